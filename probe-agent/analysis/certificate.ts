@@ -9,39 +9,39 @@ import {
 import { findPath } from "#probe-agent/analysis/tls/certificate/path.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 
-/** What a chain is verified with; certificates as PEM text (one or several in each) or DER. */
+/** Input of verifyChain. Each PEM text can hold several certificates. */
 export interface ChainRequest {
   readonly leaf: CertificateInput;
-  /** Whatever else the server sent, in any order. */
+  /** All other certificates that the server sent, in any order. */
   readonly intermediates: readonly CertificateInput[];
-  /** The only anchors; hand in the same array again and it is parsed once. */
+  /** Trust anchors. The same array is parsed only once. */
   readonly roots: readonly CertificateInput[];
   /** A DNS name or an IP literal. */
   readonly host: string;
   readonly now: Date;
 }
 
-/** What a current browser would say. */
+/** Result of verifyChain, as a current browser decides. */
 export interface ChainVerification {
-  /** The chain leads to a root and is good for a server; says nothing of the name. */
+  /** Whether the chain leads to a root and is valid for a server. Independent of the host name. */
   readonly trusted: boolean;
   readonly hostname_match: boolean;
-  /** All faults, the gravest first; empty when trusted and hostname_match. */
+  /** All faults, most severe first. Empty if the certificate is trusted and matches the host name. */
   readonly errors: TrustError[];
-  /** The path found, leaf first, or as far as it goes; empty for a leaf that is no certificate. */
+  /** The path found, leaf first; partial if no root was reached. Empty if the leaf cannot be parsed. */
   readonly path: readonly Certificate[];
-  /** The path ends in one of the roots, whatever else is wrong with it. */
+  /** Whether the path ends in one of the roots, regardless of other faults. */
   readonly anchored: boolean;
 }
 
-/** Intermediates looked at; servers send fewer than ten. */
+/** Maximum number of intermediates used; servers send fewer than ten. */
 const MAX_INTERMEDIATES = 100;
 
 /**
- * Verifies a server's chain: path building (RFC 4158), path validation (RFC 5280 section 6, without
- * revocation), names (RFC 9525), the key sizes and hashes of the web (RSA 2048, no SHA-1 below a root), and the rules of form
- * that any of Chrome, Firefox, Go and OpenSSL enforces by default. Of several paths any good one counts. Dates, key sizes
- * and form bind roots too.
+ * Verifies a server's chain: path building (RFC 4158), path validation (RFC 5280 section 6, without revocation), names
+ * (RFC 9525), the key sizes and hashes that browsers require (RSA 2048, no SHA-1 below a root), and the form rules that
+ * Chrome, Firefox, Go or OpenSSL enforce by default. If several paths exist, one path without faults is enough. Dates,
+ * key sizes and form rules apply to roots too.
  */
 export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequest): ChainVerification {
   const [leafDer] = toDer(leaf);
@@ -66,7 +66,7 @@ export function verifyChain({ leaf, intermediates, roots, host, now }: ChainRequ
   };
 }
 
-/** The readable ones, each once and without the leaf. */
+/** Parses the certificates. Omits those that cannot be parsed, copies of the leaf, and repeats. */
 function distinct(ders: readonly Uint8Array[], leaf: Certificate): Certificate[] {
   const kept: Certificate[] = [];
   for (const der of ders) {

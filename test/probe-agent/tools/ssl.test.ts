@@ -98,7 +98,7 @@ describe("what a strict client refuses", () => {
       expect.objectContaining({
         id: "certificate-form",
         severity: "critical",
-        message: "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
+        message: "Firefox refuses the server's certificate: it is a CA certificate (cA is TRUE).",
       }),
     );
   });

@@ -9,30 +9,33 @@ import {
   type CertificateInput,
 } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** A certificate with what path building looks at again and again. */
+/** A certificate with the values that path building uses repeatedly. */
 export interface Entry {
   readonly certificate: Certificate;
   readonly isAnchor: boolean;
-  /** Equal text for equal names. */
+  /** Key of the subject; equal names have equal keys. */
   readonly subjectKey: string;
+  /** Key of the issuer's name, as subjectKey. */
   readonly issuerKey: string;
-  /** Equal text for equal public keys. */
+  /** Key of the public key; equal public keys have equal keys. */
   readonly publicKey: string;
-  /** Hexadecimal key identifiers, null where absent. */
+  /** Hexadecimal; null if absent or unreadable. */
   readonly subjectKeyId: string | null;
+  /** Hexadecimal; null if absent or unreadable. */
   readonly authorityKeyId: string | null;
 }
 
-/** Trust anchors by subject. */
+/** Index of trust anchors. */
 export interface Anchors {
+  /** Returns the anchors with a subject. */
   named(subjectKey: string): readonly Entry[];
-  /** Whether this very certificate is an anchor. */
+  /** Reports whether a certificate with the same octets is an anchor. */
   has(certificate: Certificate): boolean;
 }
 
 const indexes = new WeakMap<object, Anchors>();
 
-/** Indexes anchors; the same array is indexed once, so that an agent's root list costs its parsing only once. */
+/** Indexes anchors. The same array is indexed once, so that an agent parses its root list only once. */
 export function anchorsOf(roots: CertificateInput | readonly CertificateInput[]): Anchors {
   const known = typeof roots === "string" ? undefined : indexes.get(roots);
   if (known) return known;
@@ -52,7 +55,7 @@ export function anchorsOf(roots: CertificateInput | readonly CertificateInput[])
   return anchors;
 }
 
-/** Wraps a certificate for path building. */
+/** Creates the entry of a certificate for path building. */
 export function entryOf(certificate: Certificate, isAnchor: boolean): Entry {
   return {
     certificate,
@@ -65,12 +68,12 @@ export function entryOf(certificate: Certificate, isAnchor: boolean): Entry {
   };
 }
 
-/** Whether two DER Names are the same name (RFC 5280 section 7.1). */
+/** Reports whether two DER Names are equal (RFC 5280 section 7.1). */
 export function isSameName(one: Uint8Array, other: Uint8Array): boolean {
   return isSameOctets(one, other) || nameKey(one) === nameKey(other);
 }
 
-/** The same octets. */
+/** Reports whether two certificates have the same octets. */
 export function isSame(one: Certificate, other: Certificate): boolean {
   return isSameOctets(one.der, other.der);
 }

@@ -19,31 +19,32 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 import { isValidName } from "#probe-agent/analysis/tls/certificate/structure.ts";
 import { isWithin } from "#probe-agent/analysis/tls/certificate/subtrees.ts";
 
-/** Comparisons one verification may cost (Go's crypto/x509 stops at the same figure). */
+/** Maximum number of comparisons in one verification; Go's crypto/x509 has the same limit. */
 const MAX_COMPARISONS = 250_000;
-/** A directory name is parsed for each comparison: it counts for that many. */
+/** Cost of comparing a directory name, in comparisons: the name is parsed each time. */
 const DIRECTORY_COST = 50;
 
-/** Counts down over one verification. */
+/** Comparisons left in one verification. */
 export interface Budget {
   left: number;
 }
 
-/** A fresh budget of comparisons. */
+/** Creates the budget of one verification. */
 export function comparisonBudget(): Budget {
   return { left: MAX_COMPARISONS };
 }
 
-/** Bases of the permitted and the excluded names. */
+/** Bases of permitted and excluded subtrees. */
 interface Constraints {
   readonly permitted: readonly GeneralName[];
   readonly excluded: readonly GeneralName[];
 }
 
 /**
- * Whether the names of every certificate in `below` (leaf first) stay inside the name constraints of `authority`
- * (RFC 5280 sections 4.2.1.10 and 6.1.4 g). Self-issued intermediates are exempt; the leaf never is. A name of a kind
- * that is constrained but cannot be compared here is outside. Throws MalformedDer.
+ * Reports whether all names of the certificates in `below` (leaf first) satisfy the name constraints of `authority`
+ * (RFC 5280 sections 4.2.1.10 and 6.1.4 g). Self-issued intermediates are exempt; the leaf never is. A name of a
+ * constrained type that cannot be compared does not satisfy them. False if the budget is exhausted. Throws
+ * MalformedDer.
  */
 export function isWithinConstraints(authority: Certificate, below: readonly Certificate[], budget: Budget): boolean {
   const constraints = nameConstraints(authority);
@@ -69,7 +70,7 @@ function isAllowed(name: GeneralName, { permitted, excluded }: Constraints, budg
 
 const namesKnown = new WeakMap<Certificate, readonly GeneralName[]>();
 
-/** Everything a certificate claims to be: its alternative names, and its subject as a directory name. */
+/** Returns all names of a certificate: its alternative names, its subject, and email addresses in the subject. */
 function namesOf(certificate: Certificate): readonly GeneralName[] {
   const names = namesKnown.get(certificate) ?? readNames(certificate);
   namesKnown.set(certificate, names);
@@ -90,9 +91,9 @@ function readNames(certificate: Certificate): readonly GeneralName[] {
 const constraintsKnown = new WeakMap<Certificate, Constraints>();
 
 /**
- * The name constraints of an authority; null where it has none. Throws MalformedDer for what Chrome and Go refuse to read:
- * neither list or an empty one (GeneralSubtrees is SIZE (1..MAX)), addresses without a mask as in CIDR, names that are not
- * ASCII or no names of hosts.
+ * Parses the name constraints of an authority. Returns null if it has none. Throws MalformedDer for constraints that
+ * Chrome and Go refuse: no list or an empty list (GeneralSubtrees is SIZE (1..MAX)), addresses without a CIDR mask,
+ * names that are not ASCII or not host names.
  */
 export function nameConstraints(authority: Certificate): Constraints | null {
   const value = authority.extensions.get(EXTENSION.nameConstraints)?.value;
@@ -113,15 +114,15 @@ function subtrees(parts: readonly Der[], tag: number): GeneralName[] {
   if (entries.length === 0) throw new MalformedDer("empty list of name constraints");
   return entries.map((subtree) => {
     const [base, ...limits] = childrenOf(expectTag(subtree, TAG.sequence).contents);
-    // Section 4.2.1.10: minimum is zero (then left out in DER) and maximum absent.
+    // The minimum is zero, which DER omits, and the maximum is absent (RFC 5280 section 4.2.1.10).
     if (limits.length > 0) throw new MalformedDer("subtree limits");
     const name = generalName(expectTag(base));
-    if (!isSoundBase(name)) throw new MalformedDer("base of name constraints");
+    if (!isValidBase(name)) throw new MalformedDer("base of name constraints");
     return name;
   });
 }
 
-function isSoundBase({ kind, contents }: GeneralName): boolean {
+function isValidBase({ kind, contents }: GeneralName): boolean {
   if (kind === "directory") return isValidName(contents);
   if (kind === "ip") return isRange(contents);
   if (kind !== "dns" && kind !== "email" && kind !== "uri") return true;
@@ -129,14 +130,17 @@ function isSoundBase({ kind, contents }: GeneralName): boolean {
   return isAscii(contents) && (text.includes("@") || isDomain(text));
 }
 
-/** As Go has it (domainNameValid): empty, or labels of visible characters, perhaps after a dot; no final dot. */
+/**
+ * Reports whether a text is a domain by Go's rule (domainNameValid): empty, or labels of visible characters with an
+ * optional leading dot and without a final dot.
+ */
 function isDomain(text: string): boolean {
   if (text === "") return true;
   const labels = (text.startsWith(".") ? text.slice(1) : text).split(".");
   return labels.every((label) => label !== "") && Buffer.from(text).every((octet) => octet > 0x20 && octet < 0x7f);
 }
 
-/** Address and mask of one family, the mask of ones before zeros (RFC 4632). */
+/** Reports whether octets are an address and a CIDR mask of one family: all ones before all zeros (RFC 4632). */
 function isRange(contents: Uint8Array): boolean {
   if (contents.length !== 8 && contents.length !== 32) return false;
   const bits = [...contents.subarray(contents.length / 2)].map((octet) => octet.toString(2).padStart(8, "0")).join("");

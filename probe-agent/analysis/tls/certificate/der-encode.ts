@@ -1,17 +1,17 @@
 import { TAG } from "#probe-agent/analysis/tls/certificate/der.ts";
 
-/** A DER value: identifier octet, minimal length, contents (X.690 section 8.1). */
+/** Encodes a DER value: identifier octet, minimal length, contents (X.690 section 8.1). */
 export function encodeDer(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([Uint8Array.of(tag), lengthOctets(length), ...contents]);
 }
 
-/** A SEQUENCE of encoded values. */
+/** Encodes a SEQUENCE of encoded values. */
 export function encodeSequence(...values: readonly Uint8Array[]): Uint8Array {
   return encodeDer(TAG.sequence, ...values);
 }
 
-/** An OBJECT IDENTIFIER of dotted text. */
+/** Encodes an OBJECT IDENTIFIER from dotted text. */
 export function encodeOid(dotted: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return encodeDer(TAG.oid, Uint8Array.from([first * 40 + second, ...rest].flatMap(arcOctets)));

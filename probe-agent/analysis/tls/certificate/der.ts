@@ -1,7 +1,7 @@
-/** Thrown inside the parsers for octets that are not the DER expected; `parseCertificate` turns it into null. */
+/** Thrown by parsers for octets that are not the expected DER. Functions that return null instead catch it. */
 export class MalformedDer extends Error {}
 
-/** One DER value (X.690): identifier octet, contents, and the whole encoding; all are views, nothing is copied. */
+/** One DER value (X.690): identifier octet, contents, and the whole encoding. Octet fields are views, not copies. */
 export interface Der {
   readonly tag: number;
   readonly contents: Uint8Array;
@@ -29,17 +29,17 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** Values one SEQUENCE may hold: room for large SAN lists, an end for hostile ones. */
+/** Maximum number of values in one SEQUENCE: enough for large SAN lists, and a limit for hostile input. */
 const MAX_CHILDREN = 50_000;
 
-/** Reads the one value that `bytes` holds; trailing octets are malformed. */
+/** Parses octets that contain exactly one value, with this tag if one is given. Throws MalformedDer. */
 export function readDer(bytes: Uint8Array, tag?: number): Der {
   const value = readAt(bytes, 0);
   if (value.whole.length !== bytes.length) throw new MalformedDer("trailing octets");
   return expectTag(value, tag);
 }
 
-/** The values inside a constructed one, in order. */
+/** Parses the values inside a constructed value, in order. Throws MalformedDer. */
 export function childrenOf(contents: Uint8Array): Der[] {
   const children: Der[] = [];
   for (let at = 0; at < contents.length;) {
@@ -51,25 +51,25 @@ export function childrenOf(contents: Uint8Array): Der[] {
   return children;
 }
 
-/** The values of a SEQUENCE. */
+/** Parses the values of a SEQUENCE. Throws MalformedDer. */
 export function sequenceOf(bytes: Uint8Array): Der[] {
   return childrenOf(readDer(bytes, TAG.sequence).contents);
 }
 
-/** The value itself, if it is there and has the tag. */
+/** Returns the value. Throws MalformedDer if it is undefined or does not have the tag. */
 export function expectTag(value: Der | undefined, tag?: number): Der {
   if (value === undefined || (tag !== undefined && value.tag !== tag)) throw new MalformedDer("unexpected type");
   return value;
 }
 
-/** Dotted text of an OBJECT IDENTIFIER's contents. */
+/** Returns the dotted text of an OBJECT IDENTIFIER's contents. Throws MalformedDer. */
 export function oidText(contents: Uint8Array): string {
   if (contents.length === 0 || contents.length > 64) throw new MalformedDer("object identifier");
   if (((contents.at(-1) ?? 0) & 0x80) !== 0) throw new MalformedDer("object identifier");
   const arcs: bigint[] = [];
   let arc = 0n;
   for (const [index, octet] of contents.entries()) {
-    // X.690 section 8.19.2: an arc has no leading zeros.
+    // An arc has no leading zeros (X.690 section 8.19.2).
     const begins = index === 0 || ((contents[index - 1] ?? 0) & 0x80) === 0;
     if (begins && octet === 0x80) throw new MalformedDer("object identifier");
     arc = (arc << 7n) | BigInt(octet & 0x7f);
@@ -83,30 +83,30 @@ export function oidText(contents: Uint8Array): string {
   return [top, first - top * 40n, ...rest].join(".");
 }
 
-/** A small non-negative INTEGER (or ENUMERATED); anything else is malformed. */
+/** Returns the value of a non-negative INTEGER or ENUMERATED of at most five octets. Throws MalformedDer. */
 export function smallInteger(value: Der | undefined, tag: number = TAG.integer): number {
   const { contents } = expectTag(value, tag);
   if (contents.length === 0 || contents.length > 5 || ((contents[0] ?? 0) & 0x80) !== 0)
     throw new MalformedDer("integer");
-  // X.690 section 8.3.2: as few octets as possible.
+  // An INTEGER has as few octets as possible (X.690 section 8.3.2).
   if (contents.length > 1 && contents[0] === 0 && (contents[1] ?? 0) < 0x80) throw new MalformedDer("integer");
   return contents.reduce((number, octet) => number * 256 + octet, 0);
 }
 
-/** A BIT STRING's octets; unused bits of the last octet are left as they are. */
+/** Returns the octets of a BIT STRING, including unused bits of the last octet. Throws MalformedDer. */
 export function bitString(value: Der | undefined): Uint8Array {
   const { contents } = expectTag(value, TAG.bitString);
   if (contents.length === 0 || (contents[0] ?? 0) > 7) throw new MalformedDer("bit string");
   return contents.subarray(1);
 }
 
-/** The octets of a BIT STRING that holds whole ones, as signatures do; anything else is malformed. */
+/** Returns the octets of a BIT STRING without unused bits, such as a signature. Throws MalformedDer. */
 export function wholeOctets(value: Der | undefined): Uint8Array {
   if (value?.contents[0] !== 0) throw new MalformedDer("bit string");
   return bitString(value);
 }
 
-/** UTCTime or GeneralizedTime in the only forms RFC 5280 section 4.1.2.5 allows. */
+/** Parses a UTCTime or GeneralizedTime in the forms that RFC 5280 section 4.1.2.5 allows. Throws MalformedDer. */
 export function timeOf(value: Der | undefined): Date {
   const { tag, contents } = expectTag(value);
   const text = Buffer.from(contents).toString("latin1");

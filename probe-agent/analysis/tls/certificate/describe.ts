@@ -19,25 +19,29 @@ import { ATTRIBUTE, attributeOf, nameText, readName } from "#probe-agent/analysi
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
-/** The certificate as the ssl tool shows it, but for the timestamps, which come from elsewhere too. */
+/** The certificate in the ssl tool's result, without the timestamps, which have other sources too. */
 export type CertificateDescription = Omit<ResultOf<typeof ssl>["certificate"], "scts">;
-/** The fields the tool shows of every certificate of a chain. */
+/** The fields in the ssl tool's result for every certificate of a chain. */
 type ChainDescription = Omit<ResultOf<typeof ssl>["chain"][number], "position" | "role" | "sent">;
 
 const DAY_MS = 86_400_000;
-/** Characters shown of one text and of all alternative names: hostile certificates do not swell an answer. */
+// Limits keep the result small if a certificate is hostile.
+
+/** Maximum number of characters of one text. */
 const MAX_TEXT = 1024;
+/** Maximum number of characters of all alternative names together. */
 const MAX_SAN_TEXT = 32_768;
+/** Maximum number of entries of other lists. */
 const MAX_ENTRIES = 32;
 
-/** Policy OIDs of the CA/Browser Forum (its "Object Registry"). */
+/** Validation level by policy OID (CA/Browser Forum, "Object Registry"). */
 const VALIDATION: Readonly<Record<string, "dv" | "ov" | "ev">> = {
   "2.23.140.1.1": "ev",
   "2.23.140.1.2.1": "dv",
   "2.23.140.1.2.2": "ov",
 };
 
-/** Extended key usages by OID (RFC 5280 section 4.2.1.12). */
+/** Names of extended key usages by OID (RFC 5280 section 4.2.1.12). */
 const PURPOSES: Readonly<Record<string, string>> = {
   "2.5.29.37.0": "anyExtendedKeyUsage",
   "1.3.6.1.5.5.7.3.1": "serverAuth",
@@ -48,7 +52,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "1.3.6.1.5.5.7.3.9": "OCSPSigning",
 };
 
-/** What is shown of any certificate of a chain. Parts that cannot be read are empty. */
+/** Describes a certificate of a chain. Parts that cannot be read are empty. */
 export function describeChainCertificate(certificate: Certificate, now: Date): ChainDescription {
   const { notBefore, notAfter } = certificate;
   const subject = nameOf(certificate.subject);
@@ -67,7 +71,7 @@ export function describeChainCertificate(certificate: Certificate, now: Date): C
   };
 }
 
-/** Everything shown of the server's own certificate. */
+/** Describes the server's own certificate with all fields. Parts that cannot be read are empty. */
 export function describeCertificate(certificate: Certificate, now: Date): CertificateDescription {
   const subject = nameOf(certificate.subject);
   const issuer = nameOf(certificate.issuer);
@@ -97,23 +101,23 @@ export function describeCertificate(certificate: Certificate, now: Date): Certif
   };
 }
 
-/** RFC 4514 text of a DER Name, cut where very long; empty where it cannot be read. */
+/** Renders a DER Name as RFC 4514 text, truncated if very long; empty if it cannot be read. */
 export function describeName(der: Uint8Array): string {
   return cut(nameText(nameOf(der)));
 }
 
-/** Whole days of validity left, rounded down; 0 in notAfter's own second, negative when expired. */
+/** Returns the whole days of validity left, rounded down; 0 during the second of notAfter, negative if expired. */
 export function daysLeft(certificate: Certificate, now: Date): number {
   const days = Math.floor((certificate.notAfter.getTime() - now.getTime()) / DAY_MS);
   return isExpired(certificate, now) ? days : Math.max(days, 0);
 }
 
-/** From notBefore to notAfter, milliseconds. */
+/** Returns the time from notBefore to notAfter in milliseconds. */
 export function lifetimeMs({ notBefore, notAfter }: Certificate): number {
   return notAfter.getTime() - notBefore.getTime();
 }
 
-/** Whether the certificate's own key made its signature. */
+/** Reports whether the certificate names itself as issuer and is signed with its own key. */
 export function isSelfSigned(certificate: Certificate): boolean {
   return isSameOctets(certificate.subject, certificate.issuer) && isSignedBy(certificate, certificate);
 }

@@ -12,7 +12,7 @@ import {
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** OIDs of the extensions read here (RFC 5280 section 4.2, RFC 7633). */
+/** OIDs of extensions (RFC 5280 section 4.2, RFC 7633). */
 export const EXTENSION = {
   subjectKeyId: "2.5.29.14",
   keyUsage: "2.5.29.15",
@@ -27,7 +27,7 @@ export const EXTENSION = {
   tlsFeature: "1.3.6.1.5.5.7.1.24",
 } as const;
 
-/** A GeneralName: kind by context tag, contents as octets (RFC 5280 section 4.2.1.6). */
+/** A GeneralName (RFC 5280 section 4.2.1.6): the type by its context tag, and the contents as octets. */
 export interface GeneralName {
   readonly kind: "other" | "email" | "dns" | "x400" | "directory" | "edi" | "uri" | "ip" | "registered";
   readonly contents: Uint8Array;
@@ -61,9 +61,10 @@ const KEY_USAGES = [
 /** One of the nine key usages. */
 type KeyUsage = (typeof KEY_USAGES)[number];
 
-// Every reader below gives null where the extension is absent and throws MalformedDer where it is unreadable.
+// Functions that take a certificate throw MalformedDer if the extension is unreadable. They return null, an empty list
+// or false if it is absent.
 
-/** basicConstraints; pathLength null = unlimited. */
+/** Parses basicConstraints. `pathLength` is null if it is unlimited. */
 export function basicConstraints(certificate: Certificate): { ca: boolean; pathLength: number | null } | null {
   const value = certificate.extensions.get(EXTENSION.basicConstraints)?.value;
   if (!value) return null;
@@ -73,7 +74,7 @@ export function basicConstraints(certificate: Certificate): { ca: boolean; pathL
   return { ca, pathLength: length ? smallInteger(length) : null };
 }
 
-/** keyUsage as names. */
+/** Returns the names of the key usages. */
 export function keyUsages(certificate: Certificate): KeyUsage[] | null {
   const value = certificate.extensions.get(EXTENSION.keyUsage)?.value;
   if (!value) return null;
@@ -81,31 +82,33 @@ export function keyUsages(certificate: Certificate): KeyUsage[] | null {
   return KEY_USAGES.filter((_name, bit) => ((bits[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
 }
 
-/** extendedKeyUsage as OIDs. */
+/** Returns the OIDs of the extended key usages. */
 export function extendedKeyUsages(certificate: Certificate): string[] | null {
   const value = certificate.extensions.get(EXTENSION.extendedKeyUsage)?.value;
   return value ? sequenceOf(value).map((oid) => oidText(expectTag(oid, TAG.oid).contents)) : null;
 }
 
-/** subjectAltName entries in order. */
+/** Returns the subjectAltName entries in order. */
 export function subjectAltNames(certificate: Certificate): GeneralName[] | null {
   const value = certificate.extensions.get(EXTENSION.subjectAltName)?.value;
   return value ? sequenceOf(value).map(generalName) : null;
 }
 
-/** subjectKeyIdentifier octets. */
+/** Returns the octets of subjectKeyIdentifier. */
 export function subjectKeyId(certificate: Certificate): Uint8Array | null {
   const value = certificate.extensions.get(EXTENSION.subjectKeyId)?.value;
   return value ? readDer(value, TAG.octetString).contents : null;
 }
 
-/** authorityKeyIdentifier's key identifier octets; null also where it names the issuer by serial only. */
+/**
+ * Returns the key identifier in authorityKeyIdentifier; null also if it identifies the issuer only by serial number.
+ */
 export function authorityKeyId(certificate: Certificate): Uint8Array | null {
   const value = certificate.extensions.get(EXTENSION.authorityKeyId)?.value;
   return (value && sequenceOf(value).find(({ tag }) => tag === 0x80)?.contents) ?? null;
 }
 
-/** Certificate policy OIDs. */
+/** Returns the OIDs of the certificate policies. */
 export function policyOids(certificate: Certificate): string[] | null {
   const value = certificate.extensions.get(EXTENSION.certificatePolicies)?.value;
   if (!value) return null;
@@ -115,7 +118,7 @@ export function policyOids(certificate: Certificate): string[] | null {
   });
 }
 
-/** Locations of an access method in authorityInfoAccess: OCSP 1.3.6.1.5.5.7.48.1, caIssuers ...48.2; URIs only. */
+/** Returns the URIs of an access method in authorityInfoAccess: OCSP 1.3.6.1.5.5.7.48.1, caIssuers ...48.2. */
 export function accessLocations(certificate: Certificate, method: string): string[] {
   const value = certificate.extensions.get(EXTENSION.authorityInfoAccess)?.value;
   if (!value) return [];
@@ -125,17 +128,20 @@ export function accessLocations(certificate: Certificate, method: string): strin
   });
 }
 
-/** URIs of the CRL distribution points. */
+/** Returns the URIs of all CRL distribution points. */
 export function crlUrls(certificate: Certificate): string[] {
   return distributionPoints(certificate).flatMap(({ urls }) => urls);
 }
 
-/** URIs of lists by the certificate's own issuer about every reason to revoke: those that alone tell a certificate good. */
+/**
+ * Returns the URIs of complete lists: by the certificate's issuer, for all revocation reasons. Only such a list can
+ * confirm that a certificate is good.
+ */
 export function completeCrlUrls(certificate: Certificate): string[] {
   return distributionPoints(certificate).flatMap(({ urls, isComplete }) => (isComplete ? urls : []));
 }
 
-/** CRL distribution points (RFC 5280 section 4.2.1.13): [0] the name, [1] some reasons only, [2] another issuer. */
+/** Parses CRL distribution points (RFC 5280 section 4.2.1.13): [0] is the name, [1] the reasons, [2] another issuer. */
 function distributionPoints(certificate: Certificate): { urls: string[]; isComplete: boolean }[] {
   const value = certificate.extensions.get(EXTENSION.crlDistributionPoints)?.value;
   if (!value) return [];
@@ -148,13 +154,13 @@ function distributionPoints(certificate: Certificate): { urls: string[]; isCompl
   });
 }
 
-/** Whether the TLS feature extension asks for a stapled status (RFC 7633: status_request, 5). */
+/** Reports whether the TLS feature extension requires a stapled OCSP response (RFC 7633: status_request, 5). */
 export function mustStaple(certificate: Certificate): boolean {
   const value = certificate.extensions.get(EXTENSION.tlsFeature)?.value;
   return value ? sequenceOf(value).some((feature) => smallInteger(feature) === 5) : false;
 }
 
-/** A GeneralName of a context-tagged value. */
+/** Decodes a context-tagged value as a GeneralName. Throws MalformedDer. */
 export function generalName({ tag, contents }: Der): GeneralName {
   const kind = (tag & 0xc0) === 0x80 ? KINDS[tag & 0x1f] : undefined;
   if (kind === undefined) throw new MalformedDer("general name");

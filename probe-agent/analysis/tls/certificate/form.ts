@@ -26,36 +26,39 @@ import {
   isValidName,
 } from "#probe-agent/analysis/tls/certificate/structure.ts";
 
-/** A rule of form that a certificate breaks, so that one of the clients refuses it. */
+/** A form rule that a certificate breaks. Form rules concern the encoding and the extensions of a certificate. */
 export interface FormFault {
   readonly error: "malformed" | "wrong_usage" | "unknown_critical_extension" | "weak_key" | "weak_signature";
-  /** The clients, as the subject of "refuse"; null where the rule is RFC 5280's and no client is known to enforce it today. */
+  /**
+   * Clients that enforce the rule, as the subject of "refuse"; null if the rule is in RFC 5280 but no client is known
+   * to enforce it today.
+   */
   readonly clients: string | null;
-  /** What is wrong: the end of a sentence about the certificate. */
+  /** The fault, as the end of a sentence about the certificate. */
   readonly what: string;
 }
 
-/** Names what is wrong, or null; throws MalformedDer for what cannot be read. */
+/** Returns the fault as the end of a sentence, or null if there is none. Throws MalformedDer. */
 type Check = (certificate: Certificate) => string | null;
 type Rule = readonly [error: FormFault["error"], clients: string | null, check: Check];
 
 /**
- * Rules for every certificate of a path. Read from Chrome's net/cert/pki (parse_certificate, parsed_certificate,
- * general_names, verify_certificate_chain), Firefox's mozilla::pkix (pkixcheck, pkixcert), Go's crypto/x509 (parser), and
- * OpenSSL 3.0's x509_vfy and v3_purp.
+ * Rules for every certificate of a path. Sources: Chrome's net/cert/pki (parse_certificate, parsed_certificate,
+ * general_names, verify_certificate_chain), Firefox's mozilla::pkix (pkixcheck, pkixcert), Go's crypto/x509 (parser),
+ * and OpenSSL 3.0's x509_vfy and v3_purp.
  */
 const RULES: readonly Rule[] = [
-  ["malformed", "Chrome and Go", failing(hasValidVersion, "its version is none of 1, 2 and 3 as DER writes them")],
+  ["malformed", "Chrome and Go", failing(hasValidVersion, "its version is not a DER encoding of 1, 2 or 3")],
   ["malformed", "Go", failing(hasPositiveSerial, "its serial number is negative")],
   [
     "malformed",
     "All clients",
-    failing(({ serialNumber }) => isMinimalInteger(serialNumber), "its serial number is not in DER"),
+    failing(({ serialNumber }) => isMinimalInteger(serialNumber), "its serial number is not valid DER"),
   ],
   ["malformed", "Chrome", failing(hasValidFields, "it has fields that its version does not allow")],
-  ["malformed", "Chrome", failing(hasValidExtensionList, "its list of extensions is empty or not in DER")],
-  ["malformed", "Chrome and Go", failing(({ subject }) => isValidName(subject), "its subject is not a name in DER")],
-  ["malformed", "Chrome and Go", failing(({ issuer }) => isValidName(issuer), "its issuer is not a name in DER")],
+  ["malformed", "Chrome", failing(hasValidExtensionList, "its list of extensions is empty or not valid DER")],
+  ["malformed", "Chrome and Go", failing(({ subject }) => isValidName(subject), "its subject is not a valid DER name")],
+  ["malformed", "Chrome and Go", failing(({ issuer }) => isValidName(issuer), "its issuer is not a valid DER name")],
   ["malformed", "Chrome", emptySubjectFault],
   ["malformed", "Chrome and Go", alternativeNamesFault],
   ["malformed", "Chrome, Firefox and Go", basicConstraintsFault],
@@ -69,19 +72,22 @@ const RULES: readonly Rule[] = [
   ["wrong_usage", "Firefox and OpenSSL", serverAuthFault],
 ];
 
-/** Rules for the server's own certificate only. */
+/** Additional rules for the server's own certificate. */
 const LEAF_RULES: readonly Rule[] = [["wrong_usage", "Firefox", ocspSigningFault]];
 
 /**
- * Rules for the server's own certificate unless an operator made it an anchor: Chrome, Go and OpenSSL accept an authority's
- * certificate there.
+ * Additional rules for the server's own certificate unless it is a trust anchor. Chrome, Go and OpenSSL accept a
+ * server's certificate that is a CA certificate if the operator made it an anchor.
  */
 const ISSUED_LEAF_RULES: readonly Rule[] = [
   ["wrong_usage", "Firefox", authorityLeafFault],
   ["wrong_usage", null, keyCertSignFault],
 ];
 
-/** A rule on the signature, of which an anchor's proves nothing. SHA-1 and older hashes have a fault and a warning of their own. */
+/**
+ * Rule for the signature of every certificate except an anchor, whose signature proves nothing. SHA-1 and older hashes
+ * pass here because they have a separate fault and warning.
+ */
 const SIGNATURE_RULE: Rule = [
   "weak_signature",
   "Browsers",
@@ -93,7 +99,10 @@ const SIGNATURE_RULE: Rule = [
 
 const known = new WeakMap<Certificate, Map<string, readonly FormFault[]>>();
 
-/** Rules of form that a certificate breaks in its place on a path; each certificate is looked at once for each place. */
+/**
+ * Finds the form rules that a certificate breaks at its place on a path. Results are kept for each certificate and
+ * place.
+ */
 export function formFaults(
   certificate: Certificate,
   place: { isLeaf: boolean; isAnchor: boolean },
@@ -110,7 +119,7 @@ export function formFaults(
     ...(place.isAnchor ? [] : [SIGNATURE_RULE]),
   ];
   const broken = rules.flatMap((rule) => faultOf(rule, certificate));
-  // What cannot be read may stop several rules.
+  // An unreadable part can fail several rules with the same text.
   const faults = [...new Map(broken.map((fault) => [fault.what, fault])).values()];
   row.set(key, faults);
   return faults;
@@ -128,8 +137,8 @@ function faultOf([error, clients, check]: Rule, certificate: Certificate): FormF
   }
 }
 
-function failing(isSound: (certificate: Certificate) => boolean, what: string): Check {
-  return (certificate) => (isSound(certificate) ? null : what);
+function failing(isValid: (certificate: Certificate) => boolean, what: string): Check {
+  return (certificate) => (isValid(certificate) ? null : what);
 }
 
 function prefixed(prefix: string, what: string | null): string | null {

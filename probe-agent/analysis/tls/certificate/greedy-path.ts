@@ -6,74 +6,76 @@ import { issuerFaults, leafFaults } from "#probe-agent/analysis/tls/certificate/
 import { isCurrent } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
 /**
- * Libraries that follow one path and never go back. Measured with chains of cross-signed certificates, the bad one first:
- * OpenSSL 3.0.22 (s_client, curl 7.88.1, Python 3.11.7) and 3.5.8 (Node.js 24.21.0); GnuTLS 3.7.9 (gnutls-cli, Debian's
- * wget 1.21.3). Browsers and Go look for another path.
+ * TLS libraries that build one path and never backtrack. Measured with chains of cross-signed certificates in which the
+ * bad certificate comes first: OpenSSL 3.0.22 (s_client, curl 7.88.1, Python 3.11.7) and 3.5.8 (Node.js 24.21.0);
+ * GnuTLS 3.7.9 (gnutls-cli, Debian's wget 1.21.3). Browsers and Go search for another path.
  */
 export type GreedyClient = "openssl" | "gnutls";
 
-/** What a chain is looked at with. */
+/** Input of findGreedyPath. */
 interface GreedyPathRequest {
   readonly leaf: Certificate;
-  /** The others, in the order sent. */
+  /** Certificates sent after the leaf, in the order sent. */
   readonly sent: readonly Certificate[];
   readonly roots: readonly CertificateInput[];
   readonly now: Date;
 }
 
-/** Where such a client turns off, and what it makes of it. */
+/** The path that a greedy client builds. */
 interface GreedyPath {
+  /** Whether the client trusts this path. */
   readonly trusted: boolean;
-  /** The issuers it takes, in order; an anchor last where one was reached. */
+  /** Issuers that the client selects, in path order. The last one is an anchor if the client reaches one. */
   readonly issuers: readonly Certificate[];
 }
 
-/** Certificates in a path. */
+/** Maximum number of certificates in a path. */
 const MAX_LENGTH = 12;
 
 /**
- * The path that a client takes which, at each step, looks among its roots and then among the certificates sent, chooses
- * one by name and key identifier, and verifies signatures, dates and the rest only at the end. OpenSSL prefers one whose
- * dates are good (x509_vfy.c, build_chain); GnuTLS takes the first and leaves self-signed ones out.
+ * Builds the path that a greedy client follows. At each step, the client searches its roots and then the certificates
+ * sent, and selects an issuer by name and key identifier. It verifies signatures, dates and all other properties only
+ * when the path is complete. OpenSSL prefers an issuer that is valid now (x509_vfy.c, build_chain). GnuTLS selects the
+ * first candidate and ignores self-signed certificates that were sent.
  */
 export function findGreedyPath(client: GreedyClient, { leaf, sent, roots, now }: GreedyPathRequest): GreedyPath {
   const anchors = anchorsOf(roots);
   const first = entryOf(leaf, false);
-  let left = distinct(sent, leaf).map((certificate) => entryOf(certificate, false));
-  if (client === "gnutls") left = left.filter((entry) => entry.subjectKey !== entry.issuerKey);
+  let unused = distinct(sent, leaf).map((certificate) => entryOf(certificate, false));
+  if (client === "gnutls") unused = unused.filter((entry) => entry.subjectKey !== entry.issuerKey);
   const path = [first];
   for (let top = first; path.length < MAX_LENGTH && !isSelfIssued(top);) {
-    const next = issuerOf(top, left, anchors, client, now);
+    const next = findIssuer(top, unused, anchors, client, now);
     if (next === null) break;
-    left = left.filter((entry) => entry !== next);
+    unused = unused.filter((entry) => entry !== next);
     path.push(next);
     top = next;
     if (next.isAnchor) break;
   }
-  return { trusted: isGood(path, now), issuers: path.slice(1).map(({ certificate }) => certificate) };
+  return { trusted: isTrusted(path, now), issuers: path.slice(1).map(({ certificate }) => certificate) };
 }
 
-function issuerOf(
+function findIssuer(
   child: Entry,
   sent: readonly Entry[],
   anchors: Anchors,
   client: GreedyClient,
   now: Date,
 ): Entry | null {
-  const fits = (issuer: Entry) =>
+  const mayHaveIssued = (issuer: Entry) =>
     issuer.subjectKey === child.issuerKey &&
     (child.authorityKeyId === null || issuer.subjectKeyId === null || child.authorityKeyId === issuer.subjectKeyId);
   const choose = (candidates: readonly Entry[]): Entry | null => {
     const [first] = candidates;
     if (first === undefined) return null;
     if (client === "gnutls") return first;
-    const lasting = candidates.toSorted((one, other) => end(other) - end(one));
-    return candidates.find(({ certificate }) => isCurrent(certificate, now)) ?? lasting[0] ?? first;
+    const lastToExpire = candidates.toSorted((one, other) => expiryTime(other) - expiryTime(one));
+    return candidates.find(({ certificate }) => isCurrent(certificate, now)) ?? lastToExpire[0] ?? first;
   };
-  return choose(anchors.named(child.issuerKey).filter(fits)) ?? choose(sent.filter(fits));
+  return choose(anchors.named(child.issuerKey).filter(mayHaveIssued)) ?? choose(sent.filter(mayHaveIssued));
 }
 
-function isGood(path: readonly Entry[], now: Date): boolean {
+function isTrusted(path: readonly Entry[], now: Date): boolean {
   const [leaf, ...issuers] = path;
   if (leaf === undefined || path.at(-1)?.isAnchor !== true) return false;
   const budget = comparisonBudget();
@@ -92,11 +94,11 @@ function isSelfIssued({ subjectKey, issuerKey }: Entry): boolean {
   return subjectKey === issuerKey;
 }
 
-function end({ certificate }: Entry): number {
+function expiryTime({ certificate }: Entry): number {
   return certificate.notAfter.getTime();
 }
 
-/** Repeats of the leaf or of another one are left out. */
+/** Removes copies of the leaf and repeated certificates. */
 function distinct(sent: readonly Certificate[], leaf: Certificate): Certificate[] {
   const kept: Certificate[] = [];
   for (const certificate of sent) {

@@ -6,8 +6,8 @@ import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extension
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
 /**
- * Whether a certificate is for a host: a DNS name against dNSName entries (RFC 9525 section 6.3), an IP literal against
- * iPAddress entries octet by octet. The common name never counts.
+ * Reports whether a certificate is for a host. A DNS name is compared with dNSName entries (RFC 9525 section 6.3), an
+ * IP literal with iPAddress entries, octet by octet. The common name is ignored.
  */
 export function matchesHost(certificate: Certificate, host: string): boolean {
   const names = readNames(certificate);
@@ -18,7 +18,7 @@ export function matchesHost(certificate: Certificate, host: string): boolean {
   return names.some(({ kind, contents }) => kind === "dns" && matchesPattern(wanted, text(contents)));
 }
 
-/** Whether it is for the DNS name by a wildcard alone. */
+/** Reports whether a certificate is for a DNS name only by a wildcard. */
 export function isWildcardMatch(certificate: Certificate, host: string): boolean {
   const wanted = asciiHost(host);
   if (wanted === null || ipOctets(host)) return false;
@@ -27,7 +27,7 @@ export function isWildcardMatch(certificate: Certificate, host: string): boolean
   return matching.length > 0 && matching.every((pattern) => pattern.startsWith("*."));
 }
 
-/** Octets of an IPv4 or IPv6 literal (brackets allowed), null for anything else. */
+/** Returns the octets of an IPv4 or IPv6 literal, with or without brackets. Returns null for any other text. */
 export function ipOctets(host: string): Uint8Array | null {
   const literal = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   const family = literalFamily(literal);
@@ -40,12 +40,15 @@ export function ipOctets(host: string): Uint8Array | null {
   return Buffer.from([...left, ...zeros, ...right].flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** `host` is lower case without final dot; a wildcard is a whole left-most label and stands for exactly one label. */
+/**
+ * Reports whether a pattern matches a host. `host` is in lower case without a final dot. A wildcard is a complete
+ * left-most label and matches exactly one label.
+ */
 function matchesPattern(host: string, pattern: string): boolean {
   const wanted = pattern.toLowerCase();
   if (!wanted.startsWith("*.")) return wanted === host;
   const parent = wanted.slice(1);
-  // At least two labels after the wildcard: clients refuse one that covers a whole top-level domain.
+  // At least two labels must follow the wildcard: clients refuse a wildcard for a whole top-level domain.
   if (parent.includes("*") || !parent.slice(1).includes(".")) return false;
   const label = host.slice(0, -parent.length);
   return host.endsWith(parent) && label.length > 0 && !label.includes(".");
@@ -74,7 +77,7 @@ function groups(part: string): number[] {
   return part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** `::ffff:1.2.3.4` as `::ffff:102:304`. */
+/** Rewrites `::ffff:1.2.3.4` as `::ffff:102:304`. */
 function withoutDottedPart(literal: string): string {
   const at = literal.lastIndexOf(":") + 1;
   if (!literal.includes(".", at)) return literal;

@@ -2,14 +2,16 @@ import { createPublicKey, X509Certificate, type KeyObject } from "node:crypto";
 import { MalformedDer, sequenceOf } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { algorithmOid, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** A public key's kind and size; curve is the name OpenSSL gives it, null for other kinds. */
+/** Type and size of a public key. */
 export interface KeyFacts {
   readonly type: string;
+  /** Null if unknown. */
   readonly bits: number | null;
+  /** Name of an EC key's curve, e.g. P-256; OpenSSL's name if it has no usual one. Null for other types. */
   readonly curve: string | null;
 }
 
-/** Bits by the curve names OpenSSL uses. */
+/** Usual name and size of curves, by OpenSSL's curve names. */
 const CURVES: Readonly<Record<string, readonly [name: string, bits: number]>> = {
   prime256v1: ["P-256", 256],
   secp384r1: ["P-384", 384],
@@ -31,7 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ed448: "Ed448",
 };
 
-/** Signature algorithms by OID: the name shown, and whether its hash no longer resists collisions. */
+/** Signature algorithms by OID: the name, and whether the hash no longer resists collisions. */
 const SIGNATURES: Readonly<Record<string, readonly [name: string, weak: boolean]>> = {
   "1.2.840.113549.1.1.2": ["md2WithRSAEncryption", true],
   "1.2.840.113549.1.1.3": ["md4WithRSAEncryption", true],
@@ -58,12 +60,12 @@ const RSASSA_PSS = "1.2.840.113549.1.1.10";
 const WEAK_HASHES = new Set(["1.3.14.3.2.26", "1.2.840.113549.2.5"]);
 const MIN_RSA_BITS = 2048;
 const MIN_EC_BITS = 256;
-/** Above this a verification costs milliseconds; BoringSSL and Go refuse such keys too. */
+/** Maximum size of RSA keys. A verification with a larger key costs milliseconds; BoringSSL and Go refuse them too. */
 export const MAX_RSA_BITS = 8192;
 
 const keys = new WeakMap<Certificate, KeyObject | "unreadable">();
 
-/** The key object, null where OpenSSL cannot read the key; read once a certificate. */
+/** Returns the key object of a certificate, or null if OpenSSL cannot read the key. Each key is read once. */
 export function publicKey(certificate: Certificate): KeyObject | null {
   const known = keys.get(certificate) ?? readKey(certificate.spki);
   keys.set(certificate, known);
@@ -78,7 +80,7 @@ function readKey(spki: Uint8Array): KeyObject | "unreadable" {
   }
 }
 
-/** What kind of key it is and how large. */
+/** Returns the type and the size of a certificate's key. */
 export function keyFacts(certificate: Certificate): KeyFacts {
   const key = publicKey(certificate);
   if (!key) return { type: "unknown", bits: null, curve: null };
@@ -91,7 +93,10 @@ export function keyFacts(certificate: Certificate): KeyFacts {
   return { type, bits: bits === undefined ? null : Number(bits), curve };
 }
 
-/** RSA of at least 2048 bits with a sound exponent, EC of at least 256 bits on a named curve, Ed25519 or Ed448. */
+/**
+ * Reports whether a key is strong: RSA of at least 2048 bits with an odd exponent of at least 3, EC of at least 256
+ * bits on a named curve, Ed25519, Ed448 or ML-DSA.
+ */
 export function isStrongKey(certificate: Certificate): boolean {
   const { type, bits } = keyFacts(certificate);
   if (type === "Ed25519" || type === "Ed448" || type.startsWith("ml-dsa")) return true;
@@ -102,18 +107,18 @@ export function isStrongKey(certificate: Certificate): boolean {
   return bits >= MIN_RSA_BITS && exponent >= 3n && exponent % 2n === 1n;
 }
 
-/** The signature algorithm's usual name, its OID where it has none here. */
+/** Returns the usual name of the signature algorithm, or its OID if the name is unknown. */
 export function signatureName(certificate: Certificate): string {
   return SIGNATURES[certificate.signatureOid]?.[0] ?? certificate.signatureOid;
 }
 
-/** Whether the signature rests on MD2, MD4, MD5 or SHA-1; RSASSA-PSS says which hash in its parameters. */
+/** Reports whether the signature uses MD2, MD4, MD5 or SHA-1. RSASSA-PSS has the hash in its parameters. */
 export function isWeakSignature(certificate: Certificate): boolean {
   if (certificate.signatureOid !== RSASSA_PSS) return SIGNATURES[certificate.signatureOid]?.[1] ?? false;
   try {
     const [, parameters] = sequenceOf(certificate.signatureAlgorithm);
     const hash = sequenceOf(parameters?.whole ?? new Uint8Array()).find(({ tag }) => tag === 0xa0);
-    // RFC 4055 section 3.1: SHA-1 where the field is left out.
+    // The default hash is SHA-1 (RFC 4055 section 3.1).
     return hash === undefined || WEAK_HASHES.has(algorithmOid(hash.contents));
   } catch (error) {
     if (error instanceof MalformedDer) return true;
@@ -121,7 +126,7 @@ export function isWeakSignature(certificate: Certificate): boolean {
   }
 }
 
-/** Whether `issuer`'s key made the signature on `certificate`. */
+/** Reports whether the issuer's key made the signature of the certificate. False if the key is too large. */
 export function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
   const key = publicKey(issuer);
   if (!key || (key.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_RSA_BITS) return false;

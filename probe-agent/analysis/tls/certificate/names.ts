@@ -13,7 +13,7 @@ interface NameAttribute {
   readonly value: string;
 }
 
-/** A distinguished name: relative names in encoding order, mostly of one attribute each. */
+/** A distinguished name: relative distinguished names in encoding order, most with one attribute. */
 type DistinguishedName = readonly (readonly NameAttribute[])[];
 
 /** Attribute type OIDs looked up by name. */
@@ -24,7 +24,7 @@ export const ATTRIBUTE = {
   emailAddress: "1.2.840.113549.1.9.1",
 } as const;
 
-/** Short names of RFC 4514 section 3 and the ones certificates use beside them. */
+/** Short names of attribute types: those of RFC 4514 section 3, and others that are common in certificates. */
 const SHORT: Readonly<Record<string, string>> = {
   "2.5.4.3": "CN",
   "2.5.4.4": "SN",
@@ -48,7 +48,7 @@ const SHORT: Readonly<Record<string, string>> = {
   "1.3.6.1.4.1.311.60.2.1.3": "jurisdictionC",
 };
 
-/** Reads a DER Name; throws MalformedDer. */
+/** Parses a DER Name. Throws MalformedDer. */
 export function readName(der: Uint8Array): DistinguishedName {
   return sequenceOf(der).map((relative) =>
     childrenOf(expectTag(relative, TAG.set).contents).map((attribute) => {
@@ -58,7 +58,7 @@ export function readName(der: Uint8Array): DistinguishedName {
   );
 }
 
-/** RFC 4514 text: the last relative name first. */
+/** Renders a name as RFC 4514 text: the last relative distinguished name first. */
 export function nameText(name: DistinguishedName): string {
   return name
     .toReversed()
@@ -66,14 +66,14 @@ export function nameText(name: DistinguishedName): string {
     .join(",");
 }
 
-/** The first value of an attribute, null where the name has none. */
+/** Returns the first value of an attribute, or null if the name does not have the attribute. */
 export function attributeOf(name: DistinguishedName, oid: string): string | null {
   return name.flat().find((attribute) => attribute.oid === oid)?.value ?? null;
 }
 
 /**
- * Keys of the relative names under which equal names are equal text: string types, letter case and runs of white space
- * do not count (RFC 5280 section 7.1).
+ * Returns one key for each relative distinguished name. Names that RFC 5280 section 7.1 considers equal have equal
+ * keys: string type, letter case and runs of white space do not matter.
  */
 export function canonicalName(name: DistinguishedName): string[] {
   return name.map((relative) =>
@@ -84,7 +84,7 @@ export function canonicalName(name: DistinguishedName): string[] {
   );
 }
 
-/** Text of a DirectoryString; other types are shown as latin1. */
+/** Returns the text of a DirectoryString. Other types are decoded as latin1. */
 function textOf({ tag, contents }: Der): string {
   if (tag === TAG.utf8String) return Buffer.from(contents).toString("utf8");
   if (tag === TAG.bmpString) return wideText(contents, 2);
@@ -92,7 +92,7 @@ function textOf({ tag, contents }: Der): string {
   return Buffer.from(contents).toString("latin1");
 }
 
-/** Big-endian code points of two or four octets. */
+/** Decodes big-endian code points of two or four octets each. */
 function wideText(contents: Uint8Array, size: 2 | 4): string {
   const bytes = Buffer.from(contents);
   let text = "";
@@ -103,7 +103,7 @@ function wideText(contents: Uint8Array, size: 2 | 4): string {
   return text;
 }
 
-/** RFC 4514 section 2.4. */
+/** Escapes a value (RFC 4514 section 2.4). */
 function escaped(value: string): string {
   return value.replaceAll(/["+,;<>\\]|^[ #]| $/g, "\\$&").replaceAll("\u0000", "\\00");
 }

@@ -13,44 +13,45 @@ import {
   type Der,
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 
-/** PEM text (one block or a bundle) or DER octets. */
+/** Certificates as PEM text (one block or a bundle), or one certificate as DER octets. */
 export type CertificateInput = string | Uint8Array;
 
-/** An extension as it stands; `value` is the DER inside the OCTET STRING. */
+/** An extension that is not decoded; `value` is the DER inside the OCTET STRING. */
 export interface ExtensionValue {
   readonly critical: boolean;
   readonly value: Uint8Array;
 }
 
-/** A certificate taken apart (RFC 5280 section 4.1); octets are views into `der`. */
+/** A parsed certificate (RFC 5280 section 4.1). Octet fields are views into `der`. */
 export interface Certificate {
   readonly der: Uint8Array;
   /** 1, 2 or 3. */
   readonly version: number;
-  /** Lower-case hexadecimal without leading zero octets; a negative one keeps its two's complement. */
+  /** Lower-case hexadecimal without leading zero octets. Negative numbers are shown in two's complement. */
   readonly serial: string;
-  /** The serial number's octets as they stand. */
+  /** The serial number's octets, unchanged. */
   readonly serialNumber: Uint8Array;
   readonly signatureOid: string;
-  /** DER of the AlgorithmIdentifier, for its parameters. */
+  /** DER of the signature's AlgorithmIdentifier, with its parameters. */
   readonly signatureAlgorithm: Uint8Array;
-  /** DER Names. */
+  /** DER Name. */
   readonly issuer: Uint8Array;
+  /** DER Name. */
   readonly subject: Uint8Array;
   readonly notBefore: Date;
   readonly notAfter: Date;
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
-  /** By dotted OID. */
+  /** Extensions by dotted OID. */
   readonly extensions: ReadonlyMap<string, ExtensionValue>;
 }
 
-/** Octets a certificate may have: far above any real one, below what would hurt. */
+/** Maximum size of a certificate in octets: far above any real one, and small enough to parse cheaply. */
 const MAX_CERTIFICATE_BYTES = 262_144;
 
 const PEM_BLOCK = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END/g;
 
-/** DER of every certificate in the inputs, in order. */
+/** Returns the DER of every certificate in the inputs, in order. */
 export function toDer(inputs: CertificateInput | readonly CertificateInput[]): Uint8Array[] {
   const list = typeof inputs === "string" || inputs instanceof Uint8Array ? [inputs] : inputs;
   return list.flatMap((input) => {
@@ -59,7 +60,7 @@ export function toDer(inputs: CertificateInput | readonly CertificateInput[]): U
   });
 }
 
-/** Takes a certificate apart; null where it is not one, is not DER, or is beyond the size limit. */
+/** Parses a certificate. Returns null if the octets are not a certificate in DER, or exceed the size limit. */
 export function parseCertificate(der: Uint8Array): Certificate | null {
   if (der.length > MAX_CERTIFICATE_BYTES) return null;
   try {
@@ -99,13 +100,16 @@ function parse(der: Uint8Array): Certificate {
   };
 }
 
-/** The OID of an AlgorithmIdentifier. */
+/** Returns the dotted OID of an AlgorithmIdentifier. Throws MalformedDer. */
 export function algorithmOid(algorithm: Uint8Array): string {
   const [oid] = sequenceOf(algorithm);
   return oidText(expectTag(oid, TAG.oid).contents);
 }
 
-/** Extensions by dotted OID, of a certificate or what else wraps a list of them in an explicit tag; throws MalformedDer. */
+/**
+ * Parses a list of extensions in an explicit tag, as in certificates, CRLs and OCSP responses. Returns the extensions
+ * by dotted OID; an empty map if `wrapped` is undefined. Throws MalformedDer.
+ */
 export function readExtensions(wrapped: Der | undefined): ReadonlyMap<string, ExtensionValue> {
   const extensions = new Map<string, ExtensionValue>();
   if (!wrapped) return extensions;
@@ -114,7 +118,7 @@ export function readExtensions(wrapped: Der | undefined): ReadonlyMap<string, Ex
     const oid = oidText(expectTag(parts[0], TAG.oid).contents);
     const flagged = parts[1]?.tag === TAG.boolean;
     const value = expectTag(parts[flagged ? 2 : 1], TAG.octetString).contents;
-    // RFC 5280 section 4.2: no extension twice.
+    // RFC 5280 section 4.2 forbids repeated extensions.
     if (extensions.has(oid)) throw new MalformedDer("repeated extension");
     extensions.set(oid, { critical: flagged && parts[1]?.contents[0] !== 0, value });
   }

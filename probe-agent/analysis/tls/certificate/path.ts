@@ -3,13 +3,13 @@ import { comparisonBudget } from "#probe-agent/analysis/tls/certificate/constrai
 import { isSignedBy } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { issuerFaults, leafFaults, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 
-/** A certification path: the leaf first, an anchor last where one was reached, and all that is wrong with it. */
+/** A certification path with its faults. The leaf is first; an anchor is last if one was reached. */
 interface Path {
   readonly entries: readonly Entry[];
   readonly faults: readonly TrustError[];
 }
 
-/** What a search works on. */
+/** Input of findPath. */
 interface PathRequest {
   readonly leaf: Entry;
   readonly intermediates: readonly Entry[];
@@ -17,15 +17,16 @@ interface PathRequest {
   readonly now: Date;
 }
 
-/** Certificates in a path, leaf and anchor included. */
+/** Maximum number of certificates in a path, including leaf and anchor. */
 const MAX_LENGTH = 12;
-/** Candidates looked at and signatures verified over one search; far above what any real mesh of cross-signs needs. */
+/** Maximum number of candidates in one search, far above what any real set of cross-signed certificates needs. */
 const MAX_STEPS = 2000;
+/** Maximum number of signatures verified in one search. */
 const MAX_SIGNATURES = 200;
 
 /**
- * Finds a path without fault where there is one, whatever the order of the intermediates and however many dead ends,
- * loops and expired cross-signs are among them (RFC 4158); else the path that comes closest, with its faults.
+ * Finds a path without faults if one exists, regardless of the order of the intermediates and of dead ends, loops and
+ * expired cross-signed certificates among them (RFC 4158). Otherwise returns the best path with its faults.
  */
 export function findPath(request: PathRequest): Path {
   const { leaf, anchors, now } = request;
@@ -33,26 +34,28 @@ export function findPath(request: PathRequest): Path {
   const faults = leafFaults(leaf.certificate, now, isAnchor);
   if (isAnchor) return { entries: [{ ...leaf, isAnchor }], faults };
   if (faults.length === 0) {
-    const clean = cleanPath([leaf], tools(request));
+    const clean = findCleanPath([leaf], createSearch(request));
     if (clean) return { entries: clean, faults: [] };
   }
-  return closestPath({ entries: [leaf], faults }, tools(request));
+  return findBestPath({ entries: [leaf], faults }, createSearch(request));
 }
 
-interface Tools {
-  /** Issuers by name that the path does not hold yet, the likeliest first. */
+interface Search {
+  /** Returns possible issuers by name that are not in the path, the most likely first. */
   candidates(path: readonly Entry[]): readonly Entry[];
+  /** Returns the faults of an issuer as the next certificate of the path. */
   faults(issuer: Entry, path: readonly Entry[]): readonly TrustError[];
-  signed(child: Entry, issuer: Entry): boolean;
+  /** Reports whether the issuer signed the child; false when the maximum number of signatures is reached. */
+  isSigned(child: Entry, issuer: Entry): boolean;
 }
 
-/** The look-ups of one search, which share its bounds. */
-function tools({ intermediates, anchors, now }: PathRequest): Tools {
+/** Creates the functions of one search. They share its limits. */
+function createSearch({ intermediates, anchors, now }: PathRequest): Search {
   const budget = comparisonBudget();
-  const verdicts = new Map<Entry, Map<string, boolean>>();
-  const nearness = (child: Entry, issuer: Entry): number => {
-    const next = anchors.named(issuer.issuerKey).length > 0 ? 1 : 2;
-    return keyIdDistance(child, issuer) * 3 + (issuer.isAnchor ? 0 : next);
+  const knownSignatures = new Map<Entry, Map<string, boolean>>();
+  const distance = (child: Entry, issuer: Entry): number => {
+    const stepsToAnchor = anchors.named(issuer.issuerKey).length > 0 ? 1 : 2;
+    return keyIdDistance(child, issuer) * 3 + (issuer.isAnchor ? 0 : stepsToAnchor);
   };
   let steps = MAX_STEPS;
   let signatures = MAX_SIGNATURES;
@@ -61,9 +64,9 @@ function tools({ intermediates, anchors, now }: PathRequest): Tools {
       const child = last(path);
       if (path.length >= MAX_LENGTH) return [];
       const named = intermediates.filter(({ subjectKey }) => subjectKey === child.issuerKey);
-      const fresh = [...anchors.named(child.issuerKey), ...named].filter((issuer) => !holds(path, issuer));
+      const fresh = [...anchors.named(child.issuerKey), ...named].filter((issuer) => !isLoop(path, issuer));
       steps -= fresh.length;
-      return steps < 0 ? [] : fresh.toSorted((one, other) => nearness(child, one) - nearness(child, other));
+      return steps < 0 ? [] : fresh.toSorted((one, other) => distance(child, one) - distance(child, other));
     },
     faults: ({ certificate, isAnchor }, path) =>
       issuerFaults(
@@ -71,54 +74,56 @@ function tools({ intermediates, anchors, now }: PathRequest): Tools {
         path.map((entry) => entry.certificate),
         { now, isAnchor, budget },
       ),
-    signed(child, issuer) {
-      const known = verdicts.get(child)?.get(issuer.publicKey);
+    isSigned(child, issuer) {
+      const known = knownSignatures.get(child)?.get(issuer.publicKey);
       if (known !== undefined) return known;
       signatures -= 1;
-      const verdict = signatures >= 0 && isSignedBy(child.certificate, issuer.certificate);
-      const row = verdicts.get(child) ?? new Map<string, boolean>();
-      verdicts.set(child, row.set(issuer.publicKey, verdict));
-      return verdict;
+      const isValid = signatures >= 0 && isSignedBy(child.certificate, issuer.certificate);
+      const row = knownSignatures.get(child) ?? new Map<string, boolean>();
+      knownSignatures.set(child, row.set(issuer.publicKey, isValid));
+      return isValid;
     },
   };
 }
 
-function cleanPath(path: readonly Entry[], search: Tools): readonly Entry[] | null {
+function findCleanPath(path: readonly Entry[], search: Search): readonly Entry[] | null {
   for (const issuer of search.candidates(path)) {
-    if (search.faults(issuer, path).length > 0 || !search.signed(last(path), issuer)) continue;
+    if (search.faults(issuer, path).length > 0 || !search.isSigned(last(path), issuer)) continue;
     const longer = [...path, issuer];
-    const complete = issuer.isAnchor ? longer : cleanPath(longer, search);
+    const complete = issuer.isAnchor ? longer : findCleanPath(longer, search);
     if (complete) return complete;
   }
   return null;
 }
 
-function closestPath(path: Path, search: Tools): Path {
+function findBestPath(path: Path, search: Search): Path {
   const candidates = search.candidates(path.entries);
-  const signers = candidates.filter((issuer) => search.signed(last(path.entries), issuer));
-  if (signers.length === 0) return withFault(path, deadEnd(path.entries, candidates.length > 0, search));
+  const signers = candidates.filter((issuer) => search.isSigned(last(path.entries), issuer));
+  if (signers.length === 0) return withFault(path, missingIssuerFault(path.entries, candidates.length > 0, search));
   return signers
     .map((issuer) => {
       const faults = [...new Set([...path.faults, ...search.faults(issuer, path.entries)])];
       const longer = { entries: [...path.entries, issuer], faults };
-      return issuer.isAnchor ? longer : closestPath(longer, search);
+      return issuer.isAnchor ? longer : findBestPath(longer, search);
     })
-    .reduce((best, other) => (isCloser(other, best) ? other : best));
+    .reduce((best, other) => (isBetter(other, best) ? other : best));
 }
 
-/** Why no issuer of the last certificate can be had. */
-function deadEnd(path: readonly Entry[], hasCandidates: boolean, search: Tools): TrustError {
+/** Returns why the issuer of the last certificate is unavailable. */
+function missingIssuerFault(path: readonly Entry[], hasCandidates: boolean, search: Search): TrustError {
   const end = last(path);
   const isLeaf = path.length === 1;
-  if (end.subjectKey === end.issuerKey && search.signed(end, end)) {
+  if (end.subjectKey === end.issuerKey && search.isSigned(end, end)) {
     return isLeaf ? "self_signed" : "untrusted_root";
   }
   if (hasCandidates) return "bad_signature";
-  // An authority whose issuer is unknown may lack a second intermediate or have an unknown root: the latter is likelier.
+  // If the issuer of an authority is unknown, a second intermediate is missing or the root is unknown. The latter is
+  // more likely.
   return isLeaf ? "missing_intermediate" : "untrusted_root";
 }
 
-function isCloser(one: Path, other: Path): boolean {
+/** Reports whether a path is better: it reaches an anchor, has fewer faults, or is longer, in this order. */
+function isBetter(one: Path, other: Path): boolean {
   const anchored = Number(last(one.entries).isAnchor) - Number(last(other.entries).isAnchor);
   if (anchored !== 0) return anchored > 0;
   if (one.faults.length !== other.faults.length) return one.faults.length < other.faults.length;
@@ -129,12 +134,18 @@ function withFault({ entries, faults }: Path, fault: TrustError): Path {
   return { entries, faults: [...new Set([...faults, fault])] };
 }
 
-/** RFC 4158 section 2.4.2: the same name and key again is a loop, also in another certificate. */
-function holds(path: readonly Entry[], issuer: Entry): boolean {
+/**
+ * Reports whether an issuer would create a loop: the path already has a certificate with the same name and key (RFC
+ * 4158 section 2.4.2).
+ */
+function isLoop(path: readonly Entry[], issuer: Entry): boolean {
   return path.some(({ subjectKey, publicKey }) => subjectKey === issuer.subjectKey && publicKey === issuer.publicKey);
 }
 
-/** Key identifiers only order candidates (RFC 4158 section 3.5.12): match, unknown, mismatch. */
+/**
+ * Returns 0 if the key identifiers match, 1 if one is unknown, 2 if they differ. They only sort candidates (RFC 4158
+ * section 3.5.12).
+ */
 function keyIdDistance(child: Entry, issuer: Entry): number {
   if (child.authorityKeyId === null || issuer.subjectKeyId === null) return 1;
   return child.authorityKeyId === issuer.subjectKeyId ? 0 : 2;

@@ -16,27 +16,32 @@ const ANY_POLICY = "2.5.29.32.0";
 const POLICY_MAPPINGS = "2.5.29.33";
 const POLICY_CONSTRAINTS = "2.5.29.36";
 const INHIBIT_ANY_POLICY = "2.5.29.54";
-/** Policies looked at on one level; real certificates have a handful. */
+/** Maximum number of policies or mappings read from one certificate; real certificates have a few. */
 const MAX_POLICIES = 200;
 
-/** The variables of RFC 5280 section 6.1.2; a tree is kept as its lowest level, all that its emptiness depends on. */
+/**
+ * State variables of RFC 5280 section 6.1.2. Of the policy tree, only the lowest level is kept, because it alone
+ * decides whether the tree is empty.
+ */
 interface State {
   explicit: number;
   mapping: number;
   inhibitAny: number;
-  /** Policies expected of the next certificate; null: the tree is empty. */
+  /** Policies expected in the next certificate; null if the tree is empty. */
   expected: Level | null;
 }
 
+/** Lowest level of the policy tree. */
 interface Level {
+  /** Whether it includes anyPolicy. */
   readonly any: boolean;
   readonly policies: ReadonlySet<string>;
 }
 
 /**
- * Whether a path keeps a valid policy wherever one of its authorities requires one (RFC 5280 sections 6.1.3 d to 6.1.5 g,
- * any policy being good to begin with). `path` holds the certificates below the anchor, leaf first. Chrome and Go refuse
- * the others. Throws MalformedDer.
+ * Reports whether a path has a valid policy if one of its authorities requires one (RFC 5280 sections 6.1.3 d to 6.1.5
+ * g, with anyPolicy as the initial set). `path` contains the certificates below the anchor, leaf first. Chrome and Go
+ * refuse paths without a required policy. Throws MalformedDer.
  */
 export function hasValidPolicy(path: readonly Certificate[]): boolean {
   const length = path.length + 1;
@@ -48,14 +53,14 @@ export function hasValidPolicy(path: readonly Certificate[]): boolean {
   };
   return path.toReversed().every((certificate, index) => {
     const isLeaf = index === path.length - 1;
-    state.expected = narrowed(certificate, state, isLeaf);
+    state.expected = processPolicies(certificate, state, isLeaf);
     if (state.explicit <= 0 && state.expected === null) return false;
     return isLeaf ? wrapUp(certificate, state) : prepareNext(certificate, state);
   });
 }
 
-/** Section 6.1.3 d to e. */
-function narrowed(certificate: Certificate, { expected, inhibitAny }: State, isLeaf: boolean): Level | null {
+/** Returns the lowest level after a certificate (RFC 5280 section 6.1.3 d and e). */
+function processPolicies(certificate: Certificate, { expected, inhibitAny }: State, isLeaf: boolean): Level | null {
   const named = policyOids(certificate)?.slice(0, MAX_POLICIES) ?? null;
   if (named === null || expected === null) return null;
   const own = named.filter((policy) => policy !== ANY_POLICY);
@@ -66,11 +71,13 @@ function narrowed(certificate: Certificate, { expected, inhibitAny }: State, isL
   return any || policies.size > 0 ? { any, policies } : null;
 }
 
-/** Section 6.1.4 a, b, h to j; false where a mapping names anyPolicy. */
+/**
+ * Prepares the state for the next certificate (RFC 5280 section 6.1.4 a, b, h to j). False if a mapping has anyPolicy.
+ */
 function prepareNext(certificate: Certificate, state: State): boolean {
   const mappings = policyMappings(certificate);
   if (mappings.flat().includes(ANY_POLICY)) return false;
-  if (state.expected !== null) state.expected = mapped(state.expected, mappings, state.mapping > 0);
+  if (state.expected !== null) state.expected = applyMappings(state.expected, mappings, state.mapping > 0);
   if (!isSelfIssued(certificate)) {
     state.explicit -= 1;
     state.mapping -= 1;
@@ -83,13 +90,13 @@ function prepareNext(certificate: Certificate, state: State): boolean {
   return true;
 }
 
-/** Section 6.1.5 a, b and g. */
+/** Reports whether the path has a valid policy after its leaf (RFC 5280 section 6.1.5 a, b and g). */
 function wrapUp(leaf: Certificate, state: State): boolean {
   const explicit = policyConstraints(leaf).requireExplicit === 0 ? 0 : state.explicit - 1;
   return explicit > 0 || state.expected !== null;
 }
 
-function mapped(level: Level, mappings: readonly (readonly [string, string])[], allowed: boolean): Level | null {
+function applyMappings(level: Level, mappings: readonly (readonly [string, string])[], allowed: boolean): Level | null {
   const from = new Set(mappings.map(([issuer]) => issuer));
   const stay = [...level.policies].filter((policy) => !from.has(policy));
   const become = mappings.flatMap(([issuer, subject]) =>
@@ -110,7 +117,7 @@ function policyMappings(certificate: Certificate): [string, string][] {
     });
 }
 
-/** Infinity where a field is absent. */
+/** Parses policyConstraints. An absent field is Infinity. */
 function policyConstraints(certificate: Certificate): { requireExplicit: number; inhibitMapping: number } {
   const value = certificate.extensions.get(POLICY_CONSTRAINTS)?.value;
   const fields = value ? sequenceOf(value) : [];
@@ -123,7 +130,7 @@ function inhibitAnyPolicy(certificate: Certificate): number {
   return value ? skipCerts(readDer(value, TAG.integer)) : Infinity;
 }
 
-/** SkipCerts, INTEGER (0..MAX). */
+/** Parses a SkipCerts, INTEGER (0..MAX). Returns Infinity if the field is absent. */
 function skipCerts(field: Der | undefined): number {
   if (field === undefined) return Infinity;
   const [first] = field.contents;

@@ -9,10 +9,11 @@ import { hasValidPolicy } from "#probe-agent/analysis/tls/certificate/policies.t
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
 /**
- * Words for what is wrong with a chain, the gravest first. The first words name the everyday faults; the
- * others say what those cannot: a certificate that is not DER, a signature that does not verify, an authority that may
- * not issue, a chain too long, names outside an authority's constraints, no right to act as a server, and a critical
- * extension that is not understood.
+ * Codes of faults that make a chain untrusted, most severe first. The less common codes mean: `malformed` a certificate
+ * is not DER or breaks a form rule; `bad_signature` a signature does not verify; `not_a_ca` an issuer is not allowed to
+ * issue; `path_too_long` and `name_constraints` an authority's limits are exceeded; `no_valid_policy` a required
+ * certificate policy is missing; `wrong_usage` a certificate is not allowed for a server; `unknown_critical_extension`
+ * clients do not understand a critical extension.
  */
 export const TRUST_ERRORS = [
   "malformed",
@@ -34,35 +35,36 @@ export const TRUST_ERRORS = [
   "hostname_mismatch",
 ] as const;
 
-/** One of the words. */
+/** Code of a fault that makes a chain untrusted. */
 export type TrustError = (typeof TRUST_ERRORS)[number];
 
-/** Faults of the server's own certificate, its signature's strength included unless it is an anchor itself. */
+/** Finds the faults of the server's own certificate. A weak signature is no fault if the certificate is an anchor. */
 export function leafFaults(leaf: Certificate, now: Date, isAnchor: boolean): TrustError[] {
-  return judged(() => {
+  return orMalformed(() => {
     const faults = commonFaults(leaf, { now, isLeaf: true, isAnchor });
     const serves = keyUsages(leaf)?.some((usage) => SERVER_USAGES.has(usage)) ?? true;
     if (!serves) faults.push("wrong_usage");
-    // RFC 5280 section 4.2.1.10: only for authorities.
+    // Only authorities are allowed to have name constraints (RFC 5280 section 4.2.1.10).
     const isAuthority = basicConstraints(leaf)?.ca ?? false;
     if (leaf.extensions.has(EXTENSION.nameConstraints) && !isAuthority) faults.push("name_constraints");
     return faults;
   });
 }
 
-/** Key usages of which a TLS server needs one (RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.2). */
+/** Key usages; a TLS server needs at least one of them (RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.2). */
 const SERVER_USAGES: ReadonlySet<string> = new Set(["digitalSignature", "keyEncipherment", "keyAgreement"]);
 
 /**
- * Faults of an authority as issuer of a chain: `below` holds what it vouches for, leaf first (RFC 5280 section 6.1.4).
- * An anchor is held to the same rules, but for its own signature; a root of version 1 or 2 needs no basicConstraints.
+ * Finds the faults of an authority's certificate (RFC 5280 section 6.1.4). `below` is the path below it, leaf first.
+ * The same rules apply to an anchor, except that its own signature is not checked and a root of version 1 or 2 needs no
+ * basicConstraints.
  */
 export function issuerFaults(
   authority: Certificate,
   below: readonly Certificate[],
   options: { readonly now: Date; readonly isAnchor: boolean; readonly budget: Budget },
 ): TrustError[] {
-  return judged(() => {
+  return orMalformed(() => {
     const faults = commonFaults(authority, { now: options.now, isLeaf: false, isAnchor: options.isAnchor });
     const constraints = basicConstraints(authority);
     const oldRoot = options.isAnchor && authority.version < 3;
@@ -88,10 +90,10 @@ function commonFaults(
   return [...faults];
 }
 
-/** The faults, or that an extension could not even be read. */
-function judged(judge: () => TrustError[]): TrustError[] {
+/** Returns the faults that `find` returns, or `malformed` if an extension cannot be read. */
+function orMalformed(find: () => TrustError[]): TrustError[] {
   try {
-    return judge();
+    return find();
   } catch (error) {
     if (error instanceof MalformedDer) return ["malformed"];
     throw error;

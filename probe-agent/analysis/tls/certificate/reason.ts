@@ -1,6 +1,6 @@
 import { smallInteger, TAG, type Der } from "#probe-agent/analysis/tls/certificate/der.ts";
 
-/** CRLReason by its number (RFC 5280 section 5.3.1); 7 is not used. */
+/** Codes of CRLReason by number (RFC 5280 section 5.3.1). Number 7 is not used. */
 const REASONS: readonly (string | undefined)[] = [
   "unspecified",
   "key_compromise",
@@ -15,7 +15,7 @@ const REASONS: readonly (string | undefined)[] = [
   "aa_compromise",
 ];
 
-/** The word for a CRLReason; a number nobody has given a meaning counts as unspecified. Throws MalformedDer. */
+/** Returns the code of a CRLReason; `unspecified` for an unassigned number. Throws MalformedDer. */
 export function reasonOf(value: Der): string {
   return REASONS[smallInteger(value, TAG.enumerated)] ?? "unspecified";
 }

@@ -10,20 +10,20 @@ import {
 import { MAX_RSA_BITS } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { algorithmOid } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** What was signed, and how. */
+/** A signature with the signed octets. */
 export interface Signed {
-  /** DER AlgorithmIdentifier. */
+  /** DER AlgorithmIdentifier of the signature. */
   readonly algorithm: Uint8Array;
   readonly signed: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** How a signature algorithm is verified: the kind of key, and the hash (null: the algorithm's own). */
+/** Type of key and hash that verify a signature algorithm. The hash is null if the algorithm defines it itself. */
 type Scheme = readonly [key: "rsa" | "ec" | "ed25519" | "ed448", hash: string | null];
 
 /**
- * Algorithms by OID (RFC 3279, RFC 4055, RFC 5758, RFC 8410). MD5 and older prove nothing any more and are left out; SHA-1
- * is still met on status answers.
+ * Signature algorithms by OID (RFC 3279, RFC 4055, RFC 5758, RFC 8410). MD5 and older hashes are omitted because they
+ * no longer prove anything. SHA-1 still occurs in OCSP responses and CRLs.
  */
 const SCHEMES: Readonly<Record<string, Scheme>> = {
   "1.2.840.113549.1.1.5": ["rsa", "sha1"],
@@ -49,7 +49,7 @@ export const DIGESTS: Readonly<Record<string, string>> = {
   "2.16.840.1.101.3.4.2.3": "sha512",
 };
 
-/** Whether the key made the signature; null where the algorithm is not one that is known here. */
+/** Reports whether the key made the signature; null if the algorithm is unknown. */
 export function isSignatureOf(key: KeyObject, { algorithm, signed, signature }: Signed): boolean | null {
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > MAX_RSA_BITS) return false;
   try {
@@ -60,12 +60,12 @@ export function isSignatureOf(key: KeyObject, { algorithm, signed, signature }: 
     const [kind, hash] = scheme;
     return key.asymmetricKeyType === kind && verify(hash, signed, key, signature);
   } catch {
-    // OpenSSL throws for keys and signatures of the wrong form.
+    // OpenSSL throws for malformed keys and signatures.
     return false;
   }
 }
 
-/** RSASSA-PSS with its parameters (RFC 4055 section 3.1); all are SHA-1 and 20 where left out. */
+/** Verifies RSASSA-PSS with its parameters (RFC 4055 section 3.1). The defaults are SHA-1 and a salt of 20 octets. */
 function verifyPss(key: KeyObject, { algorithm, signed, signature }: Signed): boolean | null {
   if (key.asymmetricKeyType !== "rsa" && key.asymmetricKeyType !== "rsa-pss") return false;
   const [, parameters] = sequenceOf(algorithm);
@@ -76,7 +76,7 @@ function verifyPss(key: KeyObject, { algorithm, signed, signature }: Signed): bo
   if (hash === undefined) return null;
   const mask = field(0xa1);
   const [, maskHash] = mask === undefined ? [] : sequenceOf(mask);
-  // OpenSSL takes the same hash for the mask; nobody uses another.
+  // OpenSSL uses the same hash for the mask; other combinations do not occur.
   if (maskHash !== undefined && DIGESTS[algorithmOid(maskHash.whole)] !== hash) return null;
   const salt = field(0xa2);
   const saltLength = salt === undefined ? 20 : smallInteger(readDer(salt));

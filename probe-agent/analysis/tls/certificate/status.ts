@@ -1,20 +1,20 @@
 import type { CrlResult } from "#probe-agent/analysis/tls/certificate/crl/evaluate.ts";
 import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 
-/** What asking an OCSP responder came to. */
+/** Outcome of a request to an OCSP responder. */
 export interface ResponderAnswer {
   readonly url: string;
-  /** Null where no response came. */
+  /** Null if no response arrived. */
   readonly result: OcspResult | null;
-  /** Why none came: an error of Fetches; null where one did. */
+  /** Why no response arrived, as an error code of Fetches; null if one did. */
   readonly error: string | null;
 }
 
-/** What looking into a revocation list came to. */
+/** Outcome of a look-up in a revocation list. */
 export interface ListAnswer {
   readonly url: string;
-  /** Null where there was no list to look into. */
+  /** Null if no list was available. */
   readonly result: CrlResult | null;
-  /** Why there was none: an error of Fetches, malformed, or busy; null where there was one. */
+  /** Why no list was available: an error code of Fetches, `malformed` or `busy`. Null if one was. */
   readonly error: string | null;
 }

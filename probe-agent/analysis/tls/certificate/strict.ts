@@ -10,7 +10,7 @@ import {
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isEmptyName } from "#probe-agent/analysis/tls/certificate/structure.ts";
 
-/** A rule that only strict verifiers enforce. */
+/** Rules that only strict verifiers enforce. */
 export type StrictRule =
   | "path_length"
   | "basic_constraints"
@@ -24,27 +24,29 @@ export type StrictRule =
 /** A certificate of the path that breaks the rule. */
 interface StrictFault {
   readonly rule: StrictRule;
-  /** Place on the path, 0 for the server's own. */
+  /** Position on the path; 0 is the server's own certificate. */
   readonly position: number;
 }
 
-/** The path, and whether it ends in a trusted root. */
+/** Input of strictFaults. */
 export interface StrictRequest {
   /** Leaf first. */
   readonly path: readonly Certificate[];
+  /** Whether the path ends in a trusted root. */
   readonly anchored: boolean;
 }
 
 interface Place {
   readonly isLeaf: boolean;
-  /** The last of the path, with no issuer above it that counts. */
+  /** Whether this is the last certificate of a path that ends in a trusted root or a self-issued certificate. */
   readonly isTop: boolean;
 }
 
 /**
- * What OpenSSL refuses with X509_V_FLAG_X509_STRICT and accepts without (x509_vfy.c check_extensions, release 3.0; the
- * flag is in Python's ssl.create_default_context since 3.13). What other clients refuse too is not listed. A server's
- * certificate that is its own root is exempt there.
+ * Checks that report whether a certificate breaks a rule. These are the rules of OpenSSL's X509_V_FLAG_X509_STRICT:
+ * without the flag, OpenSSL accepts the certificate (x509_vfy.c check_extensions, release 3.0; Python's
+ * ssl.create_default_context sets the flag since 3.13). Rules that other clients enforce too are not listed. OpenSSL
+ * exempts a server's certificate that is its own root.
  */
 const RULES: Readonly<Record<StrictRule, (certificate: Certificate, place: Place) => boolean>> = {
   path_length: (certificate) => {
@@ -63,14 +65,14 @@ const RULES: Readonly<Record<StrictRule, (certificate: Certificate, place: Place
   version: (certificate, { isLeaf }) => !isLeaf && certificate.version < 3,
 };
 
-/** The rules in the order of the list above, each with every certificate that breaks it. */
+/** Finds every certificate that breaks a strict rule, in the order of the rules. */
 export function strictFaults({ path, anchored }: StrictRequest): StrictFault[] {
   const top = path.at(-1);
-  const ends = anchored || (top !== undefined && isSelfIssued(top));
-  if (path.length === 1 && ends) return [];
+  const isComplete = anchored || (top !== undefined && isSelfIssued(top));
+  if (path.length === 1 && isComplete) return [];
   return (Object.keys(RULES) as StrictRule[]).flatMap((rule) =>
     path.flatMap((certificate, position) => {
-      const place = { isLeaf: position === 0, isTop: ends && position === path.length - 1 };
+      const place = { isLeaf: position === 0, isTop: isComplete && position === path.length - 1 };
       return breaks(rule, certificate, place) ? [{ rule, position }] : [];
     }),
   );
@@ -80,13 +82,13 @@ function breaks(rule: StrictRule, certificate: Certificate, place: Place): boole
   try {
     return RULES[rule](certificate, place);
   } catch (error) {
-    // Unreadable for every client: malformed.
+    // No client can read the extension: the certificate is reported as malformed elsewhere.
     if (error instanceof MalformedDer) return false;
     throw error;
   }
 }
 
-/** Authorities, those that sign lists, and who has no other name. */
+/** Reports whether a certificate needs a subject: authorities, CRL signers, and certificates without other names do. */
 function needsSubject(certificate: Certificate): boolean {
   const signsLists = keyUsages(certificate)?.includes("cRLSign") ?? false;
   return isAuthority(certificate) || signsLists || !certificate.extensions.has(EXTENSION.subjectAltName);

@@ -10,17 +10,17 @@ import {
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** Tags of issuerUniqueID, subjectUniqueID and extensions, in their order (RFC 5280 section 4.1). */
+/** Tags of issuerUniqueID, subjectUniqueID and extensions, in encoding order (RFC 5280 section 4.1). */
 const OPTIONAL_TAGS: readonly number[] = [0x81, 0x82, 0xa3];
 const EXTENSIONS = 0xa3;
 const NUMERIC_STRING = 0x12;
-/** X.680 section 41.4, with the asterisk and the ampersand that Go allows too. */
+/** Characters of a PrintableString (X.680 section 41.4), and the asterisk and the ampersand, which Go also allows. */
 const PRINTABLE = new Set(
   Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?*&", "latin1"),
 );
 const NUMERIC = new Set(Buffer.from("0123456789 ", "latin1"));
 
-/** The fields of the signed part, version first where it is there. Throws MalformedDer. */
+/** Returns the fields of the signed part, with the version separate; null if it is absent. Throws MalformedDer. */
 function fieldsOf({ der }: Certificate): { version: Der | null; fields: readonly Der[] } {
   const [tbs] = sequenceOf(der);
   const fields = childrenOf(expectTag(tbs, TAG.sequence).contents);
@@ -28,18 +28,21 @@ function fieldsOf({ der }: Certificate): { version: Der | null; fields: readonly
   return { version, fields: version === null ? fields : fields.slice(1) };
 }
 
-/** Whether the version is 1 to 3 and, being the default, 1 is not written out. Throws MalformedDer. */
+/**
+ * Reports whether the version is 1, 2 or 3 and is encoded as DER requires: version 1 is the default and is omitted.
+ * Throws MalformedDer.
+ */
 export function hasValidVersion(certificate: Certificate): boolean {
   const { version } = fieldsOf(certificate);
   return version === null || certificate.version === 2 || certificate.version === 3;
 }
 
-/** Whether the serial number is not negative. */
+/** Reports whether the serial number is not negative. */
 export function hasPositiveSerial({ serialNumber }: Certificate): boolean {
   return ((serialNumber[0] ?? 0x80) & 0x80) === 0;
 }
 
-/** Whether an INTEGER's contents have no needless first octet (X.690 section 8.3.2). */
+/** Reports whether an INTEGER is encoded in as few octets as possible (X.690 section 8.3.2). */
 export function isMinimalInteger(contents: Uint8Array): boolean {
   const [first, second] = contents;
   if (first === undefined) return false;
@@ -47,7 +50,10 @@ export function isMinimalInteger(contents: Uint8Array): boolean {
   return !(first === 0 && second < 0x80) && !(first === 0xff && second >= 0x80);
 }
 
-/** Whether nothing but what the version allows follows the key, each once and in order. Throws MalformedDer. */
+/**
+ * Reports whether only fields that the version allows follow the key, each once and in order, and whether the validity
+ * has exactly two fields. Throws MalformedDer.
+ */
 export function hasValidFields(certificate: Certificate): boolean {
   const { fields } = fieldsOf(certificate);
   const [, , , validity] = fields;
@@ -57,7 +63,10 @@ export function hasValidFields(certificate: Certificate): boolean {
   return ordered && allowed && childrenOf(expectTag(validity).contents).length === 2;
 }
 
-/** Whether the list of extensions has entries, each of two or three fields, criticality written as DER wants it. */
+/**
+ * Reports whether the list of extensions is absent, or has entries of two or three fields, with `critical` encoded as
+ * DER requires. Throws MalformedDer.
+ */
 export function hasValidExtensionList(certificate: Certificate): boolean {
   const wrapped = fieldsOf(certificate).fields.find(({ tag }) => tag === EXTENSIONS);
   if (wrapped === undefined) return true;
@@ -66,18 +75,21 @@ export function hasValidExtensionList(certificate: Certificate): boolean {
     extensions.length > 0 &&
     extensions.every((extension) => {
       const [, second, ...more] = childrenOf(expectTag(extension, TAG.sequence).contents);
-      // X.690 section 11.5: FALSE is the default and left out.
+      // FALSE is the default and is omitted (X.690 section 11.5).
       return second?.tag === TAG.boolean ? isTrue(second) && more.length === 1 : more.length === 0;
     })
   );
 }
 
-/** TRUE as DER writes it (X.690 section 11.1). */
+/** Reports whether a BOOLEAN is TRUE as DER encodes it (X.690 section 11.1). */
 export function isTrue({ contents }: Der): boolean {
   return contents.length === 1 && contents[0] === 0xff;
 }
 
-/** Whether each relative name has attributes, and each string the characters of its type. Throws MalformedDer. */
+/**
+ * Reports whether each relative distinguished name has attributes, and each string only the characters that its type
+ * allows. Throws MalformedDer.
+ */
 export function isValidName(der: Uint8Array): boolean {
   return sequenceOf(der).every((relative) => {
     const attributes = childrenOf(expectTag(relative, TAG.set).contents);
@@ -86,13 +98,13 @@ export function isValidName(der: Uint8Array): boolean {
       attributes.every((attribute) => {
         const [type, value, ...more] = childrenOf(expectTag(attribute, TAG.sequence).contents);
         oidText(expectTag(type, TAG.oid).contents);
-        return more.length === 0 && isSoundString(expectTag(value));
+        return more.length === 0 && isValidString(expectTag(value));
       })
     );
   });
 }
 
-function isSoundString({ tag, contents }: Der): boolean {
+function isValidString({ tag, contents }: Der): boolean {
   if (tag === TAG.printableString) return contents.every((octet) => PRINTABLE.has(octet));
   if (tag === NUMERIC_STRING) return contents.every((octet) => NUMERIC.has(octet));
   if (tag === TAG.utf8String) return isUtf8(contents);
@@ -101,7 +113,7 @@ function isSoundString({ tag, contents }: Der): boolean {
   return tag !== TAG.universalString || contents.length % 4 === 0;
 }
 
-/** Whether a Name holds nothing. Throws MalformedDer. */
+/** Reports whether a DER Name is empty. Throws MalformedDer. */
 export function isEmptyName(der: Uint8Array): boolean {
   return readDer(der, TAG.sequence).contents.length === 0;
 }

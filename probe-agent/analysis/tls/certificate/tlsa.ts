@@ -3,7 +3,7 @@ import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** A TLSA record (RFC 6698 section 2.1); -1 stands for a field that cannot be read. */
+/** A TLSA record (RFC 6698 section 2.1). A field that cannot be read is -1. */
 export interface Tlsa {
   /** 0 PKIX-TA, 1 PKIX-EE, 2 DANE-TA, 3 DANE-EE. */
   readonly usage: number;
@@ -15,14 +15,14 @@ export interface Tlsa {
   readonly data: string;
 }
 
-/** What a record is held against. */
+/** The server's chain that a record is compared with. */
 interface TlsaTerms {
   readonly leaf: Certificate;
-  /** As sent behind the leaf. */
+  /** Certificates sent after the leaf. */
   readonly others: readonly Certificate[];
   readonly host: string;
   readonly now: Date;
-  /** By the roots we trust ourselves. */
+  /** Result of verifying the chain with the probe's own roots. */
   readonly verification: ChainVerification;
 }
 
@@ -32,7 +32,7 @@ const DANE_TA = 2;
 const DANE_EE = 3;
 const HASHES: readonly (string | null)[] = [null, "sha256", "sha512"];
 
-/** Whether a client of the web can act by the record: all fields have a value that RFC 6698 knows, a hash its length. */
+/** Reports whether a client can use the record: all fields have values of RFC 6698, and a hash has the right length. */
 export function isUsableTlsa({ usage, selector, matchingType, data }: Tlsa): boolean {
   const lengths: readonly (number | null)[] = [null, 64, 128];
   const length = lengths[matchingType];
@@ -44,26 +44,29 @@ export function isUsableTlsa({ usage, selector, matchingType, data }: Tlsa): boo
   );
 }
 
-/** Whether the server's chain is what the record asks for (RFC 6698 section 2.1.1, RFC 7671 sections 5.1 to 5.4). */
+/** Reports whether the server's chain satisfies a record (RFC 6698 section 2.1.1, RFC 7671 sections 5.1 to 5.4). */
 export function satisfiesTlsa(record: Tlsa, terms: TlsaTerms): boolean {
   const { leaf, others, verification } = terms;
   if (!isUsableTlsa(record)) return false;
-  const isMeant = (certificate: Certificate): boolean => associated(record, certificate);
+  const isMatch = (certificate: Certificate): boolean => matchesData(record, certificate);
   const isTrusted = verification.trusted && verification.hostname_match;
   switch (record.usage) {
     case PKIX_TA:
-      return isTrusted && verification.path.slice(1).some(isMeant);
+      return isTrusted && verification.path.slice(1).some(isMatch);
     case PKIX_EE:
-      return isTrusted && isMeant(leaf);
+      return isTrusted && isMatch(leaf);
     case DANE_TA:
-      return distinct(others.filter(isMeant)).some((anchor) => leadsTo(anchor, terms));
+      return distinct(others.filter(isMatch)).some((anchor) => leadsTo(anchor, terms));
     default:
-      // RFC 7671 section 5.1: neither names nor dates count.
-      return isMeant(leaf);
+      // Names and dates are ignored (RFC 7671 section 5.1).
+      return isMatch(leaf);
   }
 }
 
-/** Cross-signed certificates share a key; a server that repeats one to be verified over and over does not get its way. */
+/**
+ * Maximum number of matching certificates that are tried as anchors. Cross-signed certificates share a key, so several
+ * can match. The limit stops a server that sends many of them to make verification expensive.
+ */
 const MAX_ANCHORS = 4;
 
 function distinct(certificates: readonly Certificate[]): readonly Certificate[] {
@@ -71,14 +74,15 @@ function distinct(certificates: readonly Certificate[]): readonly Certificate[] 
   return [...once.values()].slice(0, MAX_ANCHORS);
 }
 
-/** The authority named is an anchor as good as a root of ours; names and dates count (RFC 7671 section 5.2). */
+/** Verifies the chain with the certificate as its only anchor. Names and dates are checked (RFC 7671 section 5.2). */
 function leadsTo(anchor: Certificate, { leaf, others, host, now }: TlsaTerms): boolean {
   const intermediates = others.map(({ der }) => der);
   const { trusted, hostname_match } = verifyChain({ leaf: leaf.der, intermediates, roots: [anchor.der], host, now });
   return trusted && hostname_match;
 }
 
-function associated({ selector, matchingType, data }: Tlsa, { der, spki }: Certificate): boolean {
+/** Reports whether a record's data is that of the certificate. */
+function matchesData({ selector, matchingType, data }: Tlsa, { der, spki }: Certificate): boolean {
   const octets = selector === 0 ? der : spki;
   const hash = HASHES[matchingType] ?? null;
   const found = hash === null ? Buffer.from(octets) : createHash(hash).update(octets).digest();

@@ -1,9 +1,9 @@
-/** How far clocks may differ. */
+/** Maximum tolerated difference between clocks, in milliseconds. */
 const SKEW_MS = 5 * 60_000;
 
 /**
- * Whether status information holds now (RFC 6960 section 4.2.2.1, RFC 5280 section 5.1.2.5): null, or what is wrong.
- * Without nextUpdate it holds for so many milliseconds.
+ * Checks the dates of an OCSP response or CRL (RFC 6960 section 4.2.2.1, RFC 5280 section 5.1.2.5). Returns null if it
+ * is valid now. Without nextUpdate, it is valid for `withoutNextMs` milliseconds from thisUpdate.
  */
 export function updateFault(
   { thisUpdate, nextUpdate }: { readonly thisUpdate: Date; readonly nextUpdate: Date | null },

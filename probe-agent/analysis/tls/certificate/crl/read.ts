@@ -12,24 +12,24 @@ import {
 import { readExtensions, type ExtensionValue } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { Signed } from "#probe-agent/analysis/tls/certificate/signature.ts";
 
-/** A certificate revocation list (RFC 5280 section 5.1); octets are views, its entries are left as they are. */
+/** A certificate revocation list (RFC 5280 section 5.1). Octet fields are views; the entries are not parsed. */
 export interface Crl extends Signed {
   /** DER Name. */
   readonly issuer: Uint8Array;
   readonly thisUpdate: Date;
   readonly nextUpdate: Date | null;
-  /** The entries one after the other; empty where nothing is revoked. */
+  /** Concatenated DER of the entries; empty if no certificate is revoked. */
   readonly entries: Uint8Array;
-  /** By dotted OID. */
+  /** Extensions by dotted OID. */
   readonly extensions: ReadonlyMap<string, ExtensionValue>;
-  /** Octets of the whole list. */
+  /** Size of the whole list in octets. */
   readonly size: number;
 }
 
 const PEM_START = "-----BEGIN X509 CRL-----";
 const PEM_END = "-----END X509 CRL-----";
 
-/** Takes a list apart, DER or PEM; null where it is neither. */
+/** Parses a list in DER or PEM. Returns null if it is neither. */
 export function readCrl(octets: Uint8Array): Crl | null {
   try {
     return read(fromPem(octets));
@@ -53,7 +53,7 @@ function read(octets: Uint8Array): Crl {
   if (more.length > 0) throw new MalformedDer("certificate list");
   const signed = expectTag(tbs, TAG.sequence);
   const fields = childrenOf(signed.contents);
-  // The version, left out in lists of version 1.
+  // The version is absent in lists of version 1.
   if (fields[0]?.tag === TAG.integer) fields.shift();
   const [innerAlgorithm, issuer, thisUpdate, ...optional] = fields;
   const outer = expectTag(algorithm, TAG.sequence).whole;

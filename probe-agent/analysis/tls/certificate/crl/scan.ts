@@ -9,33 +9,37 @@ import {
 import { readExtensions } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { reasonOf } from "#probe-agent/analysis/tls/certificate/reason.ts";
 
-/** What a look through a list's entries came to. */
+/** Result of searching a list's entries. */
 interface Scan {
   /** The first entry with the serial number. */
   readonly found: Revoked | null;
-  /** Entries passed up to it, or all of them. */
+  /** Number of entries read: up to and including the one found, or all of them. */
   readonly entries: number;
-  /** One of them has a critical extension: it may be about another issuer's certificate (RFC 5280 section 5.3.3). */
+  /**
+   * Whether an entry that was read has a critical extension. Such an entry may concern another issuer's certificate
+   * (RFC 5280 section 5.3.3).
+   */
   readonly hasCritical: boolean;
-  /** False where there are more entries than are looked at. */
+  /** False if the list has more than the maximum number of entries. */
   readonly complete: boolean;
 }
 
-/** One entry. */
+/** Entry of a revoked certificate. */
 interface Revoked {
+  /** Time of revocation. */
   readonly at: Date;
-  /** A word of reasonOf; null where none is given. */
+  /** Code as returned by reasonOf; null if the entry has no reason. */
   readonly reason: string | null;
 }
 
-/** The longest lists of public authorities have some 100,000. */
+/** Maximum number of entries read. The longest lists of public authorities have about 100,000. */
 export const MAX_ENTRIES = 1_000_000;
 
 const REASON_CODE = "2.5.29.21";
 
 /**
- * Looks a serial number up among the entries (RFC 5280 section 5.1.2.6) where they stand, without taking them apart: a
- * list of megabytes costs milliseconds and no memory. Throws MalformedDer.
+ * Searches the entries (RFC 5280 section 5.1.2.6) for a serial number. It scans the octets without parsing each entry,
+ * so that a list of several megabytes costs milliseconds and no memory. Throws MalformedDer.
  */
 export function scanEntries(entries: Uint8Array, serialNumber: Uint8Array): Scan {
   let hasCritical = false;
@@ -56,14 +60,14 @@ export function scanEntries(entries: Uint8Array, serialNumber: Uint8Array): Scan
   return { found: null, entries: count, hasCritical, complete: true };
 }
 
-/** Where the contents of the value at `at` begin; the value must have the tag. */
+/** Returns the offset of the contents of the value at `at`. Throws MalformedDer if the value does not have the tag. */
 function contentsAt(octets: Uint8Array, at: number, tag: number): number {
   const length = octets[at + 1];
   if (octets[at] !== tag || length === undefined) throw new MalformedDer("entry of a revocation list");
   return length < 0x80 ? at + 2 : at + 2 + (length & 0x7f);
 }
 
-/** Octets of the contents of the value at `at`. */
+/** Returns the length of the contents of the value at `at`, in octets. */
 function lengthAt(octets: Uint8Array, at: number): number {
   const first = octets[at + 1] ?? 0;
   if (first < 0x80) return first;
@@ -76,14 +80,14 @@ function lengthAt(octets: Uint8Array, at: number): number {
 
 function equals(octets: Uint8Array, start: number, end: number, wanted: Uint8Array): boolean {
   if (end - start !== wanted.length) return false;
-  // Serial numbers of one authority often begin alike.
+  // Compares from the end, because serial numbers of one authority often begin with the same octets.
   for (let index = wanted.length - 1; index >= 0; index -= 1) {
     if (octets[start + index] !== wanted[index]) return false;
   }
   return true;
 }
 
-/** Whether a BOOLEAN TRUE stands there, which in an entry can only be a "critical". */
+/** Reports whether the range contains a BOOLEAN TRUE. In an entry, only the `critical` field is a BOOLEAN. */
 function holdsTrue(octets: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at + 2 < end; at += 1) {
     if (octets[at] === TAG.boolean && octets[at + 1] === 1 && octets[at + 2] === 0xff) return true;

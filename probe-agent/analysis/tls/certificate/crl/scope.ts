@@ -1,20 +1,20 @@
 import { childrenOf, readDer, sequenceOf, type Der } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { generalName } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 
-/** What a list is about, by its issuing distribution point (RFC 5280 section 5.2.5). */
+/** Scope of a list, from its issuing distribution point extension (RFC 5280 section 5.2.5). */
 export interface DistributionScope {
-  /** URIs the list is found at, as certificates name them; null where it is not bound to any. */
+  /** URIs of the list, as certificates name them; null if the list is not limited to distribution points. */
   readonly names: readonly string[] | null;
   readonly onlyUsers: boolean;
   readonly onlyAuthorities: boolean;
   readonly attributeCertificates: boolean;
-  /** It leaves out what was revoked for other reasons. */
+  /** Whether the list omits certificates that were revoked for other reasons. */
   readonly someReasons: boolean;
-  /** It has entries of other issuers too. */
+  /** Whether the list also has entries of other issuers. */
   readonly indirect: boolean;
 }
 
-/** Reads the extension; throws MalformedDer. */
+/** Parses the extension. Throws MalformedDer. */
 export function readDistributionScope(value: Uint8Array): DistributionScope {
   const fields = new Map(sequenceOf(value).map((field) => [field.tag, field]));
   const isSet = (tag: number): boolean => (fields.get(tag)?.contents[0] ?? 0) !== 0;
@@ -28,7 +28,7 @@ export function readDistributionScope(value: Uint8Array): DistributionScope {
   };
 }
 
-/** Full names; one relative to the issuer fits no URI. */
+/** Returns the URIs among the full names. A name relative to the issuer matches no URI, so the result is empty. */
 function namesOf(point: Der | undefined): string[] | null {
   if (point === undefined) return null;
   const { tag, contents } = readDer(point.contents);

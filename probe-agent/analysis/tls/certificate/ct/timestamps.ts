@@ -1,41 +1,42 @@
 import { readDer, TAG } from "#probe-agent/analysis/tls/certificate/der.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
-/** A log's promise to publish a certificate: an SCT of version 1 (RFC 6962 section 3.2). */
+/** Signed certificate timestamp (SCT) of version 1: a log's promise to publish a certificate (RFC 6962 section 3.2). */
 export interface SignedTimestamp {
-  /** SHA-256 of the log's key, base64, as lists of logs write it. */
+  /** SHA-256 of the log's key in base64, as in lists of logs. */
   readonly logId: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the start of 1970 in UTC. */
   readonly timestamp: bigint;
-  /** Length field and octets of CtExtensions, as they are signed. */
+  /** CtExtensions with their length field, as the log signed them. */
   readonly extensions: Uint8Array;
-  /** HashAlgorithm and SignatureAlgorithm (RFC 5246 section 7.4.1.4.1). */
+  /** HashAlgorithm (RFC 5246 section 7.4.1.4.1). */
   readonly hash: number;
+  /** SignatureAlgorithm (RFC 5246 section 7.4.1.4.1). */
   readonly scheme: number;
   readonly signature: Uint8Array;
 }
 
-/** What a list of timestamps holds. */
+/** A parsed list of timestamps. */
 interface TimestampList {
   readonly timestamps: readonly SignedTimestamp[];
-  /** Entries that cannot be read or are of another version. */
+  /** Number of entries that are malformed, have another version, or exceed the maximum number. */
   readonly unreadable: number;
 }
 
-/** The extension of certificates that holds such a list (RFC 6962 section 3.3). */
+/** OID of the certificate extension that contains a list of timestamps (RFC 6962 section 3.3). */
 export const TIMESTAMPS_EXTENSION = "1.3.6.1.4.1.11129.2.4.2";
-/** Timestamps read of one list; certificates carry two to five. */
+/** Maximum number of timestamps read from one list; certificates have two to five. */
 const MAX_TIMESTAMPS = 20;
 const VERSION_1 = 0;
 const FIXED_OCTETS = 1 + 32 + 8;
 
-/** The list in a certificate, its octets in TLS form; null where there is none. Throws MalformedDer. */
+/** Returns the TLS-encoded list in a certificate, or null if there is none. Throws MalformedDer. */
 export function embeddedList({ extensions }: Certificate): Uint8Array | null {
   const value = extensions.get(TIMESTAMPS_EXTENSION)?.value;
   return value === undefined ? null : readDer(value, TAG.octetString).contents;
 }
 
-/** Reads a SignedCertificateTimestampList (RFC 6962 section 3.3); null where it is none. */
+/** Parses a SignedCertificateTimestampList (RFC 6962 section 3.3). Returns null if the list is malformed. */
 export function readTimestampList(octets: Uint8Array): TimestampList | null {
   const list = vector(octets, 0);
   if (list === null || list.end !== octets.length) return null;
@@ -69,7 +70,10 @@ function readTimestamp(octets: Uint8Array): SignedTimestamp | null {
   };
 }
 
-/** Octets behind a length field of two (RFC 5246 section 4.3), and where they end; null where they are not all there. */
+/**
+ * Returns the value after a length field of two octets (RFC 5246 section 4.3), and the offset of its end. Returns null
+ * if the value is incomplete.
+ */
 function vector(octets: Uint8Array, at: number): { readonly value: Uint8Array; readonly end: number } | null {
   const [high, low] = [octets[at], octets[at + 1]];
   if (high === undefined || low === undefined) return null;

@@ -12,7 +12,10 @@ import { encodeDer, encodeSequence } from "#probe-agent/analysis/tls/certificate
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { TIMESTAMPS_EXTENSION, type SignedTimestamp } from "#probe-agent/analysis/tls/certificate/ct/timestamps.ts";
 
-/** What a log signed: the certificate itself, or what it was to become, with its issuer's key (RFC 6962 section 3.2). */
+/**
+ * The entry that a log signed (RFC 6962 section 3.2). Type 0 is the certificate itself. Type 1 is the precertificate
+ * with the hash of its issuer's key.
+ */
 export type LogEntry = { readonly type: 0 | 1; readonly value: Uint8Array };
 
 const SHA256 = 4;
@@ -20,14 +23,14 @@ const RSA = 1;
 const ECDSA = 3;
 const EXTENSIONS = 0xa3;
 
-/** The entry behind timestamps that came beside the certificate. */
+/** Returns the entry for timestamps from a TLS extension or an OCSP response. Throws MalformedDer. */
 export function certificateEntry({ der }: Certificate): LogEntry {
   return { type: 0, value: vector24(der) };
 }
 
 /**
- * The entry behind timestamps inside the certificate: a precertificate without its poison is the certificate without the
- * list (RFC 6962 section 3.2). Throws MalformedDer.
+ * Returns the entry for timestamps inside the certificate. The precertificate without its poison extension equals the
+ * certificate without its list of timestamps (RFC 6962 section 3.2). Throws MalformedDer.
  */
 export function precertificateEntry(certificate: Certificate, issuer: Certificate): LogEntry {
   const [tbs] = sequenceOf(certificate.der);
@@ -46,7 +49,7 @@ function withoutList(wrapped: Der): Uint8Array[] {
   return [encodeDer(EXTENSIONS, encodeSequence(...others.map(({ whole }) => whole)))];
 }
 
-/** Whether the log with this key (DER SubjectPublicKeyInfo) made the timestamp for the entry. */
+/** Reports whether the log with this key (DER SubjectPublicKeyInfo) signed the timestamp for the entry. */
 export function isTimestampOf(timestamp: SignedTimestamp, entry: LogEntry, logKey: Uint8Array): boolean {
   const key = readKey(logKey);
   if (key === null || timestamp.hash !== SHA256) return false;
@@ -71,7 +74,7 @@ function readKey(spki: Uint8Array): KeyObject | null {
   }
 }
 
-/** Octets behind a length field of three. */
+/** Encodes a value with a length field of three octets. */
 function vector24(value: Uint8Array): Uint8Array {
   const { length } = value;
   if (length > 0xff_ff_ff) throw new MalformedDer("certificate");

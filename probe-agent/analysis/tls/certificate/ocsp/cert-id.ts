@@ -13,21 +13,23 @@ import { encodeDer, encodeOid, encodeSequence } from "#probe-agent/analysis/tls/
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { DIGESTS } from "#probe-agent/analysis/tls/certificate/signature.ts";
 
-/** How OCSP names a certificate: its serial number and hashes of its issuer's name and key (RFC 6960 section 4.1.1). */
+/**
+ * Identifier of a certificate in OCSP: serial number, and hashes of the issuer's name and key (RFC 6960 section 4.1.1).
+ */
 export interface CertId {
-  /** Node's name of the hash; null for one that is not known here. */
+  /** Node's name of the hash; null if the hash is unknown. */
   readonly hash: string | null;
   readonly issuerNameHash: Uint8Array;
   readonly issuerKeyHash: Uint8Array;
   readonly serialNumber: Uint8Array;
 }
 
-/** Hashes a request may name the issuer by. */
+/** Hash algorithms for the issuer's name and key in a request. */
 export type RequestHash = "sha1" | "sha256";
 
 const OIDS: Readonly<Record<RequestHash, string>> = { sha1: "1.3.14.3.2.26", sha256: "2.16.840.1.101.3.4.2.1" };
 
-/** Reads a CertID; throws MalformedDer. */
+/** Parses a CertID. Throws MalformedDer. */
 export function readCertId(value: Der | undefined): CertId {
   const [algorithm, name, key, serial] = childrenOf(expectTag(value, TAG.sequence).contents);
   const [oid] = childrenOf(expectTag(algorithm, TAG.sequence).contents);
@@ -39,20 +41,23 @@ export function readCertId(value: Der | undefined): CertId {
   };
 }
 
-/** Whether it names this certificate of this issuer, by whatever hash it uses. */
+/** Reports whether a CertID identifies this certificate of this issuer, with the hash that the CertID uses. */
 export function matchesCertificate(id: CertId, certificate: Certificate, issuer: Certificate): boolean {
   if (id.hash === null || !isSameOctets(id.serialNumber, certificate.serialNumber)) return false;
   const name = createHash(id.hash).update(certificate.issuer).digest();
   return name.equals(id.issuerNameHash) && keyHash(issuer, id.hash).equals(id.issuerKeyHash);
 }
 
-/** Hash of a certificate's public key: the octets of the BIT STRING alone (RFC 6960 section 4.1.1); throws MalformedDer. */
+/** Hashes the octets in the BIT STRING of a certificate's public key (RFC 6960 section 4.1.1). Throws MalformedDer. */
 export function keyHash({ spki }: Certificate, hash: string): Buffer {
   const [, key] = sequenceOf(spki);
   return createHash(hash).update(bitString(key)).digest();
 }
 
-/** A request for one certificate without nonce and signature, as RFC 5019 section 2.1.1 wants it; throws MalformedDer. */
+/**
+ * Encodes a request for one certificate without nonce and signature, as RFC 5019 section 2.1.1 requires. Throws
+ * MalformedDer.
+ */
 export function encodeOcspRequest(certificate: Certificate, issuer: Certificate, hash: RequestHash): Uint8Array {
   const algorithm = encodeSequence(encodeOid(OIDS[hash]), encodeDer(TAG.null));
   const certId = encodeSequence(

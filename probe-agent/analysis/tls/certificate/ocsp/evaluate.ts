@@ -14,24 +14,24 @@ import { isSignatureOf } from "#probe-agent/analysis/tls/certificate/signature.t
 import { updateFault } from "#probe-agent/analysis/tls/certificate/update.ts";
 import { isCurrent } from "#probe-agent/analysis/tls/certificate/validity.ts";
 
-/** What an OCSP response says of one certificate, and whether it can be relied upon. */
+/** Status of one certificate by an OCSP response, and whether the response is valid. */
 export interface OcspResult {
-  /** As it says, relied upon or not; null where it says nothing of this certificate. */
+  /** Status in the response, valid or not; null if the response has no status of this certificate. */
   readonly status: SingleResponse["status"] | null;
   readonly thisUpdate: Date | null;
   readonly nextUpdate: Date | null;
   readonly producedAt: Date | null;
   readonly revokedAt: Date | null;
   readonly reason: string | null;
-  /** Signed by the issuer or by whom the issuer let sign; null where that was not come to. */
+  /** Whether the issuer or a responder it authorized signed the response; null if that was not determined. */
   readonly signatureValid: boolean | null;
-  /** List of signed certificate timestamps; null where there is none. */
+  /** List of signed certificate timestamps; null if there is none. */
   readonly timestamps: Uint8Array | null;
-  /** Why it cannot be relied upon; null where it can. */
+  /** Why the response is not valid; null if it is. */
   readonly error: OcspError | null;
 }
 
-/** Words for what is wrong with a response: the responder's own, or those of the checks of RFC 6960 section 3.2. */
+/** Code of the fault of a response: the responder's own error status, or a failed check of RFC 6960 section 3.2. */
 type OcspError =
   | "too_large"
   | "malformed"
@@ -49,14 +49,14 @@ type OcspError =
   | "not_yet_valid"
   | "stale";
 
-/** The certificate asked about, who issued it, and the time. */
+/** The certificate whose status is checked, its issuer, and the current time. */
 export interface StatusSubject {
   readonly certificate: Certificate;
   readonly issuer: Certificate;
   readonly now: Date;
 }
 
-const SILENT = {
+const NO_STATUS = {
   status: null,
   thisUpdate: null,
   nextUpdate: null,
@@ -68,34 +68,37 @@ const SILENT = {
 } as const;
 
 const OCSP_SIGNING = "1.3.6.1.5.5.7.3.9";
-/** Signatures looked at for one response. */
+/** Maximum number of signers whose key is tried on one response. */
 const MAX_SIGNERS = 3;
-/** Without nextUpdate newer information is there all the time (RFC 6960 section 4.2.2.1): a day is kept, as Firefox does. */
+/**
+ * Validity of a response without nextUpdate, in milliseconds: one day after thisUpdate, as in Firefox. Without
+ * nextUpdate, newer information is always available (RFC 6960 section 4.2.2.1).
+ */
 const WITHOUT_NEXT_MS = 86_400_000;
 
-/** Judges a response as a client has to (RFC 6960 section 3.2). */
+/** Parses and checks a response as RFC 6960 section 3.2 requires of clients. */
 export function evaluateOcsp(octets: Uint8Array, subject: StatusSubject): OcspResult {
-  if (octets.length > MAX_OCSP_BYTES) return { ...SILENT, error: "too_large" };
+  if (octets.length > MAX_OCSP_BYTES) return { ...NO_STATUS, error: "too_large" };
   const response = readOcspResponse(octets);
-  if (response === null) return { ...SILENT, error: "malformed" };
+  if (response === null) return { ...NO_STATUS, error: "malformed" };
   const { status, basic } = response;
-  if (status !== "successful") return { ...SILENT, error: status };
-  if (basic === null) return { ...SILENT, error: "malformed" };
+  if (status !== "successful") return { ...NO_STATUS, error: status };
+  if (basic === null) return { ...NO_STATUS, error: "malformed" };
   try {
-    return judgeBasic(basic, subject);
+    return evaluateBasic(basic, subject);
   } catch (error) {
-    if (error instanceof MalformedDer) return { ...SILENT, error: "malformed" };
+    if (error instanceof MalformedDer) return { ...NO_STATUS, error: "malformed" };
     throw error;
   }
 }
 
-function judgeBasic(basic: BasicResponse, subject: StatusSubject): OcspResult {
+function evaluateBasic(basic: BasicResponse, subject: StatusSubject): OcspResult {
   const { certificate, issuer, now } = subject;
   const own = basic.responses.filter(({ id }) => matchesCertificate(id, certificate, issuer));
-  // Of several answers about it the newest counts.
+  // If the response has several entries for the certificate, the newest counts.
   const [single] = own.toSorted((one, other) => other.thisUpdate.getTime() - one.thisUpdate.getTime());
-  if (single === undefined) return { ...SILENT, producedAt: basic.producedAt, error: "other_certificate" };
-  const proof = prove(basic, issuer, now);
+  if (single === undefined) return { ...NO_STATUS, producedAt: basic.producedAt, error: "other_certificate" };
+  const signerError = signerFault(basic, issuer, now);
   const isCritical = basic.hasUnknownCritical || single.hasUnknownCritical;
   return {
     status: single.status,
@@ -104,41 +107,42 @@ function judgeBasic(basic: BasicResponse, subject: StatusSubject): OcspResult {
     producedAt: basic.producedAt,
     revokedAt: single.revokedAt,
     reason: single.reason,
-    signatureValid: proof === null ? true : proof === "unknown_algorithm" ? null : false,
+    signatureValid: signerError === null ? true : signerError === "unknown_algorithm" ? null : false,
     timestamps: single.timestamps,
-    error: proof ?? (isCritical ? "unknown_critical_extension" : updateFault(single, now, WITHOUT_NEXT_MS)),
+    error: signerError ?? (isCritical ? "unknown_critical_extension" : updateFault(single, now, WITHOUT_NEXT_MS)),
   };
 }
 
-/** Null where the issuer, or somebody it let sign, made the signature. */
-function prove(
+/** Returns why the signature is not authentic; null if the issuer or a delegate of it made the signature. */
+function signerFault(
   basic: BasicResponse,
   issuer: Certificate,
   now: Date,
 ): "unauthorized_signer" | "bad_signature" | "unknown_algorithm" | null {
-  const candidates = [issuer, ...basic.certificates].filter((certificate) => isNamed(basic, certificate));
-  const signers = candidates.filter((certificate) => certificate === issuer || maySign(certificate, issuer, now));
-  const verdicts = new Set(
+  const candidates = [issuer, ...basic.certificates].filter((certificate) => isResponder(basic, certificate));
+  const signers = candidates.filter((certificate) => certificate === issuer || isDelegate(certificate, issuer, now));
+  const results = new Set(
     signers.slice(0, MAX_SIGNERS).map((signer) => {
       const key = publicKey(signer);
       return key === null ? false : isSignatureOf(key, basic);
     }),
   );
-  if (verdicts.has(true)) return null;
-  if (verdicts.has(null)) return "unknown_algorithm";
+  if (results.has(true)) return null;
+  if (results.has(null)) return "unknown_algorithm";
   return signers.length === 0 ? "unauthorized_signer" : "bad_signature";
 }
 
-function isNamed({ responderName, responderKeyHash }: BasicResponse, certificate: Certificate): boolean {
+/** Reports whether the response names the certificate's holder or key as responder. */
+function isResponder({ responderName, responderKeyHash }: BasicResponse, certificate: Certificate): boolean {
   if (responderName !== null) return isSameName(responderName, certificate.subject);
   return responderKeyHash !== null && keyHash(certificate, "sha1").equals(responderKeyHash);
 }
 
 /**
- * A delegate: certified by the issuer itself, for OCSP signing, now (RFC 6960 section 4.2.2.2). Whether the delegate was
- * revoked is not asked: that is what id-pkix-ocsp-nocheck says not to do.
+ * Reports whether the issuer itself issued the certificate for OCSP signing and the certificate is valid now (RFC 6960
+ * section 4.2.2.2). Its revocation is not checked, as the id-pkix-ocsp-nocheck extension requests.
  */
-function maySign(delegate: Certificate, issuer: Certificate, now: Date): boolean {
+function isDelegate(delegate: Certificate, issuer: Certificate, now: Date): boolean {
   return (
     extendedKeyUsages(delegate)?.includes(OCSP_SIGNING) === true &&
     keyUsages(delegate)?.includes("digitalSignature") !== false &&

@@ -21,48 +21,50 @@ import {
 import { reasonOf } from "#probe-agent/analysis/tls/certificate/reason.ts";
 import type { Signed } from "#probe-agent/analysis/tls/certificate/signature.ts";
 
-/** An OCSP response: a status, and what was signed where it is "successful" (RFC 6960 section 4.2.1). */
+/** An OCSP response (RFC 6960 section 4.2.1). `basic` is null unless the status is "successful". */
 interface OcspResponse {
   readonly status: ResponseStatus;
   readonly basic: BasicResponse | null;
 }
 
-/** Words for OCSPResponseStatus. */
+/** Code of an OCSPResponseStatus. */
 type ResponseStatus = (typeof STATUSES)[number];
 
-/** A signed answer about one certificate or several. */
+/** A signed response about one certificate or several. */
 export interface BasicResponse extends Signed {
-  /** Exactly one of the two is set. */
+  /** DER Name of the responder; null if it is identified by its key. */
   readonly responderName: Uint8Array | null;
+  /** SHA-1 of the responder's key; null if it is identified by its name. */
   readonly responderKeyHash: Uint8Array | null;
   readonly producedAt: Date;
   readonly responses: readonly SingleResponse[];
-  /** Certificates that came along, for a signer who is not the issuer; those that cannot be read are left out. */
+  /** Certificates in the response, for a signer who is not the issuer. Those that cannot be parsed are omitted. */
   readonly certificates: readonly Certificate[];
-  /** A critical extension that is not understood. */
+  /** Whether the response has an unknown critical extension. */
   readonly hasUnknownCritical: boolean;
 }
 
-/** The answer about one certificate. */
+/** The status of one certificate in a response. */
 export interface SingleResponse {
   readonly id: CertId;
   readonly status: "good" | "revoked" | "unknown";
-  /** Of "revoked" alone, else null. */
+  /** Null unless the status is "revoked". */
   readonly revokedAt: Date | null;
-  /** A word of reasonOf; null where none is given. */
+  /** Code as returned by reasonOf; null if no reason is given. */
   readonly reason: string | null;
   readonly thisUpdate: Date;
   readonly nextUpdate: Date | null;
-  /** List of signed certificate timestamps (RFC 6962 section 3.3); null where there is none. */
+  /** List of signed certificate timestamps (RFC 6962 section 3.3); null if there is none. */
   readonly timestamps: Uint8Array | null;
   readonly hasUnknownCritical: boolean;
 }
 
-/** Octets a response may have: ten times any real one. */
+/** Maximum size of a response in octets: ten times any real one. */
 export const MAX_OCSP_BYTES = 65_536;
+/** Maximum number of certificates read from a response. */
 const MAX_SIGNERS = 5;
 
-/** OCSPResponseStatus by its number; 4 is not used. */
+/** Codes of OCSPResponseStatus by number. Number 4 is not used. */
 const STATUSES = [
   "successful",
   "malformed_request",
@@ -74,7 +76,10 @@ const STATUSES = [
 ] as const;
 
 const BASIC_RESPONSE = "1.3.6.1.5.5.7.48.1.1";
-/** Nonce (RFC 8954), CRL references, archive cutoff, service locator, extended revoke (RFC 6960 section 4.4); SCTs. */
+/**
+ * OIDs of known extensions: nonce (RFC 8954), CRL references, archive cutoff, service locator and extended revoke (RFC
+ * 6960 section 4.4).
+ */
 const UNDERSTOOD = new Set([
   "1.3.6.1.5.5.7.48.1.2",
   "1.3.6.1.5.5.7.48.1.3",
@@ -82,9 +87,10 @@ const UNDERSTOOD = new Set([
   "1.3.6.1.5.5.7.48.1.7",
   "1.3.6.1.5.5.7.48.1.9",
 ]);
+/** OID of the extension that contains a list of signed certificate timestamps (RFC 6962 section 3.3). */
 const TIMESTAMPS = "1.3.6.1.4.1.11129.2.4.5";
 
-/** Takes a response apart; null where it is not DER, not a response, or too long. */
+/** Parses a response. Returns null if it is not DER, not an OCSP response, or too large. */
 export function readOcspResponse(octets: Uint8Array): OcspResponse | null {
   if (octets.length > MAX_OCSP_BYTES) return null;
   try {
@@ -104,7 +110,7 @@ function readBasic(octets: Uint8Array): BasicResponse {
   const [data, algorithm, signature, certificates] = sequenceOf(octets);
   const signed = expectTag(data, TAG.sequence);
   const fields = childrenOf(signed.contents);
-  // The version, left out where it is 1.
+  // The version is absent if it is 1.
   if (fields[0]?.tag === 0xa0) fields.shift();
   const [responder, producedAt, responses, extensions] = fields;
   const { tag, contents } = expectTag(responder);

@@ -65,11 +65,11 @@ describe("warnings on the form of certificates", () => {
     ],
     [
       { leaf: { set: [keyUsage(USAGE.digitalSignature | USAGE.keyCertSign)] } },
-      "The server's certificate breaks RFC 5280: it may sign certificates but is no authority's.",
+      "The server's certificate breaks RFC 5280: it is allowed to sign certificates but is not a CA certificate.",
     ],
     [
       { intermediate: { set: [aki(Buffer.alloc(20), true)] } },
-      "Browsers refuse an intermediate: its authority key identifier is marked critical, which not all of them handle.",
+      "Browsers refuse an intermediate: its authority key identifier is marked critical, but not all of them support it.",
     ],
     [
       { root: { set: [nameConstraints([])] } },
@@ -79,7 +79,7 @@ describe("warnings on the form of certificates", () => {
       {
         leaf: { keys: keysOf(generateKeyPairSync("ec", { namedCurve: "prime256v1", paramEncoding: "explicit" })) },
       },
-      "Browsers refuse the server's certificate: its key writes the parameters of its curve out instead of naming the curve.",
+      "Browsers refuse the server's certificate: its key has explicit curve parameters instead of a named curve.",
     ],
   ] as const)("name the rule and the clients of a certificate that is not trusted for it (%#)", (change, message) => {
     expect(warningsOf(change)).toEqual([message]);
@@ -103,7 +103,7 @@ describe("warnings on the form of certificates", () => {
     });
     expect(verification.errors).toEqual([]);
     expect(formFindings(verification).map(({ message }) => message)).toEqual([
-      "Firefox refuses the server's certificate: it is an authority's (cA is TRUE).",
+      "Firefox refuses the server's certificate: it is a CA certificate (cA is TRUE).",
     ]);
   });
 });
