@@ -17,19 +17,19 @@ import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** The body is read for its time alone; a stream that never ends has a status all the same. */
+/** Limits for reading the body, which is read only for its transfer time. An endless stream also has a status. */
 const BODY_MS = 3000;
 const BODY_BYTES = 5 * 1024 * 1024;
 const MAX_TEXT = 300;
-/** What is wrong with a body that was read to its end (net/http/body.ts, framing.ts). */
-const READ_ALL_THE_SAME = new Set([
+/** Errors of bodies that were nevertheless read to their end (net/http/body.ts, framing.ts). */
+const READ_TO_THE_END = new Set([
   "bad_content_length",
   "unsupported_transfer_coding",
   "unknown_encoding",
   "too_many_encodings",
 ]);
 
-/** HTTP status: one GET, its head read closely. */
+/** Reports the status and headers of one GET request. */
 export const httpStatus = implement(contract, async (net, { url }) => {
   const now = net.now();
   const request = { url, method: "GET", follow: false, maxBodyBytes: BODY_BYTES, bodyTimeoutMs: BODY_MS } as const;
@@ -52,8 +52,8 @@ function report(page: PageSnapshot, now: Date): Result {
           {
             id: "bad-retry-after",
             severity: "info",
-            message: `Retry-After is ${JSON.stringify(cut(retryAfter))}, neither a number of seconds nor a date.`,
-            how: "Send Retry-After as whole seconds, e.g. Retry-After: 120.",
+            message: `Retry-After is ${JSON.stringify(cut(retryAfter))}, which is neither a number of seconds nor a date.`,
+            how: "Send Retry-After as a whole number of seconds, e.g. Retry-After: 120.",
             reference: "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
             where: "Retry-After",
           },
@@ -85,10 +85,12 @@ function report(page: PageSnapshot, now: Date): Result {
     source: ["page"],
     observed_at: now.toISOString(),
     limitations: [
-      ...(page.body.truncated || (page.body.error !== null && !READ_ALL_THE_SAME.has(page.body.error))
-        ? [`The body was not read to its end (${page.body.error ?? "too large"}): transfer_ms is of the part read.`]
+      ...(page.body.truncated || (page.body.error !== null && !READ_TO_THE_END.has(page.body.error))
+        ? [
+            `The body was not read to its end (${page.body.error ?? "too large"}): transfer_ms covers only the part that was read.`,
+          ]
         : []),
-      ...(final.blocked.length > 0 ? ["Some addresses of the host may not be contacted."] : []),
+      ...(final.blocked.length > 0 ? ["This service is not allowed to contact some addresses of the host."] : []),
     ],
   };
 }

@@ -6,7 +6,7 @@ import { failureRow, followChain } from "#probe-agent/sources/chain.ts";
 import { UNREAD } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Redirect chain: followed once, then read. */
+/** Follows a redirect chain once and reports it. */
 export const redirects = implement(contract, async (net, { url, max, ua }) => {
   const observedAt = net.now().toISOString();
   const request = { url, maxRedirects: max, ...(ua === undefined ? {} : { userAgent: ua }) };
@@ -24,17 +24,17 @@ export const redirects = implement(contract, async (net, { url, max, ua }) => {
     observed_at: observedAt,
     limitations: [
       ...(refreshes
-        ? [`Refreshes of up to ${FOLLOWED_DELAY_S} s are followed at once, their delay is not waited for.`]
+        ? [`Refreshes with a delay of up to ${FOLLOWED_DELAY_S} s are followed immediately, without waiting.`]
         : []),
       ...(net.data.hasHstsPreload
         ? []
-        : ["No HSTS preload list is at hand: hops that browsers skip by it are not marked."]),
+        : ["No HSTS preload list is available: hops that browsers skip because of it are not marked."]),
       ...(cut ? ["Some headers, long URLs or findings were left out."] : []),
       ...(body.error === null && !body.truncated
         ? []
-        : ["The last page was not read to its end: a refresh further down is not seen."]),
+        : ["The last page was not read to its end: a refresh in the rest is not detected."]),
       ...(chain.landing.unread ? [UNREAD] : []),
-      "Scripts are not run: a redirect by script is not seen.",
+      "Scripts are not executed: redirects by script are not detected.",
     ],
   });
 });

@@ -19,10 +19,10 @@ import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-/** Characters of a URL within a finding. */
+/** Maximum length of a URL in a finding, in characters. */
 const MAX_URL = 200;
 
-/** URL resolver: the chain, then what its last page calls itself. */
+/** Follows a URL and reports the final URL and the canonical URL of its page. */
 export const resolveUrl = implement(contract, async (net, { url }) => {
   const followed = await followChain(net, { url, maxRedirects: MAX_REDIRECTS });
   return followed.status === "ok" ? ok(report(url, followed.data)) : followed;
@@ -49,17 +49,17 @@ function report(input: string, chain: FollowedChain): Result {
     content_type: code === null ? null : mediaType(last),
     loop: stopped === "loop",
     truncated: stopped === "too_many_redirects",
-    findings: fitFindings([...destinationFindings(chain), ...ofCanonical(canonical, finalUrl)]).findings,
+    findings: fitFindings([...destinationFindings(chain), ...canonicalFindings(canonical, finalUrl)]).findings,
     source: ["page"],
     observed_at: last.observedAt,
     limitations: chainLimitations(chain),
   };
 }
 
-/** Search engines fold addresses into the canonical one; what contradicts itself they ignore. */
-function ofCanonical({ url, named, unusable }: Canonical, finalUrl: string): Finding[] {
+/** Returns findings about canonical URLs. Search engines index the canonical URL and ignore contradictory ones. */
+function canonicalFindings({ url, named, unusable }: Canonical, finalUrl: string): Finding[] {
   const reference = "https://www.rfc-editor.org/rfc/rfc6596";
-  const how = `Name one absolute URL: <link rel="canonical" href="${finalUrl.slice(0, MAX_URL)}">`;
+  const how = `Declare one absolute URL: <link rel="canonical" href="${finalUrl.slice(0, MAX_URL)}">`;
   const base = { how, reference, where: null };
   return [
     ...(named.length > 1
@@ -68,7 +68,7 @@ function ofCanonical({ url, named, unusable }: Canonical, finalUrl: string): Fin
             ...base,
             id: "several-canonicals",
             severity: "warning",
-            message: `The page names ${named.length} different canonical URLs, so search engines ignore them all: ${named
+            message: `The page declares ${named.length} different canonical URLs, so search engines ignore all of them: ${named
               .slice(0, 3)
               .map((one) => one.slice(0, MAX_URL))
               .join(", ")}.`,
@@ -81,7 +81,7 @@ function ofCanonical({ url, named, unusable }: Canonical, finalUrl: string): Fin
             ...base,
             id: "unusable-canonical",
             severity: "warning",
-            message: `The page names ${unusable} canonical addresses that are not http or https URLs.`,
+            message: `The page declares ${unusable} canonical addresses that are not http or https URLs.`,
           } as const,
         ]
       : []),
@@ -91,7 +91,7 @@ function ofCanonical({ url, named, unusable }: Canonical, finalUrl: string): Fin
             ...base,
             id: "canonical-elsewhere",
             severity: "info",
-            message: `The page names another URL as its canonical one: search engines list ${url.slice(0, MAX_URL)} in its place.`,
+            message: `The page declares another URL as canonical: search engines list ${url.slice(0, MAX_URL)} instead.`,
             how: null,
           } as const,
         ]

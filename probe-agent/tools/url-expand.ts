@@ -24,12 +24,12 @@ import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 type Result = Untimed<ResultOf<typeof contract>>;
 
 const MAX_TITLE = 500;
-/** Characters of a hop's URL shown. */
+/** Maximum length of a hop's URL in the result, in characters. */
 const MAX_URL = 4000;
-/** A path beyond this is no short link's, nor is a query. */
+/** Maximum length of a short link's path, in characters. */
 const SHORT_CHARS = 40;
 
-/** Short link expander. */
+/** Follows a short link and reports its destination. */
 export const urlExpand = implement(contract, async (net, { url }) => {
   const followed = await followChain(net, { url, maxRedirects: MAX_REDIRECTS });
   return followed.status === "ok" ? ok(report(url, followed.data)) : followed;
@@ -47,7 +47,7 @@ function report(url: string, chain: FollowedChain): Result {
   const shortenerCount = urls.filter(({ hostname }) => shortenerOf(hostname) !== null).length;
   const isAddress = isIP(end.hostname.replace(/^\[|\]$/g, "")) !== 0;
   const isPunycode = end.hostname.split(".").some((label) => label.startsWith("xn--"));
-  const findings = [...destinationFindings(chain), ...ofLink(end, { shortenerCount, isAddress, isPunycode })];
+  const findings = [...destinationFindings(chain), ...linkFindings(end, { shortenerCount, isAddress, isPunycode })];
   return {
     short_url: url,
     expanded_url: finalUrl,
@@ -87,8 +87,8 @@ function report(url: string, chain: FollowedChain): Result {
   };
 }
 
-/** What the link itself shows of its safety; nothing of it is proof. */
-function ofLink(
+/** Returns hints in the link itself that it may be unsafe. None of them is a proof. */
+function linkFindings(
   { hostname, href }: URL,
   link: { readonly shortenerCount: number; readonly isAddress: boolean; readonly isPunycode: boolean },
 ): Finding[] {
@@ -96,19 +96,19 @@ function ofLink(
     id,
     severity: "info",
     message,
-    how: "Check the address before you enter anything there.",
+    how: "Check the address before you enter any data there.",
     reference: null,
     where,
   });
   return [
     ...(link.isAddress
-      ? [finding("destination-is-address", `The link leads to the bare IP address ${hostname}.`, href)]
+      ? [finding("destination-is-address", `The link leads to an IP address without a host name, ${hostname}.`, href)]
       : []),
     ...(link.isPunycode
       ? [
           finding(
             "destination-is-punycode",
-            `The host ${hostname} has characters beyond ASCII, which may imitate others.`,
+            `The host ${hostname} has characters that are not ASCII and can look like others.`,
             href,
           ),
         ]
@@ -117,7 +117,7 @@ function ofLink(
       ? [
           finding(
             "several-shorteners",
-            `The link passes ${link.shortenerCount} shorteners, which hide its destination.`,
+            `The link leads through ${link.shortenerCount} shorteners, which hide its destination.`,
             null,
           ),
         ]
@@ -125,7 +125,7 @@ function ofLink(
   ];
 }
 
-/** As custom domains of shorteners do it: a short path without a query that leads to another owner's, longer address. */
+/** Reports whether a link has a short path without a query and leads to a longer URL of another site. */
 function looksShortened(first: URL, second: URL | undefined): boolean {
   if (second === undefined || isSameSite(first.hostname, second.hostname)) return false;
   const isShort = first.search === "" && first.pathname.length > 1 && first.pathname.length <= SHORT_CHARS;

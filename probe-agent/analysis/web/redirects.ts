@@ -14,14 +14,14 @@ type Report = Omit<
 >;
 type HopRow = Report["hops"][number];
 
-/** Octets of JSON all headers of a chain together may have; a result is at most 256 KB (shared/wire.ts). */
+/** Maximum size of all headers of a chain together, in octets of JSON. A result has at most 256 KB (shared/wire.ts). */
 const HEADERS_BYTES = 120_000;
 const MAX_TEXT = 300;
-/** A URL may have 8192 characters (net/http) and 31 hops have two each: beyond this total each is cut. */
+/** A URL can have 8192 characters (net/http), and 31 hops have two each. Above this total each URL is truncated. */
 const ALL_URLS_CHARS = 80_000;
 const CUT_URL_CHARS = 1200;
 
-/** A chain as the tool reports it, and whether some of it was left out for its size. */
+/** Reports a chain. `cut` is true if headers, URLs or findings were left out because of their size. */
 export function redirectReport(
   chain: RedirectChain,
   isPreloaded: (host: string) => boolean,
@@ -42,7 +42,7 @@ export function redirectReport(
     const to = Math.round((next?.startedAtUs ?? elapsedUs) / 1000);
     return {
       n: index + 1,
-      ...leadOf(step, urlChars),
+      ...describeTarget(step, urlChars),
       followed: next !== undefined,
       hsts: hsts[index] ?? null,
       ip: step.hop.ip,
@@ -69,7 +69,7 @@ export function redirectReport(
   return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || limitations.length > 0 };
 }
 
-/** What changes on the way: scheme and owner. */
+/** Reports changes of scheme and of registrable domain in a chain of URLs. */
 export function siteChanges(urls: readonly URL[]): Pick<Report, "https_upgrade" | "downgrade" | "cross_domain"> {
   return {
     https_upgrade: urls[0]?.protocol === "http:" && urls.at(-1)?.protocol === "https:",
@@ -83,7 +83,10 @@ export function siteChanges(urls: readonly URL[]): Pick<Report, "https_upgrade" 
   };
 }
 
-function leadOf(step: RedirectStep, urlChars: number): Pick<HopRow, "url" | "code" | "type" | "location" | "delay_s"> {
+function describeTarget(
+  step: RedirectStep,
+  urlChars: number,
+): Pick<HopRow, "url" | "code" | "type" | "location" | "delay_s"> {
   const { hop, refresh } = step;
   const type = hopType(step);
   const isRefresh = type === "refresh_header" || type === "meta";

@@ -38,7 +38,7 @@ afterAll(() => server.close());
 
 const run = (path: string, setting?: ToolSetting) => resultOf(httpStatus, { url: server.url + path }, setting);
 
-/** The tool on a server that answers with exactly these octets. */
+/** Runs the tool on a server that responds with exactly these octets. */
 async function onWire(octets: string, setting?: ToolSetting) {
   const wire = await startWireServer(octets);
   wires.push(wire);
@@ -46,7 +46,7 @@ async function onWire(octets: string, setting?: ToolSetting) {
 }
 
 describe("http-status", () => {
-  it("tells code, name, class, address and time of a page", async () => {
+  it("reports code, name, class, address and time of a page", async () => {
     const result = await run("/");
     expect(result).toMatchObject({
       url: `${server.url}/`,
@@ -72,7 +72,7 @@ describe("http-status", () => {
     expect(Object.values(phases).reduce((sum, value) => sum + value, 0)).toBe(result.elapsed_ms);
   });
 
-  it("shows a redirect as what it is and does not follow it", async () => {
+  it("reports a redirect and does not follow it", async () => {
     const before = server.requests.length;
     const result = await run("/redirect/2");
     expect(result).toMatchObject({ code: 302, class: "redirection", redirected: true, ok: false });
@@ -80,7 +80,7 @@ describe("http-status", () => {
     expect(server.requests.length - before).toBe(1);
   });
 
-  it("says so where a redirect has nowhere to go, and is no redirect where the status is none", async () => {
+  it("reports a redirect without a usable Location, and ignores Location with another status", async () => {
     expect(await run("/status/301")).toMatchObject({
       redirected: false,
       location: null,
@@ -94,7 +94,7 @@ describe("http-status", () => {
     expect(await run("/status/300?location=/one")).toMatchObject({ redirected: false, class: "redirection" });
   });
 
-  it("reads what the head says about waiting, caches and crawlers", async () => {
+  it("reads the headers about waiting, caches and crawlers", async () => {
     const result = await run("/full");
     expect(result).toMatchObject({ code: 503, class: "server_error", server: "nginx", retry_after_s: 120 });
     expect(result.cache).toEqual({
@@ -136,7 +136,7 @@ describe("http-status", () => {
     [522, "Connection Timed Out", "Cloudflare", "server_error"],
     [499, "Client Closed Request", "nginx", "client_error"],
     [999, "Request Denied", "LinkedIn, Yahoo", "invalid"],
-  ])("names %i, which is in no registry", async (code, reason, vendor, statusClass) => {
+  ])("names the unregistered code %i", async (code, reason, vendor, statusClass) => {
     const result = await onWire(`HTTP/1.1 ${code} whatever\r\nContent-Length: 0\r\n\r\n`);
     expect(result).toMatchObject({
       code,
@@ -148,17 +148,17 @@ describe("http-status", () => {
     });
   });
 
-  it("takes the server's word for a code that nobody knows", async () => {
+  it("uses the server's reason phrase for an unknown code", async () => {
     const result = await onWire("HTTP/1.1 299 Fine, I guess\r\nContent-Length: 0\r\n\r\n");
     expect(result).toMatchObject({ code: 299, reason: "Fine, I guess", vendor: null, class: "success", ok: true });
     expect(result.meaning).toContain("200");
   });
 
-  it("lists early hints and does not take them for the answer", async () => {
+  it("lists early hints separately from the response", async () => {
     expect(await run("/hints/2")).toMatchObject({ code: 200, informational: [103, 103] });
   });
 
-  it("speaks to HTTP/1.0 servers, and reads over faults that it names", async () => {
+  it("supports HTTP/1.0 servers, and reports syntax errors that it tolerates", async () => {
     const result = await onWire("HTTP/1.0 200 OK\nX-A: b\n\nold");
     expect(result).toMatchObject({
       http_version: "1.0",
@@ -167,7 +167,7 @@ describe("http-status", () => {
     });
   });
 
-  it("tells of a bad certificate and looks all the same", async () => {
+  it("reports a bad certificate and continues", async () => {
     const pki = await createPki();
     const leaf = await pki.issue({ ip: ["127.0.0.1"] });
     const tls = await startHttpServer({ tls: identityOf(leaf, pki.intermediate), h2: true });
@@ -201,7 +201,7 @@ describe("http-status", () => {
     },
   );
 
-  it("fits its bounds whatever the head holds", async () => {
+  it("keeps its bounds for any header", async () => {
     const lines = Array.from({ length: 400 }, (_, index) => `Vary: ${"v".repeat(60)}${index}, ${'"'.repeat(30)}`);
     const result = await onWire(
       `HTTP/1.1 200 OK\r\n${lines.join("\r\n")}\r\nCache-Control: ${"x,".repeat(5000)}\r\n\r\n`,
@@ -220,7 +220,7 @@ describe("http-status", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("fails where nothing listens and is refused where it may not go", async () => {
+  it("fails if nothing listens and is refused for forbidden addresses", async () => {
     const { outcome } = await runTool(httpStatus, { url: `http://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect((await runTool(httpStatus, { url: "http://10.0.0.1/" })).outcome.status).toBe("refused");

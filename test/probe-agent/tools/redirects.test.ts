@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
 
-/** Runs the tool and holds the result to its own arithmetic. */
+/** Runs the tool and checks that the numbers of the result are consistent. */
 async function run(
   url: string,
   params: Readonly<Record<string, unknown>> = {},
@@ -107,7 +107,7 @@ describe("redirects", () => {
     expect(result.hops[0]?.headers).toContainEqual({ name: "location", value: "/redirect/1?code=302" });
   });
 
-  it("of a page that does not redirect are one hop and no redirect", async () => {
+  it("shows one hop and no redirect for a page that does not redirect", async () => {
     expect(await run(at("/"))).toMatchObject({ count: 0, final_code: 200, hops: [{ n: 1, type: "none" }] });
   });
 
@@ -139,7 +139,7 @@ describe("redirects", () => {
     expect(result.findings[0]).toMatchObject({ severity: "critical" });
   });
 
-  it("follows a Location of more than 2 KB and says that others may not", async () => {
+  it("follows a Location of more than 2 KB and reports that others may not", async () => {
     const result = await run(at(`/to?url=/%3F${"x".repeat(3000)}`));
     expect(result.count).toBe(1);
     expect(codes(result)).toContain("long-location");
@@ -150,12 +150,12 @@ describe("redirects", () => {
     expect((await run(at("/to?url=/%23own#part"))).final_url).toBe(at("/#own"));
   });
 
-  it("names characters that a Location must not have", async () => {
+  it("reports characters that a Location must not have", async () => {
     const result = await run(at("/to?url=/%C3%A9%20x"));
     expect(codes(result)).toContain("unencoded-location");
   });
 
-  it("stops where a chain leads back", async () => {
+  it("stops at a loop", async () => {
     expect(await run(at("/loop"))).toMatchObject({ loop: true, truncated: false, count: 0 });
     const two = await run(at("/ping"));
     expect(two).toMatchObject({ loop: true, count: 1, final_url: at("/pong"), final_code: 302 });
@@ -176,7 +176,7 @@ describe("redirects", () => {
     expect(await run(at("/redirect/12"))).toMatchObject({ truncated: true, count: 10 });
   });
 
-  it("sends the User-Agent asked for", async () => {
+  it("sends the requested User-Agent", async () => {
     await run(at("/redirect/1"), { ua: "Probe/1" });
     const sent = server.requests.slice(-2).map(({ headers }) => headers.find(([name]) => name === "User-Agent")?.[1]);
     expect(sent).toEqual(["Probe/1", "Probe/1"]);
@@ -185,14 +185,14 @@ describe("redirects", () => {
 });
 
 describe("redirects between schemes and domains", () => {
-  it("sees an upgrade, and that it should be permanent", async () => {
+  it("reports an upgrade, and that it should be permanent", async () => {
     const result = await run(`http://one.test:${server.port}/to?url=https://one.test:${secure.port}/`);
     expect(result).toMatchObject({ https_upgrade: true, downgrade: false, cross_domain: [], count: 1 });
     expect(result.hops[1]).toMatchObject({ http_version: "2" });
     expect(codes(result)).toEqual(["temporary-upgrade"]);
   });
 
-  it("sees a downgrade, and a host that browsers would not ask over http any more", async () => {
+  it("reports a downgrade, and a host that browsers no longer contact over http", async () => {
     const start = `https://one.test:${secure.port}/hsts?to=http://one.test:${server.port}/`;
     const result = await run(start);
     expect(result).toMatchObject({ https_upgrade: false, downgrade: true });
@@ -210,7 +210,7 @@ describe("redirects between schemes and domains", () => {
     expect(result.limitations.join()).not.toContain("preload");
   });
 
-  it("lists the ways from one registrable domain to another", async () => {
+  it("lists changes of the registrable domain", async () => {
     const { port } = server;
     const result = await run(
       `http://one.test:${port}/to?url=http://www.one.test:${port}/to?url=http://two.test:${port}/`,
@@ -219,12 +219,12 @@ describe("redirects between schemes and domains", () => {
     expect(result.cross_domain).toEqual([{ hop: 2, from: "one.test", to: "two.test" }]);
   });
 
-  it("names a certificate that browsers stop at", async () => {
+  it("reports a certificate that browsers do not trust", async () => {
     const result = await run(`https://one.test:${secure.port}/`, {}, { roots: [] });
     expect(codes(result)).toContain("bad-certificate");
   });
 
-  it("resolves names of other scripts to what is asked for", async () => {
+  it("converts host names in other scripts to ASCII", async () => {
     const result = await run(at("/to?url=http://b%25C3%25BCcher.test/"));
     expect(result.failure).toMatchObject({ url: "http://xn--bcher-kva.test/", reason: "nxdomain" });
     expect(dns.queries.at(-1)?.name.toLowerCase()).toBe("xn--bcher-kva.test");
@@ -262,12 +262,12 @@ describe("refreshes", () => {
     expect((await run(at("/based"))).hops[1]).toMatchObject({ url: at("/deep/page"), code: 404 });
   });
 
-  it("and redirects make one chain", async () => {
+  it("and redirects form one chain", async () => {
     const result = await run(at("/to?url=/meta?content=0;url=/redirect/1"));
     expect(result.hops.map(({ type }) => type)).toEqual(["http", "meta", "http", "none"]);
   });
 
-  it("are followed as far as max and no further", async () => {
+  it("are followed up to max", async () => {
     expect(await run(at("/chain/4"), { max: 4 })).toMatchObject({
       count: 4,
       truncated: false,
@@ -280,7 +280,7 @@ describe("refreshes", () => {
     });
   });
 
-  it("leave redirects after them what is left of max", async () => {
+  it("count toward max, also for redirects after them", async () => {
     const result = await run(at("/meta?content=0;url=/redirect/5"), { max: 3 });
     expect(result).toMatchObject({ count: 3, truncated: true, final_code: 302 });
   });
@@ -292,12 +292,12 @@ describe("refreshes", () => {
     expect(await run(at("/header?refresh=0;url=/header?refresh=0;url=/header"))).toMatchObject({ loop: false });
   });
 
-  it("to itself at once is one too", async () => {
+  it("without a delay to the same page are a loop too", async () => {
     const path = "/meta?content=0;url=";
     expect(await run(at(path + encodeURIComponent("#x")))).toMatchObject({ loop: true, count: 0 });
   });
 
-  it("into the void end the chain at their page", async () => {
+  it("to a server that does not answer end the chain at their page", async () => {
     const result = await run(at(`/meta?content=0;url=http://127.0.0.1:${deadPort}/`));
     expect(result).toMatchObject({ count: 0, final_code: 200 });
     expect(result.findings[0]).toMatchObject({ severity: "critical", id: "refresh-failed" });
@@ -320,7 +320,7 @@ describe("a chain that cannot be followed", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("fails where nobody answers at its beginning", async () => {
+  it("fails if the first server does not answer", async () => {
     const { outcome } = await runTool(redirects, { url: `http://127.0.0.1:${deadPort}/` }, setting);
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect(outcome).toMatchObject({ message: expect.stringContaining(String(deadPort)) as string });
@@ -348,7 +348,7 @@ describe("a chain that cannot be followed", () => {
     expect(result.total_ms).toBeLessThan(500);
   });
 
-  it("shows the page before redirects that a refresh leads to and that end in nothing", async () => {
+  it("shows the page whose refresh leads to redirects that fail", async () => {
     const result = await run(at(`/meta?content=0;url=/to?url=http://127.0.0.1:${deadPort}/`));
     expect(result.hops.map(({ type }) => type)).toEqual(["meta", "http"]);
     expect(result.failure).toMatchObject({ reason: "refused" });
@@ -362,13 +362,13 @@ describe("a chain that cannot be followed", () => {
     "/lying/gzip",
     "/short",
     "/reset",
-  ])("is one all the same where the last body is %s", async (path) => {
+  ])("is still reported if the last body is %s", async (path) => {
     const result = await run(at(`/to?url=${encodeURIComponent(path)}`));
     expect(result).toMatchObject({ count: 1, final_code: 200 });
     expect(result.limitations.join()).toContain("not read to its end");
   });
 
-  it("shows what fits of heads that are too large for a result", async () => {
+  it("shows a part of headers that are too large for a result", async () => {
     const result = await run(at("/wide?0"), { max: 20 });
     expect(result).toMatchObject({ count: 20, truncated: true });
     expect(JSON.stringify(result).length).toBeLessThan(200_000);

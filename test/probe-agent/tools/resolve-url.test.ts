@@ -30,7 +30,7 @@ const head = (html: string): string => `head=${encodeURIComponent(html)}`;
 const link = (value: string): string => `link=${encodeURIComponent(value)}`;
 
 describe("resolve-url", () => {
-  it("gives a URL's normal, final, canonical and clean form", async () => {
+  it("returns a URL's normal, final, canonical and clean form", async () => {
     const input = `HTTP://127.1:${server.port}/a/../to?url=${encodeURIComponent(`/page?${head("<link rel=Canonical href=/p>")}&gclid=1`)}`;
     const result = await resultOf(resolveUrl, { url: input });
     expect(result).toMatchObject({
@@ -50,7 +50,7 @@ describe("resolve-url", () => {
     expect(result.final_url).toContain("/page?head=");
   });
 
-  it("cleans the final URL where the page names no canonical one", async () => {
+  it("cleans the final URL if the page declares no canonical one", async () => {
     const result = await run("/?b=2&utm_source=a&utm_medium=b&a=%20+&MSCLKID=1");
     expect(result).toMatchObject({ canonical_url: null, canonical_source: null, canonical_matches: null });
     expect(result.clean_url).toBe(`${server.url}/?b=2&a=%20+`);
@@ -62,14 +62,14 @@ describe("resolve-url", () => {
     expect(result).toMatchObject({ canonical_url: `${server.url}/other`, canonical_source: "header" });
   });
 
-  it("takes header and element that say the same for one", async () => {
+  it("counts a header and an element with the same URL as one", async () => {
     const result = await run(
       `/page?${link("</p>; rel=canonical")}&${head(`<base href=/x/><link rel=canonical href=../p>`)}`,
     );
     expect(result).toMatchObject({ canonical_url: `${server.url}/p`, canonical_candidates: [`${server.url}/p`] });
   });
 
-  it("takes none where they contradict each other", async () => {
+  it("uses none if they contradict each other", async () => {
     const result = await run(`/page?${link("</p>; rel=canonical")}&${head("<link rel=canonical href=/q>")}`);
     expect(result).toMatchObject({ canonical_url: null, canonical_candidates: [`${server.url}/p`, `${server.url}/q`] });
     expect(kinds(result.findings)).toContain("warning several-canonicals");
@@ -83,13 +83,13 @@ describe("resolve-url", () => {
     },
   );
 
-  it("leaves alone what is said of another resource", async () => {
+  it("ignores links with an anchor for another resource", async () => {
     expect((await run(`/page?${link('</p>; rel=canonical; anchor="/else"')}`)).canonical_url).toBeNull();
     expect((await run(`/page?${head("<template><link rel=canonical href=/p></template>")}`)).canonical_url).toBeNull();
     expect((await run(`/page?${head("<link rel=canonical href=''>")}`)).canonical_candidates).toEqual([]);
   });
 
-  it("of what is no page has a final address all the same", async () => {
+  it("reports the final URL also if it is not a page", async () => {
     expect(await run("/bytes/10")).toMatchObject({ content_type: "text/plain", canonical_url: null, code: 200 });
     expect(await run("/status/404")).toMatchObject({ code: 404, chain_length: 0 });
     expect(await run("/loop")).toMatchObject({ loop: true, code: 302 });
@@ -120,7 +120,7 @@ describe("resolve-url", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("names where a chain leads though nobody answers there", async () => {
+  it("reports the end of a chain also if it does not respond", async () => {
     const end = `http://127.0.0.1:${await closedPort()}/p?gclid=1`;
     expect(await run(`/to?url=${encodeURIComponent(end)}`)).toMatchObject({
       final_url: end,
@@ -133,7 +133,7 @@ describe("resolve-url", () => {
     });
   });
 
-  it("fails where nothing listens", async () => {
+  it("fails if nothing listens", async () => {
     const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });

@@ -50,7 +50,7 @@ const tls = (host: string, path: string): string => `https://${host}:${secure.po
 const to = (url: string): string => `/s1?to=${encodeURIComponent(url)}`;
 
 describe("url-expand", () => {
-  it("tells where a short link leads and whose it is", async () => {
+  it("reports the destination of a short link and its service", async () => {
     const end = tls("news.test", "/article?id=7&utm_source=x&fbclid=abc#top");
     const short = plain("bit.ly", to(tls("t.co", to(end))));
     const result = await run(short);
@@ -88,12 +88,12 @@ describe("url-expand", () => {
     });
   });
 
-  it("asks with GET, so that a server without HEAD is no obstacle", async () => {
+  it("uses GET, because some servers do not support HEAD", async () => {
     await run(plain("bit.ly", to(plain("news.test", "/article"))));
     expect(server.requests.every(({ method }) => method === "GET")).toBe(true);
   });
 
-  it("knows custom hosts of shorteners by what they do, and services by wildcard", async () => {
+  it("recognises custom hosts of shorteners by their redirects, and services by wildcard", async () => {
     const own = await run(plain("go.other.test", "/article"));
     expect(own).toMatchObject({ is_shortener: false, service: null, expanded: false, looks_shortened: false });
     const long = `/article?${"x".repeat(60)}`;
@@ -102,19 +102,19 @@ describe("url-expand", () => {
     expect(wildcard).toMatchObject({ is_shortener: true, service: "Firebase Dynamic Links" });
   });
 
-  it("follows pages that only wait", async () => {
+  it("follows pages that redirect by refresh", async () => {
     const result = await run(plain("bit.ly", `/wait?to=${encodeURIComponent(plain("news.test", "/article"))}`));
     expect(result).toMatchObject({ expanded_url: plain("news.test", "/article"), title: "An article", count: 1 });
     expect(result.hops[0]?.type).toBe("meta");
   });
 
-  it("follows what a shortener has for browsers without scripts, and not what other sites have", async () => {
+  it("follows a refresh in noscript only on shorteners", async () => {
     const path = `/noscript?to=${encodeURIComponent(plain("news.test", "/article"))}`;
     expect((await run(plain("t.co", path))).expanded_url).toBe(plain("news.test", "/article"));
     expect((await run(plain("news.test", path))).expanded).toBe(false);
   });
 
-  it("warns of what hides the end", async () => {
+  it("reports what hides the destination", async () => {
     const down = await run(tls("t.co", to(`http://127.0.0.1:${server.port}/`)));
     expect(down.safe).toMatchObject({ https: false, downgrade: true, to_address: true });
     const odd = await run(plain("bit.ly", to(plain("xn--bcher-kva.test", "/article"))));
@@ -123,7 +123,7 @@ describe("url-expand", () => {
     expect((await run(plain("bit.ly", "/redirect/11"))).safe.truncated).toBe(true);
   });
 
-  it("fits its bounds whatever the page holds", async () => {
+  it("keeps its bounds for any page", async () => {
     const query = Array.from({ length: 400 }, (_, n) => `utm_${n}=1`).join("&");
     const result = await run(plain("bit.ly", to(`/article?${query}`)));
     expect(result.tracking_params.length).toBeLessThanOrEqual(100);
@@ -139,7 +139,7 @@ describe("url-expand", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("tells where a link leads though nobody answers there", async () => {
+  it("reports the destination also if it does not respond", async () => {
     const end = "https://www.gone.test/page?utm_source=x&id=1";
     const result = await run(plain("bit.ly", to(end)));
     expect(result).toMatchObject({
@@ -158,7 +158,7 @@ describe("url-expand", () => {
     expectWellFormed(result.findings);
   });
 
-  it("names the application a link leads to", async () => {
+  it("reports the application URL that a link leads to", async () => {
     const result = await run(plain("bit.ly", to("itms-apps://apps.example/app/id1")));
     expect(result).toMatchObject({ expanded: false, code: 301 });
     expect(result.findings[0]).toMatchObject({
@@ -167,7 +167,7 @@ describe("url-expand", () => {
     });
   });
 
-  it("fails where nothing listens", async () => {
+  it("fails if nothing listens", async () => {
     const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await closedPort()}/x` }, setting);
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });

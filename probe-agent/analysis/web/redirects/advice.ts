@@ -29,27 +29,33 @@ export type RedirectFindingId =
 
 const RFC9110 = "https://www.rfc-editor.org/rfc/rfc9110";
 
-/** What to change, and where the rule is from, by kind. */
+/** Advice and source of the rule, by kind of finding. */
 export const REDIRECT_ADVICE: Readonly<
   Record<RedirectFindingId, { readonly how: string | null; readonly reference: string | null }>
 > = {
   loop: {
-    how: "Remove the rule that redirects back; the page must answer with 200.",
+    how: "Remove the rule that redirects back. The page must respond with 200.",
     reference: `${RFC9110}#section-15.4`,
   },
   "too-many-redirects": {
     how: "Redirect the first URL directly to the last one.",
     reference: `${RFC9110}#section-15.4`,
   },
-  "dead-end": { how: "Correct the Location, or start the server it names.", reference: `${RFC9110}#section-10.2.2` },
-  "refresh-failed": { how: "Correct the target of the refresh, or start the server it names.", reference: null },
+  "dead-end": {
+    how: "Correct the Location, or start the server that it leads to.",
+    reference: `${RFC9110}#section-10.2.2`,
+  },
+  "refresh-failed": {
+    how: "Correct the target of the refresh, or start the server that it leads to.",
+    reference: null,
+  },
   "refresh-refused": { how: "Point the refresh at a public address.", reference: null },
   "multiple-choices": {
-    how: "Answer with 200, or redirect with 301 or 308 and a Location.",
+    how: "Respond with 200, or redirect with 301 or 308 and a Location.",
     reference: `${RFC9110}#section-15.4.1`,
   },
   "unexpected-304": {
-    how: "Answer 304 only to requests with If-None-Match or If-Modified-Since.",
+    how: "Respond with 304 only to requests with If-None-Match or If-Modified-Since.",
     reference: `${RFC9110}#section-15.4.5`,
   },
   "obsolete-status": { how: "Use 301, 302, 303, 307 or 308 with a Location.", reference: `${RFC9110}#section-15.4` },
@@ -68,7 +74,7 @@ export const REDIRECT_ADVICE: Readonly<
     reference: `${RFC9110}#section-10.2.2`,
   },
   "unencoded-location": {
-    how: "Percent-encode spaces and characters beyond ASCII in Location.",
+    how: "Percent-encode spaces and characters that are not ASCII in Location.",
     reference: `${RFC9110}#section-10.2.2`,
   },
   "scheme-relative-location": { how: "Write Location with https:// in front.", reference: `${RFC9110}#section-10.2.2` },
@@ -80,7 +86,7 @@ export const REDIRECT_ADVICE: Readonly<
     reference: `${RFC9110}#section-15.4`,
   },
   refresh: {
-    how: "Answer with 301 or 308 and a Location in place of the refresh.",
+    how: "Respond with 301 or 308 and a Location instead of the refresh.",
     reference: `${RFC9110}#section-15.4`,
   },
   downgrade: { how: "Redirect to the https:// form of the URL.", reference: null },
@@ -92,7 +98,7 @@ export const REDIRECT_ADVICE: Readonly<
     reference: `${RFC9110}#section-15.5`,
   },
   "bad-certificate": {
-    how: "Install a certificate that browsers trust for this host; the tool ssl says what is wrong with it.",
+    how: "Install a certificate that browsers trust for this host. The tool ssl reports what is wrong with the current one.",
     reference: null,
   },
 };

@@ -9,16 +9,16 @@ import {
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
-/** More redirects than these cost visitors and crawlers time. */
+/** Maximum number of redirects without a finding. More of them cost visitors and crawlers time. */
 const LONG_CHAIN = 3;
-/** Longer Locations are refused by some clients and servers. */
+/** Maximum length of a Location without a finding, in characters. Some clients and servers reject longer ones. */
 const LONG_LOCATION = 2048;
-/** Characters of a URL within a finding. */
+/** Maximum length of a URL in a finding, in characters. */
 const MAX_URL = 300;
-/** A refusal that may concern this probe alone: sign-in, a client that is not wanted, a limit of requests. */
+/** Statuses that may concern only this probe: sign-in required, client not accepted, rate limit. */
 const MAY_BE_OURS: ReadonlySet<number> = new Set([401, 403, 407, 429]);
 
-/** What is found at one hop, numbered from 1; null: about the whole chain. */
+/** An observation. `hop` is numbered from 1; null if it is about the whole chain. */
 interface Seen {
   readonly id: RedirectFindingId;
   readonly severity: Severity;
@@ -26,25 +26,27 @@ interface Seen {
   readonly hop: number | null;
 }
 
-/** What is wrong with a chain, worst first, else in its order; where: the URL of the response that shows it. */
+/** Returns the findings about a chain, worst first, then in its order. `where` is the URL of the response concerned. */
 export function findChainFaults(chain: RedirectChain): Finding[] {
   const { steps } = chain;
-  const ofHops = steps.flatMap((step, index) => {
+  const hopFindings = steps.flatMap((step, index) => {
     const next = steps[index + 1];
-    return [...ofResponse(step), ...ofRefresh(step, next !== undefined), ...ofStep(step, next)].map(
+    return [...locationRows(step), ...refreshRows(step, next !== undefined), ...transitionRows(step, next)].map(
       ([severity, id, message]): Seen => ({ severity, id, message, hop: index + 1 }),
     );
   });
-  const all = [...ofEnd(chain), ...ofHops, ...ofWhole(chain)].map(({ id, severity, message, hop }): Finding => {
-    const url = hop === null ? undefined : steps[hop - 1]?.hop.url;
-    return { id, severity, message, ...REDIRECT_ADVICE[id], where: url?.slice(0, MAX_URL) ?? null };
-  });
+  const all = [...endFindings(chain), ...hopFindings, ...chainFindings(chain)].map(
+    ({ id, severity, message, hop }): Finding => {
+      const url = hop === null ? undefined : steps[hop - 1]?.hop.url;
+      return { id, severity, message, ...REDIRECT_ADVICE[id], where: url?.slice(0, MAX_URL) ?? null };
+    },
+  );
   return sortFindings(all);
 }
 
 type Row = readonly [severity: Severity, id: RedirectFindingId, message: string];
 
-function ofEnd({ steps, stopped, deadEnd }: RedirectChain): Seen[] {
+function endFindings({ steps, stopped, deadEnd }: RedirectChain): Seen[] {
   const hop = steps.length;
   switch (stopped) {
     case "loop":
@@ -61,14 +63,14 @@ function ofEnd({ steps, stopped, deadEnd }: RedirectChain): Seen[] {
         {
           severity: "critical",
           id: "too-many-redirects",
-          message: `The chain redirects on after ${hop - 1} redirects.`,
+          message: `The chain continues after ${hop - 1} redirects, the limit of this check.`,
           hop,
         },
       ];
     case "dead_end":
     case "refresh_failed": {
       const what = stopped === "dead_end" ? "redirect" : "refresh";
-      const message = `The ${what} leads to ${deadEnd?.url.slice(0, MAX_URL)}, where nothing answers: ${deadEnd?.failure.message}.`;
+      const message = `The ${what} leads to ${deadEnd?.url.slice(0, MAX_URL)}, which cannot be reached: ${deadEnd?.failure.message}.`;
       return [{ severity: "critical", id: stopped === "dead_end" ? "dead-end" : "refresh-failed", message, hop }];
     }
     case "refresh_refused":
@@ -76,7 +78,7 @@ function ofEnd({ steps, stopped, deadEnd }: RedirectChain): Seen[] {
         {
           severity: "critical",
           id: "refresh-refused",
-          message: "The refresh leads to an address that this service does not contact.",
+          message: "The refresh leads to an address that this service is not allowed to contact.",
           hop,
         },
       ];
@@ -85,25 +87,29 @@ function ofEnd({ steps, stopped, deadEnd }: RedirectChain): Seen[] {
   }
 }
 
-/** What the response says of where to go. */
-function ofResponse({ hop }: RedirectStep): Row[] {
+/** Returns findings about the status and the Location of a response. */
+function locationRows({ hop }: RedirectStep): Row[] {
   const values = headerValues(hop.headers, "location");
   const [raw = ""] = values;
   const findings: Row[] = [];
   const add = (...finding: Row): void => void findings.push(finding);
   if (hop.code === 300)
-    add("info", "multiple-choices", "The status is 300, which leaves the choice to the visitor; no client follows it.");
+    add(
+      "info",
+      "multiple-choices",
+      "The status is 300, which leaves the choice to the visitor. Clients do not follow it.",
+    );
   if (hop.code === 304)
     add(
       "warning",
       "unexpected-304",
-      "The status is 304, but the request was not conditional: the answer has no content.",
+      "The status is 304, but the request was not conditional: the response has no content.",
     );
   if (hop.code === 305 || hop.code === 306)
-    add("critical", "obsolete-status", `The status is ${hop.code}, which is obsolete; no client follows it.`);
+    add("critical", "obsolete-status", `The status is ${hop.code}, which is obsolete. Clients do not follow it.`);
   if (!isRedirectStatus(hop.code)) return findings;
   if (values.length === 0)
-    add("critical", "missing-location", `The status is ${hop.code}, a redirect, without a Location.`);
+    add("critical", "missing-location", `The status ${hop.code} is a redirect, but the response has no Location.`);
   else if (hop.location === null) {
     const several = new Set(values).size > 1;
     if (several)
@@ -114,7 +120,7 @@ function ofResponse({ hop }: RedirectStep): Row[] {
         "bad-location",
         raw === ""
           ? "Location is empty."
-          : `Location is not a URL that all clients read alike: ${raw.slice(0, MAX_URL)}.`,
+          : `Location is not a URL, or clients read it differently: ${raw.slice(0, MAX_URL)}.`,
       );
   } else if (!/^https?:/.test(hop.location)) {
     add(
@@ -123,7 +129,8 @@ function ofResponse({ hop }: RedirectStep): Row[] {
       `Location leads to ${hop.location.slice(0, MAX_URL)}, which is not an http or https URL.`,
     );
   }
-  if (raw.length > LONG_LOCATION) add("warning", "long-location", `Location has ${raw.length} characters.`);
+  if (raw.length > LONG_LOCATION)
+    add("warning", "long-location", `Location has ${raw.length} characters. Some clients and servers reject it.`);
   if (/[^\u0021-\u007e]/.test(raw)) {
     add("warning", "unencoded-location", "Location has characters that are not percent-encoded.");
   }
@@ -131,31 +138,31 @@ function ofResponse({ hop }: RedirectStep): Row[] {
     add(
       "info",
       "scheme-relative-location",
-      `Location has no scheme (${raw.slice(0, MAX_URL)}); clients use that of the request.`,
+      `Location has no scheme (${raw.slice(0, MAX_URL)}). Clients use the scheme of the request.`,
     );
   return findings;
 }
 
-function ofRefresh({ hop, refresh }: RedirectStep, followed: boolean): Row[] {
+function refreshRows({ hop, refresh }: RedirectStep, followed: boolean): Row[] {
   if (refresh === null) return [];
   const what = refresh.kind === "refresh_header" ? "A Refresh header" : "A meta refresh";
   if (refresh.kind === "noscript" && !followed) {
-    return [["info", "noscript-refresh", "A meta refresh within noscript sends browsers without scripts on."]];
+    return [["info", "noscript-refresh", "A meta refresh within noscript redirects browsers that do not run scripts."]];
   }
   if (refresh.target === null)
     return [["critical", "refresh-target", `${what} has no http or https URL as its target.`]];
   if (refresh.reloads) {
-    return [["info", "reloads-itself", `${what} loads the page again after ${refresh.delaySeconds} s.`]];
+    return [["info", "reloads-itself", `${what} reloads the page after ${refresh.delaySeconds} s.`]];
   }
   if (!followed && refresh.delaySeconds > FOLLOWED_DELAY_S) {
-    return [["info", "slow-refresh", `${what} leads on after ${refresh.delaySeconds} s; it was not followed.`]];
+    return [["info", "slow-refresh", `${what} redirects after ${refresh.delaySeconds} s. It was not followed.`]];
   }
-  const status = hop.code >= 400 ? ` of a response of status ${hop.code}` : "";
-  return [["warning", "refresh", `${what}${status} redirects in place of a status and Location.`]];
+  const status = hop.code >= 400 ? ` of a response with status ${hop.code}` : "";
+  return [["warning", "refresh", `${what}${status} redirects instead of a status and Location.`]];
 }
 
-/** What is wrong with going from here to there. */
-function ofStep({ hop }: RedirectStep, next: RedirectStep | undefined): Row[] {
+/** Returns findings about the change from one URL to the next. */
+function transitionRows({ hop }: RedirectStep, next: RedirectStep | undefined): Row[] {
   if (next === undefined) return [];
   const from = new URL(hop.url);
   const to = new URL(next.hop.url);
@@ -164,7 +171,7 @@ function ofStep({ hop }: RedirectStep, next: RedirectStep | undefined): Row[] {
       [
         "warning",
         "downgrade",
-        `Redirects from https to ${next.hop.url.slice(0, MAX_URL)}: anyone on the network can read and change the answer.`,
+        `The redirect leads from https to ${next.hop.url.slice(0, MAX_URL)}: anyone on the network can read and change the response.`,
       ],
     ];
   }
@@ -175,19 +182,19 @@ function ofStep({ hop }: RedirectStep, next: RedirectStep | undefined): Row[] {
       [
         "info",
         "temporary-upgrade",
-        `The redirect to https has status ${hop.code}, temporary: browsers ask http again each time.`,
+        `The redirect to https has the temporary status ${hop.code}: browsers request the http URL again each time.`,
       ],
     ];
   }
   return [];
 }
 
-function ofWhole({ steps }: RedirectChain): Seen[] {
+function chainFindings({ steps }: RedirectChain): Seen[] {
   const last = steps.at(-1);
   const count = steps.length - 1;
   const found: Seen[] = [];
   if (count > LONG_CHAIN) {
-    const message = `The chain has ${count} redirects: each costs a round trip, and crawlers give up on long chains.`;
+    const message = `The chain has ${count} redirects. Each costs a round trip, and crawlers give up on long chains.`;
     found.push({ severity: "warning", id: "long-chain", message, hop: null });
   }
   if (last?.hop.url.startsWith("http:") === true) {
@@ -206,7 +213,7 @@ function ofWhole({ steps }: RedirectChain): Seen[] {
   }
   if (steps.some(({ hop }) => hop.tls?.authorized === false)) {
     const at = steps.findIndex(({ hop }) => hop.tls?.authorized === false);
-    const message = `The certificate is not trusted (${steps[at]?.hop.tls?.error}): browsers show an error page.`;
+    const message = `The certificate is not trusted (${steps[at]?.hop.tls?.error}). Browsers show an error page.`;
     found.push({ severity: "critical", id: "bad-certificate", message, hop: at + 1 });
   }
   return found;

@@ -2,25 +2,25 @@ import type { DeadEnd, Hop } from "#probe-agent/port/http.ts";
 
 /** A refresh found in a response. */
 export interface FoundRefresh {
-  /** noscript: a meta element for browsers that run no scripts. */
+  /** noscript: a meta element for browsers that do not run scripts. */
   readonly kind: "refresh_header" | "meta" | "noscript";
   readonly delaySeconds: number;
-  /** Absolute; null where it is no URL of the web. */
+  /** Absolute; null if it is not an http or https URL. */
   readonly target: URL | null;
-  /** It loads the page it stands in again. */
+  /** Whether it reloads its own page. */
   readonly reloads: boolean;
 }
 
 /** One response of a chain. */
 export interface RedirectStep {
   readonly hop: Hop;
-  /** Microseconds from the chain's start to this response's request. */
+  /** Time from the start of the chain to this response's request, in microseconds. */
   readonly startedAtUs: number;
-  /** Null where there is none, or the response redirects by HTTP. */
+  /** null if there is none, or if the response is an HTTP redirect. */
   readonly refresh: FoundRefresh | null;
 }
 
-/** Why a chain ended before it came to a page. */
+/** Why a chain ended before it reached a page. */
 export type ChainEnd =
   | "loop"
   | "too_many_redirects"
@@ -29,32 +29,33 @@ export type ChainEnd =
   | "refresh_failed"
   | "refresh_refused";
 
-/** A chain of redirects by HTTP and by refreshes. */
+/** A chain of HTTP redirects and refreshes. */
 export interface RedirectChain {
-  /** Never empty; each one leads to the next. */
+  /** Never empty. Each step leads to the next one. */
   readonly steps: readonly RedirectStep[];
+  /** null if the chain ended at a page. */
   readonly stopped: ChainEnd | null;
-  /** Where the last response leads and nobody answers (dead_end, refresh_failed). */
+  /** The failed request after the last response (dead_end, refresh_failed); else null. */
   readonly deadEnd: DeadEnd | null;
   readonly elapsedUs: number;
 }
 
-/** Refreshes that wait longer are pages to be read first: they are reported and not followed. Seconds. */
+/** Maximum delay of refreshes that are followed, in seconds. Slower ones are on pages to be read first. */
 export const FOLLOWED_DELAY_S = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Whether the status asks clients to go to Location (Fetch standard, redirect status). */
+/** Reports whether the status is a redirect (Fetch standard, redirect status). */
 export function isRedirectStatus(code: number): boolean {
   return REDIRECTS.has(code);
 }
 
-/** Whether the response sends on by status and Location, be it to where nobody can follow. */
+/** Reports whether a response redirects by status and Location, also if its target cannot be followed. */
 export function redirectsByHttp({ code, location }: Pick<Hop, "code" | "location">): boolean {
   return isRedirectStatus(code) && location !== null;
 }
 
-/** How a response sends on, by the word results have for it; a refresh within noscript is a meta element too. */
+/** Returns how a response redirects, in the words of results. A refresh within noscript is a meta element too. */
 export function hopType({ hop, refresh }: RedirectStep): "http" | "refresh_header" | "meta" | "none" {
   if (redirectsByHttp(hop)) return "http";
   if (refresh === null) return "none";

@@ -3,12 +3,12 @@ import type { RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts"
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
-/** Why a browser would go by https at once though the URL says http; null: it would not. */
+/** Why a browser replaces an http URL with https without a request; null if it does not. */
 type HstsReason = "preloaded" | "learned" | null;
 
 /**
- * For each step: what of the chain a browser skips. Hosts are known by the preload list, or by a
- * Strict-Transport-Security of an earlier step that came over a connection without fault (RFC 6797 section 8.1).
+ * Returns, for each step, whether a browser skips it. Browsers know hosts from the preload list, or from the
+ * Strict-Transport-Security of an earlier step over a connection without errors (RFC 6797 section 8.1).
  */
 export function hstsOf(steps: readonly RedirectStep[], isPreloaded: (host: string) => boolean): HstsReason[] {
   const learned = new Map<string, { readonly includeSubDomains: boolean }>();

@@ -9,24 +9,24 @@ import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { readCanonical, type Canonical } from "#probe-agent/analysis/html/canonical.ts";
 import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
-/** A refresh with its target as text. */
+/** A refresh with its target as plain text. */
 export interface LandingRefresh extends Omit<FoundRefresh, "target"> {
   readonly target: string | null;
-  /** It names no address. */
+  /** Whether the refresh has no URL. */
   readonly bare: boolean;
 }
 
-/** What a page says of itself to those who were led to it. */
+/** Properties of the page at the end of a chain of redirects. */
 export interface Landing {
   readonly title: string | null;
   readonly canonical: Canonical;
   readonly refresh: LandingRefresh | null;
 }
 
-/** Elements within noscript looked at. */
+/** Maximum number of elements within noscript that are examined. */
 const MAX_NOSCRIPT = 50;
 
-/** Reads a page that a chain of redirects came to. */
+/** Reads the page at the end of a chain of redirects. */
 export function readLanding({ page, url, headers }: ReadPage): Landing {
   return {
     title: page?.facts.title ?? null,
@@ -35,7 +35,7 @@ export function readLanding({ page, url, headers }: ReadPage): Landing {
   };
 }
 
-/** The refresh that counts: the header's before the page's first (WHATWG HTML), then one within noscript. */
+/** Finds the refresh that applies: the header, else the first meta element (WHATWG HTML), else one in noscript. */
 function findRefresh({ page, url: pageUrl, headers }: Pick<ReadPage, "page" | "url" | "headers">) {
   const base = documentBase(page?.facts.baseHref ?? null, pageUrl);
   const found = (kind: FoundRefresh["kind"], values: readonly string[], from: string): LandingRefresh | null => {
@@ -55,12 +55,12 @@ function findRefresh({ page, url: pageUrl, headers }: Pick<ReadPage, "page" | "u
 
 function noscriptRefreshes({ document }: Page): string[] {
   const contents: string[] = [];
-  let looked = 0;
+  let examined = 0;
   for (const noscript of walkElements(document.root)) {
     if (noscript.name !== "noscript") continue;
     for (const element of walkElements(noscript)) {
-      looked += 1;
-      if (looked > MAX_NOSCRIPT) return contents;
+      examined += 1;
+      if (examined > MAX_NOSCRIPT) return contents;
       const isRefresh = element.name === "meta" && attribute(element, "http-equiv")?.toLowerCase() === "refresh";
       if (isRefresh) contents.push(attribute(element, "content") ?? "");
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/web/http-status.ts";
 
 describe("a status code", () => {
-  it("of the registry has its name, as Node's own table has it where both know it", () => {
+  it("of the registry has its registered name, which equals that of Node's table if both have it", () => {
     // Node keeps names that RFC 9110 changed, two that the registry marks, and 509, which is in no registry.
     const changed = new Set([302, 413, 418, 422, 509, 510]);
     for (const [code, name] of Object.entries(STATUS_CODES)) {
@@ -34,11 +34,11 @@ describe("a status code", () => {
     [530, "Cloudflare, Pantheon"],
     [999, "LinkedIn, Yahoo"],
     [509, "Apache, cPanel"],
-  ])("%i is in no registry and is %s's", (code, vendor) => {
+  ])("%i is not registered and belongs to %s", (code, vendor) => {
     expect(describeStatus(code)).toMatchObject({ registered: false, vendor });
   });
 
-  it("that nobody knows is said to count as the first of its class", () => {
+  it("that is unknown is described as the first code of its class", () => {
     expect(describeStatus(477)).toMatchObject({ name: null, vendor: null, registered: false });
     expect(describeStatus(477).meaning).toContain("400");
   });
@@ -56,7 +56,7 @@ describe("Retry-After (RFC 9110 section 10.2.3)", () => {
     expect(retryAfterSeconds(value, now)).toBe(seconds);
   });
 
-  it.each(["", "-1", "1.5", "soon", "1h", "0x10"])("%j is none", (value) => {
+  it.each(["", "-1", "1.5", "soon", "1h", "0x10"])("%j is invalid", (value) => {
     expect(retryAfterSeconds(value, now)).toBeNull();
   });
 });

@@ -11,14 +11,14 @@ function step(url: string, header?: string, authorized = true): RedirectStep {
 const of = (...steps: RedirectStep[]) => hstsOf(steps, (host) => host === "preloaded.test").at(-1);
 
 describe("a hop that browsers skip (RFC 6797)", () => {
-  it("is one of a host that said so over https, or of one below it where it said that too", () => {
+  it("is on a host that sent HSTS over https, or on its subdomain if HSTS includes subdomains", () => {
     expect(of(step("https://a.test/", "max-age=60"), step("http://a.test/"))).toBe("learned");
     expect(of(step("https://a.test/", "max-age=60"), step("http://b.a.test/"))).toBeNull();
     expect(of(step("https://a.test/", "max-age=60; includeSubDomains"), step("http://c.b.a.test/"))).toBe("learned");
     expect(of(step("https://b.a.test/", "max-age=60; includeSubDomains"), step("http://a.test/"))).toBeNull();
   });
 
-  it("is none where that was said over http, over a connection with a fault, by an address, or wrongly", () => {
+  it("does not exist if HSTS was sent over http, over a faulty connection, by an IP address, or is invalid", () => {
     expect(of(step("http://a.test/", "max-age=60"), step("http://a.test/"))).toBeNull();
     expect(of(step("https://a.test/", "max-age=60", false), step("http://a.test/"))).toBeNull();
     expect(of(step("https://192.0.2.1/", "max-age=60"), step("http://192.0.2.1/"))).toBeNull();
@@ -29,7 +29,7 @@ describe("a hop that browsers skip (RFC 6797)", () => {
     ).toBeNull();
   });
 
-  it("is one of the preload list", () => {
+  it("is on a host of the preload list", () => {
     expect(of(step("http://preloaded.test/"))).toBe("preloaded");
     expect(of(step("https://preloaded.test/"))).toBeNull();
   });
