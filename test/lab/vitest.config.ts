@@ -2,10 +2,15 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 
-/** What asks servers alone: two files at once, each in a lab of its own. */
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Files that only query servers. */
 const SERVICES = [
   "test/lab/{differential-*,dns-*,http-tools,prometheus,promtool,propagation-*,smtp-*,tls-*,whois-*,wrong-clock}.test.ts",
 ];
+
+/** Files that compare times with a table or with other programs: one at a time, so that nothing else takes a core. */
+const TIMES = ["test/lab/{lab,ping-accuracy,ping-table,trace-pace}.test.ts"];
 
 const shared = {
   globalSetup: ["test/support/database-server.ts"],
@@ -21,22 +26,26 @@ export default defineConfig({
   test: {
     projects: [
       {
-        root: fileURLToPath(new URL("../..", import.meta.url)),
+        root,
         test: { ...shared, name: "services", include: SERVICES, maxWorkers: 2, sequence: { groupOrder: 0 } },
       },
       {
-        root: fileURLToPath(new URL("../..", import.meta.url)),
+        root,
         test: {
           ...shared,
           name: "packets",
           include: ["test/lab/**/*.test.ts"],
-          // test/lab/pure needs nothing: part of npm test.
-          exclude: [...SERVICES, "test/lab/pure/**"],
-          // One file at a time: routers share the kernel's error limits and the machine's two cores.
-          maxWorkers: 1,
-          fileParallelism: false,
+          // test/lab/pure needs no lab: it is part of npm test.
+          exclude: [...SERVICES, ...TIMES, "test/lab/pure/**"],
+          // Mostly waits: traces are paced to one probe a second. Each lab has network namespaces of its own, so no
+          // file uses up another's limit on ICMP errors (net.ipv4.icmp_msgs_per_sec).
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
+      },
+      {
+        root,
+        test: { ...shared, name: "times", include: TIMES, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },
