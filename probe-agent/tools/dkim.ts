@@ -9,18 +9,18 @@ import {
   bestSelector,
   discoveryLimits,
   discoverSelectors,
-  lookAtSelector,
+  inspectSelector,
   selectorFindings,
   selectorRow,
   type Discovery,
   type SelectorFacts,
 } from "#probe-agent/tools/dkim/selectors.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
-import { below, silences } from "#probe-agent/tools/mx/announcements.ts";
+import { nameBelow, describeFailedLookups } from "#probe-agent/tools/mx/announcements.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-/** A DKIM key by selector; without one the selectors in wide use are tried. */
+/** Checks the DKIM key of a selector. Without a selector, tries the selectors in wide use. */
 export const dkim = implement(contract, async (net, { domain, selector }) => {
   const problem = contract.refine?.(selector === undefined ? { domain } : { domain, selector }) ?? null;
   if (problem !== null) return { status: "invalid", field: problem.field, message: problem.message };
@@ -28,7 +28,7 @@ export const dkim = implement(contract, async (net, { domain, selector }) => {
   const lookUp = createLookUp(net);
   const asked = selector === undefined || selector === "" ? null : selector;
   const discovery = asked === null ? await discoverSelectors(lookUp, domain) : null;
-  const facts = asked === null ? bestSelector(discovery?.found ?? []) : await lookAtSelector(lookUp, domain, asked);
+  const facts = asked === null ? bestSelector(discovery?.found ?? []) : await inspectSelector(lookUp, domain, asked);
   const found = discovery?.found ?? (facts?.key === null || facts === null ? [] : [facts]);
   const { findings, limitations } = boundFindings(findingsOf(domain, facts, discovery), MAX_FINDINGS);
   return ok<Result>({
@@ -40,7 +40,11 @@ export const dkim = implement(contract, async (net, { domain, selector }) => {
     findings,
     source: ["dns"],
     observed_at: observedAt,
-    limitations: [...silences(lookUp), ...(discovery === null ? [] : [discoveryLimits(discovery)]), ...limitations],
+    limitations: [
+      ...describeFailedLookups(lookUp),
+      ...(discovery === null ? [] : [discoveryLimits(discovery)]),
+      ...limitations,
+    ],
   });
 });
 
@@ -65,9 +69,9 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
     selector: facts?.selector ?? null,
     record: key?.record ?? null,
     records_found: facts?.recordsFound ?? null,
-    // Asked for and not there is no valid key; not known which to ask for is no answer.
+    // A requested selector without a key is invalid. Without a requested selector, validity is unknown.
     valid: key?.valid ?? (facts?.state === "none" ? false : null),
-    invalid_reason: reasonOf(facts),
+    invalid_reason: invalidReason(facts),
     v: key?.v ?? null,
     k: key?.k ?? null,
     h: key?.h === null || key === null ? null : [...key.h],
@@ -84,8 +88,8 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
   };
 }
 
-/** The same cause as the first finding on the selector names; null for a valid key and where nothing is known. */
-function reasonOf(facts: SelectorFacts | null): string | null {
+/** Returns the message of the first finding on the selector; null for a valid key and if nothing is known. */
+function invalidReason(facts: SelectorFacts | null): string | null {
   if (facts === null || facts.key?.valid === true) return null;
   return facts.issues[0]?.message ?? (facts.state === "none" ? absentRemark(facts.selector).message : null);
 }
@@ -93,8 +97,8 @@ function reasonOf(facts: SelectorFacts | null): string | null {
 function findingsOf(domain: string, facts: SelectorFacts | null, discovery: Discovery | null): Finding[] {
   const rows = discovery === null ? (facts === null ? [] : [facts]) : [...discovery.found, ...discovery.dangling];
   const asked = discovery === null && facts?.state === "none" && facts.recordsFound === 0 ? facts.selector : null;
-  const context = { name: below(`${asked ?? "*"}._domainkey`, domain), key: null };
-  const absent = asked === null ? [] : [absentRemark(asked), ...misplaced(asked)];
+  const context = { name: nameBelow(`${asked ?? "*"}._domainkey`, domain), key: null };
+  const absent = asked === null ? [] : [absentRemark(asked), ...remarkOnSelectorName(asked)];
   const wild: Remark<DkimFindingId>[] =
     discovery?.wildcard === true
       ? [{ id: "wildcard-record", message: "A wildcard record answers for every selector." }]
@@ -110,8 +114,8 @@ function absentRemark(selector: string): Remark<DkimFindingId> {
   return { id: "record-missing", message: `There is no TXT record under the selector ${selector}.` };
 }
 
-/** DNS panels show the whole name, and people copy it. */
-function misplaced(selector: string): Remark<DkimFindingId>[] {
+/** Recognizes a full DNS name as the selector. DNS control panels display the full name, and users copy it. */
+function remarkOnSelectorName(selector: string): Remark<DkimFindingId>[] {
   const labels = selector.toLowerCase().split(".");
   const message = "The selector contains _domainkey; a selector is only the part before ._domainkey.";
   return labels.includes("_domainkey") ? [{ id: "selector-holds-domainkey", message }] : [];

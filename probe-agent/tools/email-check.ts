@@ -9,7 +9,7 @@ import {
   type MailRemarks,
 } from "#probe-agent/analysis/mail/domain/mail-findings.ts";
 import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
-import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
+import { assessSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -21,19 +21,19 @@ import {
   selectorFindings,
   selectorRow,
 } from "#probe-agent/tools/dkim/selectors.ts";
-import { lookAtDmarc } from "#probe-agent/tools/email-check/dmarc.ts";
-import { lookAtMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
-import { lookAtBimi, summariseDane } from "#probe-agent/tools/email-check/summary.ts";
+import { inspectDmarc } from "#probe-agent/tools/email-check/dmarc.ts";
+import { inspectMtaSts } from "#probe-agent/tools/email-check/mta-sts.ts";
+import { inspectBimi, summariseDane } from "#probe-agent/tools/email-check/summary.ts";
 import { implement, type Implementation, type Untimed } from "#probe-agent/tools/implement.ts";
-import { lookUpTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
+import { lookUpTlsRpt, describeFailedLookups } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
-import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";
+import { inspectRouting } from "#probe-agent/tools/mx/routing.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
 const RESERVE_MS = 500;
 
-/** Email authentication; the policy of MTA-STS is looked for on `https` of its host. All parts run at once. */
+/** Makes the email-check tool, which fetches MTA-STS policies from the port `https`. Its parts run in parallel. */
 export function emailCheckOn(ports: {
   readonly https: number;
 }): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
@@ -54,13 +54,13 @@ export function emailCheckOn(ports: {
       tlsRpt,
       dane,
     };
-    const { spoofable, reason } = judgeSpoofing(facts);
+    const { spoofable, reason } = assessSpoofing(facts);
     const score = scoreMail(facts);
     const remarks: MailRemarks = { ...parts.remarks, spf: [...spf.errors, ...spf.warnings] };
     const context = { domain, hosts: routing.records.map(({ host }) => host), now: net.now() };
-    const judged = mailFindings(facts, score.checks, remarks, context);
-    const { findings, limitations } = boundFindings([...judged, ...parts.findings], MAIL_FINDINGS_MAX);
-    const { state: _state, unknowns: _unknowns, errors: _errors, warnings: _warnings, ...spfShown } = spf;
+    const policyFindings = mailFindings(facts, score.checks, remarks, context);
+    const { findings, limitations } = boundFindings([...policyFindings, ...parts.findings], MAIL_FINDINGS_MAX);
+    const { state: _state, unknowns: _unknowns, errors: _errors, warnings: _warnings, ...spfFields } = spf;
     return ok<Result>({
       domain,
       exists,
@@ -68,7 +68,7 @@ export function emailCheckOn(ports: {
       spoofable,
       spoofable_reason: reason,
       spf: {
-        ...spfShown,
+        ...spfFields,
         mechanisms: [...spf.mechanisms],
         includes: [...spf.includes],
       },
@@ -82,31 +82,32 @@ export function emailCheckOn(ports: {
       findings,
       source: mtaSts.policy === null ? ["dns"] : ["dns", "mta-sts"],
       observed_at: observedAt,
-      limitations: [...silences(lookUp), ...routed.limitations, dkimLimits, ...limitations],
+      limitations: [...describeFailedLookups(lookUp), ...routed.limitations, dkimLimits, ...limitations],
     });
   });
 }
 
-/** Email authentication on the usual port. */
+/** The email-check tool with the standard port of HTTPS. */
 export const emailCheck = emailCheckOn({ https: 443 });
 
+/** Checks all parts of a domain's mail configuration in parallel. */
 async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
-  const dmarcing = lookAtDmarc(lookUp, domain);
-  // The names alone are known long before all else about the hosts, and asked only once.
+  const pendingDmarc = inspectDmarc(lookUp, domain);
+  // The names of the hosts are known long before their other data. The lookup is made only once.
   const names = lookUp(domain, "MX").then(({ state, records }) =>
     state === "records" ? records.map(({ typed }) => String(typed["exchange"])) : state === "unknown" ? null : [domain],
   );
   const [spf, dmarc, dkim, routed, mtaSts, tlsRpt, bimi] = await Promise.all([
-    lookAtSpf(lookUp, domain),
-    dmarcing,
+    inspectSpf(lookUp, domain),
+    pendingDmarc,
     discoverSelectors(lookUp, domain),
-    lookAtRouting(net, lookUp, domain),
-    lookAtMtaSts(net, lookUp, domain, port, names),
+    inspectRouting(net, lookUp, domain),
+    inspectMtaSts(net, lookUp, domain, port, names),
     lookUpTlsRpt(lookUp, domain),
-    lookAtBimi(
+    inspectBimi(
       lookUp,
       domain,
-      dmarcing.then(({ result }) => result),
+      pendingDmarc.then(({ result }) => result),
     ),
   ]);
   const { records } = routed.routing;
@@ -139,6 +140,6 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
   };
 }
 
-async function lookAtSpf(lookUp: LookUp, domain: string): Promise<SpfReport> {
+async function inspectSpf(lookUp: LookUp, domain: string): Promise<SpfReport> {
   return reportSpf(await walkSpf(domain, spfResolver(lookUp)));
 }

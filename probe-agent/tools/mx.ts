@@ -4,15 +4,15 @@ import { MTA_STS_GUIDE, TLS_RPT_GUIDE } from "#probe-agent/analysis/mail/domain/
 import { adviseOn, boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { lookUpMtaStsRecord, lookUpTlsRpt, silences } from "#probe-agent/tools/mx/announcements.ts";
-import { lookAtRouting } from "#probe-agent/tools/mx/routing.ts";
+import { lookUpMtaStsRecord, lookUpTlsRpt, describeFailedLookups } from "#probe-agent/tools/mx/announcements.ts";
+import { inspectRouting } from "#probe-agent/tools/mx/routing.ts";
 
-/** Mail exchangers: all questions at once; a resolver that fails makes parts unknown, never absent. */
+/** Checks the mail hosts of a domain with parallel lookups. A failed lookup makes its part unknown, never absent. */
 export const mx = implement(contract, async (net, { domain }) => {
   const observedAt = net.now().toISOString();
   const lookUp = createLookUp(net);
   const [{ routing, findings: routed, limitations }, mtaSts, tlsRpt] = await Promise.all([
-    lookAtRouting(net, lookUp, domain),
+    inspectRouting(net, lookUp, domain),
     lookUpMtaStsRecord(lookUp, domain),
     lookUpTlsRpt(lookUp, domain),
   ]);
@@ -35,9 +35,9 @@ export const mx = implement(contract, async (net, { domain }) => {
     source: cymru ? ["dns", "cymru"] : ["dns"],
     observed_at: observedAt,
     limitations: [
-      ...silences(lookUp),
+      ...describeFailedLookups(lookUp),
       ...limitations,
-      "Whether the hosts answer and offer STARTTLS was not tried; smtp-test does.",
+      "The mail hosts were not contacted; use smtp-test to check whether they answer and offer STARTTLS.",
       ...cut,
     ],
   });

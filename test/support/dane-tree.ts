@@ -5,7 +5,7 @@ import { recordsOf, type Zone } from "#test/servers/dnssec/zone.ts";
 
 const DIGEST = "AB".repeat(32);
 
-/** A domain nobody signed whose mail goes to a host of another. */
+/** Unsigned domain whose mail goes to a host of another domain. */
 const guest = (apex: string, host: string): string => `
 ${apex}. 3600 IN SOA ns.${apex}. h.${apex}. 1 7200 3600 604800 300
 ${apex}. 3600 IN NS ns.${apex}.
@@ -13,16 +13,17 @@ ${apex}. 3600 IN MX 10 ${host}.
 `;
 
 /**
- * A signed root and `example` whose mail host has TLSA records, `plain` that nobody signed with the same, and `borrower`,
- * not signed either, whose mail goes to the host of `example`; that of `pkix` to one whose records mail does not go by.
+ * Signed root and signed domain `example`, whose mail host has TLSA records. `plain` is unsigned and has the same
+ * records. `borrower` is unsigned; its mail goes to the host of `example`. The mail of `pkix` goes to a host whose TLSA
+ * records have no usage for mail.
  */
 export interface DaneTree {
   readonly anchors: readonly TrustAnchor[];
-  /** For a DNS server's `answer`. */
+  /** Answer function for a DNS server. */
   answer(name: string, type: string): TreeReply;
 }
 
-/** Grows the tree; `forged` changes a TLSA record after it was signed. */
+/** Creates the tree. `forged` changes a TLSA record after signing. */
 export function growDaneTree(forged = false): DaneTree {
   const rootKey = makeKey(".", 13, 257);
   const keys = [makeKey("example", 13, 257)];

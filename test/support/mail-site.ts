@@ -9,19 +9,19 @@ import { identityOf } from "#test/support/http-engine.ts";
 import { closedPort } from "#test/support/health.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 
-/** A zone file's TXT data: strings of at most 200 characters, what is special escaped. */
+/** Returns the TXT data of a zone file: quoted strings of up to 200 characters with escapes. */
 export function txt(text: string): string {
   const parts = text.match(/.{1,200}/gs) ?? [""];
   return parts.map((part) => `"${part.replaceAll(/[\\";]/g, String.raw`\$&`)}"`).join(" ");
 }
 
-/** Policy of MTA-STS that a careful domain publishes. */
+/** MTA-STS policy of a domain without faults. */
 export const STS_POLICY = "version: STSv1\r\nmode: enforce\r\nmx: mail.good.test\r\nmax_age: 2419200\r\n";
 
 const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const KEY = publicKey.export({ format: "der", type: "spki" }).toString("base64");
 
-/** A domain that does everything right, MTA-STS included. */
+/** Zones of a domain without faults, including MTA-STS. */
 export const GOOD: Zones = {
   "good.test": { MX: ["10 mail.good.test."], TXT: [txt("v=spf1 mx -all"), txt("site=1")] },
   "mail.good.test": { A: ["8.8.8.8"], AAAA: ["2001:4860::25"] },
@@ -40,10 +40,10 @@ export const GOOD: Zones = {
   },
 };
 
-/** The email-check tool over real ports with a DNS of its own and, where a handler is given, a policy host. */
+/** The email-check tool over real ports with its own DNS server and, if a handler is given, a policy host. */
 export interface MailSite {
   readonly pki: Pki;
-  /** `policy`: what the policy host answers; absent: it is closed. `issue`: its certificate. */
+  /** `policy` handles requests to the policy host; without it, the port is closed. `issue` makes its certificate. */
   check(
     domain: string,
     site: {
@@ -65,7 +65,7 @@ function runCheck(domain: string, port: number, setting: ToolSetting) {
   return resultOf(emailCheckOn({ https: port }), { domain }, setting);
 }
 
-/** Answers the policy at its fixed path. */
+/** Returns a handler that serves the policy at its fixed path. */
 export function servePolicy(text: string, type = "text/plain"): Handler {
   return (_request, response, { path }) => {
     if (path !== "/.well-known/mta-sts.txt") return false;
@@ -74,7 +74,7 @@ export function servePolicy(text: string, type = "text/plain"): Handler {
   };
 }
 
-/** Makes the ground of a test file. */
+/** Creates the mail site of a test file. */
 export async function createMailSite(): Promise<MailSite> {
   const pki = await createPki();
   const open: { close(): Promise<void> }[] = [];

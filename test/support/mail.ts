@@ -8,26 +8,26 @@ import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
 import { startSmtpServer, type SmtpScript, type SmtpServer } from "#test/servers/smtp.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
-/** The mail host that good certificates are for. */
+/** Mail host that valid certificates name. */
 export const MAIL_HOST = "mx1.example.test";
 
-/** Names, certificates and servers for tests of smtp-test. */
+/** DNS names, certificates and servers for tests of smtp-test. */
 export interface MailWorld {
   readonly pki: Pki;
-  /** A good chain for MAIL_HOST. */
+  /** A valid certificate chain for MAIL_HOST. */
   readonly good: readonly Issued[];
   readonly setting: ToolSetting;
-  /** A server that is stopped by `stop`. */
+  /** Starts a server that `stop` stops. */
   serve(script?: SmtpScript): Promise<SmtpServer>;
-  /** A run against such a server that must succeed; nothing but the four harmless commands may have been said. */
+  /** Runs the tool against such a server and requires success. Asserts that it sent only the four harmless commands. */
   test(
     script?: SmtpScript,
     target?: string,
     more?: ToolSetting,
   ): Promise<{ readonly result: ResultOf<typeof contract>; readonly server: SmtpServer }>;
-  /** A run that must fail. */
+  /** Runs the tool and requires a failure. */
   failure(script: SmtpScript, target?: string, more?: ToolSetting): Promise<Failed>;
-  /** Stops the servers started so far. */
+  /** Stops all started servers. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ const ZONES = {
 };
 const HARMLESS = /^(?:tls: )?(?:EHLO \[127\.0\.0\.[12]\]|HELO \[127\.0\.0\.[12]\]|STARTTLS|QUIT)$/;
 
-/** A domain `example.test` with two exchangers on loopback, and others that lead nowhere. */
+/** Domain `example.test` with two mail hosts on loopback, and domains whose mail cannot be delivered. */
 export async function startMailWorld(): Promise<MailWorld> {
   const pki = await createPki();
   const behaviours = { "servfail.example.test/MX": { status: "SERVFAIL" } } as const;

@@ -2,30 +2,34 @@ import { readDkimPublicKey, type DkimPublicKey } from "#probe-agent/analysis/mai
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** A DKIM key record (RFC 6376 section 3.6.1), defaults filled in. */
+/** A parsed DKIM key record (RFC 6376 section 3.6.1) with defaults for absent tags. */
 export interface DkimKey {
-  /** The record, cut to what a result can show. */
+  /** The record, cut to 4,000 characters. */
   readonly record: string;
-  /** Whether a verifier could use it: well formed, a key of a known kind, for mail, not too short, not revoked. */
+  /** Whether a verifier can use it: well formed, a key of a known type, for mail, not too short, not revoked. */
   readonly valid: boolean;
-  /** "DKIM1", also where the tag is left out; what stands there otherwise. */
+  /** Version. "DKIM1" if the tag is absent. */
   readonly v: string;
+  /** Key type. "rsa" if the tag is absent. */
   readonly k: string;
-  /** Hash algorithms allowed; null for all. */
+  /** Allowed hash algorithms; null for all. */
   readonly h: readonly string[] | null;
-  /** The key data without white space, cut; "" for a revoked key, null where the tag is missing. */
+  /** Key data without white space, cut to 3,000 characters. "" for a revoked key; null if the tag is missing. */
   readonly p: string | null;
+  /** Flags. */
   readonly t: readonly string[];
+  /** Services that the key is for; "*" for all. */
   readonly s: readonly string[];
+  /** Note of the domain's owner; null if absent. */
   readonly n: string | null;
-  /** Null where the data is no key. */
+  /** The public key; null if the data is not a key. */
   readonly key: DkimPublicKey | null;
   readonly revoked: boolean;
   readonly testing: boolean;
   readonly strict_subdomain: boolean;
-  /** An RSA key of less than 2048 bits; null without a key. */
+  /** Whether the key is an RSA key of less than 2048 bits; null without a key. */
   readonly weak: boolean | null;
-  /** What is wrong or could be better; what makes the key unusable comes first. */
+  /** Remarks on the record. Those that make the key unusable come first. */
   readonly issues: readonly KeyRemark[];
 }
 
@@ -58,28 +62,28 @@ const MAX_RECORD = 4_000;
 const MAX_KEY = 3_000;
 const MAX_NOTE = 500;
 const MAX_WORDS = 20;
-/** RFC 8301 section 3.2: verifiers must not take less, signers should use 2048. */
+/** Minimum RSA key size that verifiers accept, in bits. Signers should use 2048 (RFC 8301 section 3.2). */
 const MIN_BITS = 1024;
 const GOOD_BITS = 2048;
 const KNOWN = new Set(["v", "g", "h", "k", "n", "p", "s", "t"]);
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Whether a TXT text is meant as a DKIM key: it says so, or has the one tag a key needs. */
+/** Reports whether a TXT text is meant as a DKIM key: its version is DKIM1, or it has the tag p. */
 export function isDkimRecord(text: string): boolean {
   const list = parseTagList(text);
   return (tagValue(list, "v") ?? "").toUpperCase() === "DKIM1" || tagValue(list, "p") !== null;
 }
 
-/** Reads and judges a key record. `text` is its strings joined, one character per octet. */
+/** Parses and checks a key record. `text` has the record's strings joined, one character for each octet. */
 export function parseDkimKey(text: string): DkimKey {
   const list = parseTagList(text);
   const issues: KeyRemark[] = [];
   const fatal: KeyRemark[] = [];
   checkShape(list, issues, fatal);
   const k = (tagValue(list, "k") ?? "rsa").toLowerCase();
-  const h = words(tagValue(list, "h"));
-  const s = words(tagValue(list, "s")) ?? ["*"];
-  const t = words(tagValue(list, "t")) ?? [];
+  const h = splitWords(tagValue(list, "h"));
+  const s = splitWords(tagValue(list, "s")) ?? ["*"];
+  const t = splitWords(tagValue(list, "t")) ?? [];
   const p = tagValue(list, "p")?.replaceAll(/[ \t\r\n]+/g, "") ?? null;
   const key = readKey(k, p, fatal);
   if (h !== null && !h.includes("sha256")) {
@@ -89,12 +93,21 @@ export function parseDkimKey(text: string): DkimKey {
       `h=${toPrintableAscii(h.join(":"), 60)} leaves out sha256, the only hash that verifiers still accept.`,
     );
   }
-  if (h?.includes("sha1") === true) add(issues, "sha1-allowed", "h names sha1, which verifiers must not accept.");
+  if (h?.includes("sha1") === true)
+    add(issues, "sha1-allowed", "The tag h allows sha1, which verifiers must not accept.");
   if (!s.includes("*") && !s.includes("email")) {
-    add(fatal, "not-for-mail", `s=${toPrintableAscii(s.join(":"), 60)} does not name email: the key is not for mail.`);
+    add(
+      fatal,
+      "not-for-mail",
+      `s=${toPrintableAscii(s.join(":"), 60)} does not include email, so the key is not for mail.`,
+    );
   }
   if (t.includes("y")) {
-    add(issues, "testing-mode", "t=y says that the domain is testing: verifiers treat mail that fails as unsigned.");
+    add(
+      issues,
+      "testing-mode",
+      "t=y declares a test of DKIM: verifiers treat mail with an invalid signature as unsigned.",
+    );
   }
   if (key?.type === "rsa" && key.bits !== null && key.bits >= MIN_BITS && key.bits < GOOD_BITS) {
     add(issues, "key-weak", `The RSA key of ${key.bits} bits is short; ${GOOD_BITS} bits are recommended.`);
@@ -111,7 +124,7 @@ export function parseDkimKey(text: string): DkimKey {
     p: p === null ? null : toPrintableAscii(p, MAX_KEY),
     t: t.map((word) => toPrintableAscii(word, 30)),
     s: s.map((word) => toPrintableAscii(word, 30)),
-    n: readNote(tagValue(list, "n")),
+    n: decodeNote(tagValue(list, "n")),
     key,
     revoked: p === "",
     testing: t.includes("y"),
@@ -131,7 +144,11 @@ function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): voi
     add(fatal, "version-unknown", `v=${toPrintableAscii(version, 30)}: the version must be DKIM1.`);
   }
   if (version !== null && list.tags[0]?.name !== "v") {
-    add(fatal, "version-not-first", `v is not the first tag; ${toPrintableAscii(list.tags[0]?.name ?? "", 30)} is.`);
+    add(
+      fatal,
+      "version-not-first",
+      `v must be the first tag; the first tag is ${toPrintableAscii(list.tags[0]?.name ?? "", 30)}.`,
+    );
   }
   for (const name of list.repeated.slice(0, 5)) {
     add(fatal, "tag-repeated", `The tag ${toPrintableAscii(name, 30)} is given more than once.`);
@@ -147,14 +164,18 @@ function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): voi
 }
 
 function readKey(k: string, p: string | null, fatal: KeyRemark[]): DkimPublicKey | null {
-  if (p === null) add(fatal, "key-missing", "The tag p, the key itself, is missing.");
+  if (p === null) add(fatal, "key-missing", "The tag p with the public key is missing.");
   if (p === "") add(fatal, "key-revoked", "The tag p is empty: the key is revoked.");
   if (k !== "rsa" && k !== "ed25519") {
-    add(fatal, "key-type-unknown", `k=${toPrintableAscii(k, 30)}: verifiers know rsa and ed25519 only.`);
+    add(
+      fatal,
+      "key-type-unknown",
+      `k=${toPrintableAscii(k, 30)} is not supported: verifiers support only rsa and ed25519.`,
+    );
   }
   if (p === null || p === "" || (k !== "rsa" && k !== "ed25519")) return null;
   if (!BASE64.test(p)) {
-    add(fatal, "key-not-base64", `The key data p is not base64${misreading(p)}.`);
+    add(fatal, "key-not-base64", `The key data p is not valid base64${base64Hint(p)}.`);
     return null;
   }
   const key = readDkimPublicKey(k, Buffer.from(p, "base64"));
@@ -172,25 +193,25 @@ function readKey(k: string, p: string | null, fatal: KeyRemark[]): DkimPublicKey
   return key;
 }
 
-/** What usually happened to key data that is no base64. */
-function misreading(p: string): string {
-  if (p.includes('"')) return ": it contains quotation marks, as of a record that was split by hand";
+/** Returns the likely cause why key data is not base64, as the continuation of a sentence; "" if none is known. */
+function base64Hint(p: string): string {
+  if (p.includes('"')) return ": it contains quotation marks, which remain when a record is split manually";
   if (p.includes("\\")) return ": it contains a backslash";
   if (p.includes("-----")) return ": it contains the BEGIN and END lines of a PEM key";
   return /^[A-Za-z0-9+/]{40,}={0,2}$/.test(p)
-    ? `: ${p.length} characters are not a possible length, so the key may be cut short`
+    ? `: base64 cannot have ${p.length} characters, so the key may be cut short`
     : "";
 }
 
-/** Words with colons between; null without the tag. */
-function words(value: string | null): string[] | null {
+/** Splits a value at colons into words in lower case. Returns null if the tag is absent. */
+function splitWords(value: string | null): string[] | null {
   if (value === null) return null;
   const all = value.split(":", MAX_WORDS).map((word) => word.trim().toLowerCase());
   return all.filter((word) => word !== "");
 }
 
-/** Notes are quoted-printable (section 3.2), read only to be shown. */
-function readNote(value: string | null): string | null {
+/** Decodes the quoted-printable text of a note (section 3.2) for display. Returns null if the tag is absent. */
+function decodeNote(value: string | null): string | null {
   if (value === null) return null;
   const plain = value
     .slice(0, 3 * MAX_NOTE)

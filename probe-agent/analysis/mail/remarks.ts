@@ -1,28 +1,28 @@
 import { sortFindings, type Finding, type Severity } from "#shared/findings.ts";
 
-/** One thing that an analysis found. Its kind's severity, advice and reference are in a guide. */
+/** One observation of an analysis. A guide has the severity, the advice and the reference of its kind. */
 export interface Remark<Id extends string = string> {
   readonly id: Id;
-  /** What was found, whole sentences with the observed values. */
+  /** Description of the observation in whole sentences with the observed values. */
   readonly message: string;
-  /** The part of the result it is about; absent: what `adviseOn` is given for all. */
+  /** The part of the result that the remark is about. If absent, the `where` of `adviseOn` applies. */
   readonly where?: string;
-  /** In place of the guide's severity, where the case decides. */
+  /** Overrides the guide's severity if the case decides. */
   readonly severity?: Severity;
 }
 
-/** What a kind of finding means, and what to do about it. */
+/** Severity and advice of one kind of finding. */
 interface Advice<Context> {
   readonly severity: Severity;
-  /** The change to make; a function where it needs names or records of the context; null where nothing is to do. */
+  /** The change to make, or a function that makes it from the context; null if no change is needed. */
   readonly how: string | null | ((context: Context, where: string | null) => string | null);
   readonly reference: string | null;
 }
 
-/** The advice of every kind of finding of one analysis; the compiler wants a row for each. */
+/** Advice for every kind of finding of one analysis. The compiler requires an entry for each kind. */
 export type Guide<Id extends string, Context = null> = Readonly<Record<Id, Advice<Context>>>;
 
-/** Makes findings of remarks by a guide, in the order given. `where` is the part of remarks that name none. */
+/** Converts remarks to findings with a guide, in the same order. `where` applies to remarks without their own. */
 export function adviseOn<Id extends string, Context>(
   guide: Guide<Id, Context>,
   remarks: readonly Remark<Id>[],
@@ -43,7 +43,10 @@ export function adviseOn<Id extends string, Context>(
   });
 }
 
-/** Findings of one result: worst first, at most `max`, and the limitation to add where some are left out. */
+/**
+ * Sorts findings, most severe first, and keeps up to `max` of them. Returns a limitation for the result if findings
+ * were left out.
+ */
 export function boundFindings(
   findings: readonly Finding[],
   max: number,
@@ -53,7 +56,7 @@ export function boundFindings(
   return { findings: sorted.slice(0, max), limitations };
 }
 
-/** Advice to publish a TXT record, quoted as zone files have it; the name has no final dot. */
+/** Returns the advice to publish a TXT record. The text is quoted as in zone files; the name has no final dot. */
 export function publishTxt(name: string, text: string): string {
   return `Publish this TXT record at ${name}: "${text}"`;
 }

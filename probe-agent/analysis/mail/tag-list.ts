@@ -1,25 +1,25 @@
-/** One tag of a list, its value with folding white space at both ends removed. */
+/** One tag of a list. Folding white space at both ends of the value is removed. */
 interface Tag {
-  /** As written; names are case-sensitive in DKIM (RFC 6376 section 3.2). */
+  /** Name verbatim. Names are case-sensitive in DKIM (RFC 6376 section 3.2). */
   readonly name: string;
   readonly value: string;
 }
 
-/** A tag list read; parts that are none are reported, not lost silently. */
+/** A parsed tag list. Parts that are not tags are reported in `faults`. */
 export interface TagList {
   readonly tags: readonly Tag[];
-  /** Parts without "=" or with a name that is none, cut to 40 characters. */
+  /** Parts without "=" or with an invalid name, cut to 40 characters. */
   readonly faults: readonly string[];
   /** Names that occur more than once. */
   readonly repeated: readonly string[];
 }
 
-// More tags than any registry has.
+// Maximum number of tags that are read. No registry has as many tags.
 const MAX_TAGS = 200;
 const MAX_SHOWN = 40;
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 
-/** Reads `name=value; name=value;`, the syntax that DKIM keys, DMARC, MTA-STS, TLSRPT and BIMI records share. */
+/** Parses `name=value; name=value;`, the syntax of DKIM key, DMARC, MTA-STS, TLSRPT and BIMI records. */
 export function parseTagList(text: string): TagList {
   const tags: Tag[] = [];
   const faults: string[] = [];
@@ -39,12 +39,15 @@ export function parseTagList(text: string): TagList {
   return { tags, faults, repeated: [...counts].flatMap(([name, count]) => (count > 1 ? [name] : [])) };
 }
 
-/** The first value of a tag; null without one. */
+/** Returns the first value of a tag; null if the tag is absent. */
 export function tagValue({ tags }: TagList, name: string): string | null {
   return tags.find((tag) => tag.name === name)?.value ?? null;
 }
 
-/** FWS of RFC 6376 at both ends; a loop, as a pattern anchored at the end goes over long white space again and again. */
+/**
+ * Removes FWS (RFC 6376) at both ends. Uses a loop because a pattern anchored at the end scans long white space
+ * repeatedly.
+ */
 function trimSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && isSpace(text.charCodeAt(start))) start += 1;
@@ -56,7 +59,10 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
-/** Text of a stranger as results may hold it: at most `max` characters, control characters and octets beyond ASCII replaced. */
+/**
+ * Makes untrusted text safe for a result: keeps up to `max` characters, adds "..." if text was cut, and replaces
+ * control and non-ASCII characters with "?".
+ */
 export function toPrintableAscii(text: string, max: number): string {
   const shown = text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, "?");
   return text.length > max ? `${shown}...` : shown;

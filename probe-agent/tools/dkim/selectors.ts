@@ -4,21 +4,23 @@ import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/
 import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
-import { below } from "#probe-agent/tools/mx/announcements.ts";
+import { nameBelow } from "#probe-agent/tools/mx/announcements.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dkim } from "#shared/tools/dkim.ts";
 import type { Finding } from "#shared/findings.ts";
 
-/** What stands under one selector. */
+/** Records of one selector. */
 export interface SelectorFacts {
   readonly selector: string;
+  /** Service that usually publishes under the selector; null if unknown. */
   readonly usedBy: string | null;
-  /** unknown: nobody could tell. */
+  /** unknown: the lookup failed. */
   readonly state: "key" | "none" | "unknown";
-  /** The key that counts; null unless `state` is key. */
+  /** The key that verifiers use; null unless `state` is key. */
   readonly key: DkimKey | null;
-  /** TXT records there; null where nobody could tell. */
+  /** Number of TXT records at the name; null if the lookup failed. */
   readonly recordsFound: number | null;
+  /** Target if the name is an alias; null otherwise. */
   readonly cnameTarget: string | null;
   readonly issues: readonly Remark<DkimFindingId>[];
 }
@@ -26,29 +28,33 @@ export interface SelectorFacts {
 /** Selectors found by trying those in wide use. */
 export interface Discovery {
   readonly found: readonly SelectorFacts[];
-  /** Selectors that are aliases of names without a key: published, but not switched on, or no more. */
+  /** Selectors that are aliases of names without a key: DKIM is not yet or no longer enabled at the service. */
   readonly dangling: readonly SelectorFacts[];
-  /** Whether a name nobody would publish has a key too; null where nobody could tell. */
+  /** Whether a wildcard record answers for every selector; null if the lookup failed. */
   readonly wildcard: boolean | null;
-  /** Selectors tried that nobody answered for. */
+  /** Number of selectors whose lookup failed. */
   readonly unanswered: number;
 }
 
-/** One selector as results list it. */
+/** One selector in a result. */
 type SelectorRow = ResultOf<typeof dkim>["selectors"][number];
 
-const NOBODYS_SELECTOR = "no-such-selector-0f8e2";
+/** Selector that no domain publishes. A key under it comes from a wildcard record. */
+const UNUSED_SELECTOR = "no-such-selector-0f8e2";
 const MAX_ISSUES = 15;
 const MAX_SHOWN = 260;
 
-/** Looks under one selector. Of several records verifiers may take any, so none is good (RFC 6376 section 3.6.2.2). */
-export async function lookAtSelector(
+/**
+ * Looks up and checks one selector. Several key records are invalid, because verifiers can use any of them (RFC 6376
+ * section 3.6.2.2).
+ */
+export async function inspectSelector(
   lookUp: LookUp,
   domain: string,
   selector: string,
   usedBy: string | null = null,
 ): Promise<SelectorFacts> {
-  const found = await lookUp(below(`${selector}._domainkey`, domain), "TXT");
+  const found = await lookUp(nameBelow(`${selector}._domainkey`, domain), "TXT");
   const alias = found.aliases.at(-1);
   const cnameTarget = alias === undefined ? null : toPrintableAscii(alias, MAX_SHOWN);
   const base = { selector, usedBy, cnameTarget };
@@ -57,14 +63,20 @@ export async function lookAtSelector(
   const keys = texts.filter(isDkimRecord);
   const [text] = keys;
   if (text === undefined) {
-    return { ...base, state: "none", key: null, recordsFound: texts.length, issues: withoutKey(cnameTarget, texts) };
+    return {
+      ...base,
+      state: "none",
+      key: null,
+      recordsFound: texts.length,
+      issues: remarkOnMissingKey(cnameTarget, texts),
+    };
   }
   const issues: Remark<DkimFindingId>[] = [];
   if (keys.length > 1) {
-    const message = `There are ${keys.length} key records at one name; a verifier takes any of them, so none can be relied on.`;
+    const message = `There are ${keys.length} key records at one name; verifiers can use any of them, so none is reliable.`;
     issues.push({ id: "several-key-records", message });
   } else if (texts.length > 1) {
-    const message = `${texts.length - 1} other TXT ${texts.length === 2 ? "record is" : "records are"} at the name of the key.`;
+    const message = `The name of the key also has ${texts.length - 1} other TXT ${texts.length === 2 ? "record" : "records"}.`;
     issues.push({ id: "other-records-beside", message });
   }
   const key = parseDkimKey(text);
@@ -78,7 +90,7 @@ export async function lookAtSelector(
   };
 }
 
-function withoutKey(cnameTarget: string | null, texts: readonly string[]): Remark<DkimFindingId>[] {
+function remarkOnMissingKey(cnameTarget: string | null, texts: readonly string[]): Remark<DkimFindingId>[] {
   if (texts.length > 0) {
     const [text = ""] = texts;
     return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${toPrintableAscii(text, 60)}".` }];
@@ -87,40 +99,40 @@ function withoutKey(cnameTarget: string | null, texts: readonly string[]): Remar
   return cnameTarget === null ? [] : [{ id: "alias-dangling", message }];
 }
 
-/** Tries the selectors in wide use; where a wildcard answers for all of them, only keys that differ from its own count. */
+/** Tries the selectors in wide use. If there is a wildcard record, only keys that differ from its key count. */
 export async function discoverSelectors(lookUp: LookUp, domain: string): Promise<Discovery> {
-  const [nobody, ...tried] = await Promise.all([
-    lookAtSelector(lookUp, domain, NOBODYS_SELECTOR),
-    ...KNOWN_SELECTORS.map(({ selector, used_by: usedBy }) => lookAtSelector(lookUp, domain, selector, usedBy)),
+  const [unused, ...tried] = await Promise.all([
+    inspectSelector(lookUp, domain, UNUSED_SELECTOR),
+    ...KNOWN_SELECTORS.map(({ selector, used_by: usedBy }) => inspectSelector(lookUp, domain, selector, usedBy)),
   ]);
-  const wild = nobody.key?.record ?? null;
+  const wild = unused.key?.record ?? null;
   const found = tried.filter(({ key }) => key !== null && key.record !== wild);
   const unanswered = tried.filter(({ state }) => state === "unknown").length;
-  // Where a name nobody would publish is an alias too, a wildcard is.
+  // If the unused selector is also an alias, the aliases come from a wildcard record.
   const dangling =
-    nobody.cnameTarget === null
+    unused.cnameTarget === null
       ? tried.filter(({ state, cnameTarget }) => state === "none" && cnameTarget !== null)
       : [];
-  return { found, dangling, wildcard: nobody.state === "unknown" ? null : wild !== null, unanswered };
+  return { found, dangling, wildcard: unused.state === "unknown" ? null : wild !== null, unanswered };
 }
 
-/** What a list of selectors found by trying does not say. */
+/** Returns the limitation of a list of selectors that was found by trying. */
 export function discoveryLimits({ found, unanswered }: Discovery): string {
-  const tried = "DKIM selectors cannot be listed; well-known ones were tried";
-  if (found.length > 0) return `${tried}, others may exist.`;
-  if (unanswered === KNOWN_SELECTORS.length) return `${tried}, and nobody answered for any.`;
-  const which = unanswered > 0 ? "none of those that were answered" : "none of them";
-  return `${tried}, ${which} has a key; the domain may sign under another.`;
+  const tried = "DKIM selectors cannot be listed, so well-known selectors were tried";
+  if (found.length > 0) return `${tried}; other selectors may exist.`;
+  if (unanswered === KNOWN_SELECTORS.length) return `${tried}; all lookups failed.`;
+  const failed = unanswered > 0 ? ` (${unanswered} lookups failed)` : "";
+  return `${tried}; none has a key${failed}, but the domain may sign under another selector.`;
 }
 
-/** The key a domain most probably signs with: a good one before a weak one, that before a bad one. */
+/** Returns the selector that the domain most probably signs with: valid keys first, then weak, invalid, revoked. */
 export function bestSelector(found: readonly SelectorFacts[]): SelectorFacts | null {
-  const worth = ({ key }: SelectorFacts): number =>
+  const rank = ({ key }: SelectorFacts): number =>
     key?.valid === true ? (key.weak === true ? 2 : 3) : key?.revoked === true ? 0 : 1;
-  return found.toSorted((one, other) => worth(other) - worth(one))[0] ?? null;
+  return found.toSorted((one, other) => rank(other) - rank(one))[0] ?? null;
 }
 
-/** A selector with a key as results list it. */
+/** Makes the result row of a selector with a key. */
 export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: SelectorFacts): SelectorRow {
   const valid = key?.valid ?? false;
   return {
@@ -135,8 +147,8 @@ export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: Sele
   };
 }
 
-/** What is wrong under one selector, with the record to publish. */
+/** Makes the findings on one selector, each with the record to publish. */
 export function selectorFindings({ selector, key, issues }: SelectorFacts, domain: string): Finding[] {
-  const name = below(`${selector}._domainkey`, domain);
+  const name = nameBelow(`${selector}._domainkey`, domain);
   return adviseOn(DKIM_GUIDE, issues.slice(0, MAX_ISSUES), { name, key }, selector);
 }

@@ -1,4 +1,4 @@
-import { isDmarcRecord, nearDmarc, type DmarcPolicy } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { isDmarcRecord, explainNearDmarc, type DmarcPolicy } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import {
   discoverPolicy,
   effectivePolicy,
@@ -16,14 +16,14 @@ import type { emailCheck } from "#shared/tools/email-check.ts";
 type Dmarc = ResultOf<typeof emailCheck>["dmarc"];
 type Authorisation = Dmarc["external_reporting_authorised"][number];
 
-/** DMARC of a domain, and what the score needs beside the result. */
-interface DmarcFinding {
+/** DMARC of a domain, with remarks and the facts that the score uses. */
+interface DmarcCheck {
   readonly result: Dmarc;
-  /** What is wrong with the record and its place. */
+  /** Remarks on the record and its location. */
   readonly remarks: readonly Remark<DmarcFindingId>[];
-  /** A look-up that may have changed the answer failed. */
+  /** Whether a lookup failed whose answer might change the result. */
   readonly uncertain: boolean;
-  /** Policies of the domain and its subdomains, in force order; null where no record applies. */
+  /** Policies of the record's domain, its subdomains and absent subdomains; null if no record applies. */
   readonly policies: { readonly own: DmarcPolicy; readonly sub: DmarcPolicy; readonly absent: DmarcPolicy } | null;
 }
 
@@ -32,23 +32,23 @@ const MAX_REMARKS = 30;
 const MAX_MESSAGE = 400;
 const MAX_SHOWN = 260;
 
-/** Walks the tree, reads the record that applies and asks foreign report receivers for their consent. */
-export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<DmarcFinding> {
+/** Walks the tree, parses the record that applies and checks whether other report receivers agree (RFC 9990). */
+export async function inspectDmarc(lookUp: LookUp, domain: string): Promise<DmarcCheck> {
   const discovery = await walk(lookUp, domain);
   const { policy, orgDomain, uncertain } = discovery;
   const record = policy?.record ?? null;
   const [exists, misplaced, external] = await Promise.all([
     lookUp(domain, "MX").then(({ state }) => state !== "absent"),
     findMisplaced(lookUp, domain, discovery),
-    askDestinations(lookUp, discovery),
+    checkDestinations(lookUp, discovery),
   ]);
   const effective = uncertain ? null : effectivePolicy(discovery, domain, exists);
   const refusing = external.filter(({ authorised }) => authorised === false);
   const remarks: Remark<DmarcFindingId>[] = [
     ...misplaced,
     ...(record?.issues ?? []),
-    ...(record !== null ? weakerBelow(record) : []),
-    ...refusing.map(({ destination }) => refusal(destination)),
+    ...(record !== null ? remarkOnSubdomains(record) : []),
+    ...refusing.map(({ destination }) => remarkOnRefusal(destination)),
   ];
   return {
     uncertain,
@@ -77,8 +77,8 @@ export async function lookAtDmarc(lookUp: LookUp, domain: string): Promise<Dmarc
   };
 }
 
-function refusal(destination: string): Remark<DmarcFindingId> {
-  const message = `${destination} does not agree to receive reports: no receiver sends them there.`;
+function remarkOnRefusal(destination: string): Remark<DmarcFindingId> {
+  const message = `${destination} publishes no record that accepts these reports, so receivers do not send them there.`;
   return { id: "dmarc-report-not-authorised", message, where: destination };
 }
 
@@ -89,7 +89,7 @@ async function walk(lookUp: LookUp, domain: string): Promise<DmarcDiscovery> {
   return discoverPolicy(answers);
 }
 
-function policiesOf(discovery: DmarcDiscovery): DmarcFinding["policies"] {
+function policiesOf(discovery: DmarcDiscovery): DmarcCheck["policies"] {
   const at = discovery.policy?.domain ?? "";
   const own = effectivePolicy(discovery, at, true);
   const sub = effectivePolicy(discovery, `sub.${at}`, true);
@@ -99,18 +99,18 @@ function policiesOf(discovery: DmarcDiscovery): DmarcFinding["policies"] {
     : { own: own.policy, sub: sub.policy, absent: absent.policy };
 }
 
-/** Records where receivers do not look, or do not read what they find. */
+/** Finds DMARC records that receivers ignore because of their location or form. */
 async function findMisplaced(
   lookUp: LookUp,
   domain: string,
   { steps, policy }: DmarcDiscovery,
 ): Promise<Remark<DmarcFindingId>[]> {
   const [own, at] = await Promise.all([lookUp(domain, "TXT"), textsBelow(lookUp, "_dmarc", domain)]);
-  const near = (at ?? []).flatMap((text) => nearDmarc(text) ?? []);
+  const near = (at ?? []).flatMap((text) => explainNearDmarc(text) ?? []);
   const make = (id: DmarcFindingId, message: string, where: string): Remark<DmarcFindingId> => ({ id, message, where });
   const several = steps.filter(({ state }) => state === "several");
-  const outside = `A DMARC record is published at ${domain} itself; receivers look at _dmarc.${domain} only.`;
-  const inherited = `The domain has no DMARC record of its own: that of ${policy?.domain ?? ""} applies.`;
+  const outside = `A DMARC record is published at ${domain} itself; receivers look only at _dmarc.${domain}.`;
+  const inherited = `The domain has no DMARC record; the record of ${policy?.domain ?? ""} applies.`;
   return [
     ...several.map(({ domain: above }) =>
       make(
@@ -127,7 +127,8 @@ async function findMisplaced(
   ];
 }
 
-function weakerBelow({
+/** Finds policies for subdomains that are weaker than the policy of the domain. */
+function remarkOnSubdomains({
   p,
   sp,
   np,
@@ -140,13 +141,16 @@ function weakerBelow({
   });
 }
 
-/** Order of policies: none, quarantine, reject. */
+/** Returns the rank of a policy: none 0, quarantine 1, reject 2. */
 function strength(policy: DmarcPolicy): number {
   return ["none", "quarantine", "reject"].indexOf(policy);
 }
 
-/** RFC 9990 section 4: whoever is of another organization has to agree, in DNS. */
-async function askDestinations(lookUp: LookUp, { policy, orgDomain }: DmarcDiscovery): Promise<Authorisation[]> {
+/**
+ * Checks whether report receivers of other organizations accept reports. They must publish a DNS record for that (RFC
+ * 9990 section 4).
+ */
+async function checkDestinations(lookUp: LookUp, { policy, orgDomain }: DmarcDiscovery): Promise<Authorisation[]> {
   const record = policy?.record ?? null;
   if (policy === null || record === null) return [];
   const domains = new Set([...record.rua, ...record.ruf].flatMap(({ domain }) => domain ?? []));

@@ -7,8 +7,8 @@ import type { emailCheck } from "#shared/tools/email-check.ts";
 
 type Result = ResultOf<typeof emailCheck>;
 
-/** The logo's record, and whether DMARC is strict enough for it (BIMI draft section 7.1). */
-export async function lookAtBimi(
+/** Reads the BIMI record and checks whether the DMARC policy is strict enough for it (BIMI draft section 7.1). */
+export async function inspectBimi(
   lookUp: LookUp,
   domain: string,
   dmarc: Promise<Result["dmarc"]>,
@@ -23,7 +23,7 @@ export async function lookAtBimi(
   }
   const { issues, ...bimi } = readBimi(texts);
   const message =
-    "Receivers show no logo: the DMARC policy must be quarantine or reject, for subdomains too and for all mail.";
+    "Receivers show no logo: the DMARC policy must be quarantine or reject for all mail, including subdomains.";
   const isIdle = bimi.record !== null && bimi.location !== "" && ready === false;
   return {
     result: { ...bimi, dmarc_ready: ready },
@@ -31,7 +31,10 @@ export async function lookAtBimi(
   };
 }
 
-/** DANE over all hosts: it protects only where every host has it and the MX records are signed (RFC 7672 section 2.2.1). */
+/**
+ * Summarizes DANE over all mail hosts. DANE protects a domain only if every host has it and the MX records are signed
+ * (RFC 7672 section 2.2.1).
+ */
 export function summariseDane(
   { records, null_mx: nullMx }: Pick<RoutingResult, "records" | "null_mx">,
   mxSecure: boolean | null,

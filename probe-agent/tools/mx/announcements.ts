@@ -6,18 +6,18 @@ import type { mx } from "#shared/tools/mx.ts";
 
 type Result = ResultOf<typeof mx>;
 
-/** A name below the domain; the root's own children have no dot behind them. */
-export function below(label: string, domain: string): string {
+/** Returns the name of a label below a domain, without a final dot. */
+export function nameBelow(label: string, domain: string): string {
   return domain === "." ? label : `${label}.${domain}`;
 }
 
-/** TXT texts of a name below the domain; null where nobody could tell. */
+/** Looks up the TXT texts of a name below the domain. Returns null if the lookup fails. */
 export async function textsBelow(lookUp: LookUp, label: string, domain: string): Promise<string[] | null> {
-  const found = await lookUp(below(label, domain), "TXT");
+  const found = await lookUp(nameBelow(label, domain), "TXT");
   return found.state === "unknown" ? null : textsOf(found);
 }
 
-/** What DNS announces of MTA-STS, and what is wrong with it. */
+/** Looks up and checks the MTA-STS record. Fields are null if the lookup fails. */
 export async function lookUpMtaStsRecord(
   lookUp: LookUp,
   domain: string,
@@ -28,7 +28,7 @@ export async function lookUpMtaStsRecord(
   return { result, remarks: issues };
 }
 
-/** What DNS asks for in reports on TLS, and what is wrong with it. */
+/** Looks up and checks the TLSRPT record. Fields are null if the lookup fails. */
 export async function lookUpTlsRpt(
   lookUp: LookUp,
   domain: string,
@@ -39,11 +39,9 @@ export async function lookUpTlsRpt(
   return { result: { ...found, rua: [...rua] }, remarks: issues };
 }
 
-/** Sentences for the questions nobody answered. */
-export function silences(lookUp: LookUp): string[] {
+/** Returns limitations for the lookups that failed. */
+export function describeFailedLookups(lookUp: LookUp): string[] {
   const all = lookUp.unanswered;
-  const shown = all.slice(0, 20).map((question) => `Not known, the DNS did not answer: ${question.slice(0, 300)}.`);
-  return all.length > shown.length
-    ? [...shown, `${all.length - shown.length} more questions were not answered.`]
-    : shown;
+  const listed = all.slice(0, 20).map((question) => `DNS lookup failed: ${question.slice(0, 300)}.`);
+  return all.length > listed.length ? [...listed, `${all.length - listed.length} more DNS lookups failed.`] : listed;
 }

@@ -4,18 +4,18 @@ import { askSigned, lookUpTlsa, validateAnswer } from "#probe-agent/tools/dns/tl
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
 
-/** DANE of one mail host. */
+/** DANE of one mail host in a result. */
 export type HostDane = ResultOf<typeof mx>["records"][number]["dane"];
 
 const SMTP_PORT = 25;
 
-/** TLSA records of a mail host, validated here. */
-export async function lookAtDane(net: Net, host: string): Promise<HostDane> {
+/** Looks up the TLSA records of a mail host and validates their DNSSEC signatures. */
+export async function inspectDane(net: Net, host: string): Promise<HostDane> {
   const { status, reason, records } = await lookUpTlsa(net, host, SMTP_PORT);
   return { status, reason, records: records.slice(0, MAX_TLSA).map(tlsaRow) };
 }
 
-/** Whether the MX records validate; null where that could not be told. */
+/** Reports whether the DNSSEC signatures of the MX records are valid; null if unknown. */
 export async function areExchangersSecure(net: Net, domain: string): Promise<boolean | null> {
   const answer = await askSigned(net, domain, "MX");
   if (answer.status !== "NOERROR") return null;

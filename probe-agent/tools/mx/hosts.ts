@@ -7,26 +7,28 @@ import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { reverseName } from "#probe-agent/sources/reverse-name.ts";
 
-/** Mail hosts, their addresses, and addresses in all whose names and networks are asked for. */
+/** Maximum number of mail hosts. */
 const MAX_HOSTS = 20;
+/** Maximum number of addresses of one host. */
 const MAX_ADDRESSES = 8;
+/** Maximum number of addresses, over all hosts, whose reverse names and networks are looked up. */
 const MAX_DETAILED = 24;
-/** Left for the result once reverse names and networks have had their time. */
+/** Time reserved for the result after the lookups of reverse names and networks, in milliseconds. */
 const RESERVE_MS = 700;
 
 const UNASKED = { ptr: null, has_ptr: null, fcrdns: null, asn: null } as const;
 
-/** Mail hosts of a domain by their names and addresses alone. */
+/** Finds the mail hosts of a domain and their addresses, without reverse names and networks. */
 export async function findHosts(lookUp: LookUp, domain: string): Promise<Routing> {
   const found = await lookUp(domain, "MX");
   const status = found.answer === null ? found.status : found.answer.status;
-  const unheard = { status, nullMx: null, implicitMx: null, hosts: [], total: 0 };
-  if (found.state === "unknown") return unheard;
-  if (found.state === "absent") return { ...unheard, nullMx: false, implicitMx: false };
+  const unknown = { status, nullMx: null, implicitMx: null, hosts: [], total: 0 };
+  if (found.state === "unknown") return unknown;
+  if (found.state === "absent") return { ...unknown, nullMx: false, implicitMx: false };
   if (found.state === "none") {
     const own = await findAddresses(lookUp, domain, { priority: 0, host: domain, ttl: null });
     const implicit = own.addresses.length > 0;
-    // An alias in place of the domain is where its MX records are looked for; it is not a fault of a mail host.
+    // If the domain itself is an alias, the MX lookup follows it. That is not a fault of a mail host.
     const hosts = implicit ? [{ ...own, isAlias: null }] : [];
     return { status, nullMx: false, implicitMx: implicit || own.complete ? implicit : null, hosts, total: 0 };
   }
@@ -58,7 +60,7 @@ async function findAddresses(lookUp: LookUp, host: string, named: Named): Promis
     isAlias: answers.some(({ aliases }) => aliases.length > 0) ? true : complete ? false : null,
     addresses: ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ...UNASKED })),
     complete,
-    // An alias that leads nowhere exists itself.
+    // An alias whose target does not exist is itself a name that exists.
     absent: answers.some(isAbsent),
   };
 }
@@ -67,7 +69,7 @@ function isAbsent({ state, aliases }: Found): boolean {
   return state === "absent" && aliases.length === 0;
 }
 
-/** The same with reverse names and networks of the first addresses; one host's own part never waits for another's. */
+/** Adds reverse names and networks to the first addresses. All lookups run in parallel. */
 export async function detailHosts(net: Net, hosts: readonly HostFacts[]): Promise<HostFacts[]> {
   const ips = [...new Set(hosts.flatMap(({ addresses }) => addresses.map(({ ip }) => ip)))].slice(0, MAX_DETAILED);
   const details = new Map(await Promise.all(ips.map(async (ip) => [ip, await detailAddress(net, ip)] as const)));
@@ -77,7 +79,7 @@ export async function detailHosts(net: Net, hosts: readonly HostFacts[]): Promis
   }));
 }
 
-/** What is not on the internet is in nobody's registry, and nobody's business outside. */
+/** Looks up one address. Skips non-public addresses: no registry has them, and outside resolvers must not see them. */
 async function detailAddress(net: Net, ip: string): Promise<AddressFacts> {
   if (addressType(ip) !== "public") return { ip, ...UNASKED };
   const patience = net.remainingMs() - RESERVE_MS;

@@ -6,7 +6,7 @@ import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { LookUp } from "#probe-agent/sources/dns-look-up.ts";
-import { lookAtDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
+import { inspectDane, type HostDane } from "#probe-agent/tools/mx/dane.ts";
 import { detailHosts, findHosts } from "#probe-agent/tools/mx/hosts.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
@@ -14,30 +14,30 @@ import type { Finding } from "#shared/findings.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 type Result = ResultOf<typeof mx>;
-/** The part of a result that says where mail goes. */
+/** The fields of a result that describe the routing of mail. */
 export type RoutingResult = Pick<Result, "status" | "records" | "null_mx" | "implicit_mx" | "provider" | "ipv6">;
 
-/** The routing, and what of it is not known. */
-interface RoutingFinding {
+/** Routing of a domain, with findings and limitations. */
+interface RoutingCheck {
   readonly routing: RoutingResult;
-  /** On the hosts and on their TLSA records. */
+  /** Findings on the hosts and their TLSA records. */
   readonly findings: readonly Finding[];
   readonly limitations: readonly string[];
 }
 
-/** Hosts whose DANE is validated: each may take 60 questions. */
+/** Maximum number of hosts whose DANE is validated. One host can need 60 DNS queries. */
 const MAX_DANE = 6;
 const RESERVE_MS = 600;
 const MAX_NAME = 260;
 const MAX_MESSAGE = 700;
 
-/** Looks at a domain's mail hosts: names and addresses, then all that hangs on them at once. */
-export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): Promise<RoutingFinding> {
+/** Finds a domain's mail hosts and their addresses, then looks up all other data of the hosts in parallel. */
+export async function inspectRouting(net: Net, lookUp: LookUp, domain: string): Promise<RoutingCheck> {
   const found = await findHosts(lookUp, domain);
   const patience = net.remainingMs() - RESERVE_MS;
   const [hosts, danes] = await Promise.all([
     waitAtMost(patience, detailHosts(net, found.hosts), [...found.hosts]),
-    lookAtDanes(net, found.hosts, patience),
+    inspectDanes(net, found.hosts, patience),
   ]);
   const routing = { ...found, hosts };
   const addresses = hosts.flatMap((host) => host.addresses.map(({ ip }) => ip));
@@ -66,18 +66,18 @@ export async function lookAtRouting(net: Net, lookUp: LookUp, domain: string): P
 
 const NOT_ASKED: HostDane = { status: "absent", records: [], reason: null };
 
-async function lookAtDanes(net: Net, hosts: readonly HostFacts[], patience: number): Promise<Map<string, HostDane>> {
+async function inspectDanes(net: Net, hosts: readonly HostFacts[], patience: number): Promise<Map<string, HostDane>> {
   const names = [...new Set(hosts.map(({ host }) => host))].filter((host) => host !== "." && isIP(host) === 0);
   const late: HostDane = { status: "unknown", records: [], reason: "DANE could not be validated in time" };
   const skipped: HostDane = {
     status: "unknown",
     records: [],
-    reason: `only the first ${MAX_DANE} hosts are looked at`,
+    reason: `only the first ${MAX_DANE} hosts are checked`,
   };
   return new Map(
     await Promise.all(
       names.map(async (host, index) => {
-        const dane = index < MAX_DANE ? waitAtMost(patience, lookAtDane(net, host), late) : skipped;
+        const dane = index < MAX_DANE ? waitAtMost(patience, inspectDane(net, host), late) : skipped;
         return [host, await dane] as const;
       }),
     ),
@@ -98,14 +98,14 @@ function toRecord(host: HostFacts, dane: HostDane): Result["records"][number] {
   };
 }
 
-/** What was not looked at, and what could not be told of DANE. */
+/** Returns limitations for hosts that were not checked and for DANE that is unknown. */
 function limitationsOf(total: number, records: Result["records"]): string[] {
   const rest =
     total > records.length && records.length > 0
-      ? [`Of ${total} MX records the first ${records.length} were looked at.`]
+      ? [`The domain has ${total} MX records; the first ${records.length} were checked.`]
       : [];
   const danes = records.flatMap(({ host, dane: { status, reason } }) =>
-    status === "unknown" ? [`DANE of ${host} is not known: ${reason ?? "no answer"}.`] : [],
+    status === "unknown" ? [`DANE of ${host} is unknown: ${reason ?? "no answer"}.`] : [],
   );
   return [...rest, ...danes];
 }

@@ -28,7 +28,7 @@ function rsa(bits: number): string {
 const KEY_2048 = rsa(2048);
 const KEY_1024 = rsa(1024);
 
-/** A TXT record's strings of at most 255 characters. */
+/** Splits a text into the quoted strings of a TXT record, of up to 200 characters each. */
 function strings(text: string): string {
   return (text.match(/.{1,200}/g) ?? [""]).map((part) => `"${part.replaceAll(";", "\\;")}"`).join(" ");
 }
@@ -43,7 +43,7 @@ function zoneOf(records: Readonly<Record<string, string | readonly string[]>>) {
 }
 
 describe("a selector", () => {
-  it("is read with all its tags, its strings joined", async () => {
+  it("has all tags of its record, whose strings are joined", async () => {
     const text = `v=DKIM1; k=rsa; h=sha256; t=s; s=email; n=a=20note; p=${KEY_2048}`;
     const result = await lookAt({ domain: "example.test", selector: "june" }, { zones: zoneOf({ june: text }) });
     expect(result).toMatchObject({
@@ -73,7 +73,7 @@ describe("a selector", () => {
     });
   });
 
-  it("may have dots and be an alias", async () => {
+  it("can contain dots and can be an alias", async () => {
     const zones = {
       "s1.mail._domainkey.example.test": { CNAME: ["key.provider.test."] },
       "key.provider.test": { TXT: [strings(`p=${KEY_1024}`)] },
@@ -89,7 +89,7 @@ describe("a selector", () => {
     expect(gone.invalid_reason).toBe("The name is an alias of gone.provider.test, which has no TXT record.");
   });
 
-  it("that is not there is invalid, one nobody answers for is unknown", async () => {
+  it("is invalid without a record and unknown if the lookup fails", async () => {
     const absent = await lookAt({ domain: "example.test", selector: "x" }, { zones: {} });
     expect(absent).toMatchObject({ valid: false, record: null, records_found: 0, key: null, weak: null });
     expect(absent.findings).toMatchObject([{ id: "record-missing", severity: "critical", where: "x" }]);
@@ -102,16 +102,16 @@ describe("a selector", () => {
     }
   });
 
-  it("given as the whole name is told what a selector is", async () => {
+  it("given as a full DNS name causes a finding with the correct selector", async () => {
     const { findings } = await lookAt(
       { domain: "example.test", selector: "google._domainkey.example.test" },
       { zones: zoneOf({ google: `p=${KEY_2048}` }) },
     );
     expect(findings).toMatchObject([{ id: "record-missing" }, { id: "selector-holds-domainkey" }]);
-    expect(findings[1]?.how).toBe('Ask for the selector alone: "google".');
+    expect(findings[1]?.how).toBe('Enter only the selector: "google".');
   });
 
-  it("with several keys is invalid, with another text beside is not", async () => {
+  it("is invalid with several keys and valid with a key and another text", async () => {
     const key = `v=DKIM1; p=${KEY_2048}`;
     const two = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: [key, "v=DKIM1; p="] }) });
     expect(two).toMatchObject({ valid: false, records_found: 2 });
@@ -125,7 +125,7 @@ describe("a selector", () => {
     expect(other.findings).toMatchObject([{ id: "not-a-key-record" }]);
   });
 
-  it("that is invalid says why beside the verdict, and gives the record to publish", async () => {
+  it("that is invalid has the reason in the result and the record to publish in the finding", async () => {
     const cut = `v=DKIM1; k=rsa; p=${KEY_2048.slice(0, 244)}`;
     const result = await lookAt({ domain: "example.test", selector: "a" }, { zones: zoneOf({ a: cut }) });
     const reason = "The key is cut short: 183 of 294 bytes are published.";
@@ -158,13 +158,13 @@ describe("a selector", () => {
     },
   );
 
-  it.each(["a", "s1.mail", "20230601", "_x", "a_b-c", "A".repeat(63)])("%s is one", (selector) => {
+  it.each(["a", "s1.mail", "20230601", "_x", "a_b-c", "A".repeat(63)])("%s is a selector", (selector) => {
     expect(dkim.contract.refine?.({ domain: "example.test", selector })).toBeNull();
   });
 });
 
 describe("without a selector", () => {
-  it("those in wide use are tried and the best is shown", async () => {
+  it("tries those in wide use and describes the best", async () => {
     const zones = zoneOf({
       google: `v=DKIM1; k=rsa; p=${KEY_2048}`,
       k1: `v=DKIM1; p=${KEY_1024}`,
@@ -194,12 +194,12 @@ describe("without a selector", () => {
     ["hostingermail-a", "Hostinger"],
     ["gm1", "Gandi"],
     ["cf2024-1", "Cloudflare Email Routing"],
-  ])("%s is found, and whose it usually is: %s", async (selector, usedBy) => {
+  ])("finds %s with its usual service, %s", async (selector, usedBy) => {
     const { selectors } = await lookAt({ domain: "example.test" }, { zones: zoneOf({ [selector]: `p=${KEY_2048}` }) });
     expect(selectors).toMatchObject([{ selector, used_by: usedBy, valid: true }]);
   });
 
-  it("one that is published but not switched on is told of: an alias of a name without a key", async () => {
+  it("reports an alias of a name without a key, whose service has not enabled DKIM", async () => {
     const alias = { CNAME: ["selector1-example._domainkey.tenant.test."] };
     const zones = { "tenant.test": { TXT: ['"x"'] }, "selector1._domainkey.example.test": alias };
     const result = await lookAt({ domain: "example.test" }, { zones });
@@ -210,7 +210,7 @@ describe("without a selector", () => {
     expect(wild.findings).toEqual([]);
   });
 
-  it("none found is not known, not invalid", async () => {
+  it("leaves validity unknown if it finds no key", async () => {
     const result = await lookAt({ domain: "example.test" }, { zones: { "example.test": { A: ["192.0.2.1"] } } });
     expect(result).toMatchObject({
       selector: null,
@@ -222,7 +222,7 @@ describe("without a selector", () => {
     expect(result.limitations.join(" ")).toContain("may sign under another");
   });
 
-  it("a wildcard is not taken for thirty keys", async () => {
+  it("does not count a wildcard record as many keys", async () => {
     const zones = {
       "*._domainkey.example.test": { TXT: [strings("v=DKIM1; p=")] },
       ...zoneOf({ default: `v=DKIM1; p=${KEY_2048}` }),
@@ -232,7 +232,7 @@ describe("without a selector", () => {
     expect(result.findings).toMatchObject([{ id: "wildcard-record", severity: "info", where: null }]);
   });
 
-  it("a resolver that fails or drops some leaves a result in time", async () => {
+  it("returns a result in time if some lookups fail or time out", async () => {
     const started = performance.now();
     const zones = zoneOf({ google: `v=DKIM1; p=${KEY_2048}` });
     const behaviours = {
@@ -248,7 +248,7 @@ describe("without a selector", () => {
 });
 
 describe("hostile records", () => {
-  it("sixty of them, octets of every kind and lengths beyond reason are shown cut and clean", async () => {
+  it("of any number, content and length are cut and printed as ASCII", async () => {
     const zones = {
       "x._domainkey.example.test": { TXT: Array.from({ length: 60 }, (_, i) => `"v=DKIM1\\; p=${i}AAA\\000\\255"`) },
     };

@@ -21,7 +21,7 @@ async function check(...given: Parameters<MailSite["check"]>) {
   return (await site.check(...given)).result;
 }
 
-/** "score/max status" by id. */
+/** Returns "score/max status" of each check by its id. */
 function points({ checks }: Awaited<ReturnType<typeof check>>): Record<string, string> {
   return Object.fromEntries(checks.map(({ id, score, max, status }) => [id, `${score}/${max} ${status}`]));
 }
@@ -76,7 +76,7 @@ describe("a careful domain", () => {
     expect(web?.requests.map(({ path }) => path)).toEqual(["/.well-known/mta-sts.txt"]);
   });
 
-  it("asks each question of its own once", async () => {
+  it("causes each DNS lookup only once", async () => {
     const { dns } = await site.check("good.test", { zones: GOOD, policy: servePolicy(STS_POLICY) });
     const asked = dns.queries.map(({ name, type }) => `${name.toLowerCase()} ${type}`);
     const own = asked.filter((question) => / (?:TXT|MX)$/.test(question) && !question.includes("origin"));
@@ -118,7 +118,7 @@ describe("a bare domain", () => {
     expect(messagesOf(result.findings)).toContain("8.8.8.8 of mail.bare.test (none)");
   });
 
-  it("is not blamed for a reverse name that nobody answers for", async () => {
+  it("loses no points for a reverse name whose lookup fails", async () => {
     const zones = { "bare.test": { MX: ["10 mail.bare.test."] }, "mail.bare.test": { A: ["8.8.8.8"] } };
     const behaviours = { "8.8.8.8.in-addr.arpa": { status: "SERVFAIL" } } as const;
     const result = await check("bare.test", { zones, behaviours });
@@ -127,7 +127,7 @@ describe("a bare domain", () => {
     expect(messagesOf(result.findings)).not.toMatch(/reverse name/i);
   });
 
-  it("that gets no mail is not judged by how mail gets there", async () => {
+  it("that accepts no mail is not scored for incoming mail", async () => {
     const zones = {
       "none.test": { MX: ["0 ."], TXT: [txt("v=spf1 -all")] },
       "_dmarc.none.test": { TXT: [txt("v=DMARC1; p=reject; rua=mailto:d@none.test")] },
@@ -143,7 +143,7 @@ describe("a bare domain", () => {
     expect(points(result)).toMatchObject({ transport: "0/8 na", tls_rpt: "0/2 na", reverse_names: "0/5 na" });
   });
 
-  it("that does not exist is told so", async () => {
+  it("that does not exist is reported as such", async () => {
     const result = await check("absent.test", { zones: { test: { SOA: ["a. b. 1 2 3 4 5"] } } });
     expect(result).toMatchObject({ exists: false, mx: { status: "NXDOMAIN" }, spoofable: true });
   });
@@ -152,7 +152,7 @@ describe("a bare domain", () => {
 describe("DMARC", () => {
   const at = (name: string, text: string) => ({ [`_dmarc.${name}`]: { TXT: [txt(text)] } });
 
-  it("of a subdomain is the organization's, by sp, or np where it does not exist", async () => {
+  it("of a subdomain is sp of the organizational domain, or np if the subdomain does not exist", async () => {
     const zones = {
       "example.test": { A: ["8.8.8.8"] },
       "sub.example.test": { A: ["8.8.8.8"] },
@@ -178,10 +178,10 @@ describe("DMARC", () => {
     ["v=DMARC1; p=none; rua=mailto:a@x.test", true, "14/40"],
     ["v=DMARC1; p=none", true, "none"],
     ["v=DMARC1; p=quarantine", false, "quarantine"],
-    ["v=DMARC1; p=reject; t=y", false, "after t=y"],
-    ["v=DMARC1; p=quarantine; t=y", true, "after t=y"],
+    ["v=DMARC1; p=reject; t=y", false, "weakened by t=y"],
+    ["v=DMARC1; p=quarantine; t=y", true, "weakened by t=y"],
     ["v=DMARC1; p=reject; sp=none", false, "subdomains can be spoofed"],
-    ["v=DMARC1; p=reject; pct=10", false, "receivers by RFC 7489 do so with 10 % of it"],
+    ["v=DMARC1; p=reject; pct=10", false, "receivers that follow RFC 7489 do so for 10 % of that mail"],
     ["v=DMARC1; p=reject; pct=100", false, "is rejected."],
     ["v=DMARC1; p=bogus", true, "No DMARC record applies"],
   ])("%s: spoofable %s", async (text, spoofable, reason) => {
@@ -190,7 +190,7 @@ describe("DMARC", () => {
     if (!reason.includes("/")) expect(result.spoofable_reason).toContain(reason);
   });
 
-  it("names records that are double, misplaced or misspelt", async () => {
+  it("reports repeated, misplaced and misspelt records", async () => {
     const zones = {
       "x.test": { TXT: [txt("v=DMARC1; p=reject")] },
       "_dmarc.x.test": { TXT: [txt("v=DMARC1; p=none"), txt("v=DMARC1; p=reject"), txt("v=dmarc1; p=reject")] },
@@ -205,7 +205,7 @@ describe("DMARC", () => {
     expect(messagesOf(findings)).toContain('"v=dmarc1; p=reject" is not a DMARC record');
   });
 
-  it("asks foreign receivers of reports for their consent (RFC 9990 section 4)", async () => {
+  it("checks the consent of report receivers in other organizations (RFC 9990 section 4)", async () => {
     const zones = {
       "x.test": { A: ["8.8.8.8"] },
       ...at(
@@ -231,7 +231,7 @@ describe("DMARC", () => {
 });
 
 describe("SPF", () => {
-  it("that passes everybody makes the domain spoofable in spite of DMARC", async () => {
+  it("that passes every sender makes the domain spoofable despite DMARC", async () => {
     const zones = {
       "x.test": { TXT: [txt("v=spf1 include:open.test -all")] },
       "open.test": { TXT: [txt("v=spf1 +all")] },
@@ -256,7 +256,7 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
           return true;
         },
       },
-      "follow no redirect",
+      "do not follow redirects",
     ],
     ["no such file", { policy: (_q, r) => (r.writeHead(404).end("no"), true) }, "status 404"],
     ["more than 64 KB", { policy: servePolicy(STS_POLICY + "x: y\n".repeat(20_000)) }, "larger than 64 KB"],
@@ -276,9 +276,9 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
     [
       "a self-signed certificate",
       { policy: servePolicy(STS_POLICY), issue: { dns: ["mta-sts.good.test"], issuer: null } },
-      "certificate does not verify",
+      "certificate is not valid",
     ],
-  ])("%s is no policy", async (_what, server, error) => {
+  ])("with %s has no policy", async (_what, server, error) => {
     const { mta_sts: sts, checks, findings } = await check("good.test", { zones: GOOD, ...server });
     expect(sts).toMatchObject({ mode: null, max_age_s: null, mx_match: null, policy: { valid: false } });
     expect(sts.policy?.error).toContain(error);
@@ -288,7 +288,7 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
     expect(checks.find(({ id }) => id === "transport")?.status).toBe("fail");
   });
 
-  it("names hosts that the policy leaves out, and other faults", async () => {
+  it("reports hosts that the policy does not name, and other faults", async () => {
     const policy = servePolicy("version: STSv1\nmode: enforce\nmx: *.good.test.invalid\nmax_age: 60\n", "text/html");
     const { mta_sts: sts, checks, findings } = await check("good.test", { zones: GOOD, policy });
     expect(sts).toMatchObject({ mode: "enforce", mx_match: false });
@@ -304,14 +304,14 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
     expect(checks.find(({ id }) => id === "transport")?.score).toBe(0);
   });
 
-  it("is not fetched where DNS announces none", async () => {
+  it("is not fetched if DNS announces no policy", async () => {
     const { ["_mta-sts.good.test"]: _announcement, ...zones } = GOOD;
     const { result, web } = await site.check("good.test", { zones, policy: servePolicy(STS_POLICY) });
     expect(result.mta_sts.policy).toBeNull();
     expect(web?.requests).toEqual([]);
   });
 
-  it("slowly served leaves a result in time", async () => {
+  it("from a slow server does not delay the result beyond the deadline", async () => {
     const started = performance.now();
     const result = await check("good.test", { zones: GOOD, policy: () => true }, { timeoutMs: 4000 });
     expect(result.mta_sts.policy?.error).toContain("timeout");
@@ -320,7 +320,7 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
 });
 
 describe("DANE", () => {
-  it("of all hosts takes the place of MTA-STS", async () => {
+  it("of all hosts replaces MTA-STS", async () => {
     const tree = growDaneTree();
     const server = await startDnsServer({ answer: (name, type) => tree.answer(name, type) });
     const limits = jobLimits(20_000);
@@ -328,7 +328,7 @@ describe("DANE", () => {
     for (const [domain, dane] of [
       ["example", { status: "all", hosts_secure: 1, hosts_total: 1, mx_secure: true }],
       ["plain", { status: "none", hosts_secure: 0, hosts_total: 1, mx_secure: null }],
-      // RFC 7672 section 2.2.1: who can forge the MX records can name a host without TLSA records.
+      // RFC 7672 section 2.2.1: an attacker who forges the MX records can name a host without TLSA records.
       ["borrower", { status: "none", hosts_secure: 1, hosts_total: 1, mx_secure: false }],
     ] as const) {
       const outcome = await emailCheck.run(net, { domain });

@@ -1,6 +1,6 @@
 /**
- * Selectors in wide use, from what mail services tell their customers to publish, and the defaults of signing software.
- * They are guesses: DKIM has no way to list selectors, so none found does not mean that there is none.
+ * Selectors in wide use, from the documentation of mail services and the defaults of signing software. DKIM has no way
+ * to list selectors, so a domain can have keys under other selectors.
  */
 export const KNOWN_SELECTORS: readonly { readonly selector: string; readonly used_by: string }[] = [
   { selector: "default", used_by: "cPanel, OpenDKIM" },

@@ -2,7 +2,7 @@ import type { DmarcRemarkId } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of findings on a domain's DMARC: on the record, and on where it is. */
+/** Kinds of findings on a domain's DMARC record and on its location. */
 export type DmarcFindingId =
   | DmarcRemarkId
   | "dmarc-near-record"
@@ -12,20 +12,21 @@ export type DmarcFindingId =
   | "dmarc-weaker-subdomains"
   | "dmarc-report-not-authorised";
 
-/** What the records to publish are made of. */
+/** Facts about a domain that the advice on DMARC uses. */
 export interface DmarcContext {
   readonly domain: string;
-  /** Domain whose record applies; the domain itself where none does. */
+  /** Domain whose record applies; the domain itself if no record applies. */
   readonly foundAt: string;
+  /** The record that applies; null if there is none. */
   readonly record: string | null;
 }
 
 const RFC = "https://www.rfc-editor.org/rfc/rfc9989";
-/** Tags beside v and p that are repeated in advice, characters; longer ones are left to the reader. */
+/** Maximum number of characters of the tags other than v and p that the advice repeats. Longer tags are left out. */
 const MAX_OTHERS = 600;
 const RECORD = `${RFC}#section-4.7`;
 
-/** Severity and advice of each kind; the record in force is kept but for the tag in question. */
+/** Severity and advice for each kind. The advice keeps the current record and changes only the tag in question. */
 export const DMARC_GUIDE: Guide<DmarcFindingId, DmarcContext> = {
   "dmarc-near-record": { severity: "critical", how: (context) => publishDmarc(context, {}), reference: RECORD },
   "dmarc-several-records": {
@@ -48,7 +49,7 @@ export const DMARC_GUIDE: Guide<DmarcFindingId, DmarcContext> = {
   "dmarc-report-not-authorised": {
     severity: "info",
     how: ({ foundAt }, where) =>
-      `${publishTxt(`${foundAt}._report._dmarc.${where ?? "the report domain"}`, "v=DMARC1")} (its owner has to), or send reports to an address of ${foundAt}.`,
+      `${publishTxt(`${foundAt}._report._dmarc.${where ?? "the report domain"}`, "v=DMARC1")} (the owner of that domain must publish it), or send reports to an address of ${foundAt}.`,
     reference: "https://www.rfc-editor.org/rfc/rfc9990#section-4",
   },
   "dmarc-report-address": {
@@ -58,12 +59,12 @@ export const DMARC_GUIDE: Guide<DmarcFindingId, DmarcContext> = {
   },
   "dmarc-report-size-limit": {
     severity: "info",
-    how: "Remove the exclamation mark and the size behind the address.",
+    how: "Remove the exclamation mark and the size after the address.",
     reference: "https://www.rfc-editor.org/rfc/rfc9990",
   },
   "dmarc-bad-value": {
     severity: "info",
-    how: "Give the tag one of its values: adkim and aspf r or s, t y or n, psd y, n or u, fo 0, 1, d, s; or remove it.",
+    how: "Remove the tag or use a valid value: adkim and aspf r or s; t y or n; psd y, n or u; fo 0, 1, d or s.",
     reference: RECORD,
   },
   "dmarc-bad-policy": {
@@ -99,7 +100,10 @@ export const DMARC_GUIDE: Guide<DmarcFindingId, DmarcContext> = {
   "dmarc-tag-malformed": { severity: "info", how: (context) => publishDmarc(context, {}), reference: RECORD },
 };
 
-/** The record in force with some tags set (null: removed), p right after v; a first record where there is none. */
+/**
+ * Returns the advice to publish the current record with changed tags, or a first record if there is none. A null value
+ * in `changes` removes the tag. The tag p directly follows v.
+ */
 export function publishDmarc(
   { foundAt, record }: DmarcContext,
   changes: Readonly<Record<string, string | null>>,

@@ -2,10 +2,10 @@ import { parseReportUris, type ReportUri, type ReportUriRemark } from "#probe-ag
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** What a domain asks receivers to do with mail that fails. */
+/** Action that a domain requests for mail that fails DMARC. */
 export type DmarcPolicy = "none" | "quarantine" | "reject";
 
-/** Kinds of remarks on a record. */
+/** Kinds of remarks on a DMARC record. */
 export type DmarcRemarkId =
   | ReportUriRemark["id"]
   | "dmarc-bad-value"
@@ -20,62 +20,67 @@ export type DmarcRemarkId =
   | "dmarc-tag-repeated"
   | "dmarc-tag-unknown"
   | "dmarc-tag-malformed";
-/** One remark on a record. */
+/** One remark on a DMARC record. */
 type DmarcRemark = Remark<DmarcRemarkId>;
 
-/** A DMARC policy record (RFC 9989 section 4.7), defaults filled in. */
+/** A parsed DMARC policy record (RFC 9989 section 4.7) with defaults for absent tags. */
 export interface DmarcRecord {
   readonly text: string;
-  /** Null where the tag is absent or has no known value. */
+  /** Policy for the domain; null if the tag is absent or has an unknown value. */
   readonly p: DmarcPolicy | null;
+  /** Policy for subdomains; null as for p. */
   readonly sp: DmarcPolicy | null;
+  /** Policy for subdomains that do not exist; null as for p. */
   readonly np: DmarcPolicy | null;
   readonly adkim: "r" | "s";
   readonly aspf: "r" | "s";
   readonly fo: string;
   readonly t: "y" | "n";
   readonly psd: "y" | "n" | "u";
-  /** Of RFC 7489 only; null where absent or no number from 0 to 100. */
+  /** Percentage of RFC 7489, removed by RFC 9989; null if absent or not a number from 0 to 100. */
   readonly pct: number | null;
   readonly rua: readonly ReportUri[];
   readonly ruf: readonly ReportUri[];
-  /** p, sp or np has no known value. */
+  /** Whether p, sp or np has an unknown value. */
   readonly malformed: boolean;
   /**
-   * Whether receivers act by it: section 4.10.1 lets a record with a bad p, sp or np stand as p=none where it has a
-   * usable rua, else it counts for nothing.
+   * Whether receivers apply the record. A record with an invalid p, sp or np counts as p=none if it has a usable rua;
+   * otherwise receivers ignore it (section 4.10.1).
    */
   readonly applies: boolean;
-  /** What is wrong or out of date. */
+  /** Remarks on what is wrong or obsolete. */
   readonly issues: readonly DmarcRemark[];
 }
 
 const POLICIES = new Set(["none", "quarantine", "reject"]);
 const KNOWN = new Set(["v", "p", "sp", "np", "adkim", "aspf", "fo", "t", "psd", "rua", "ruf", "pct", "rf", "ri"]);
-// The value alone is case-sensitive (section 4.8); white space may stand around the equals sign.
+// Only the value is case-sensitive (section 4.8). White space is allowed around the equals sign.
 const VERSION = /^[vV][ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/;
 const MAX_TEXT = 4_000;
 
-/** Whether a TXT text is a DMARC record: the version first, spelled exactly. */
+/** Reports whether a TXT text is a DMARC record: it begins with the version in its exact spelling. */
 export function isDmarcRecord(text: string): boolean {
   return VERSION.test(text);
 }
 
-/** Why a TXT text that was meant as a DMARC record is none; null where nothing shows that it was. */
-export function nearDmarc(text: string): string | null {
+/**
+ * Returns a sentence that says why a text that was probably meant as a DMARC record is not one. Returns null for DMARC
+ * records and for unrelated texts.
+ */
+export function explainNearDmarc(text: string): string | null {
   if (isDmarcRecord(text) || !/dmarc/i.test(text)) return null;
   const shown = `"${toPrintableAscii(text, 60)}" is not a DMARC record`;
   if (/^[vV][ \t]*=[ \t]*DMARC1[ \t]*\\/.test(text)) return `${shown}: it contains backslashes before its semicolons.`;
   if (/^[vV][ \t]*=[ \t]*DMARC1\b/.test(text)) return `${shown}: a semicolon must follow v=DMARC1.`;
-  if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a blank or a quotation mark precedes v=DMARC1.`;
+  if (/^[\s"']+v[ \t]*=[ \t]*DMARC1/i.test(text)) return `${shown}: a space or a quotation mark precedes v=DMARC1.`;
   return `${shown}: it must begin with v=DMARC1;`;
 }
 
-/** Reads a record that `isDmarcRecord`. Whatever cannot be read falls back to its default, as section 4.7 says. */
+/** Parses a record for which `isDmarcRecord` is true. An invalid value falls back to its default (section 4.7). */
 export function parseDmarc(text: string): DmarcRecord {
   const list = lowerNames(parseTagList(text));
   const issues: DmarcRemark[] = [];
-  const one = <V extends string>(name: string, values: readonly V[], fallback: V): V => {
+  const readOption = <V extends string>(name: string, values: readonly V[], fallback: V): V => {
     const given = tagValue(list, name)?.toLowerCase();
     if (given === undefined) return fallback;
     const known = values.find((value) => value === given);
@@ -92,22 +97,22 @@ export function parseDmarc(text: string): DmarcRecord {
     p: policyOf(p),
     sp: policyOf(sp),
     np: policyOf(np),
-    adkim: one("adkim", ["r", "s"], "r"),
-    aspf: one("aspf", ["r", "s"], "r"),
+    adkim: readOption("adkim", ["r", "s"], "r"),
+    aspf: readOption("aspf", ["r", "s"], "r"),
     fo: readFo(list, issues),
-    t: one("t", ["y", "n"], "n"),
-    psd: one("psd", ["y", "n", "u"], "u"),
+    t: readOption("t", ["y", "n"], "n"),
+    psd: readOption("psd", ["y", "n", "u"], "u"),
     pct: readPct(list, issues),
     rua,
     ruf,
     malformed,
     applies: !malformed || rua.some(({ usable }) => usable),
   };
-  return { ...record, issues: [...issues, ...addresses, ...remarks(list, record)] };
+  return { ...record, issues: [...issues, ...addresses, ...findRemarks(list, record)] };
 }
 
 function badValue(name: string, given: string, fallback: string): DmarcRemark {
-  const message = `${name}=${toPrintableAscii(given, 30)} has no meaning; receivers use ${name}=${fallback}.`;
+  const message = `${name}=${toPrintableAscii(given, 30)} is not a valid value; receivers use ${name}=${fallback}.`;
   return { id: "dmarc-bad-value", message };
 }
 
@@ -119,7 +124,7 @@ function readPolicy(list: TagList, name: string, issues: DmarcRemark[]): DmarcPo
   const value = tagValue(list, name)?.toLowerCase();
   if (value === undefined) return null;
   if (POLICIES.has(value)) return value as DmarcPolicy;
-  const message = `${name}=${toPrintableAscii(value, 30)} is not a policy; none, quarantine and reject are.`;
+  const message = `${name}=${toPrintableAscii(value, 30)} is not a policy; valid policies are none, quarantine and reject.`;
   issues.push({ id: "dmarc-bad-policy", message });
   return "bad";
 }
@@ -128,7 +133,7 @@ function policyOf(read: DmarcPolicy | "bad" | null | undefined): DmarcPolicy | n
   return read === "bad" || read === undefined ? null : read;
 }
 
-/** 0, 1, d, s, with colons between; ignored without ruf. */
+/** Reads the tag fo: 0, 1, d and s separated by colons. Receivers ignore it without ruf. */
 function readFo(list: TagList, issues: DmarcRemark[]): string {
   const value = tagValue(list, "fo")?.toLowerCase();
   if (value === undefined) return "0";
@@ -146,21 +151,22 @@ function readFo(list: TagList, issues: DmarcRemark[]): string {
 function readPct(list: TagList, issues: DmarcRemark[]): number | null {
   const value = tagValue(list, "pct");
   if (value === null) return null;
-  const message = `pct was removed by RFC 9989: receivers that still read it apply the policy to ${toPrintableAscii(value, 10)} % of the mail that fails.`;
+  const message = `The tag pct was removed by RFC 9989: receivers that still read it apply the policy to ${toPrintableAscii(value, 10)} % of the mail that fails.`;
   issues.push({ id: "dmarc-pct", message });
   const percent = /^\d{1,3}$/.test(value) ? Number(value) : 101;
   return percent <= 100 ? percent : null;
 }
 
-type Remarked = Pick<DmarcRecord, "p" | "malformed" | "applies" | "rua" | "t">;
+/** Fields of a record that decide on remarks. */
+type CheckedFields = Pick<DmarcRecord, "p" | "malformed" | "applies" | "rua" | "t">;
 
-function remarks(list: TagList, { p, malformed, applies, rua, t }: Remarked): DmarcRemark[] {
+function findRemarks(list: TagList, { p, malformed, applies, rua, t }: CheckedFields): DmarcRemark[] {
   const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
   const make = (id: DmarcRemarkId, message: string): DmarcRemark => ({ id, message });
-  const lost = "The record has a bad policy and no usable rua: receivers do not apply it.";
-  const lowered = "Because of the bad policy receivers treat the record as p=none.";
+  const ignored = "The record has an invalid policy and no usable rua address: receivers ignore it.";
+  const lowered = "Receivers treat the record as p=none because a policy is invalid.";
   return [
-    ...(applies ? [] : [make("dmarc-bad-policy", lost)]),
+    ...(applies ? [] : [make("dmarc-bad-policy", ignored)]),
     ...(applies && malformed ? [make("dmarc-bad-policy", lowered)] : []),
     ...(p === null && !malformed
       ? [make("dmarc-policy-missing", "The tag p is missing: receivers treat the record as p=none.")]
@@ -169,18 +175,21 @@ function remarks(list: TagList, { p, malformed, applies, rua, t }: Remarked): Dm
       ? [make("dmarc-policy-not-second", "p does not follow v: receivers that apply RFC 7489 ignore the record.")]
       : []),
     ...(t === "y"
-      ? [make("dmarc-testing", "t=y says that the domain is testing: receivers apply one policy lower than written.")]
+      ? [make("dmarc-testing", "t=y declares a test of DMARC: receivers apply the next weaker policy.")]
       : []),
     ...(rua.length === 0
-      ? [make("dmarc-without-rua", "The record has no rua: nobody reports how the policy works.")]
+      ? [make("dmarc-without-rua", "The record has no rua tag: receivers send no reports about the policy.")]
       : []),
     ...["rf", "ri"]
       .filter((name) => tagValue(list, name) !== null)
-      .map((name) => make("dmarc-tag-removed", `${name} was removed by RFC 9989.`)),
+      .map((name) => make("dmarc-tag-removed", `The tag ${name} was removed by RFC 9989.`)),
     ...list.repeated
       .slice(0, 5)
       .map((name) =>
-        make("dmarc-tag-repeated", `${toPrintableAscii(name, 30)} is given more than once; the first counts.`),
+        make(
+          "dmarc-tag-repeated",
+          `The tag ${toPrintableAscii(name, 30)} is given more than once; receivers use the first.`,
+        ),
       ),
     ...[...new Set(others)]
       .slice(0, 5)

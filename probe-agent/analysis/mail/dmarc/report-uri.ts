@@ -2,32 +2,32 @@ import { domainToASCII } from "node:url";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** One remark on an address of rua or ruf. */
+/** One remark on an address in rua or ruf. */
 export type ReportUriRemark = Remark<"dmarc-report-address" | "dmarc-report-size-limit">;
 
-/** Where reports are to go. */
+/** Address that a domain wants reports at. */
 export interface ReportUri {
   readonly uri: string;
-  /** Mail domain it leads to, lower-case A-labels; null where it is no mailto address. */
+  /** Mail domain of the address in lower-case A-labels; null if it is not a mailto address. */
   readonly domain: string | null;
-  /** Size limit of RFC 7489's "!10m" in octets; null without one. RFC 9990 has none. */
+  /** Size limit in octets from a suffix such as "!10m" (RFC 7489); null without one. RFC 9990 has no such limit. */
   readonly max_size_bytes: number | null;
-  /** Whether a receiver could send there. */
+  /** Whether a receiver can send reports to the address. */
   readonly usable: boolean;
 }
 
-/** Receivers need to serve two of each (RFC 7489 section 6.3); more are looked at to be shown. */
+/** Maximum number of addresses that are read. Receivers must support only two (RFC 7489 section 6.3). */
 const MAX_URIS = 20;
 const MAX_URI = 300;
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const MAILTO = /^mailto:([^@?\s]+)@([^@?\s]+?)(?:\?.*)?$/i;
 
-/** Reads the value of rua or ruf: addresses with commas between. */
+/** Parses the value of rua or ruf, addresses separated by commas. Adds remarks to `issues`. */
 export function parseReportUris(tag: string, value: string | null, issues: ReportUriRemark[]): ReportUri[] {
   if (value === null) return [];
   const parts = value.split(",").map((part) => part.trim());
   if (parts.length > MAX_URIS) {
-    const message = `${tag} has ${parts.length} addresses; receivers need to serve two, and the first ${MAX_URIS} were read.`;
+    const message = `${tag} has ${parts.length} addresses; receivers must support only two, and this check read the first ${MAX_URIS}.`;
     issues.push({ id: "dmarc-report-address", message });
   }
   return parts.slice(0, MAX_URIS).map((part) => readUri(tag, part, issues));
@@ -40,10 +40,10 @@ function readUri(tag: string, part: string, issues: ReportUriRemark[]): ReportUr
     issues.push({ id: "dmarc-report-size-limit", message });
   }
   const address = MAILTO.exec(uri.slice(0, MAX_URI));
-  const domain = mailDomain(address?.[2] ?? "");
+  const domain = toMailDomain(address?.[2] ?? "");
   if (domain === "") {
     const why = /^https?:/i.test(uri)
-      ? "is not a mail address; receivers need to serve mailto: only"
+      ? "is not a mail address; receivers must support only mailto:"
       : "is not a mailto: address";
     issues.push({ id: "dmarc-report-address", message: `${tag}: ${toPrintableAscii(part, 60)} ${why}.` });
   }
@@ -55,13 +55,14 @@ function readUri(tag: string, part: string, issues: ReportUriRemark[]): ReportUr
   };
 }
 
-/** Lower-case A-labels without final dot; "" for what is no host name. */
-function mailDomain(host: string): string {
-  const domain = domainToASCII(decode(host)).toLowerCase().replace(/\.$/, "");
+/** Converts a host to lower-case A-labels without a final dot. Returns "" if it is not a host name. */
+function toMailDomain(host: string): string {
+  const domain = domainToASCII(decodePercent(host)).toLowerCase().replace(/\.$/, "");
   return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/.test(domain) ? domain : "";
 }
 
-function decode(text: string): string {
+/** Decodes percent escapes. Returns "" if they are invalid. */
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,29 +1,31 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of remarks on the record. */
+/** Kinds of remarks on a BIMI record. */
 export type BimiRemarkId =
   | "bimi-several-records"
   | "bimi-record-malformed"
   | "bimi-without-certificate"
   | "bimi-dmarc-not-enforced";
-/** One remark on the record. */
+/** One remark on a BIMI record. */
 export type BimiRemark = Remark<BimiRemarkId>;
 
-/** What default._bimi holds (draft-brand-indicators-for-message-identification section 4). */
+/** BIMI record at default._bimi (draft-brand-indicators-for-message-identification section 4). */
 interface BimiRecord {
+  /** null if there is no record. */
   readonly record: string | null;
-  /** Null without a record. */
+  /** Whether the record is well formed; null without a record. */
   readonly valid: boolean | null;
-  /** Empty where the domain declines to have a logo. */
+  /** Address of the logo. Empty if the domain declines to have a logo; null if the tag is absent. */
   readonly location: string | null;
+  /** Address of the certificate; null if there is none. */
   readonly authority: string | null;
   readonly issues: readonly BimiRemark[];
 }
 
 const MAX_URI = 500;
 
-/** Reads the TXT texts at default._bimi. */
+/** Parses the TXT texts at default._bimi. */
 export function readBimi(texts: readonly string[]): BimiRecord {
   const records = texts.filter((text) => /^v=BIMI1[ \t]*;/i.test(text));
   const [text] = records;
@@ -33,8 +35,10 @@ export function readBimi(texts: readonly string[]): BimiRecord {
   const authority = tagValue(list, "a");
   const several = `There are ${records.length} BIMI records; receivers ignore them all.`;
   const wrong = [
-    ...(location === null ? ["The tag l, the logo's address, is missing."] : uriFaults("l", location, ".svg")),
-    ...(authority === null ? [] : uriFaults("a", authority, ".pem")),
+    ...(location === null
+      ? ["The tag l with the address of the logo is missing."]
+      : findUriFaults("l", location, ".svg")),
+    ...(authority === null ? [] : findUriFaults("a", authority, ".pem")),
   ];
   const faults: BimiRemark[] = [
     ...(records.length > 1 ? [{ id: "bimi-several-records", message: several } as const] : []),
@@ -54,8 +58,8 @@ export function readBimi(texts: readonly string[]): BimiRecord {
   };
 }
 
-/** Empty is allowed for both: no logo, no certificate. */
-function uriFaults(tag: string, value: string, ending: string): string[] {
+/** Finds faults in an address. An empty value is valid: it means no logo or no certificate. */
+function findUriFaults(tag: string, value: string, ending: string): string[] {
   if (value === "") return [];
   const url = URL.parse(value);
   if (url?.protocol !== "https:") return [`${tag}=${toPrintableAscii(value, 60)} is not an https address.`];

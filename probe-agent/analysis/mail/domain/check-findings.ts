@@ -7,22 +7,23 @@ import {
   serveStsPolicy,
   type PolicyContext,
 } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
-import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
+import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
 import { publishEnd, publishSpf, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
 
-/** What the records to publish are made of. */
+/** Facts about a domain that the advice uses. */
 type CheckContext = PolicyContext & {
   readonly spf: SpfContext;
   readonly dmarc: DmarcContext;
 };
 
+/** Severity and advice of one check that is not passed. */
 interface CheckAdvice {
   readonly severity: (facts: MailFacts) => Severity;
   readonly how: (context: CheckContext, facts: MailFacts) => string;
   readonly reference: string;
-  /** The check cannot pass before another one does, whose finding says it. */
+  /** Whether the check depends on another check that failed. Then the finding of the other check is enough. */
   readonly follows?: (facts: MailFacts) => boolean;
-  /** In place of the check's detail. */
+  /** Replaces the check's detail as the message; null keeps the detail. */
   readonly message?: (facts: MailFacts) => string | null;
 }
 
@@ -34,10 +35,11 @@ const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
   spf_valid: {
     severity: (facts) => (hasNoSpf(facts) ? "warning" : "critical"),
     how: ({ spf }, facts) =>
-      hasNoSpf(facts) ? publishSpf(spf) : `Correct the SPF record at ${spf.domain} as the other SPF findings say.`,
+      hasNoSpf(facts)
+        ? publishSpf(spf)
+        : `Correct the SPF record at ${spf.domain} as described in the other SPF findings.`,
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-4.5",
-    message: (facts) =>
-      hasNoSpf(facts) ? null : "The SPF record is invalid: receivers end its evaluation with permerror.",
+    message: (facts) => (hasNoSpf(facts) ? null : "The SPF record is invalid: receivers return permerror."),
   },
   spf_all: {
     severity: ({ spf }) => (spf.passes_all ? "critical" : "warning"),
@@ -45,15 +47,15 @@ const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-5.1",
     follows: hasNoSpf,
     message: ({ spf: { passes_all: everyone, all_qualifier: all } }) => {
-      if (everyone) return "The SPF record passes every sender in the world.";
-      const end = all === null ? "ends without all" : `ends in an all that means ${all}`;
+      if (everyone) return "The SPF record passes every sender on the internet.";
+      const end = all === null ? "ends without all" : `ends with an all that returns ${all}`;
       return `The SPF record ${end}: other senders are not refused.`;
     },
   },
   spf_lookups: {
     severity: () => "critical",
     how: ({ spf }) =>
-      `Remove includes of services that no longer send for ${spf.domain}, replace a and mx by ip4: and ip6: terms, or move a service to a subdomain, until at most 10 terms ask the DNS.`,
+      `Reduce the record to 10 or fewer terms with a DNS lookup: remove includes of services that no longer send for ${spf.domain}, replace a and mx with ip4: and ip6: terms, or move a service to a subdomain.`,
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-4.6.4",
     follows: (facts) => facts.spf.lookups === null,
   },
@@ -76,7 +78,7 @@ const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
     message: ({ dmarc }) =>
       dmarc.policy_effective === "none"
         ? "The DMARC policy in effect is none: mail that fails is delivered."
-        : "The DMARC policy in effect is quarantine: mail that fails is put into spam folders, not refused.",
+        : "The DMARC policy in effect is quarantine: mail that fails goes to spam folders and is not refused.",
   },
   dmarc_subdomains: {
     severity: () => "warning",
@@ -93,7 +95,7 @@ const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
     how: ({ dmarc }) => publishDmarc(dmarc, { rua: `mailto:dmarc-reports@${dmarc.foundAt}` }),
     reference: "https://www.rfc-editor.org/rfc/rfc9989#section-4.7",
     follows: hasNoDmarc,
-    message: () => "No usable address gets DMARC reports: nobody sees who sends in the domain's name.",
+    message: () => "No usable address receives DMARC reports, so the domain's owner cannot see who sends in its name.",
   },
   dkim_key: {
     severity: () => "warning",
@@ -110,36 +112,37 @@ const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
     severity: () => "warning",
     how: (context, { mtaSts }) =>
       mtaSts.mode === "testing"
-        ? `Set "mode: enforce" in the policy once reports show no failures, then publish a new id. ${publishStsRecord(context)}`
+        ? `Set "mode: enforce" in the policy when reports show no failures, then publish a new id. ${publishStsRecord(context)}`
         : `${publishStsRecord(context)}. ${serveStsPolicy(context)}`,
     reference: "https://www.rfc-editor.org/rfc/rfc8461",
     message: ({ mtaSts, dane }) =>
-      `Neither MTA-STS (mode ${mtaSts.mode ?? "not published"}) nor DANE (${dane.hosts_secure} of ${dane.hosts_total} mail hosts) makes senders encrypt: an attacker on the way can read incoming mail.`,
+      `Neither MTA-STS (mode ${mtaSts.mode ?? "not published"}) nor DANE (${dane.hosts_secure} of ${dane.hosts_total} mail hosts) forces senders to encrypt: an attacker on the network path can read incoming mail.`,
   },
   tls_rpt: {
     severity: () => "info",
     how: publishTlsRpt,
     reference: "https://www.rfc-editor.org/rfc/rfc8460#section-3",
-    message: () => "The domain asks for no reports on TLS failures of incoming mail.",
+    message: () => "The domain requests no reports on TLS failures of incoming mail.",
   },
   reverse_names: {
     severity: () => "warning",
     how: () =>
       "Ask the operator of each address (the hosting provider) for a PTR record that names its mail host, and publish the address at that name.",
     reference: "https://support.google.com/a/answer/81126",
-    message: (facts) => `Reverse names that are missing or do not lead back: ${reverseFaults(facts)}.`,
+    message: (facts) =>
+      `Reverse names that are missing or do not resolve to their address: ${listReverseFaults(facts)}.`,
   },
 };
 
 const MAX_NAMED = 5;
-/** Field of the result that a check of the category MX/TLS is about. */
+/** Field of the result for each check of the category MX/TLS. */
 const PARTS: Readonly<Record<string, string>> = { transport: "mta_sts", tls_rpt: "tls_rpt", reverse_names: "mx" };
 
-function partOf(id: string, category: MailCheck["category"]): string {
+function fieldOf(id: string, category: MailCheck["category"]): string {
   return category === "MX/TLS" ? (PARTS[id] ?? "mx") : category.toLowerCase();
 }
 
-/** One finding for each check that is not passed, where its cause has none of its own; `where` is the field of the result. */
+/** Makes a finding for each check that is not passed, unless another finding has its cause. */
 export function findingsOfChecks(checks: readonly MailCheck[], facts: MailFacts, context: CheckContext): Finding[] {
   return checks.flatMap(({ id, category, status, detail }): Finding[] => {
     const advice = CHECK_GUIDE[id];
@@ -152,13 +155,14 @@ export function findingsOfChecks(checks: readonly MailCheck[], facts: MailFacts,
         message: advice.message?.(facts) ?? detail,
         how: advice.how(context, facts),
         reference: advice.reference,
-        where: partOf(id, category),
+        where: fieldOf(id, category),
       },
     ];
   });
 }
 
-function reverseFaults({ mx }: MailFacts): string {
+/** Lists the first five addresses whose reverse name is missing or does not resolve to the address. */
+function listReverseFaults({ mx }: MailFacts): string {
   const faults = mx.records.flatMap(({ host, addresses }) =>
     addresses
       .filter(({ has_ptr: named, fcrdns }) => named === false || fcrdns === false)

@@ -2,38 +2,42 @@ import { isIP } from "node:net";
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { addressType, type AddressType } from "#probe-agent/analysis/network/address-type.ts";
 
-/** What DNS says of one mail host. */
+/** DNS data of one mail host. */
 export interface HostFacts {
   readonly priority: number;
-  /** "." for the null MX. */
+  /** Host name; "." for the null MX. */
   readonly host: string;
   readonly ttl: number | null;
+  /** Whether the name is an alias (CNAME); null if unknown. */
   readonly isAlias: boolean | null;
   readonly addresses: readonly AddressFacts[];
-  /** Whether both families were answered. */
+  /** Whether the lookups of both address families succeeded. */
   readonly complete: boolean;
-  /** The name does not exist at all. */
+  /** Whether the name does not exist in DNS. */
   readonly absent: boolean;
 }
 
-/** One address and what its reverse name and network are. */
+/** One address with its reverse name and its network. */
 export interface AddressFacts {
   readonly ip: string;
   readonly ptr: string | null;
-  /** Null where nobody answered or it was not asked. */
+  /** Whether the address has a reverse name; null if the lookup failed or was not made. */
   readonly has_ptr: boolean | null;
+  /** Whether the reverse name resolves to the address; null without a name or an answer. */
   readonly fcrdns: boolean | null;
   readonly asn: number | null;
 }
 
-/** How mail to a domain is routed. */
+/** Routing of mail to a domain. */
 export interface Routing {
+  /** Response code of the MX lookup. */
   readonly status: string;
-  /** Null where the DNS did not answer. */
+  /** Whether the domain has a null MX; null if the lookup failed. */
   readonly nullMx: boolean | null;
+  /** Whether mail goes to the domain's own addresses; null if the lookup failed. */
   readonly implicitMx: boolean | null;
   readonly hosts: readonly HostFacts[];
-  /** MX records in all; more than are looked at may be there. */
+  /** Total number of MX records. Can exceed the number of `hosts`. */
   readonly total: number;
 }
 
@@ -65,10 +69,10 @@ export type RoutingRemarkId =
   | "no-reverse-name"
   | "reverse-name-mismatch"
   | "no-ipv6";
-/** One remark on mail hosts; where: the host. */
+/** One remark on mail hosts. `where` is the host. */
 type RoutingRemark = Remark<RoutingRemarkId>;
 
-/** What is wrong with the mail hosts (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
+/** Finds faults of the mail hosts (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
 export function remarkOnRouting(routing: Routing): RoutingRemark[] {
   const { nullMx, implicitMx, hosts, status, total } = routing;
   if (status === "NXDOMAIN") return [{ id: "domain-missing", message: "The domain does not exist." }];
@@ -79,12 +83,12 @@ export function remarkOnRouting(routing: Routing): RoutingRemark[] {
   }
   if (nullMx === null) return [];
   const named = hosts.filter(({ host }) => host !== ".");
-  const isServed = named.some(isReachable);
+  const hasReachableHost = named.some(isReachable);
   return [
     ...(total === 0 && named.length === 0 && implicitMx === false ? [UNROUTED] : []),
     ...(hosts.length > named.length ? [NOT_ALONE] : []),
-    ...named.flatMap(remarkOnHost).map((remark) => softened(remark, isServed)),
-    ...(implicitMx === true ? [IMPLICIT] : remarkOnChoice(named)),
+    ...named.flatMap(remarkOnHost).map((remark) => lowerSeverity(remark, hasReachableHost)),
+    ...(implicitMx === true ? [IMPLICIT] : remarkOnRedundancy(named)),
     ...named.flatMap(remarkOnReverseNames),
     ...(named.length > 0 &&
     named.every(({ complete, addresses }) => complete && !addresses.some(({ ip }) => isIP(ip) === 6))
@@ -95,11 +99,11 @@ export function remarkOnRouting(routing: Routing): RoutingRemark[] {
 
 const UNROUTED: RoutingRemark = {
   id: "no-mail-route",
-  message: "The domain has neither MX records nor an address: mail to it is not delivered.",
+  message: "The domain has neither MX records nor an address, so mail to it cannot be delivered.",
 };
 const NOT_ALONE: RoutingRemark = {
   id: "null-mx-not-alone",
-  message: 'A null MX ("0 .") is published beside other MX records; it must be the only one.',
+  message: 'A null MX ("0 .") is published with other MX records; it must be the only one.',
 };
 const IMPLICIT: RoutingRemark = {
   id: "implicit-mx",
@@ -107,14 +111,14 @@ const IMPLICIT: RoutingRemark = {
 };
 const NO_IPV6: RoutingRemark = { id: "no-ipv6", message: "No mail host has an IPv6 address." };
 
-/** A host that senders can use: a name, and an address on the internet. */
+/** Reports whether senders can use a host: it is a name and has a public address. */
 function isReachable({ host, addresses }: HostFacts): boolean {
   return isIP(host) === 0 && addresses.some(({ ip }) => PURPOSE[addressType(ip)] === undefined);
 }
 
-/** A host that fails costs delivery only where no other takes its mail. */
-function softened(remark: RoutingRemark, isServed: boolean): RoutingRemark {
-  return isServed ? { ...remark, severity: "warning" } : remark;
+/** Lowers a remark on one host to a warning if another host is reachable, because mail still arrives. */
+function lowerSeverity(remark: RoutingRemark, hasReachableHost: boolean): RoutingRemark {
+  return hasReachableHost ? { ...remark, severity: "warning" } : remark;
 }
 
 function remarkOnHost({ host, isAlias, addresses, complete, absent }: HostFacts): RoutingRemark[] {
@@ -127,20 +131,23 @@ function remarkOnHost({ host, isAlias, addresses, complete, absent }: HostFacts)
     ...(!absent && complete && addresses.length === 0
       ? [about("host-without-address", `The mail host ${host} has no address.`)]
       : []),
-    ...unreachable(addresses).map((what) => about("host-not-public", `The mail host ${host} has ${what}.`)),
+    ...describeUnreachable(addresses).map((what) => about("host-not-public", `The mail host ${host} has ${what}.`)),
     ...(isAlias === true
       ? [about("host-is-alias", `The mail host ${host} is an alias (CNAME), which MX records must not name.`)]
       : []),
   ];
 }
 
-function unreachable(addresses: readonly AddressFacts[]): string[] {
+/** Describes the addresses that are not public, one text for each type of address. */
+function describeUnreachable(addresses: readonly AddressFacts[]): string[] {
   const byPurpose = new Map<string, string[]>();
   for (const { ip } of addresses) {
     const purpose = PURPOSE[addressType(ip)];
     if (purpose !== undefined) byPurpose.set(purpose, [...(byPurpose.get(purpose) ?? []), ip]);
   }
-  return [...byPurpose].map(([purpose, ips]) => `${purpose}, not reachable from the internet: ${ips.join(", ")}`);
+  return [...byPurpose].map(
+    ([purpose, ips]) => `${purpose}, which is not reachable from the internet: ${ips.join(", ")}`,
+  );
 }
 
 function remarkOnReverseNames({ host, addresses }: HostFacts): RoutingRemark[] {
@@ -149,29 +156,33 @@ function remarkOnReverseNames({ host, addresses }: HostFacts): RoutingRemark[] {
       const message = `${ip} of ${host} has no reverse name (PTR): many receivers refuse the mail it sends.`;
       return [{ id: "no-reverse-name", message, where: host }];
     }
-    const message = `The reverse name of ${ip} of ${host}, ${ptr ?? "none"}, does not lead back to the address.`;
+    const message = `The reverse name of ${ip} of ${host}, ${ptr ?? "none"}, does not resolve to that address.`;
     return fcrdns === false ? [{ id: "reverse-name-mismatch", message, where: host }] : [];
   });
 }
 
-function remarkOnChoice(named: readonly HostFacts[]): RoutingRemark[] {
+/** Finds repeated hosts, shared priorities and a single mail host. */
+function remarkOnRedundancy(named: readonly HostFacts[]): RoutingRemark[] {
   const priorities = named.map(({ priority }) => priority);
   const repeated = [...new Set(priorities.filter((priority, index) => priorities.indexOf(priority) !== index))];
   const names = named.map(({ host }) => host.toLowerCase());
   const twice = [...new Set(names.filter((host, index) => names.indexOf(host) !== index))];
-  const shared = `Several mail hosts share the priority ${repeated.slice(0, 5).join(", ")}: senders spread mail over them.`;
-  const single = "There is a single mail host: when it fails, mail waits at the senders.";
+  const shared = `Several mail hosts share the priority ${repeated.slice(0, 5).join(", ")}: senders distribute mail among them.`;
+  const single = "There is only one mail host: if it fails, mail waits at the sending servers.";
   return [
     ...twice.map((host): RoutingRemark => {
       return { id: "host-repeated", message: `Several MX records name the host ${host}.`, where: host };
     }),
     ...(repeated.length > 0 ? [{ id: "priority-shared", message: shared } as const] : []),
-    ...(named.length === 1 && named.every(isAlone) ? [{ id: "single-host", message: single } as const] : []),
+    ...(named.length === 1 && named.every(hasSingleAddress) ? [{ id: "single-host", message: single } as const] : []),
   ];
 }
 
-/** One machine, as far as the DNS tells; large services give one name with many addresses. */
-function isAlone({ addresses, complete }: HostFacts): boolean {
+/**
+ * Reports whether a host has only one address in each family and is therefore probably one machine. Large services use
+ * one name with many addresses.
+ */
+function hasSingleAddress({ addresses, complete }: HostFacts): boolean {
   const families = [4, 6].map((version) => addresses.filter(({ ip }) => isIP(ip) === version).length);
   return complete && addresses.length > 0 && families.every((count) => count <= 1);
 }

@@ -10,12 +10,12 @@ import {
   type PolicyContext,
 } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
 import type { TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
+import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
 import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { SPF_GUIDE, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
 import type { SpfRemark, SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
 
-/** What the parts of a domain's mail set-up were found to have. */
+/** Remarks on the records of a domain's mail configuration. */
 export interface MailRemarks {
   readonly spf: readonly SpfRemark[];
   readonly dmarc: readonly Remark<DmarcFindingId>[];
@@ -24,11 +24,11 @@ export interface MailRemarks {
   readonly bimi: readonly BimiRemark[];
 }
 
-/** Findings of one result. */
+/** Maximum number of findings of one result. */
 export const MAIL_FINDINGS_MAX = 80;
 
-/** Remarks that state what the finding of a check states: spf_all, spf_lookups, dmarc_subdomains, dmarc_reports. */
-const TOLD_BY_CHECKS: ReadonlySet<SpfRemarkId | DmarcFindingId> = new Set<SpfRemarkId | DmarcFindingId>([
+/** Remarks that repeat the finding of a check: spf_all, spf_lookups, dmarc_subdomains or dmarc_reports. */
+const COVERED_BY_CHECKS: ReadonlySet<SpfRemarkId | DmarcFindingId> = new Set<SpfRemarkId | DmarcFindingId>([
   "spf-passes-everyone",
   "spf-neutral-all",
   "spf-without-all",
@@ -37,12 +37,12 @@ const TOLD_BY_CHECKS: ReadonlySet<SpfRemarkId | DmarcFindingId> = new Set<SpfRem
   "dmarc-without-rua",
 ]);
 
-/** Findings on mail hosts that the check reverse_names does not already state. */
+/** Removes the findings on reverse names, which the finding of the check reverse_names repeats. */
 export function withoutReverseNames(findings: readonly Finding[]): Finding[] {
   return findings.filter(({ id }) => id !== "no-reverse-name" && id !== "reverse-name-mismatch");
 }
 
-/** All findings on the policies of a domain: those of failed checks, then those of the records. */
+/** Makes all findings on the policies of a domain: first those of failed checks, then those of the records. */
 export function mailFindings(
   facts: MailFacts,
   checks: readonly MailCheck[],
@@ -60,14 +60,14 @@ export function mailFindings(
   const dmarc: DmarcContext = { domain, record, foundAt: foundAt ?? domain };
   return [
     ...findingsOfChecks(checks, facts, { ...context, spf, dmarc }),
-    ...adviseOn(SPF_GUIDE, remarks.spf.filter(isUntold), spf, "spf"),
-    ...adviseOn(DMARC_GUIDE, remarks.dmarc.filter(isUntold), dmarc, "dmarc"),
+    ...adviseOn(SPF_GUIDE, remarks.spf.filter(isNotCovered), spf, "spf"),
+    ...adviseOn(DMARC_GUIDE, remarks.dmarc.filter(isNotCovered), dmarc, "dmarc"),
     ...adviseOn(MTA_STS_GUIDE, remarks.mtaSts, context, "mta_sts"),
     ...adviseOn(TLS_RPT_GUIDE, remarks.tlsRpt, context, "tls_rpt"),
     ...adviseOn(BIMI_GUIDE, remarks.bimi, context, "bimi"),
   ];
 }
 
-function isUntold({ id }: Remark<SpfRemarkId> | Remark<DmarcFindingId>): boolean {
-  return !TOLD_BY_CHECKS.has(id);
+function isNotCovered({ id }: Remark<SpfRemarkId> | Remark<DmarcFindingId>): boolean {
+  return !COVERED_BY_CHECKS.has(id);
 }

@@ -15,18 +15,22 @@ export type MtaStsRemarkId =
 /** One remark on MTA-STS. */
 export type MtaStsRemark = Remark<MtaStsRemarkId>;
 
-/** What the TXT records at _mta-sts announce (RFC 8461 section 3.1). */
+/** MTA-STS announcement in the TXT records at _mta-sts (RFC 8461 section 3.1). */
 interface MtaStsAnnouncement {
+  /** null if no record has the version of MTA-STS. */
   readonly record: string | null;
+  /** Whether the domain has one valid record. */
   readonly present: boolean;
+  /** Identifier of the policy's version; null without a valid record. */
   readonly id: string | null;
   readonly issues: readonly MtaStsRemark[];
 }
 
-/** A policy file (section 3.2). */
+/** A parsed policy file (section 3.2). Fields are null if absent or invalid. */
 interface MtaStsPolicy {
   readonly version: string | null;
   readonly mode: "enforce" | "testing" | "none" | null;
+  /** Lifetime in seconds. */
   readonly maxAgeS: number | null;
   readonly mx: readonly string[];
   readonly valid: boolean;
@@ -41,7 +45,7 @@ const MAX_MX = 50;
 const MODES = ["enforce", "testing", "none"] as const;
 const PATTERN = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** Reads the TXT texts at _mta-sts: of several that announce a policy none counts. */
+/** Parses the TXT texts at _mta-sts. Senders ignore all of several MTA-STS records. */
 export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
   const announcing = texts.filter((text) => /^v=STSv1[ \t]*;/.test(text));
   const [text] = announcing;
@@ -52,7 +56,7 @@ export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
         ? []
         : [
             malformedRecord(
-              `The TXT record at _mta-sts does not begin with v=STSv1; but reads "${toPrintableAscii(near, 60)}".`,
+              `The TXT record at _mta-sts must begin with "v=STSv1;" but is "${toPrintableAscii(near, 60)}".`,
             ),
           ];
     return { record: null, present: false, id: null, issues };
@@ -78,14 +82,14 @@ function malformedRecord(message: string): MtaStsRemark {
   return { id: "mta-sts-record-malformed", message };
 }
 
-/** Reads a policy file. Lines end in CRLF or LF; of a field given twice the first counts, but for mx. */
+/** Parses a policy file. Lines end in CRLF or LF. The first of a repeated field counts; mx can be repeated. */
 export function parseMtaStsPolicy(text: string): MtaStsPolicy {
   const fields = new Map<string, string>();
   const mx: string[] = [];
   const issues: MtaStsRemark[] = [];
   const fatal: MtaStsRemark[] = [];
-  const refuse = (message: string): void => void fatal.push({ id: "mta-sts-policy-malformed", message });
-  const shorten = (message: string): void => void issues.push({ id: "mta-sts-max-age-short", message });
+  const addFault = (message: string): void => void fatal.push({ id: "mta-sts-policy-malformed", message });
+  const addShortAge = (message: string): void => void issues.push({ id: "mta-sts-max-age-short", message });
   for (const line of text.split("\n", MAX_LINES)) {
     const trimmed = line.trim();
     if (trimmed === "") continue;
@@ -93,28 +97,28 @@ export function parseMtaStsPolicy(text: string): MtaStsPolicy {
     const name = trimmed.slice(0, Math.max(0, colon));
     const value = trimmed.slice(colon + 1).trim();
     if (!/^[a-z0-9][a-z0-9_.-]{0,31}$/i.test(name))
-      refuse(`"${toPrintableAscii(trimmed, 40)}" in the policy is not a field of the form name: value.`);
+      addFault(`"${toPrintableAscii(trimmed, 40)}" in the policy is not a field of the form name: value.`);
     else if (name === "mx") mx.push(value.toLowerCase());
     else if (fields.has(name))
       issues.push({
         id: "mta-sts-field-repeated",
-        message: `The policy gives ${name} more than once; the first counts.`,
+        message: `The policy gives ${name} more than once; senders use the first.`,
       });
     else fields.set(name, value);
   }
   const version = fields.get("version") ?? null;
-  if (version !== "STSv1") refuse("The policy's version must be STSv1.");
+  if (version !== "STSv1") addFault("The policy's version must be STSv1.");
   const mode = MODES.find((known) => known === fields.get("mode")) ?? null;
-  if (mode === null) refuse("The policy's mode must be enforce, testing or none.");
+  if (mode === null) addFault("The policy's mode must be enforce, testing or none.");
   const maxAgeS = readMaxAge(fields.get("max_age"));
-  if (maxAgeS === null) refuse(`The policy's max_age must be a number of seconds up to ${MAX_AGE_S}.`);
+  if (maxAgeS === null) addFault(`The policy's max_age must be a number of seconds up to ${MAX_AGE_S}.`);
   else if (maxAgeS < DAY_S && mode !== "none")
-    shorten(`The policy's max_age is ${maxAgeS} s, less than a day: senders forget it soon.`);
+    addShortAge(`The policy's max_age is ${maxAgeS} s, less than one day: senders soon forget the policy.`);
   else if (maxAgeS < WEEK_S && mode === "enforce")
-    shorten(`The policy's max_age is ${maxAgeS} s, less than a week; weeks are recommended.`);
-  if (mx.length === 0 && mode !== "none") refuse("The policy names no mail host (mx).");
+    addShortAge(`The policy's max_age is ${maxAgeS} s, less than one week; several weeks are recommended.`);
+  if (mx.length === 0 && mode !== "none") addFault("The policy names no mail host (mx).");
   for (const bad of mx.filter((pattern) => !PATTERN.test(pattern)).slice(0, 5)) {
-    refuse(`The policy's mx "${toPrintableAscii(bad, 60)}" is not a host name.`);
+    addFault(`The policy's mx "${toPrintableAscii(bad, 60)}" is not a host name.`);
   }
   return {
     version: version === null ? null : toPrintableAscii(version, 30),
@@ -131,7 +135,7 @@ function readMaxAge(value: string | undefined): number | null {
   return Number(value) <= MAX_AGE_S ? Number(value) : null;
 }
 
-/** Whether a policy names a mail host; "*." stands for exactly one label (section 4.1). */
+/** Reports whether a policy names a mail host. "*." matches exactly one label (section 4.1). */
 export function policyNames(patterns: readonly string[], host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   const above = name.slice(name.indexOf(".") + 1);

@@ -3,12 +3,12 @@ import type { MtaStsRemarkId } from "#probe-agent/analysis/mail/domain/mta-sts.t
 import type { TlsRptRemarkId } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
 
-/** What the records to publish are made of. */
+/** Facts about a domain that the advice on its policies uses. */
 export interface PolicyContext {
   readonly domain: string;
-  /** Names of the mail hosts; empty where none is known. */
+  /** Names of the mail hosts; empty if unknown. */
   readonly hosts: readonly string[];
-  /** Names the version of a policy published now. */
+  /** Current time, which becomes the id of a policy that is published now. */
   readonly now: Date;
 }
 
@@ -50,7 +50,7 @@ export const MTA_STS_GUIDE: Guide<MtaStsRemarkId, PolicyContext> = {
   },
 };
 
-/** Severity and advice for TLSRPT: without reports nothing breaks. */
+/** Severity and advice for TLSRPT. All are info: mail works without reports. */
 export const TLS_RPT_GUIDE: Guide<TlsRptRemarkId, PolicyContext> = {
   "tls-rpt-record-malformed": { severity: "info", how: publishTlsRpt, reference: TLS_RPT },
   "tls-rpt-several-records": {
@@ -62,7 +62,7 @@ export const TLS_RPT_GUIDE: Guide<TlsRptRemarkId, PolicyContext> = {
   "tls-rpt-address": { severity: "info", how: publishTlsRpt, reference: TLS_RPT },
 };
 
-/** Severity and advice for BIMI: it decides on a logo alone. */
+/** Severity and advice for BIMI. All are info: BIMI only affects the display of a logo. */
 export const BIMI_GUIDE: Guide<BimiRemarkId, PolicyContext> = {
   "bimi-several-records": {
     severity: "info",
@@ -79,19 +79,19 @@ export const BIMI_GUIDE: Guide<BimiRemarkId, PolicyContext> = {
   },
 };
 
-/** The record that announces a policy published now. */
+/** Returns the advice to publish the record that announces an MTA-STS policy published now. */
 export function publishStsRecord({ domain, now }: PolicyContext): string {
   const id = now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "");
   return publishTxt(`_mta-sts.${domain}`, `v=STSv1; id=${id}`);
 }
 
-/** The policy file with the domain's own mail hosts. */
+/** Returns the advice to serve an MTA-STS policy file with the domain's mail hosts. */
 export function serveStsPolicy(context: PolicyContext): string {
   const lines = ["version: STSv1", "mode: testing", ...mxLines(context).split("; "), "max_age: 604800"];
-  return `Serve https://mta-sts.${context.domain}/.well-known/mta-sts.txt with status 200, a valid certificate and these lines: ${lines.join("; ")}. Set mode to enforce once reports show no failures.`;
+  return `Serve https://mta-sts.${context.domain}/.well-known/mta-sts.txt with status 200, a valid certificate and these lines: ${lines.join("; ")}. Set the mode to enforce when reports show no failures.`;
 }
 
-/** The record that asks for reports on TLS. */
+/** Returns the advice to publish a record that requests TLS reports. */
 export function publishTlsRpt({ domain }: PolicyContext): string {
   return publishTxt(`_smtp._tls.${domain}`, `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`);
 }

@@ -1,4 +1,4 @@
-/** Suffixes of mail hosts and who runs them, from what the services tell their customers to put into MX records. */
+/** Suffixes of mail hosts by operator, from the MX records that the services document for customers. */
 const PROVIDERS: readonly (readonly [provider: string, suffixes: string])[] = [
   ["Google Workspace", "google.com googlemail.com smtp.goog"],
   ["Microsoft 365", "mail.protection.outlook.com mx.microsoft"],
@@ -50,7 +50,7 @@ const BY_SUFFIX = new Map(
   PROVIDERS.flatMap(([provider, suffixes]) => suffixes.split(" ").map((suffix) => [suffix, provider] as const)),
 );
 
-/** Who runs the mail hosts, the hosts given in their order; null where none is known. */
+/** Returns the operator of the first known mail host, in the order given; null if no host is known. */
 export function mailProvider(hosts: readonly string[]): string | null {
   for (const host of hosts) {
     const labels = host.toLowerCase().split(".");

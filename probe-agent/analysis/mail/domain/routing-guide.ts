@@ -4,25 +4,25 @@ import type { Guide, Remark } from "#probe-agent/analysis/mail/remarks.ts";
 /** Kinds of remarks on TLSA records of mail hosts. */
 type TlsaRemarkId = "tlsa-bogus" | "tlsa-unsigned" | "tlsa-unusable";
 
-/** One mail host's DANE as far as remarks need it. */
+/** DANE data of one mail host that the remarks use. */
 interface DaneFacts {
   readonly host: string;
   readonly status: "secure" | "insecure" | "bogus" | "absent" | "unknown";
   readonly records: readonly { readonly usable: boolean }[];
 }
 
-/** What is wrong with the TLSA records of mail hosts (RFC 7672). */
+/** Finds faults of the TLSA records of mail hosts (RFC 7672). */
 export function remarkOnDane(hosts: readonly DaneFacts[]): Remark<TlsaRemarkId>[] {
   return hosts.flatMap(({ host, status, records }): Remark<TlsaRemarkId>[] => {
     if (status === "bogus") {
-      const message = `The TLSA records of ${host} fail DNSSEC validation: senders that use DANE deliver nothing to it.`;
+      const message = `The TLSA records of ${host} fail DNSSEC validation: senders that use DANE deliver no mail to it.`;
       return [{ id: "tlsa-bogus", message, where: host }];
     }
     if (status === "insecure") {
       const message = `The TLSA records of ${host} are not signed by DNSSEC: senders ignore them.`;
       return [{ id: "tlsa-unsigned", message, where: host }];
     }
-    const message = `None of the TLSA records of ${host} has usage 2 or 3: mail servers use no other.`;
+    const message = `None of the TLSA records of ${host} has usage 2 or 3, the only usages that mail servers accept.`;
     return status === "secure" && !records.some(({ usable }) => usable)
       ? [{ id: "tlsa-unusable", message, where: host }]
       : [];
@@ -34,17 +34,17 @@ const NULL_MX = "https://www.rfc-editor.org/rfc/rfc7505#section-3";
 const SENDER_GUIDE = "https://support.google.com/a/answer/81126";
 const DANE = "https://www.rfc-editor.org/rfc/rfc7672";
 
-/** Severity and advice for mail hosts; the context's domain is the mail domain, `where` the host. */
+/** Severity and advice for mail hosts. The context has the mail domain; `where` is the host. */
 export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly domain: string }> = {
   "domain-missing": {
     severity: "critical",
-    how: ({ domain }) => `Check the spelling of ${domain}; if it is right, register the domain or publish its zone.`,
+    how: ({ domain }) => `Check the spelling of ${domain}. If it is correct, register the domain or publish its zone.`,
     reference: null,
   },
   "no-mail-route": {
     severity: "critical",
     how: ({ domain }) =>
-      `Publish an MX record at ${domain} that names the mail host, e.g. "10 mail.${domain}."; for a domain that takes no mail publish the null MX "0 ."`,
+      `Publish an MX record at ${domain} that names the mail host, e.g. "10 mail.${domain}."; for a domain that accepts no mail, publish the null MX "0 ."`,
     reference: MX_RULES,
   },
   "null-mx-preference": {
@@ -55,7 +55,7 @@ export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly dom
   "null-mx-not-alone": {
     severity: "warning",
     how: ({ domain }) =>
-      `Remove the MX record "0 ." at ${domain}; for a domain that takes no mail remove all other MX records instead.`,
+      `Remove the MX record "0 ." at ${domain}; for a domain that accepts no mail, remove all other MX records instead.`,
     reference: NULL_MX,
   },
   "mx-is-address": {
@@ -69,19 +69,19 @@ export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly dom
   "host-not-public": {
     severity: "critical",
     how: ({ domain }, where) =>
-      `Publish a public address at ${where ?? "the host"} in place of that one, or remove the host's MX record at ${domain}.`,
+      `Publish a public address at ${where ?? "the host"} instead of that address, or remove the host's MX record at ${domain}.`,
     reference: "https://www.rfc-editor.org/rfc/rfc6890#section-2.2",
   },
   "host-is-alias": {
     severity: "warning",
     how: ({ domain }, where) =>
-      `Publish A and AAAA records at ${where ?? "the host"} in place of its CNAME record, or name the alias's target in the MX record of ${domain}.`,
+      `Publish A and AAAA records at ${where ?? "the host"} instead of its CNAME record, or name the target of the alias in the MX record of ${domain}.`,
     reference: MX_RULES,
   },
   "implicit-mx": {
     severity: "info",
     how: ({ domain }) =>
-      `Publish this MX record at ${domain}: "10 ${domain}."; for a domain that takes no mail publish "0 ."`,
+      `Publish this MX record at ${domain}: "10 ${domain}."; for a domain that accepts no mail, publish "0 ."`,
     reference: MX_RULES,
   },
   "host-repeated": {
@@ -104,7 +104,7 @@ export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly dom
   "reverse-name-mismatch": {
     severity: "warning",
     how: (_, where) =>
-      `Ask the operator of the address for a PTR record that names ${where ?? "the host"}, or publish the address at the name that the PTR record gives.`,
+      `Ask the operator of the address for a PTR record that names ${where ?? "the host"}, or publish the address at the name in the PTR record.`,
     reference: SENDER_GUIDE,
   },
   "no-ipv6": {
@@ -115,7 +115,7 @@ export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly dom
   "tlsa-bogus": {
     severity: "critical",
     how: (_, where) =>
-      `Repair DNSSEC of the zone that holds _25._tcp.${where ?? "the host"} (sign it again, publish the matching DS record), or remove the TLSA records.`,
+      `Repair DNSSEC of the zone with _25._tcp.${where ?? "the host"} (sign it again, publish the matching DS record), or remove the TLSA records.`,
     reference: `${DANE}#section-2.2`,
   },
   "tlsa-unsigned": {

@@ -1,13 +1,13 @@
 import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of remarks on the record. */
+/** Kinds of remarks on a TLSRPT record. */
 export type TlsRptRemarkId = "tls-rpt-record-malformed" | "tls-rpt-several-records" | "tls-rpt-address";
-/** One remark on the record. */
+/** One remark on a TLSRPT record. */
 export type TlsRptRemark = Remark<TlsRptRemarkId>;
 
-/** What the TXT records at _smtp._tls ask for (RFC 8460 section 3). */
-interface TlsRptFinding {
+/** Parsed TLSRPT record at _smtp._tls (RFC 8460 section 3). */
+interface TlsRptRecord {
   readonly record: string | null;
   readonly valid: boolean;
   readonly rua: readonly string[];
@@ -16,13 +16,13 @@ interface TlsRptFinding {
 
 const MAX_URIS = 20;
 
-/** Reads them: of several records none counts. */
-export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
+/** Parses the TXT texts at _smtp._tls. Senders ignore all of several TLSRPT records. */
+export function readTlsRpt(texts: readonly string[]): TlsRptRecord {
   const asking = texts.filter((text) => /^v=TLSRPTv1[ \t]*;/.test(text));
   const [text] = asking;
   if (text === undefined) {
     const near = texts.find((other) => /tlsrpt/i.test(other));
-    const message = `The TXT record at _smtp._tls does not begin with v=TLSRPTv1; but reads "${toPrintableAscii(near ?? "", 60)}".`;
+    const message = `The TXT record at _smtp._tls must begin with "v=TLSRPTv1;" but is "${toPrintableAscii(near ?? "", 60)}".`;
     const issues: TlsRptRemark[] = near === undefined ? [] : [{ id: "tls-rpt-record-malformed", message }];
     return { record: null, valid: false, rua: [], issues };
   }
@@ -47,7 +47,7 @@ export function readTlsRpt(texts: readonly string[]): TlsRptFinding {
   return { record, valid: usable.length > 0, rua: usable.map((uri) => toPrintableAscii(uri, 300)), issues };
 }
 
-/** Whether a URI names a mailbox at a domain of two labels or more, or an https host. */
+/** Reports whether a URI is a mailto address at a domain of two or more labels, or an https address. */
 function isReportAddress(uri: string): boolean {
   const [, domain] = /^mailto:[^@\s]+@([^@\s]+)$/i.exec(uri) ?? [];
   return domain === undefined ? /^https:\/\/[^\s/]/i.test(uri) : domain.slice(1, -1).includes(".");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { isDkimRecord, parseDkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
 import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
 
-/** The key of RFC 6376 appendix C, folded as the zone file has it. */
+/** The key of RFC 6376 appendix C, split at the line breaks of its zone file. */
 const RFC_6376 =
   "v=DKIM1; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDwIRP/UC3SBsEmGqZ9ZJW3/DkMoGeLnQg1fWn7/zYt" +
   "IxN2SnFCjxOCKG9v3b4jYfcTNh5ijSsq631uBItLa7od+v/RtdC2UzJ1lWT947qR+Rcac2gbto/NMqJ0fzfVjH4OuKhi" +
@@ -59,13 +59,13 @@ describe("keys", () => {
     expect(parseDkimKey(`v=DKIM1; p=${rsa(bits)}`)).toMatchObject({ valid, weak, key: { bits } });
   });
 
-  it("bare PKCS #1 is read and remarked on", () => {
+  it("in bare PKCS #1 are read and cause a remark", () => {
     const key = parseDkimKey(`p=${rsa(2048, "pkcs1")}`);
     expect(key).toMatchObject({ valid: true, key: { encoding: "pkcs1", bits: 2048 } });
     expect(messagesOf(key.issues)).toContain("PKCS #1");
   });
 
-  it("white space within base64 is nothing", () => {
+  it("can have white space within the base64 data", () => {
     const spaced = rsa(2048).replaceAll(/(.{30})/g, "$1 \t\r\n ");
     expect(parseDkimKey(`v=DKIM1;p= ${spaced}`)).toMatchObject({ valid: true, key: { bits: 2048 } });
   });
@@ -73,13 +73,13 @@ describe("keys", () => {
   it.each([
     ["v=DKIM1; k=ed25519; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "32 octets"],
     ["v=DKIM1; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "is not an RSA public key"],
-    ["v=DKIM1; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "another kind"],
-    ["v=DKIM1; p=not base64!", "not base64"],
-    ["v=DKIM1; p=AAA", "not base64"],
-    ["v=DKIM1; k=dsa; p=AAAA", "verifiers know rsa and ed25519 only"],
+    ["v=DKIM1; p=MCowBQYDK2VwAyEA11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=", "key type is ed25519"],
+    ["v=DKIM1; p=not base64!", "not valid base64"],
+    ["v=DKIM1; p=AAA", "not valid base64"],
+    ["v=DKIM1; k=dsa; p=AAAA", "verifiers support only rsa and ed25519"],
     ["v=DKIM1; k=rsa", "missing"],
     [`v=DKIM1; p=${"A".repeat(8000)}`, "longer than any"],
-    // 255 and 254 characters of a record: with and without a whole group of base64 at the end.
+    // A record cut to 255 or 254 characters: with and without a complete base64 group at the end.
     [`v=DKIM1; p=${rsa(2048).slice(0, 244)}`, "cut short: 183 of 294 bytes are published"],
     [`v=DKIM1; p=${rsa(2048).slice(0, 243)}`, "may be cut short"],
     [`v=DKIM1; p=${rsa(2048).slice(0, 200)}" "${rsa(2048).slice(200)}`, "contains quotation marks"],
@@ -104,7 +104,7 @@ describe("tags", () => {
     ["v=DKIM1; s=tlsrpt", "not for mail"],
     ["v=DKIM1; k=rsa; k=rsa", "more than once"],
     ["v=DKIM1; garbage", "is not a tag"],
-  ])("%s makes it invalid: %s", (tags, reason) => {
+  ])("%s makes the record invalid: %s", (tags, reason) => {
     expect(parse(tags).valid).toBe(false);
     expect(messagesOf(parse(tags).issues)).toContain(reason);
   });
@@ -121,12 +121,12 @@ describe("tags", () => {
     expect(parse(tags)).toMatchObject({ valid: true, ...expected });
   });
 
-  it("other TXT records are no keys", () => {
+  it("distinguish a key from other TXT records", () => {
     for (const text of ["v=spf1 -all", "hello", "", "k=rsa"]) expect(isDkimRecord(text)).toBe(false);
     for (const text of ["v=DKIM1", "p=", "k=rsa; p=AAAA"]) expect(isDkimRecord(text)).toBe(true);
   });
 
-  it("hostile texts are read in time and shown clean", () => {
+  it("of hostile texts are read in time and printed as ASCII", () => {
     const started = performance.now();
     for (const text of [
       `v=DKIM1; p=${"A".repeat(1_000_000)}`,
@@ -146,7 +146,7 @@ describe("tags", () => {
 });
 
 describe("the table of selectors", () => {
-  it("names about thirty, each once", () => {
+  it("has 30 to 40 entries without duplicates", () => {
     const names = KNOWN_SELECTORS.map(({ selector }) => selector);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThanOrEqual(30);

@@ -41,7 +41,7 @@ describe("findings on a key record", () => {
     [`v=DKIM1; t=y; p=${P}`, "testing-mode", "warning"],
     [`v=DKIM1; g=*; p=${P}`, "tag-obsolete", "info"],
     [`v=DKIM1; zz=1; p=${P}`, "tag-unknown", "info"],
-  ])("%.40s: %s, %s, with the record's name in the advice", (text, id, severity) => {
+  ])("%.40s is %s, %s, with the name of the record in the advice", (text, id, severity) => {
     const found = findingsOf(text);
     expect(found.map((finding) => finding.id)).toEqual([id]);
     expect(found[0]).toMatchObject({ severity, where: "june" });
@@ -52,7 +52,7 @@ describe("findings on a key record", () => {
     );
   });
 
-  it("a record that the advice makes of a readable key has no findings", () => {
+  it("are none for a record that the advice makes from a readable key", () => {
     for (const tags of ["v=DKIM1; t=y:s", "v=DKIM1; h=sha1:sha256", "k=rsa; v=DKIM1", "v=DKIM1; s=email:tlsrpt; g=*"]) {
       const [, record = ""] = /: "([^"]+)"$/.exec(findingsOf(`${tags}; p=${P}`)[0]?.how ?? "") ?? [];
       expect(parseDkimKey(record)).toMatchObject({ valid: true, issues: [] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDmarcRecord, nearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { isDmarcRecord, explainNearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import { messagesOf } from "#test/support/remarks.ts";
 
 describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
@@ -21,19 +21,19 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     [String.raw`v=DMARC1\; p=reject\; rua=mailto:d@example.com`, "backslashes"],
     ["v=DMARC1 p=reject", "a semicolon must follow"],
     ["v=DMARC1, p=reject", "a semicolon must follow"],
-    [" v=DMARC1; p=reject", "a blank or a quotation mark precedes"],
-    ['"v=DMARC1; p=reject"', "a blank or a quotation mark precedes"],
+    [" v=DMARC1; p=reject", "a space or a quotation mark precedes"],
+    ['"v=DMARC1; p=reject"', "a space or a quotation mark precedes"],
     ["v=dmarc1; p=reject", "it must begin with v=DMARC1;"],
     ["p=reject; v=DMARC1", "it must begin with v=DMARC1;"],
-  ])("%s is none, and its writer is told why", (text, why) => {
-    expect(nearDmarc(text)).toContain(why);
+  ])("%s is not a record, with the reason", (text, why) => {
+    expect(explainNearDmarc(text)).toContain(why);
   });
 
-  it("other texts are not taken for one", () => {
-    expect([nearDmarc("v=DMARC1; p=none"), nearDmarc("v=spf1 -all")]).toEqual([null, null]);
+  it("is distinguished from unrelated texts", () => {
+    expect([explainNearDmarc("v=DMARC1; p=none"), explainNearDmarc("v=spf1 -all")]).toEqual([null, null]);
   });
 
-  it("reads every tag, whatever its case", () => {
+  it("has tags in upper and lower case", () => {
     const text =
       "v=DMARC1; p=Reject; SP=quarantine; np=reject; adkim=s; aspf=r; fo=1:d:s; t=n; psd=n; rua=mailto:a@example.com,mailto:b@example.org; ruf=mailto:f@example.com";
     expect(parseDmarc(text)).toEqual({
@@ -58,13 +58,13 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     });
   });
 
-  it("falls back to defaults (section 4.7) and says so", () => {
+  it("has defaults for invalid values (section 4.7), with a remark for each", () => {
     const record = parseDmarc("v=DMARC1; p=none; adkim=x; aspf=strict; fo=7; t=maybe; psd=q; rua=mailto:a@example.com");
     expect(record).toMatchObject({ adkim: "r", aspf: "r", fo: "0", t: "n", psd: "u" });
     expect(record.issues).toHaveLength(5);
   });
 
-  // Appendix B.2 of RFC 7489, of which RFC 9989 keeps the form.
+  // Examples of RFC 7489 appendix B.2. RFC 9989 keeps their form.
   it.each([
     ["v=DMARC1; p=none; rua=mailto:dmarc-feedback@example.com", { p: "none", issues: [] }],
     [
@@ -79,7 +79,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     expect(parseDmarc(text)).toMatchObject(expected);
   });
 
-  it("reads the size limit of RFC 7489 and other addresses than mail", () => {
+  it("can have the size limit of RFC 7489 and addresses other than mailto", () => {
     const { rua, issues } = parseDmarc(
       "v=DMARC1; p=none; rua=mailto:a@example.com!10m, mailto:b@example.com!2K,https://example.com/r,mailto:nobody,mailto:c@ex%21ample.com",
     );
@@ -90,10 +90,10 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
       { uri: "mailto:nobody", usable: false },
       { usable: false },
     ]);
-    expect(messagesOf(issues)).toMatch(/!10m was removed by RFC 9990.*!2K.*mailto: only.*not a mailto/s);
+    expect(messagesOf(issues)).toMatch(/!10m was removed by RFC 9990.*!2K.*only mailto:.*not a mailto/s);
   });
 
-  it("with a bad policy counts as none where it has a usable rua, else for nothing (section 4.10.1)", () => {
+  it("with an invalid policy counts as p=none with a usable rua and is ignored without one (section 4.10.1)", () => {
     expect(parseDmarc("v=DMARC1; p=block; rua=mailto:a@example.com")).toMatchObject({
       p: null,
       malformed: true,
@@ -106,7 +106,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     expect(messagesOf(missing.issues)).toContain("p is missing: receivers treat the record as p=none");
   });
 
-  it("names what is out of date, repeated, unknown or no tag", () => {
+  it("causes remarks on obsolete, repeated, unknown and malformed tags", () => {
     const { issues, pct } = parseDmarc("v=DMARC1; sp=none; p=none; p=reject; pct=200; rf=afrf; ri=3600; x=1; hello");
     expect(pct).toBeNull();
     for (const word of [
@@ -123,7 +123,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     }
   });
 
-  it("is read in time and shown clean, whatever it holds", () => {
+  it("with hostile content is read in time and printed as ASCII", () => {
     const started = performance.now();
     const hostile = [
       `v=DMARC1; ${"p=none;".repeat(50_000)}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { discoverPolicy, effectivePolicy, walkDomains } from "#probe-agent/analysis/mail/dmarc/tree-walk.ts";
 
-/** Walks with the records given by domain; null: nobody answers there. */
+/** Runs a tree walk over records by domain. null means that the lookup fails. */
 function walk(domain: string, records: Readonly<Record<string, string | readonly string[] | null>>) {
   return discoverPolicy(
     walkDomains(domain).map((at) => {
@@ -12,7 +12,7 @@ function walk(domain: string, records: Readonly<Record<string, string | readonly
 }
 
 describe("the tree walk (RFC 9989 section 4.10)", () => {
-  it("asks at eight names at most: the RFC's example of twelve labels", () => {
+  it("queries up to eight names, as in the RFC's example of twelve labels", () => {
     expect(walkDomains("a.b.c.d.e.f.g.h.i.j.mail.example.com")).toEqual([
       "a.b.c.d.e.f.g.h.i.j.mail.example.com",
       "g.h.i.j.mail.example.com",
@@ -25,7 +25,7 @@ describe("the tree walk (RFC 9989 section 4.10)", () => {
     ]);
   });
 
-  it("of the RFC's decentralised organization never meets the zone cut", () => {
+  it("skips the zone cut in the RFC's example of a decentralised organization", () => {
     const names = walkDomains("mail.a.b.c.d.e.f.g.example.com");
     expect(names).toHaveLength(8);
     expect(names[1]).toBe("c.d.e.f.g.example.com");
@@ -43,11 +43,11 @@ describe("the tree walk (RFC 9989 section 4.10)", () => {
       "1.2.3.4.5.6.7.8.9",
       ["1.2.3.4.5.6.7.8.9", "3.4.5.6.7.8.9", "4.5.6.7.8.9", "5.6.7.8.9", "6.7.8.9", "7.8.9", "8.9", "9"],
     ],
-  ])("of %s", (domain, names) => {
+  ])("of %s queries its ancestors", (domain, names) => {
     expect(walkDomains(domain)).toEqual(names);
   });
 
-  it("discards all of several records and what is no record", () => {
+  it("ignores several records of one name and other texts", () => {
     const found = walk("mail.example.com", {
       "mail.example.com": ["v=DMARC1; p=reject", "v=DMARC1; p=none"],
       "example.com": ["v=spf1 -all", "v=DMARC1; p=quarantine"],
@@ -67,7 +67,7 @@ describe("the tree walk (RFC 9989 section 4.10)", () => {
 });
 
 describe("the organizational domain (section 4.10.2)", () => {
-  it("is the highest record's: the RFC's first example", () => {
+  it("is the highest domain with a record (the RFC's first example)", () => {
     const found = walk("a.mail.example.com", {
       "mail.example.com": "v=DMARC1; p=none",
       "example.com": "v=DMARC1; p=none",
@@ -75,7 +75,7 @@ describe("the organizational domain (section 4.10.2)", () => {
     expect(found.orgDomain).toBe("example.com");
   });
 
-  it("is where psd=n stands: the second", () => {
+  it("is the domain with psd=n (the RFC's second example)", () => {
     const found = walk("a.mail.example.com", {
       "mail.example.com": "v=DMARC1; p=none; psd=n",
       "example.com": "v=DMARC1; p=none",
@@ -83,13 +83,13 @@ describe("the organizational domain (section 4.10.2)", () => {
     expect(found.orgDomain).toBe("mail.example.com");
   });
 
-  it("is one label below psd=y: the third", () => {
+  it("is one label below the domain with psd=y (the RFC's third example)", () => {
     expect(walk("a.mail.example.com", { com: "v=DMARC1; p=none; psd=y" }).orgDomain).toBe("example.com");
     const middle = walk("x.mail.example.com", { "example.com": "v=DMARC1; p=none; psd=y" });
     expect(middle.orgDomain).toBe("mail.example.com");
   });
 
-  it("is the domain itself where there is nothing, or where it is a suffix", () => {
+  it("is the domain itself if there is no record or it is a public suffix", () => {
     expect(walk("a.example.com", {}).orgDomain).toBe("a.example.com");
     expect(walk("gov.example", { "gov.example": "v=DMARC1; p=reject; psd=y" }).orgDomain).toBe("gov.example");
   });
@@ -99,7 +99,7 @@ describe("the policy (section 4.10.1)", () => {
   const policyOf = (domain: string, records: Parameters<typeof walk>[1], exists = true) =>
     effectivePolicy(walk(domain, records), domain, exists);
 
-  it("is the domain's own, else the organization's, else the suffix's", () => {
+  it("is that of the domain, otherwise of the organizational domain, otherwise of the public suffix", () => {
     const own = { "a.example.com": "v=DMARC1; p=quarantine", "example.com": "v=DMARC1; p=reject" };
     expect(policyOf("a.example.com", own)).toEqual({ policy: "quarantine", from: "p" });
     expect(policyOf("b.a.example.com", own)).toEqual({ policy: "reject", from: "p" });
@@ -109,7 +109,7 @@ describe("the policy (section 4.10.1)", () => {
     expect(policyOf("b.example.net", {})).toBeNull();
   });
 
-  it("is sp's for subdomains, np's for those that do not exist", () => {
+  it("is sp for subdomains and np for subdomains that do not exist", () => {
     const records = { "example.com": "v=DMARC1; p=reject; sp=quarantine; np=none" };
     expect(policyOf("example.com", records, false)).toEqual({ policy: "reject", from: "p" });
     expect(policyOf("a.example.com", records)).toEqual({ policy: "quarantine", from: "sp" });
@@ -118,13 +118,13 @@ describe("the policy (section 4.10.1)", () => {
     expect(policyOf("a.example.com", without, false)).toEqual({ policy: "quarantine", from: "sp" });
   });
 
-  it("is one lower with t=y (section 4.7)", () => {
+  it("is one step weaker with t=y (section 4.7)", () => {
     expect(policyOf("example.com", { "example.com": "v=DMARC1; p=reject; t=y" })?.policy).toBe("quarantine");
     expect(policyOf("example.com", { "example.com": "v=DMARC1; p=quarantine; t=y" })?.policy).toBe("none");
     expect(policyOf("example.com", { "example.com": "v=DMARC1; p=none; t=y" })?.policy).toBe("none");
   });
 
-  it("is none with a bad tag and a usable rua, nothing without one", () => {
+  it("is none with an invalid policy and a usable rua, and absent without a usable rua", () => {
     expect(policyOf("example.com", { "example.com": "v=DMARC1; p=x; rua=mailto:a@b.example" })).toEqual({
       policy: "none",
       from: "default",
@@ -133,7 +133,7 @@ describe("the policy (section 4.10.1)", () => {
     expect(policyOf("example.com", { "example.com": "v=DMARC1" })).toEqual({ policy: "none", from: "default" });
   });
 
-  it("is uncertain where a step that counts was not answered", () => {
+  it("is uncertain if the lookup of a relevant step failed", () => {
     expect(walk("a.example.com", { "a.example.com": null, "example.com": "v=DMARC1; p=none" }).uncertain).toBe(true);
     expect(walk("a.example.com", { "example.com": null }).uncertain).toBe(true);
     expect(walk("a.example.com", { "a.example.com": "v=DMARC1; p=none", com: null }).uncertain).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { judgeSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/verdict.ts";
+import { assessSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
 
-/** A domain at which nothing is wrong; tests take things away. */
+/** Facts of a domain without faults. The tests change single facts. */
 const GOOD: MailFacts = {
   spf: {
     record: "v=spf1 -all",
@@ -61,12 +61,12 @@ function pointsOf(facts: MailFacts): Record<string, string> {
 }
 
 describe("the score", () => {
-  it("is of 100 points: SPF 30, DMARC 40, DKIM 15, MX and TLS 15", () => {
+  it("has 100 points: SPF 30, DMARC 40, DKIM 15, MX and TLS 15", () => {
     const { checks, score, grade } = scoreMail(GOOD);
     const most = Object.groupBy(checks, ({ category }) => category);
     const sums = Object.entries(most).map(([category, all]) => [category, all?.reduce((sum, { max }) => sum + max, 0)]);
     expect(Object.fromEntries(sums)).toEqual({ SPF: 30, DMARC: 40, DKIM: 15, "MX/TLS": 15 });
-    // 70 of the 70 that apply.
+    // 70 of the 70 points that apply.
     expect([score, grade]).toEqual([100, "A+"]);
   });
 
@@ -78,7 +78,7 @@ describe("the score", () => {
     expect(pointsOf(withDmarc({ policy_effective: policy }))["dmarc_policy"]).toMatch(new RegExp(`^${points}/20`));
   });
 
-  it("takes points for what is weaker below, and for reports nobody gets", () => {
+  it("deducts points for weaker subdomains and for reports without a usable address", () => {
     const weak = { ...GOOD, policies: { own: "reject", sub: "none", absent: "reject" } } as const;
     expect(pointsOf(weak)["dmarc_subdomains"]).toBe("0/5 fail");
     const refusing = [{ destination: "example.com", authorised: false }];
@@ -102,14 +102,14 @@ describe("the score", () => {
     expect(pointsOf(withSpf(spf))[id]).toBe(points);
   });
 
-  it("has none where nothing could be told", () => {
+  it("is null if nothing is known", () => {
     const blind: MailFacts = {
       ...withSpf({ state: "unknown", valid: null, lookups: null }),
       dmarcUncertain: true,
       mx: { ...GOOD.mx, null_mx: null },
     };
     expect(scoreMail(blind)).toMatchObject({ score: null, grade: null });
-    expect(judgeSpoofing(blind).spoofable).toBeNull();
+    expect(assessSpoofing(blind).spoofable).toBeNull();
   });
 
   it.each([
@@ -133,12 +133,12 @@ describe("the score", () => {
 });
 
 describe("spoofing", () => {
-  it("is told with its reason", () => {
-    expect(judgeSpoofing(GOOD)).toEqual({ spoofable: false, reason: "Mail that fails DMARC is rejected." });
-    expect(judgeSpoofing(withDmarc({ policy_effective: null }))).toMatchObject({ spoofable: true });
-    expect(judgeSpoofing(withDmarc({ policy_effective: null })).reason).toContain("SPF (-all) alone");
-    expect(judgeSpoofing(withSpf({ passes_all: true })).reason).toContain("SPF passes every sender");
-    // A record that ends in permerror passes nobody.
-    expect(judgeSpoofing(withSpf({ passes_all: true, valid: false })).spoofable).toBe(false);
+  it("has a reason", () => {
+    expect(assessSpoofing(GOOD)).toEqual({ spoofable: false, reason: "Mail that fails DMARC is rejected." });
+    expect(assessSpoofing(withDmarc({ policy_effective: null }))).toMatchObject({ spoofable: true });
+    expect(assessSpoofing(withDmarc({ policy_effective: null })).reason).toContain("SPF (-all) alone");
+    expect(assessSpoofing(withSpf({ passes_all: true })).reason).toContain("SPF passes every sender");
+    // A record with permerror passes no sender.
+    expect(assessSpoofing(withSpf({ passes_all: true, valid: false })).spoofable).toBe(false);
   });
 });

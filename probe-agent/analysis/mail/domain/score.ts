@@ -7,12 +7,16 @@ import type { SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 type Result = ResultOf<typeof emailCheck>;
 type Policy = NonNullable<Result["dmarc"]["policy_effective"]>;
 
-/** Everything the score and the verdict on spoofing rest on. */
+/** Facts that decide the score and whether the domain can be spoofed. */
 export interface MailFacts {
   readonly spf: SpfReport;
   readonly dmarc: Result["dmarc"];
+  /** Whether a failed lookup leaves the DMARC policy uncertain. */
   readonly dmarcUncertain: boolean;
-  /** Policies for the record's own domain, its subdomains, and those that do not exist; null where none applies. */
+  /**
+   * DMARC policies for the record's domain (`own`), its subdomains (`sub`) and subdomains that do not exist (`absent`);
+   * null if no record applies.
+   */
   readonly policies: { readonly own: Policy; readonly sub: Policy; readonly absent: Policy } | null;
   readonly selectors: Result["dkim"]["selectors"];
   readonly mx: Result["mx"];
@@ -21,21 +25,26 @@ export interface MailFacts {
   readonly dane: Result["dane"];
 }
 
-/** A line of the score. */
+/** One check of the score. */
 export type MailCheck = Result["checks"][number];
 
-/** Score with what it is made of. */
+/** Score with its checks. */
 interface MailScore {
   readonly checks: MailCheck[];
+  /** Percentage of the points of all checks that apply; null if none applies. */
   readonly score: number | null;
   readonly grade: LetterGrade | null;
 }
 
-/** Of what the DNS did not say. */
-const UNKNOWN = "Not known: the DNS gave no answer.";
+/** Detail of a check whose DNS lookup failed. */
+const UNKNOWN = "Unknown: the DNS lookup failed.";
+/** Policies from weak to strong. */
 const ORDER: readonly Policy[] = ["none", "quarantine", "reject"];
 
-/** Points: SPF 30, DMARC 40, DKIM 15, MX and TLS 15; what does not apply leaves the denominator. */
+/**
+ * Scores a domain: SPF 30 points, DMARC 40, DKIM 15, MX and TLS 15. Checks that do not apply count neither as points
+ * earned nor as points available.
+ */
 export function scoreMail(facts: MailFacts): MailScore {
   const checks = [...spfChecks(facts), ...dmarcChecks(facts), ...dkimChecks(facts), ...transportChecks(facts)];
   const applicable = checks.filter(({ status }) => status !== "na");
@@ -45,8 +54,8 @@ export function scoreMail(facts: MailFacts): MailScore {
   return { checks, score, grade: score === null ? null : letterGrade(score) };
 }
 
-/** `earned` null: does not apply or is not known. */
-function line(
+/** Makes a check. `earned` is null if the check does not apply or its result is unknown. */
+function makeCheck(
   id: string,
   category: MailCheck["category"],
   max: number,
@@ -63,19 +72,19 @@ function spfChecks({ spf }: MailFacts): MailCheck[] {
   const absent = state === "absent";
   const known = state !== "unknown";
   const strict = (all === "fail" || all === "softfail") && !everyone;
-  // A tree that is only partly known: its own record tells the end, not the count.
+  // If a lookup failed below the domain's own record, the final all is known, but the number of lookups is not.
   const counted = absent ? false : lookups === null ? (known && valid === false ? false : null) : lookups <= 10;
   return [
-    line(
+    makeCheck(
       "spf_valid",
       "SPF",
       15,
       absent ? false : valid,
       absent
         ? "There is no SPF record."
-        : (spf.errors[0]?.message ?? (valid === null ? "Not known." : "The record is valid.")),
+        : (spf.errors[0]?.message ?? (valid === null ? "Unknown." : "The record is valid.")),
     ),
-    line(
+    makeCheck(
       "spf_all",
       "SPF",
       10,
@@ -85,15 +94,15 @@ function spfChecks({ spf }: MailFacts): MailCheck[] {
         : everyone
           ? "Every sender passes."
           : known
-            ? `Other senders: ${all ?? "nothing said"}.`
+            ? `Result for other senders: ${all ?? "not set"}.`
             : UNKNOWN,
     ),
-    line(
+    makeCheck(
       "spf_lookups",
       "SPF",
       5,
       counted,
-      absent ? "There is no SPF record." : `${lookups ?? "Unknown number of"} terms ask the DNS; 10 are allowed.`,
+      absent ? "There is no SPF record." : `Terms with a DNS lookup: ${lookups ?? "unknown"}; 10 are allowed.`,
     ),
   ];
 }
@@ -111,33 +120,33 @@ function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[
   const targets = parseReportUris("rua", dmarc.rua.join(","), []);
   const reports = targets.some(({ usable, domain }) => usable && !refused.has(domain ?? ""));
   return [
-    line(
+    makeCheck(
       "dmarc_present",
       "DMARC",
       10,
       unknown ? null : effective !== null,
-      say(effective === null ? "No DMARC record applies." : `A record applies, at ${dmarc.found_at ?? "nowhere"}.`),
+      say(effective === null ? "No DMARC record applies." : `The DMARC record of ${dmarc.found_at ?? "?"} applies.`),
     ),
-    line(
+    makeCheck(
       "dmarc_policy",
       "DMARC",
       20,
       unknown ? null : effective === null ? 0 : points[effective],
-      say(`Policy in effect: ${effective ?? "none at all"}.`),
+      say(effective === null ? "No policy is in effect." : `Policy in effect: ${effective}.`),
     ),
-    line(
+    makeCheck(
       "dmarc_subdomains",
       "DMARC",
       5,
       unknown ? null : effective !== null && belowOk,
-      say(belowOk ? "Subdomains are protected as the domain is." : "Subdomains are less protected."),
+      say(belowOk ? "Subdomains are as protected as the domain." : "Subdomains are less protected than the domain."),
     ),
-    line(
+    makeCheck(
       "dmarc_reports",
       "DMARC",
       5,
       unknown ? null : effective !== null && reports,
-      say(reports ? "Reports go out." : "Nobody gets reports."),
+      say(reports ? "A usable address receives reports." : "No usable address receives reports."),
     ),
   ];
 }
@@ -146,12 +155,12 @@ function dkimChecks({ selectors }: MailFacts): MailCheck[] {
   const strong = selectors.some(({ valid, key }) => valid && (key?.type === "ed25519" || (key?.bits ?? 0) >= 2048));
   const detail =
     selectors.length === 0
-      ? "No key was found under well-known selectors; others may exist."
-      : `${selectors.length} keys found.`;
-  return [line("dkim_key", "DKIM", 15, selectors.length === 0 ? null : strong, detail)];
+      ? "No key was found under well-known selectors; keys under other selectors may exist."
+      : `Keys found: ${selectors.length}.`;
+  return [makeCheck("dkim_key", "DKIM", 15, selectors.length === 0 ? null : strong, detail)];
 }
 
-/** Nothing of it applies to a domain that gets no mail. */
+/** Checks mail hosts and their TLS. None of these checks applies to a domain that accepts no mail. */
 function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
   const hosts = mx.records.filter(({ host }) => host !== ".");
   const applies = mx.null_mx === false && hosts.length > 0;
@@ -160,13 +169,13 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
   const protectedWay = enforced || dane.status === "all" ? true : unsure ? null : false;
   const addresses = hosts.flatMap((host) => host.addresses);
   const nameless = addresses.filter(({ has_ptr: named }) => named === false);
-  // An address without a reverse name does worse than one whose name leads elsewhere.
+  // A missing reverse name is worse than a reverse name that resolves to another address.
   const names = addresses.map(({ fcrdns }) => fcrdns).filter((fcrdns) => fcrdns !== null);
   const reverse = nameless.length > 0 ? false : names.length === 0 ? null : names.every(Boolean);
   const say = (isKnown: boolean, detail: string): string =>
-    mx.null_mx === null ? UNKNOWN : !applies ? "The domain takes no mail." : isKnown ? detail : UNKNOWN;
+    mx.null_mx === null ? UNKNOWN : !applies ? "The domain accepts no mail." : isKnown ? detail : UNKNOWN;
   return [
-    line(
+    makeCheck(
       "transport",
       "MX/TLS",
       8,
@@ -176,14 +185,17 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
         enforced ? "MTA-STS is enforced." : `DANE: ${dane.status}; MTA-STS: ${mtaSts.mode ?? "none"}.`,
       ),
     ),
-    line(
+    makeCheck(
       "tls_rpt",
       "MX/TLS",
       2,
       applies ? tlsRpt.valid : null,
-      say(tlsRpt.valid !== null, tlsRpt.valid === true ? "Reports on TLS are asked for." : "No reports on TLS."),
+      say(
+        tlsRpt.valid !== null,
+        tlsRpt.valid === true ? "The domain requests TLS reports." : "The domain requests no TLS reports.",
+      ),
     ),
-    line(
+    makeCheck(
       "reverse_names",
       "MX/TLS",
       5,
@@ -193,38 +205,41 @@ function transportChecks({ mx, mtaSts, tlsRpt, dane }: MailFacts): MailCheck[] {
         reverse === null
           ? "No reverse name is known."
           : reverse
-            ? "All mail hosts have reverse names that lead back."
+            ? "All mail hosts have reverse names that resolve to their addresses."
             : nameless.length > 0
               ? `${nameless[0]?.ip ?? "An address"} of a mail host has no reverse name.`
-              : "A mail host's reverse name does not lead back.",
+              : "The reverse name of a mail host does not resolve to its address.",
       ),
     ),
   ];
 }
 
-/** Whether a stranger's mail in the domain's name gets through at receivers that apply DMARC, and why. */
-export function judgeSpoofing({ spf, dmarc, dmarcUncertain, policies }: MailFacts): {
+/** Decides whether receivers that apply DMARC deliver mail that others send in the domain's name, with the reason. */
+export function assessSpoofing({ spf, dmarc, dmarcUncertain, policies }: MailFacts): {
   spoofable: boolean | null;
   reason: string;
 } {
   if (spf.passes_all && spf.valid !== false)
-    return yes("SPF passes every sender in the world, so that DMARC passes too");
+    return spoofable("SPF passes every sender on the internet, so DMARC passes too");
   if (dmarcUncertain) return { spoofable: null, reason: "The DMARC record could not be looked up." };
   const policy = dmarc.policy_effective;
   if (policy === null) {
-    const hint = spf.all_qualifier === "fail" ? "; SPF (-all) alone does not protect the From address people see" : "";
-    return yes(`No DMARC record applies${hint}`);
+    const hint =
+      spf.all_qualifier === "fail" ? "; SPF (-all) alone does not protect the From address that people see" : "";
+    return spoofable(`No DMARC record applies${hint}`);
   }
-  const why = dmarc.t === "y" ? " (after t=y)" : "";
-  if (policy === "none") return yes(`The DMARC policy in effect is none${why}: mail that fails is delivered`);
+  const why = dmarc.t === "y" ? " (weakened by t=y)" : "";
+  if (policy === "none") return spoofable(`The DMARC policy in effect is none${why}: mail that fails is delivered`);
   const weak = policies !== null && dmarc.found_at !== null && [policies.sub, policies.absent].includes("none");
-  const below = weak ? "; mail from subdomains can be spoofed, as their policy is none" : "";
+  const below = weak ? "; mail from subdomains can be spoofed because their policy is none" : "";
   const part =
-    dmarc.pct === null || dmarc.pct === 100 ? "" : `; receivers by RFC 7489 do so with ${dmarc.pct} % of it (pct)`;
-  const act = policy === "reject" ? "rejected" : "put into quarantine";
+    dmarc.pct === null || dmarc.pct === 100
+      ? ""
+      : `; receivers that follow RFC 7489 do so for ${dmarc.pct} % of that mail (pct)`;
+  const act = policy === "reject" ? "rejected" : "quarantined";
   return { spoofable: false, reason: `Mail that fails DMARC is ${act}${why}${part}${below}.` };
 }
 
-function yes(reason: string): { spoofable: true; reason: string } {
+function spoofable(reason: string): { spoofable: true; reason: string } {
   return { spoofable: true, reason: `${reason}.` };
 }
