@@ -17,31 +17,31 @@ import { createMetrics, type Metrics } from "#control-plane/metrics.ts";
 import { createMigrationCheck } from "#control-plane/migrations/migrate.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 
-/** What the app takes of the configuration itself; routes read more of it. */
+/** The part of the configuration that the app itself uses; routes read more of it. */
 export type AppConfig = Pick<Config, "databaseUrl" | "trustedProxies" | "v1V2Sunset">;
 
-/** What main hands in: settings, and what only main may touch. */
+/** Settings, and the resources that only main is allowed to access. */
 interface AppInputs<C extends AppConfig = Config> {
   readonly config: C;
   /** The operator's bearer token, read or generated. */
   readonly adminToken: string;
   /** 32 bytes, read or generated. */
   readonly masterKey: Uint8Array;
-  /** The table in force (plans.ts, plans-override.ts). */
+  /** The plans with the operator's override (plans/override.ts). */
   readonly plans: Plans;
-  /** The host's own clock. */
+  /** Clock of the host. */
   readonly hostClock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** What tests put in the place of the real thing. */
+/** Replacements for tests. */
 export interface AppOverrides {
-  /** Instead of the database's. */
+  /** Used instead of the database's clock. */
   readonly clock?: Clock;
 }
 
-/** One replica of the control plane: everything its rooms share, open and ready. */
+/** One replica of the control plane: everything that its parts share, open and ready. */
 export interface App<C extends AppConfig = Config> {
   readonly config: C;
   readonly adminToken: string;
@@ -51,35 +51,38 @@ export interface App<C extends AppConfig = Config> {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly sql: Sql;
-  /** For statements that a request or an agent waits for: an answer or DatabaseAway within 2 s. */
+  /**
+   * Connection for statements that a request or an agent waits for. They settle within 2 s, if necessary with
+   * DatabaseAway.
+   */
   readonly gate: GuardedDatabase;
-  /** For secrets at rest. */
+  /** Encrypts secrets in the database. */
   readonly encryption: Encryption;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly limits: Limiter;
-  /** Requests with a missing or wrong key, per client address and minute. */
+  /** Limits requests with a missing or wrong key, per client address and minute. */
   readonly keyFailures: AddressLimiter;
-  /** Requests with a missing or wrong operator token, likewise. */
+  /** Limits requests with a missing or wrong operator token, per client address and minute. */
   readonly adminFailures: AddressLimiter;
-  /** Whether the database answers and has every migration; rejects within 2 s when it is away. */
+  /** Reports whether the database has every migration. Rejects within 2 s if it is away. */
   isDatabaseReady(): Promise<boolean>;
   isDraining(): boolean;
-  /** From now on not ready: balancers look elsewhere while open requests are answered. */
+  /** Makes this replica not ready, so that load balancers use others while open requests are answered. */
   drain(): void;
-  /** Closes every connection; call it when the server has stopped listening. */
+  /** Closes every connection. Call it after the server has stopped listening. */
   close(): Promise<void>;
 }
 
-// A request waits no longer than this for the database, then it is 503.
+// A request waits at most this long for the database; then the answer is 503.
 const GATE_TIMEOUT_MS = 2_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 const POOL = 10;
-// Requests with a missing or wrong key are limited per client address: guessing keys must not be free.
+// Requests with a missing or wrong key are limited per client address, so that keys cannot be guessed without limit.
 const FAILURES_PER_MINUTE = 30;
 
-/** Opens the app; rejects where the database is away, since the clock is the database's, and with WrongMasterKey. */
+/** Opens the app. Rejects if the database is away, because its clock is needed, and with WrongMasterKey. */
 export async function createApp<C extends AppConfig>(
   inputs: AppInputs<C>,
   overrides: AppOverrides = {},
@@ -96,7 +99,7 @@ export async function createApp<C extends AppConfig>(
   const limits = createAccountLimits({
     clock,
     metrics,
-    // The counts of a second before a crash are not worth waiting for the disk on every request.
+    // Requests do not wait for the disk: losing the counts of the last second in a crash is acceptable.
     database: guardDatabase(() => open("limits", 1, GATE_TIMEOUT_MS, false), GATE_TIMEOUT_MS),
   });
   const listener = connectListener(config.databaseUrl, "vantage listener");

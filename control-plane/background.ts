@@ -16,16 +16,16 @@ import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
-/** What runs in the background of one replica. */
+/** Background work of one replica. */
 interface Background {
   readonly jobs: Jobs;
   readonly measurements: Measurements;
   readonly batches: Batches;
-  /** Lets running jobs finish for this long, then puts them back for the other replicas. A second call does nothing. */
+  /** Lets running jobs finish for `graceMs`, then puts them back for other replicas. A second call does nothing. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What the background needs. */
+/** Dependencies of the background work. */
 interface BackgroundDeps {
   readonly config: Pick<Config, "databaseUrl" | "retention">;
   readonly sql: Sql;
@@ -37,7 +37,7 @@ interface BackgroundDeps {
   readonly registry: Registry;
 }
 
-/** Opens the queues, the batches and the measurements; adds the exports of the two to those of the accounts. */
+/** Opens the queues, the batches and the measurements. Adds batches and measurements to the accounts' data export. */
 export function openBackground(
   deps: BackgroundDeps,
   checks: CheckContext,
@@ -64,7 +64,7 @@ async function openQueues(
   const byName = new Map(contracts.map((contract) => [contract.name, contract]));
   const batches = createBatches({ sql, jobs, checks, contracts: byName, notifications, random, log });
   teardown.push(() => batches.close());
-  // Batches close when none of their jobs runs any more.
+  // Batches close after their last job has stopped.
   teardown.push(stopJobs);
   accounts.addExporter("batches", (tx, accountId) => batches.export(tx, accountId));
   const measurements = createMeasurements({

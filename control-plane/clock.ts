@@ -1,30 +1,30 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** The database's time, carried by the host's monotonic clock between measurements. */
+/** The database's time, continued by the host's monotonic clock between measurements. */
 interface DatabaseClock extends Clock {
-  /** Measures now; rejects when the database is away. Also done by itself every few seconds. */
+  /** Measures the database's time now. Rejects if the database is away. Also runs automatically every few seconds. */
   sync(): Promise<void>;
-  /** Milliseconds from the host's wall clock to the database's, by the last measurement. */
+  /** Returns the database's clock minus the host's wall clock in milliseconds, as last measured. */
   offsetMs(): number;
-  /** Ends the measurements. */
+  /** Stops the measurements. */
   close(): void;
 }
 
-/** What the clock stands on. */
+/** Dependencies of the clock. */
 interface DatabaseClockSource {
   readonly host: Clock;
-  /** Milliseconds since the epoch by the database's clock. */
+  /** Reads the database's clock, in milliseconds since the epoch. */
   readonly readTime: () => Promise<number>;
   /** Milliseconds between measurements. */
   readonly everyMs?: number;
 }
 
 /**
- * A clock on which all replicas of one database agree. A measurement is known to half its round trip;
- * it moves the clock only where the present reading lies outside that, so time does not jitter with the network.
+ * Creates a clock on which all replicas of one database agree. A measurement is accurate to half of its round trip. It
+ * changes the clock only if the clock's time is outside that range, so that time does not jitter with the network.
  */
 export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: DatabaseClockSource): DatabaseClock {
-  // Wall time = monotonic time + this; before the first measurement the host's own word has to do.
+  // Wall time = monotonic time + shift. Before the first measurement the host's wall clock is used.
   let shift = host.now().getTime() - host.monotonic();
   let measured = false;
   let measuring: Promise<void> | null = null;
@@ -46,7 +46,7 @@ export function createDatabaseClock({ host, readTime, everyMs = 5_000 }: Databas
     await measuring;
   }
 
-  // A failed measurement is no event: the monotonic clock carries on, and whoever needs the database notices.
+  // A failed measurement can be ignored: the monotonic clock continues, and callers of the database get its errors.
   const timer = setInterval(() => void sync().catch(() => {}), everyMs);
   timer.unref();
 

@@ -2,31 +2,31 @@ import { listenerUrl, type Address } from "#shared/settings/address.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 
-/** Everything the control plane takes from its environment, checked. Paths are as given: relative to its directory. */
+/** Validated configuration of the control plane. Paths are unchanged: relative ones start at its working directory. */
 export interface Config {
   readonly databaseUrl: string;
   readonly http: Address;
   readonly grpc: Address;
-  /** What agents dial to reach this replica; null: unsaid. */
+  /** host:port at which agents reach this replica; null if not set. */
   readonly grpcAdvertise: string | null;
   readonly metrics: MetricsListener;
-  /** Without slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** CIDR ranges whose X-Forwarded-For is believed. */
+  /** CIDR ranges whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
   readonly dataDir: string;
-  /** null: generated into the data directory. */
+  /** null if it is generated into the data directory. */
   readonly adminToken: string | null;
-  /** 32 bytes; null: generated into the data directory. */
+  /** 32 bytes; null if it is generated into the data directory. */
   readonly masterKey: Uint8Array | null;
   readonly plansFile: string | null;
   readonly openPerMinute: number;
   readonly openPerDay: number;
-  /** On-demand calls a minute at one target. */
+  /** Maximum number of on-demand calls per minute at one target. */
   readonly targetBudget: number;
   readonly v1V2Sunset: Date;
-  /** Milliseconds. */
+  /** Retention in milliseconds. */
   readonly retention: { readonly measurements: number };
   readonly optOutFile: string | null;
   readonly logLevel: Settings["logLevel"];
@@ -34,13 +34,13 @@ export interface Config {
 
 /** The listener of Prometheus metrics. */
 interface MetricsListener {
-  /** null: off. Port 0: a free one. */
+  /** null if it is off. Port 0 is any free port. */
   readonly address: Address | null;
-  /** True where nobody asked for this port: one in use gives way to a free one, with a warning. */
+  /** Whether the port is the default. If a default port is in use, a free one is chosen with a warning. */
   readonly defaulted: boolean;
 }
 
-/** The configuration, or the one line to print before ending with status 1. */
+/** The configuration, or one line to print before exiting with status 1. */
 type ReadConfig =
   | {
       readonly ok: true;
@@ -50,7 +50,7 @@ type ReadConfig =
     }
   | { readonly ok: false; readonly line: string };
 
-/** Reads and checks the environment; the first fault decides. Pure: no file is opened, no name looked up. */
+/** Parses the environment and reports its first fault. Pure: opens no file and looks up no name. */
 export function readConfig(environment: Environment): ReadConfig {
   const read = readSettings(environment, "control-plane");
   if (!read.ok) return read;
@@ -60,10 +60,10 @@ export function readConfig(environment: Environment): ReadConfig {
     return { ok: false, line: "DATABASE_URL must be set (npm start runs its own PostgreSQL)" };
   }
   const defaulted = !read.given.has("VANTAGE_METRICS_ADDR");
-  return { ok: true, config: view(settings, databaseUrl, defaulted), notYetUsed: read.notYetUsed };
+  return { ok: true, config: toConfig(settings, databaseUrl, defaulted), notYetUsed: read.notYetUsed };
 }
 
-function view(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
+function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
   const { tlsCert, tlsKey, metricsAddr } = settings;
   const tls = tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null;
   return {

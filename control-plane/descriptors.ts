@@ -1,22 +1,25 @@
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 
-/** How many connections each listener may hold, so that no listener takes the descriptors of another. */
+/** Maximum number of connections of each listener, so that no listener takes the descriptors of another. */
 export interface ConnectionPlan extends Pick<ConnectionLimits, "strangers" | "agents"> {
-  /** Of the HTTP listener. */
+  /** Maximum of the HTTP listener. */
   readonly http: number;
 }
 
 /**
- * For all that is not a connection of a caller or an agent: about 50 that Node, the log and the database connections take,
- * 64 of the metrics listener, and room for webhooks and look-ups.
+ * Descriptors for everything except connections of callers and agents: about 50 for Node, the log and the database
+ * connections, 64 for the metrics listener, and some for webhooks and look-ups.
  */
 const RESERVED = 192;
-/** Memory, not descriptors, is the bound above these: about 20 KB for an idle connection, 60 KB with TLS and HTTP/2. */
+/** Maximums that protect memory, not descriptors: an idle connection takes about 20 KB, 60 KB with TLS and HTTP/2. */
 const MOST_HTTP = 16_384;
 const MOST_AGENTS = 8_192;
 const MOST_STRANGERS = 512;
 
-/** Divides a limit of open files: half to HTTP, an eighth to strangers on the agents' port, the rest to agents. */
+/**
+ * Divides the limit of open files: half for HTTP, an eighth for unidentified peers on the agents' port, the rest for
+ * agents.
+ */
 export function planConnections(descriptors: number): ConnectionPlan {
   const free = Math.max(8, descriptors - RESERVED);
   const http = Math.min(MOST_HTTP, Math.floor(free / 2));

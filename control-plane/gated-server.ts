@@ -12,26 +12,26 @@ import type { Plans } from "#control-plane/plans/plans.ts";
 
 type Server = ReturnType<typeof createServer>;
 
-/** A server with the routes of health, accounts and keys, and the gates for further routes. */
+/** A server with the routes for health, accounts and keys, and the gates for more routes. */
 export interface GatedServer {
   readonly server: Server;
-  /** Before every keyed route. */
+  /** Gate of routes that need an API key. */
   readonly gate: Gate;
-  /** Before every /api/admin route: `onRequest: admin`. */
+  /** Hook of every /api/admin route: `onRequest: admin`. */
   readonly admin: Hook;
 }
 
-/** What is known only where the processes are wired together. */
+/** Options that only the composition of the process knows. */
 interface GatedServerOptions {
-  /** Agents attached to this replica at present. */
+  /** Number of agents that are attached to this replica. */
   readonly agents: () => number;
-  /** What /readyz lists as degraded besides missing agents; nothing by default. */
+  /** Names that /readyz lists as degraded in addition to missing agents; none by default. */
   readonly degraded?: () => readonly string[];
-  /** A server that already listens to its routes being added (docs); by default a fresh one. */
+  /** A server that already collects its routes for the API documentation; by default a new one. */
   readonly server?: Server;
 }
 
-/** What the gates and the first routes need. */
+/** Dependencies of the gates and of the first routes. */
 interface GatedServerDeps extends ServerDeps {
   readonly adminToken: string;
   readonly plans: Plans;
@@ -39,16 +39,18 @@ interface GatedServerDeps extends ServerDeps {
   readonly accounts: Accounts;
   readonly keys: Keys;
   readonly limits: Limiter;
-  /** Requests with a missing or wrong key, per client address. */
+  /** Limits requests with a missing or wrong key, per client address. */
   readonly keyFailures: AddressLimiter;
-  /** Requests with a missing or wrong operator token, per client address. */
+  /** Limits requests with a missing or wrong operator token, per client address. */
   readonly adminFailures: AddressLimiter;
-  /** Rejects when the database is away. */
+  /** Reports whether the database has every migration. Rejects if it is away. */
   isDatabaseReady(): Promise<boolean>;
   isDraining(): boolean;
 }
 
-/** Builds the HTTP server up to the point where surfaces and nouns add their routes; nothing listens yet. */
+/**
+ * Creates the HTTP server with its gates and first routes. Other parts add their routes later; it does not listen yet.
+ */
 export function createGatedServer(
   deps: GatedServerDeps,
   { agents, degraded = () => [], server = createServer(deps) }: GatedServerOptions,

@@ -1,5 +1,5 @@
-// The control plane's process: environment -> config -> app -> listen -> stop. The only file of it that touches the
-// environment, the host's clock and randomness.
+// The control plane's process: environment -> config -> app -> listen -> stop. The only file of the control plane that
+// reads the environment, the host's clock and random bytes.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Clock, Random } from "#shared/clock.ts";
@@ -22,7 +22,7 @@ import { serve } from "#control-plane/serve.ts";
 const hostClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
 
-/** Ends with one line for the operator. */
+/** Prints one line for the operator and exits with status 1. */
 function fail(line: string): never {
   process.stderr.write(`vantage control-plane: ${line}\n`);
   process.exit(1);
@@ -85,7 +85,7 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
 
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
-    if (stopping) return; // Ctrl-C reaches us twice: from the terminal and from npm
+    if (stopping) return; // Ctrl-C arrives twice: from the terminal and from npm
     stopping = true;
     log.info({ signal }, "control plane stopping");
     await service.stop();
@@ -115,7 +115,7 @@ function readSecrets({ adminToken, masterKey, dataDir }: Config) {
   }
 }
 
-/** The line of an error that brings its own, or else one under a heading. */
+/** Returns the message of a WrongMasterKey, or else the heading with the reason of the error. */
 function lineOf(heading: string, error: unknown): string {
   return error instanceof WrongMasterKey ? error.message : `${heading}: ${reasonOf(error)}`;
 }

@@ -1,10 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { collectProcessMetrics } from "#shared/process/process-metrics.ts";
 
-/** The figures of the HTTP side and of counting; rooms register theirs in the same registry. */
+/** Metrics of HTTP and of rate limits. Other parts register theirs in the same registry. */
 export interface Metrics {
   readonly registry: Registry;
-  /** Labels: the route's pattern, never the path as called; "none" where no route matched. */
+  /** The label `route` is the route's pattern, never the requested path; "none" if no route matched. */
   readonly httpRequests: Histogram<"route" | "method" | "status">;
   readonly httpRefused: Counter<"code">;
   readonly httpStalled: Counter;
@@ -12,13 +12,13 @@ export interface Metrics {
   readonly limitRequests: Counter;
 }
 
-/** What is read at each scrape. */
+/** Values read at each scrape. */
 interface MetricsSources {
-  /** Milliseconds from the host's clock to the database's. */
+  /** Returns the database's clock minus the host's clock in milliseconds. */
   clockOffsetMs(): number;
 }
 
-/** A registry with the process's own figures in it. */
+/** Creates a registry with the metrics of the process. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectProcessMetrics(registry);

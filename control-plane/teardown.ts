@@ -1,14 +1,17 @@
 import type { Logger } from "pino";
 
-/** The closes of what a process has opened so far. */
+/** Close functions of the parts that a process has opened so far. */
 export interface Teardown {
-  /** Adds the close of a part; call it as soon as the part is open. */
+  /** Adds the close function of a part. Call it as soon as the part is open. */
   push(close: () => unknown): void;
-  /** Closes every part once, the last opened first, each after the one before. A close that fails is logged. A second call waits for the first. */
+  /**
+   * Closes every part once, one after the other, the last opened first. Logs a close that fails. A second call waits
+   * for the first.
+   */
   run(): Promise<void>;
 }
 
-/** Makes an empty stack of closes. */
+/** Creates an empty stack of close functions. */
 function createTeardown(log: Pick<Logger, "error">): Teardown {
   const closes: (() => unknown)[] = [];
   let running: Promise<void> | null = null;
@@ -29,7 +32,7 @@ function createTeardown(log: Pick<Logger, "error">): Teardown {
   };
 }
 
-/** Opens parts that belong together; when one of them fails to open, closes those before it and rejects with its error. */
+/** Opens parts that belong together. If one fails to open, closes those opened before it and rejects with its error. */
 export async function openTogether<T>(
   log: Pick<Logger, "error">,
   open: (teardown: Teardown) => Promise<T>,

@@ -5,7 +5,7 @@ import type { Contract, Observation } from "#shared/tools/define.ts";
 import type { CheckAnswer, CheckEvent, Location } from "#control-plane/checks/answer.ts";
 import type { ResultCache } from "#control-plane/checks/cache.ts";
 import type { Pacer } from "#control-plane/checks/target-pacer.ts";
-import type { Reached } from "#control-plane/checks/target.ts";
+import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { TargetBudget } from "#control-plane/limits/target-budget.ts";
 
@@ -55,7 +55,7 @@ export interface CheckRequest {
   /** Input that this control plane adds (contract.input); never unvalidated data of the caller. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** Host that `input` makes the agent connect to besides the target. */
-  readonly reaches?: Reached;
+  readonly reaches?: ExtraDestination;
   /** Account of the caller; null: none (open tier). */
   readonly accountId: number | null;
   /** Null: the system chooses one agent, and the answer has the shape of the contract. */

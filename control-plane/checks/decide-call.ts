@@ -9,7 +9,7 @@ import {
   type PlaceChoice,
   type Wishes,
 } from "#control-plane/checks/places.ts";
-import { decideReach, decideTarget } from "#control-plane/checks/target.ts";
+import { decideDestination, decideTarget } from "#control-plane/checks/target.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
 
 /** A call that may go to agents, or its answer if no agent is needed. */
@@ -32,8 +32,8 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
   const target = decideTarget(contract, request.params, rules, app.optOut);
   if (!target.ok)
     return answerWith(target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem });
-  const reach = request.reaches === undefined ? target : decideReach(request.reaches, rules, app.optOut);
-  if (reach === null) return answerWith({ kind: "refused" });
+  const destination = request.reaches === undefined ? target : decideDestination(request.reaches, rules, app.optOut);
+  if (destination === null) return answerWith({ kind: "refused" });
 
   const cached = locations === null ? app.results.get(contract, target.params, "") : undefined;
   if (cached !== undefined && request.dryRun !== true) {
@@ -44,7 +44,7 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
     accountId: request.accountId,
     locations,
     needs: contract.needs?.(target.params) ?? [],
-    allows: (egress) => target.allows(egress) && reach.allows(egress),
+    allows: (egress) => target.allows(egress) && destination.allows(egress),
   };
   const places =
     request.places === undefined
@@ -59,8 +59,8 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
 
   const checked = { ...request, params: target.params };
   // Targets in the operator's allow lists are exempt; lists of private agents do not exempt public targets.
-  const { host } = reach;
-  const isExempt = host === null || !reach.isPublic || sharedRules.some((egress) => egress.lists(host));
+  const { host } = destination;
+  const isExempt = host === null || !destination.isPublic || sharedRules.some((egress) => egress.lists(host));
   const counted = isExempt || isAllCached(app, checked, choices) ? null : targetKey(host);
   if (counted !== null && request.pace !== "paced") {
     const verdict = await app.budget?.take(counted, request.accountId === null);

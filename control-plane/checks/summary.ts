@@ -2,14 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { Contract } from "#shared/tools/define.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
 
-/** Minimum, median and maximum over the locations that have the figure, milliseconds. */
+/** Minimum, median and maximum over the locations that have the value, in milliseconds. */
 interface Spread {
   readonly min: number;
   readonly median: number;
   readonly max: number;
 }
 
-/** `data.summary`: how many answered, whether they agree, and the spread of each duration the contract names. */
+/**
+ * Returns `data.summary`: the number of answers, whether they agree, and the spread of each duration in the contract.
+ */
 export function summarise(contract: Contract, rows: readonly LocationRow[]): Record<string, unknown> {
   const data = rows.flatMap((row) => (row.status === "ok" ? [row.data as never] : []));
   const { across } = contract;
@@ -27,7 +29,7 @@ export function summarise(contract: Contract, rows: readonly LocationRow[]): Rec
   };
 }
 
-/** Null where nobody has the figure. The median of an even number is the mean of the two in the middle. */
+/** Returns the spread of values; null if all are null. The median of an even number is the mean of the middle two. */
 export function spread(values: readonly (number | null)[]): Spread | null {
   const known = values.filter((value) => value !== null).toSorted((a, b) => a - b);
   const [min] = known;

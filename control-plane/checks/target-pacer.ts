@@ -1,9 +1,12 @@
-/** Paced jobs (monitors, batches) that run against one target at the same time in this process: no target is flooded. */
+/**
+ * Maximum number of paced jobs (monitors, batches) at one target at the same time in this process, to protect the
+ * target.
+ */
 const MOST_AT_ONCE = 20;
 
-/** Lets so many jobs at a target run at once; the rest wait their turn, first come, first served. */
+/** Limits the number of jobs that run at one target at the same time. Other jobs wait in order of arrival. */
 export interface Pacer {
-  /** Resolves when it may begin; call what it returns when the job is done. Null: the signal came first. */
+  /** Resolves when the job can begin, to a function to call at its end; or to null if the signal is aborted first. */
   begin(target: string, signal?: AbortSignal): Promise<(() => void) | null>;
 }
 
@@ -12,7 +15,7 @@ interface Lane {
   readonly waiting: Set<() => void>;
 }
 
-/** Nothing runs yet. Targets nobody has a job at take no memory. */
+/** Creates a pacer. Targets without a job take no memory. */
 export function createPacer(most = MOST_AT_ONCE): Pacer {
   const lanes = new Map<string, Lane>();
 

@@ -12,11 +12,11 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import type { Contract, TargetKind } from "#shared/tools/define.ts";
 
-/** A target decided before dispatch: literals and special names here, looked-up addresses on the agent. */
+/** Decision on a target before dispatch, from literals and special names. The agent checks the looked-up addresses. */
 type TargetDecision =
-  | (Reach & {
+  | (Destination & {
       readonly ok: true;
-      /** Parameters with the target as agents get it: hosts in lower-case A-labels, URLs complete. */
+      /** Parameters with the normalised target for agents: hosts in lower-case A-labels, URLs complete. */
       readonly params: Readonly<Record<string, unknown>>;
     })
   | { readonly ok: false; readonly refused: true }
@@ -24,36 +24,42 @@ type TargetDecision =
 
 const PUBLIC = createEgress(NO_ALLOW_LISTS);
 
-/** Where a job's traffic goes: a name in lower-case A-labels without final dot, an address, or AS<number>. */
-interface Reach {
-  /** null: nowhere, the tool reads what it is given. */
+/** Destination of a job's traffic. */
+interface Destination {
+  /**
+   * A name in lower-case A-labels without final dot, an address, or AS<number>; null if the tool makes no connection.
+   */
   readonly host: string | null;
-  /** False: reachable only because agents list it. */
+  /** Whether it is public. If not, it is only allowed because agents list it. */
   readonly isPublic: boolean;
-  /** Whether an agent with these rules may be asked; constantly true for a public host. */
+  /** Reports whether an agent with these egress rules can run the job; always true for a public host. */
   allows(egress: Egress): boolean;
 }
 
-/** What a job reaches besides its target. */
-export interface Reached {
+/** A host or URL to which a job connects in addition to its target. */
+export interface ExtraDestination {
   readonly kind: "host" | "url";
   readonly target: string;
 }
 
-/** Decides, as on a target, on what a job reaches besides its target; null: refused. */
-export function decideReach({ kind, target }: Reached, agents: readonly Egress[], optOut?: Denials): Reach | null {
-  const look = (egress: Egress) => READERS[kind](egress, target, true);
-  const everyone = look(PUBLIC);
-  const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
+/** Decides on an additional destination by the rules for targets. Returns null if it is refused. */
+export function decideDestination(
+  { kind, target }: ExtraDestination,
+  agents: readonly Egress[],
+  optOut?: Denials,
+): Destination | null {
+  const checkFor = (egress: Egress) => CHECKS[kind](egress, target, true);
+  const everyone = checkFor(PUBLIC);
+  const allowed = everyone.ok ? everyone : agents.map(checkFor).find((check) => check.ok);
   if (allowed === undefined) return null;
   const host = hostOf(allowed);
   if (hasOptedOut(host, optOut)) return null;
-  return { host, isPublic: everyone.ok, allows: everyone.ok ? () => true : (egress) => look(egress).ok };
+  return { host, isPublic: everyone.ok, allows: everyone.ok ? () => true : (egress) => checkFor(egress).ok };
 }
 
 /**
- * Decides on the contract's target parameter. `agents` are the rules of those that could run the check; `optOut` holds
- * for all of them.
+ * Decides on the contract's target parameter. `agents` holds the egress rules of the agents that could run the check;
+ * `optOut` applies to all of them.
  */
 export function decideTarget(
   contract: Contract,
@@ -64,17 +70,17 @@ export function decideTarget(
   if (contract.target === null) return { ok: true, host: null, isPublic: true, params, allows: () => true };
   const { param: field, kind, connects } = contract.target;
   const raw = String(params[field]);
-  const looks = new Map<Egress, UrlCheck | HostCheck>();
-  const look = (egress: Egress) => {
-    const known = looks.get(egress);
+  const checked = new Map<Egress, UrlCheck | HostCheck>();
+  const checkFor = (egress: Egress) => {
+    const known = checked.get(egress);
     if (known !== undefined) return known;
-    const check = READERS[kind](egress, raw, connects);
-    looks.set(egress, check);
+    const check = CHECKS[kind](egress, raw, connects);
+    checked.set(egress, check);
     return check;
   };
-  const everyone = look(PUBLIC);
+  const everyone = checkFor(PUBLIC);
   const isPossible = everyone.ok || everyone.code === "target_not_allowed";
-  const allowed = everyone.ok ? everyone : agents.map(look).find((check) => check.ok);
+  const allowed = everyone.ok ? everyone : agents.map(checkFor).find((check) => check.ok);
   if (!isPossible || (allowed === undefined && isWordForUrl(kind, raw))) {
     const reason = kind === "url" ? "invalid_url" : "type";
     return { ok: false, refused: false, problem: { field, reason, message: EXPECTED[kind] } };
@@ -86,14 +92,14 @@ export function decideTarget(
     ok: true,
     host,
     isPublic: everyone.ok,
-    params: { ...params, [field]: normalForm(kind, raw, allowed) },
-    allows: everyone.ok ? () => true : (egress) => look(egress).ok,
+    params: { ...params, [field]: normalise(kind, raw, allowed) },
+    allows: everyone.ok ? () => true : (egress) => checkFor(egress).ok,
   };
 }
 
 /**
- * Whether a text is a URL only because any word may be a host of the search domain: `nonsense`, `javascript:1`. The error
- * then describes a URL instead of what may not be reached.
+ * Reports whether a text is a URL only because any word can be a host of the search domain: `nonsense`, `javascript:1`.
+ * The error then describes the form of a URL, not that the target is not allowed.
  */
 function isWordForUrl(kind: TargetKind, raw: string): boolean {
   if (kind !== "url" && kind !== "site") return false;
@@ -102,8 +108,8 @@ function isWordForUrl(kind: TargetKind, raw: string): boolean {
   return hostname !== "" && hostname !== "localhost" && !/[.[]/.test(hostname);
 }
 
-/** A site stays as it was written: the agent tries https and http. */
-function normalForm(kind: TargetKind, raw: string, allowed: Extract<UrlCheck | HostCheck, { ok: true }>): string {
+/** Returns the normalised target. A site stays unchanged, because the agent tries https and http. */
+function normalise(kind: TargetKind, raw: string, allowed: Extract<UrlCheck | HostCheck, { ok: true }>): string {
   if ("host" in allowed) return allowed.host;
   return kind === "url" ? (completeUrl(raw) ?? raw) : raw;
 }
@@ -113,22 +119,21 @@ function checkCompleted(egress: Egress, raw: string): UrlCheck {
   return url === null ? { ok: false, code: "invalid_url" } : egress.checkUrl(url);
 }
 
-/** How a target of each kind is read under an agent's rules. */
-const READERS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connects: boolean) => UrlCheck | HostCheck>> =
-  {
-    url: checkCompleted,
-    site: checkCompleted,
-    host: (egress, raw, connects) => egress.checkHost(raw, { connects }),
-    domain: (egress, raw) => egress.checkHost(raw, { connects: false }),
-    address: (egress, raw) =>
-      literalFamily(raw) === null ? { ok: false, code: "invalid_host" } : egress.checkHost(raw, { connects: true }),
-    resource(egress, raw) {
-      const asn = readAsNumber(raw);
-      // No host: there is nothing to refuse.
-      if (asn !== null) return { ok: true, host: `AS${asn}`, literal: false };
-      return egress.checkHost(raw, { connects: literalFamily(raw) !== null });
-    },
-  };
+/** Functions that check a target of each kind by an agent's egress rules. */
+const CHECKS: Readonly<Record<TargetKind, (egress: Egress, raw: string, connects: boolean) => UrlCheck | HostCheck>> = {
+  url: checkCompleted,
+  site: checkCompleted,
+  host: (egress, raw, connects) => egress.checkHost(raw, { connects }),
+  domain: (egress, raw) => egress.checkHost(raw, { connects: false }),
+  address: (egress, raw) =>
+    literalFamily(raw) === null ? { ok: false, code: "invalid_host" } : egress.checkHost(raw, { connects: true }),
+  resource(egress, raw) {
+    const asn = readAsNumber(raw);
+    // An AS number is no host: no rule can refuse it.
+    if (asn !== null) return { ok: true, host: `AS${asn}`, literal: false };
+    return egress.checkHost(raw, { connects: literalFamily(raw) !== null });
+  },
+};
 
 const EXPECTED: Readonly<Record<TargetKind, string>> = {
   url: "must be an http:// or https:// URL or a host name such as example.org, without user name or password",

@@ -3,12 +3,12 @@ import { matchesTerm, type LocationItem, type Place } from "#shared/locations.ts
 import { nearestName } from "#shared/nearest-name.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
-/** Names listed in one message. */
+/** Maximum number of names listed in one message. */
 const MOST_NAMES = 30;
 
 /**
- * The problem of an item that matches no probe: which of its words no probe matches, the nearest name, and the locations
- * that exist among `places` (those the caller may use, online or not): regions, then countries, then cities.
+ * Returns the problem of an item that matches no probe. The message has the nearest known name and the known locations:
+ * regions, then countries, then cities. `places` are those that the caller is allowed to use, online or not.
  */
 export function unknownLocation(item: LocationItem, places: readonly Place[]): FieldProblem {
   const problem = (message: string): FieldProblem => ({ field: "locations", reason: "unknown_location", message });
@@ -34,7 +34,7 @@ function namesOf(places: readonly Place[]): readonly string[] {
   ].filter((name) => name !== "");
 }
 
-/** The known name nearest to the first word that no place matches; null where none is near. */
+/** Returns the known name nearest to the first word with a near name that no place matches; null if none is near. */
 function nearestTo(item: LocationItem, places: readonly Place[], names: readonly string[]): string | null {
   for (const term of item.terms) {
     if (term.kind !== "word" || places.some((place) => matchesTerm(place, { ...term, negated: false }))) continue;

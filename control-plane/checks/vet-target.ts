@@ -4,18 +4,18 @@ import { normaliseTarget } from "#control-plane/checks/cache.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 
-/** A target that may be checked by a tool whose other parameters are left at their defaults, or why not. */
+/** A target that a tool can check with its other parameters at their defaults, or the reason why not. */
 type VettedTarget =
   | {
       readonly ok: true;
-      /** As submitted, defaults filled in. */
+      /** Parameters as submitted, with defaults. */
       readonly params: Readonly<Record<string, unknown>>;
-      /** The same for every spelling of one target. */
+      /** Key that is the same for every spelling of a target. */
       readonly key: string;
     }
   | { readonly ok: false; readonly code: "missing_parameter" | "target_not_allowed"; readonly message: string };
 
-/** Decides on a target as a check would before it dispatches anything; null where the tool has no target parameter. */
+/** Decides on a target as a check does before dispatch. Returns null if the tool has no target parameter. */
 export function vetTarget(
   { hub, optOut }: Pick<CheckContext, "hub" | "optOut">,
   contract: Contract,

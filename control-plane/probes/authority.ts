@@ -9,23 +9,23 @@ x509.cryptoProvider.set(webcrypto as never);
 
 type CryptoKey = webcrypto.CryptoKey;
 
-/** A certificate and the key it speaks for: DER, the key as PKCS #8. */
+/** The authority's certificate (DER) and private key (PKCS #8, DER). */
 interface KeptAuthority {
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
 }
 
-/** What the listener for agents shows: PEM, the chain with the authority's own certificate at its end. */
+/** Identity of the listener for agents, in PEM. The chain ends with the authority's own certificate. */
 interface ServerIdentity {
   readonly chain: string;
   readonly privateKey: string;
   readonly notAfter: Date;
 }
 
-/** The public key of a certificate request whose signature proved it. */
+/** The public key of a certificate request, proved by its signature. */
 export type RequestedKey = CryptoKey;
 
-/** Who a client certificate of ours was issued to. */
+/** Holder of a client certificate that this authority issued. */
 export interface Holder {
   readonly agentId: string;
   /** Lower-case hex. */
@@ -33,7 +33,7 @@ export interface Holder {
   readonly notAfter: Date;
 }
 
-/** The control plane's own certificate authority: RFC 5280, P-256 with SHA-256 throughout. */
+/** The control plane's own certificate authority: RFC 5280, always P-256 with SHA-256. */
 export interface Authority {
   /** DER. */
   readonly certificate: Uint8Array;
@@ -41,21 +41,21 @@ export interface Authority {
   readonly pem: string;
   /** SHA-256 of the DER, lower-case hex; join tokens carry it. */
   readonly fingerprint: string;
-  /** A fresh key and certificate for the listener. */
+  /** Creates a key and a certificate for the listener. */
   issueServer(): Promise<ServerIdentity>;
-  /** The serial number and the end that a client certificate made now would have. */
+  /** Returns the serial number and the expiry for a client certificate that is issued now. */
   plan(): Pick<Holder, "serial" | "notAfter">;
-  /** A client certificate, DER. */
+  /** Issues a client certificate. Returns its DER. */
   issueClient(holder: Holder, key: RequestedKey): Promise<Uint8Array>;
-  /** Reads a certificate as one of ours, by its signature; null where it is none. Its dates are the caller's to judge. */
+  /** Returns the holder of a client certificate; null if this authority did not sign it. Does not check its dates. */
   identify(certificate: Uint8Array): Holder | null;
 }
 
-/** Largest certificate request read, octets; one for P-256 has about 250. */
+/** Maximum size of a certificate request in octets; one for P-256 has about 250. */
 export const MAX_REQUEST_BYTES = 4_096;
 
 const DAY_MS = 86_400_000;
-// Hosts whose clock runs behind must not find a fresh certificate not yet valid.
+// For a host whose clock is behind, a new certificate must not seem "not yet valid".
 const BACKDATED_MS = DAY_MS;
 const AUTHORITY_DAYS = 3_650;
 const SERVER_DAYS = 90;
@@ -64,11 +64,11 @@ const EC = { name: "ECDSA", namedCurve: "P-256" } as const;
 const SIGNATURE = { name: "ECDSA", hash: "SHA-256" } as const;
 const AUTHORITY_NAME = "CN=Vantage agent authority";
 
-/** A new authority. */
-export async function makeAuthority(clock: Clock, random: Random): Promise<KeptAuthority> {
-  const keys = await makeKeys();
+/** Creates a new authority. */
+export async function createAuthority(clock: Clock, random: Random): Promise<KeptAuthority> {
+  const keys = await generateKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: makeSerial(random),
+    serialNumber: generateSerial(random),
     name: AUTHORITY_NAME,
     ...lifetime(clock, AUTHORITY_DAYS),
     signingAlgorithm: SIGNATURE,
@@ -83,7 +83,7 @@ export async function makeAuthority(clock: Clock, random: Random): Promise<KeptA
   return { certificate: new Uint8Array(certificate.rawData), privateKey: new Uint8Array(privateKey) };
 }
 
-/** The authority at work. */
+/** Opens an authority, so that it can issue certificates. */
 export async function openAuthority(kept: KeptAuthority, clock: Clock, random: Random): Promise<Authority> {
   const own = new NodeCertificate(kept.certificate);
   const signingKey = await webcrypto.subtle.importKey("pkcs8", kept.privateKey, EC, false, ["sign"]);
@@ -115,10 +115,10 @@ export async function openAuthority(kept: KeptAuthority, clock: Clock, random: R
     pem: own.toString(),
     fingerprint: createHash("sha256").update(kept.certificate).digest("hex"),
     async issueServer() {
-      const keys = await makeKeys();
+      const keys = await generateKeys();
       const dates = lifetime(clock, SERVER_DAYS);
       const names = [CONTROL_PLANE_NAME, "localhost"].map((value) => ({ type: "dns", value }) as const);
-      const der = await issue(makeSerial(random), CONTROL_PLANE_NAME, dates, keys.publicKey, [
+      const der = await issue(generateSerial(random), CONTROL_PLANE_NAME, dates, keys.publicKey, [
         new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
         new x509.SubjectAlternativeNameExtension(names),
       ]);
@@ -131,7 +131,7 @@ export async function openAuthority(kept: KeptAuthority, clock: Clock, random: R
         notAfter: dates.notAfter,
       };
     },
-    plan: () => ({ serial: makeSerial(random), notAfter: lifetime(clock, CLIENT_DAYS).notAfter }),
+    plan: () => ({ serial: generateSerial(random), notAfter: lifetime(clock, CLIENT_DAYS).notAfter }),
     issueClient({ agentId, serial, notAfter }, key) {
       const dates = { notBefore: lifetime(clock, CLIENT_DAYS).notBefore, notAfter };
       return issue(serial, agentId, dates, key, [
@@ -154,10 +154,10 @@ export async function openAuthority(kept: KeptAuthority, clock: Clock, random: R
 }
 
 /**
- * The key a PKCS #10 request asks a certificate for (RFC 2986); null where it is too large, no request, not for P-256 or
- * not signed by that very key. Subject and extensions are not read.
+ * Parses a PKCS #10 certificate request (RFC 2986) and returns its key. Returns null if it is too large, not a request,
+ * not for P-256 or not signed by that key. Ignores subject and extensions.
  */
-export async function readRequest(der: Uint8Array): Promise<RequestedKey | null> {
+export async function parseCertificateRequest(der: Uint8Array): Promise<RequestedKey | null> {
   if (der.length === 0 || der.length > MAX_REQUEST_BYTES) return null;
   try {
     const request = new x509.Pkcs10CertificateRequest(Uint8Array.from(der));
@@ -166,11 +166,11 @@ export async function readRequest(der: Uint8Array): Promise<RequestedKey | null>
     if (!(await request.verify())) return null;
     return (await request.publicKey.export(EC, ["verify"])) as CryptoKey;
   } catch {
-    return null; // the parsers throw on what is no request
+    return null; // the parsers throw if it is not a request
   }
 }
 
-function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
 }
 
@@ -179,14 +179,17 @@ interface Dates {
   readonly notAfter: Date;
 }
 
-/** Certificates know whole seconds. */
+/** Returns the dates of a certificate, in whole seconds as certificates have them. */
 function lifetime(clock: Clock, days: number): Dates {
   const now = Math.floor(clock.now().getTime() / 1_000) * 1_000;
   return { notBefore: new Date(now - BACKDATED_MS), notAfter: new Date(now + days * DAY_MS) };
 }
 
-/** 128 bits, the first two fixed: positive and of one length in every notation (RFC 5280, 4.1.2.2). */
-function makeSerial(random: Random): string {
+/**
+ * Returns a serial number of 128 bits. The first two are fixed, so that it is positive and has one length (RFC 5280,
+ * 4.1.2.2).
+ */
+function generateSerial(random: Random): string {
   const bytes = Buffer.from(random.bytes(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
   return bytes.toString("hex");

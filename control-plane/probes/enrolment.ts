@@ -6,11 +6,16 @@ import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Enrolment, Issuance, NotIssued } from "#control-plane/dispatch/security.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
-import { MAX_REQUEST_BYTES, readRequest, type Authority, type RequestedKey } from "#control-plane/probes/authority.ts";
+import {
+  MAX_REQUEST_BYTES,
+  parseCertificateRequest,
+  type Authority,
+  type RequestedKey,
+} from "#control-plane/probes/authority.ts";
 import { isTokenLive, redeemToken, renewProbe } from "#control-plane/probes/store.ts";
-import { readToken } from "#control-plane/probes/tokens.ts";
+import { parseToken } from "#control-plane/probes/tokens.ts";
 
-/** How a call for a certificate ended; the operator's word in log and metric, finer than what the caller hears. */
+/** Result of a certificate request, for the operator's log and metric. More detailed than the answer to the caller. */
 type Result =
   | "enrolled"
   | "renewed"
@@ -25,7 +30,7 @@ type Result =
   | "away"
   | "error";
 
-/** What enrolment stands on. */
+/** Dependencies of enrolment. */
 interface EnrolmentDeps {
   readonly authority: Authority;
   readonly database: GuardedDatabase;
@@ -35,10 +40,10 @@ interface EnrolmentDeps {
   readonly registry: Registry;
 }
 
-// Guessing a token of 256 bits is hopeless; the limit keeps strangers from making us read and log without end.
+// A token of 256 bits cannot be guessed. The limit bounds the reading and logging that a stranger can cause.
 const FAILURES_PER_MINUTE = 30;
 
-// One text for tokens that never were, are used up or too old: a stranger learns nothing from it.
+// One text for tokens that are unknown, used or expired: a stranger learns nothing from it.
 const BAD_TOKEN: NotIssued = {
   fault: "identity",
   message:
@@ -46,18 +51,21 @@ const BAD_TOKEN: NotIssued = {
 };
 const BAD_REQUEST: NotIssued = {
   fault: "request",
-  message: `certificate_request must be a PKCS #10 request (DER, at most ${MAX_REQUEST_BYTES} octets) for a P-256 key, signed by it`,
+  message:
+    `certificate_request must be a PKCS #10 request (DER, at most ${MAX_REQUEST_BYTES} octets) ` +
+    "for a P-256 key, signed with that key",
 };
 const BAD_CERTIFICATE: NotIssued = {
   fault: "identity",
   message:
-    "renewal needs the agent's own client certificate, and it must not be expired, revoked or replaced; else enrol the agent again with a new join token",
+    "the agent's client certificate is missing, expired, revoked or replaced by a newer one; " +
+    "enrol the agent again with a new join token",
 };
 const LIMITED: NotIssued = { fault: "limit", message: "too many failed attempts; wait a minute" };
 const OVER_LIMIT: Attempt = { result: "limited", answer: LIMITED };
 const AWAY: NotIssued = { fault: "away", message: "the control plane cannot reach its database; try again" };
 
-/** Hands out certificates for tokens and for certificates. */
+/** Creates the service that issues certificates, for a join token or for a valid certificate. */
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   const { authority, database, clock, random, log, registry } = deps;
   const failures = createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
@@ -69,8 +77,8 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   });
 
   /**
-   * `caller` is whom failures are counted against: an address, or an agent that has proved who it is. `work` learns
-   * whether it has failed too often in this minute.
+   * Runs one request and reports its result. Failures are counted for `caller`: an address, or the id of an agent with
+   * a valid certificate. `work` gets whether the caller has failed too often in this minute.
    */
   async function attempt(
     peer: string,
@@ -93,7 +101,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
       return { ok: true, issued: { ...answer, caCertificate: authority.certificate, timeMs } };
     }
     if (answer.fault !== "away" && answer.fault !== "limit") failures.take(caller);
-    // Whoever is over the limit is counted, not logged: the log must not grow at a stranger's will.
+    // A caller over the limit is counted but not logged, so that a stranger cannot fill the log.
     if (answer.fault !== "limit") log.warn({ peer, result }, "agent certificate refused");
     return { ok: false, ...answer };
   }
@@ -101,16 +109,16 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   return {
     enroll: (presented, request, peer) =>
       attempt(peer, peer, async (isExhausted) => {
-        const token = readToken(presented);
+        const token = parseToken(presented);
         const isOurs = token?.fingerprint === authority.fingerprint;
-        // A good token always opens, or a stranger behind the same address could keep agents out.
+        // A valid token is always accepted, or a stranger with the same address could lock out agents.
         if (isExhausted && !(isOurs && (await database.run((sql) => isTokenLive(sql, token.digest, clock.now()))))) {
           return OVER_LIMIT;
         }
         if (token === null) return { result: "token_malformed", answer: BAD_TOKEN };
         if (!isOurs) return { result: "token_foreign", answer: BAD_TOKEN };
-        // Before the token is spent.
-        const key = await readRequest(request);
+        // Checked before the token is used up.
+        const key = await parseCertificateRequest(request);
         if (key === null) return { result: "request", answer: BAD_REQUEST };
         const planned = authority.plan();
         const enrolledBy = await digestOf(token.digest, key);
@@ -129,7 +137,7 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
         if (isExhausted) return OVER_LIMIT;
         if (holder === null || holder.notAfter <= clock.now())
           return { result: "certificate", answer: BAD_CERTIFICATE };
-        const key = await readRequest(request);
+        const key = await parseCertificateRequest(request);
         if (key === null) return { result: "request", answer: BAD_REQUEST };
         const next = authority.plan();
         const renewed = await database.run((sql) => renewProbe(sql, holder, next));
@@ -149,7 +157,10 @@ interface Attempt {
   readonly answer: NotIssued | { readonly agentId: string; readonly certificate: Uint8Array };
 }
 
-/** Names one agent's use of a token: who asks again with the same key is the same agent. */
+/**
+ * Returns the digest that identifies an agent's use of a token: a repeated request with the same key has the same
+ * digest.
+ */
 async function digestOf(token: Uint8Array, key: RequestedKey): Promise<Uint8Array> {
   const publicKey = await webcrypto.subtle.exportKey("spki", key);
   return createHash("sha256").update(token).update(new Uint8Array(publicKey)).digest();

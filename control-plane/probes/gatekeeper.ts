@@ -49,7 +49,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): 
     (payload) => {
       const account = /^account:(\d+)$/.exec(payload)?.[1];
       if (account === undefined) return recheck((id) => id === payload);
-      // The account of an enrolment that is being read is not known yet.
+      // The account of an agent whose enrolment is being read is not known yet.
       recheck((id) => !admitted.has(id) || admitted.accountOf(id) === Number(account));
     },
     () => recheck(() => true),
@@ -81,7 +81,10 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): 
   };
 }
 
-/** Returns the rejection of the holder of a valid certificate; null if it may attach. An agent without a row was deleted. */
+/**
+ * Returns the rejection of the holder of a valid certificate; null if it may attach. An agent without a row was
+ * deleted.
+ */
 export function refuseHolder(holder: Holder, row: StoredProbe | null, now: Date): Rejection | null {
   if (row === null || row.revokedAt !== null) return REVOKED;
   if (holder.notAfter <= now) return EXPIRED;

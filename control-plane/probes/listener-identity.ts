@@ -4,11 +4,11 @@ import type { ListenerIdentity, Security } from "#control-plane/dispatch/securit
 import type { Authority } from "#control-plane/probes/authority.ts";
 
 const HOUR_MS = 3_600_000;
-// A third of the certificate's life: a replica that cannot renew for weeks still serves.
+// A third of the certificate's lifetime: a replica that cannot renew it for weeks still works.
 const AHEAD_MS = 30 * 24 * HOUR_MS;
 
-/** The listener's certificate, renewed while the process runs, until `close`. */
-export async function keepListenerIdentity(
+/** Issues the listener's certificate and renews it until `close`. */
+export async function openListenerIdentity(
   authority: Pick<Authority, "issueServer">,
   { clock, log, everyMs = HOUR_MS }: { clock: Clock; log: Logger; everyMs?: number },
 ): Promise<Security["identity"] & { close(): void }> {

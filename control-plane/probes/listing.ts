@@ -5,31 +5,31 @@ import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
 import { deadBefore } from "#control-plane/probes/presence/dead-replicas.ts";
 import { listProbes, type ProbeRecord } from "#control-plane/probes/presence/store.ts";
-import { readStoredHello } from "#control-plane/probes/presence/stored-hello.ts";
+import { parseStoredHello } from "#control-plane/probes/presence/stored-hello.ts";
 import { statusOf, type ProbeStatus } from "#control-plane/probes/status.ts";
 
-/** One probe as operators see it, the same on every replica. */
+/** One probe as operators see it. Every replica returns the same. */
 export interface ProbeRow {
   readonly agent: AgentInfo;
   readonly status: ProbeStatus;
-  /** Live replicas it is attached to, in order. */
+  /** Ids of the live replicas to which it is attached, sorted. */
   readonly replicas: readonly string[];
-  /** Right to a second or two while it is attached; null: it never was. */
+  /** Time at which it was last attached, accurate to a second or two; null if it never was. */
   readonly lastSeenAt: Date | null;
-  /** Set: it serves this account only. */
+  /** The only account that is allowed to use it; null for all accounts. */
   readonly accountId: number | null;
   readonly enrolledAt: Date;
-  /** End of its newest certificate. */
+  /** Expiry of its newest certificate. */
   readonly certificateExpiresAt: Date;
 }
 
-/** Every probe that was ever enrolled, revoked ones included. */
+/** List of all probes that were ever enrolled, including revoked ones. */
 export interface ProbeListing {
-  /** By region and id; with `id` that one, or none. Rejects while the database is away. */
+  /** Returns the matching probes, sorted by region and id. Rejects while the database is away. */
   read(filter?: { readonly id?: string; readonly status?: ProbeStatus }): Promise<readonly ProbeRow[]>;
 }
 
-/** What the listing is put together from. */
+/** Dependencies of the listing. */
 interface ProbeListingDeps {
   readonly sql: Sql;
   readonly clock: Pick<Clock, "now">;
@@ -37,23 +37,23 @@ interface ProbeListingDeps {
   readonly replicaId: string;
 }
 
-/** The database's word on every probe, with this replica's own on those attached to it: that is a moment newer. */
+/** Creates the listing from the database and the agents of this replica, whose state is a moment newer. */
 export function createProbeListing({ sql, clock, roster, replicaId }: ProbeListingDeps): ProbeListing {
   return {
     async read({ id, status } = {}) {
-      const asked = { replicaId, horizon: deadBefore(clock.now()), id: id ?? null };
-      const records = await listProbes(sql, asked);
+      const query = { replicaId, horizon: deadBefore(clock.now()), id: id ?? null };
+      const records = await listProbes(sql, query);
       return records
-        .map((record) => rowOf(record, roster.session(record.id), replicaId))
+        .map((record) => toRow(record, roster.session(record.id), replicaId))
         .filter((row) => status === undefined || row.status === status);
     },
   };
 }
 
-function rowOf(record: ProbeRecord, session: Session | undefined, replicaId: string): ProbeRow {
+function toRow(record: ProbeRecord, session: Session | undefined, replicaId: string): ProbeRow {
   const { id, region, hello, enabled, revokedAt, replicas, draining } = record;
   return {
-    agent: session?.agent ?? readStoredHello(id, region, hello),
+    agent: session?.agent ?? parseStoredHello(id, region, hello),
     status: statusOf({
       revoked: revokedAt !== null,
       enabled,

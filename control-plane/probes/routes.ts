@@ -21,14 +21,14 @@ const NewToken = Type.Object({
     }),
   ),
   reusable: Type.Optional(
-    Type.Boolean({ default: false, description: "true: any number of agents may join with it; false: one agent" }),
+    Type.Boolean({ default: false, description: "true: any number of agents can join with it; false: one agent" }),
   ),
   account_id: Type.Optional({
     ...IdField,
-    description: "Account that alone may use the agents; default: all accounts",
+    description: "The only account that can use the agents; default: all accounts",
   }),
 });
-const MadeToken = Type.Object({
+const CreatedToken = Type.Object({
   token: Type.String({ description: "Value for VANTAGE_JOIN_TOKEN of the agent; shown only in this response" }),
   expires_at: Type.String({ format: "date-time", description: "Expiry of the token" }),
   ca_fingerprint: Type.String({
@@ -50,14 +50,14 @@ const Shown = Type.Object({
   id: ProbeId,
   region: Type.String({ description: "Region" }),
   account_id: Type.Union([Type.Integer(), Type.Null()], {
-    description: "Account that alone may use it; null: all accounts",
+    description: "The only account that can use it; null: all accounts",
   }),
   enabled: Type.Boolean({ description: "Whether the agent gets jobs" }),
 });
 const Revoked = Type.Object({ id: ProbeId, revoked: Type.Literal(true, { description: "Always true" }) });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
 
-/** The operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes. */
+/** Registers the operator's routes of enrolment: POST /api/admin/probe-tokens, PUT and DELETE /api/admin/probes. */
 export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes: Probes): void {
   server.route({
     method: "POST",
@@ -68,13 +68,13 @@ export function registerProbeRoutes(server: FastifyInstance, admin: Hook, probes
       id: "admin_create_probe_token",
       summary: "Create a join token for probe agents",
       status: 201,
-      data: MadeToken,
+      data: CreatedToken,
       body: NewToken,
       errors: ["missing_parameter", "not_found"],
     }),
     handler: async (request, reply) => {
-      const asked = readWrite(NewToken, request);
-      const { region, ttl_seconds: ttlSeconds = HOUR_SECONDS, reusable = false, account_id: accountId = null } = asked;
+      const body = readWrite(NewToken, request);
+      const { region, ttl_seconds: ttlSeconds = HOUR_SECONDS, reusable = false, account_id: accountId = null } = body;
       if (!REGION.test(region)) throw badRegion();
       const made = await probes.createToken({ region, ttlSeconds, reusable, accountId });
       if (made === null) throw new Refusal("not_found", `No account has the id ${accountId}.`);

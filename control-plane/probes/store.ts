@@ -1,21 +1,26 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 
-/** The channel of changed enrolments: an agent's id, or `account:<id>` where an account was erased with its agents. */
+/**
+ * Notification channel of changed enrolments: an agent's id, or `account:<id>` if an account was erased with its
+ * agents.
+ */
 export const PROBE_CHANNEL = "probes";
 
-/** The authority as it is kept: DER, the key sealed. */
+/** The stored authority: DER, with the key encrypted. */
 interface StoredAuthority {
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
 }
 
-/** The authority, or null before the first start. */
+/** Finds the authority; null before the first start. */
 export async function findAuthority(sql: Queryable): Promise<StoredAuthority | null> {
   const [row] = await sql<StoredAuthority[]>`select certificate, private_key as "privateKey" from authority`;
   return row ?? null;
 }
 
-/** Keeps this authority unless one stands; the one that stands then. Replicas that start at once take turns. */
+/**
+ * Inserts an authority unless there is one. Returns the stored one. Replicas that start at the same time take turns.
+ */
 export async function insertAuthority(tx: Transaction, made: StoredAuthority, now: Date): Promise<StoredAuthority> {
   await tx`select pg_advisory_xact_lock(hashtext('vantage authority'))`;
   await tx`
@@ -26,8 +31,9 @@ export async function insertAuthority(tx: Transaction, made: StoredAuthority, no
   return kept;
 }
 
-/** What a join token lets in. */
+/** A stored join token. */
 interface StoredToken {
+  /** SHA-256 of its secret. */
   readonly digest: Uint8Array;
   readonly region: string;
   readonly accountId: number | null;
@@ -35,7 +41,7 @@ interface StoredToken {
   readonly expiresAt: Date;
 }
 
-/** Adds a token and drops those that ended a week ago; false where the account does not exist. */
+/** Inserts a token and deletes those that expired a week ago. Returns false if the account does not exist. */
 export async function insertToken(sql: Queryable, token: StoredToken, now: Date): Promise<boolean> {
   const { digest, region, accountId, reusable, expiresAt } = token;
   const { count } = await sql`
@@ -46,9 +52,9 @@ export async function insertToken(sql: Queryable, token: StoredToken, now: Date)
   return count > 0;
 }
 
-/** An agent about to be enrolled. */
+/** An agent to enrol. */
 interface NewProbe {
-  /** Its id is the token's region, a hyphen and this. */
+  /** Last part of its id, after the token's region and a hyphen. */
   readonly suffix: string;
   readonly serial: string;
   readonly notAfter: Date;
@@ -56,14 +62,15 @@ interface NewProbe {
   readonly enrolledBy: Uint8Array;
 }
 
-/** What became of a token: the agent it let in, or why it let nobody in. */
+/** Result of redeeming a token: the enrolled agent, or the reason for the refusal. */
 type Redeemed =
   | { readonly ok: true; readonly agentId: string; readonly region: string; readonly accountId: number | null }
   | { readonly ok: false; readonly reason: "unknown" | "used" | "expired" };
 
 /**
- * Redeems a token and enrols the agent in one statement: of two that redeem a one-off token at once one gets it. The
- * agent that got it may ask again with the same key until it has attached: its answer may have got lost.
+ * Redeems a token and enrols the agent in one statement: of two agents that redeem a one-time token at the same time,
+ * one succeeds. That agent can repeat the request with the same key until it has attached, because the answer can get
+ * lost.
  */
 export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: NewProbe, now: Date): Promise<Redeemed> {
   const [row] = await sql<
@@ -96,13 +103,13 @@ export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: New
   return { ok: false, reason: row.known === 0 ? "unknown" : row.expired === 1 ? "expired" : "used" };
 }
 
-/** Whether a token is known and has not expired, used or not. */
+/** Reports whether a token is known and has not expired, whether used or not. */
 export async function isTokenLive(sql: Queryable, digest: Uint8Array, now: Date): Promise<boolean> {
   const rows = await sql`select 1 from join_tokens where digest = ${digest} and expires_at > ${now}`;
   return rows.length > 0;
 }
 
-/** An enrolment. */
+/** A stored enrolment. */
 export interface StoredProbe {
   readonly id: string;
   readonly region: string;
@@ -113,7 +120,7 @@ export interface StoredProbe {
   readonly previousSerial: string | null;
 }
 
-/** The enrolments with these ids, in no order; those nobody has are missing. */
+/** Finds the enrolments with these ids, in any order. Unknown ids are missing. */
 export async function findProbes(sql: Sql, ids: readonly string[]): Promise<readonly StoredProbe[]> {
   return sql<StoredProbe[]>`
     select id, region, account_id as "accountId", enabled, revoked_at as "revokedAt",
@@ -122,8 +129,8 @@ export async function findProbes(sql: Sql, ids: readonly string[]): Promise<read
 }
 
 /**
- * Notes an agent's next certificate, if the one it showed is its newest or the one before and it is not revoked. The one
- * it showed becomes the one before: what was issued in between never arrived.
+ * Stores an agent's next certificate if it is not revoked and presented its newest or its previous certificate. The
+ * presented one becomes the previous one: a certificate issued after it has never arrived. Returns false if refused.
  */
 export async function renewProbe(
   sql: Queryable,
@@ -137,7 +144,7 @@ export async function renewProbe(
   return count > 0;
 }
 
-/** Lets an agent work or not and tells every replica; null where there is none or it is revoked. */
+/** Enables or disables an agent and notifies every replica. Returns null if there is none or it is revoked. */
 export async function enableProbe(sql: Queryable, id: string, enabled: boolean): Promise<StoredProbe | null> {
   const [row] = await sql<StoredProbe[]>`
     with changed as (
@@ -149,7 +156,7 @@ export async function enableProbe(sql: Queryable, id: string, enabled: boolean):
   return row ?? null;
 }
 
-/** Revokes an agent and tells every replica; a second time changes nothing. false: there is none. */
+/** Revokes an agent and notifies every replica. A second call changes nothing. Returns false if there is none. */
 export async function revokeProbe(sql: Queryable, id: string, now: Date): Promise<boolean> {
   const rows = await sql`
     with changed as (
@@ -159,12 +166,12 @@ export async function revokeProbe(sql: Queryable, id: string, now: Date): Promis
   return rows.length > 0;
 }
 
-/** Tells every replica that an account is gone, and its agents with it. */
+/** Notifies every replica that an account was erased with its agents. */
 export async function notifyAccountErased(sql: Queryable, accountId: number): Promise<void> {
   await sql`select pg_notify(${PROBE_CHANNEL}, ${`account:${accountId}`})`;
 }
 
-/** An account's private agents, for its export. */
+/** Returns the private agents of an account, for its data export. */
 export async function exportProbes(sql: Queryable, accountId: number): Promise<unknown> {
   return sql`
     select id, region, enabled, revoked_at, enrolled_at, last_seen_at, certificate_expires_at

@@ -6,46 +6,46 @@ import { insertToken } from "#control-plane/probes/store.ts";
 // Prefix, 32 random bytes in base64url, SHA-256 of the authority's certificate (DER) in hex.
 const FORM = /^vjt_([A-Za-z0-9_-]{43})_([0-9a-f]{64})$/;
 
-/** A join token read by its form. */
+/** A parsed join token. */
 interface JoinToken {
-  /** SHA-256 of the secret as written; all that is kept of it. */
+  /** SHA-256 of the secret's text; the only part of it that is stored. */
   readonly digest: Uint8Array;
-  /** Of the authority whose control plane the token is for. */
+  /** Fingerprint of the authority of the control plane that the token is for. */
   readonly fingerprint: string;
 }
 
-/** Reads a token as an agent presents it; null where it is none. */
-export function readToken(presented: string): JoinToken | null {
+/** Parses a token that an agent presents. Returns null if it has another form. */
+export function parseToken(presented: string): JoinToken | null {
   const [, secret, fingerprint] = (presented.length > 200 ? null : FORM.exec(presented)) ?? [];
   if (secret === undefined || fingerprint === undefined) return null;
   return { digest: createHash("sha256").update(secret).digest(), fingerprint };
 }
 
-/** What a new token lets in. */
+/** Properties of a new token. */
 export interface TokenRequest {
   readonly region: string;
-  /** Set: private agents of this account. */
+  /** Account that its agents belong to; null for shared agents. */
   readonly accountId: number | null;
   readonly ttlSeconds: number;
-  /** false: one agent only. */
+  /** Whether any number of agents can join with it; otherwise only one. */
   readonly reusable: boolean;
 }
 
-/** A token just made, in clear for the only time. */
-export interface MadeToken {
+/** A new token, in plain text for the only time. */
+export interface CreatedToken {
   readonly token: string;
   readonly expiresAt: Date;
 }
 
-/** Makes a token for the authority with this fingerprint; null where the account does not exist. */
-export async function makeToken(
+/** Creates a token for the authority with this fingerprint. Returns null if the account does not exist. */
+export async function createToken(
   sql: Queryable,
   request: TokenRequest,
   { fingerprint, clock, random }: { fingerprint: string; clock: Clock; random: Random },
-): Promise<MadeToken | null> {
+): Promise<CreatedToken | null> {
   const token = `vjt_${Buffer.from(random.bytes(32)).toString("base64url")}_${fingerprint}`;
-  const read = readToken(token);
-  if (read === null) throw new Error("a token of ours does not read");
+  const read = parseToken(token);
+  if (read === null) throw new Error("a created token cannot be parsed");
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + request.ttlSeconds * 1_000);
   const { region, accountId, reusable } = request;

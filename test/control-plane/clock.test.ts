@@ -5,7 +5,7 @@ import { createManualClock } from "#test/support/clock.ts";
 const HOST_START = new Date("2026-03-01T00:00:00Z");
 
 describe("the database's clock", () => {
-  it("replaces the host's word from the first measurement on and is carried by monotonic time", async () => {
+  it("replaces the host's clock after the first measurement and continues by monotonic time", async () => {
     const host = createManualClock(HOST_START);
     const clock = createDatabaseClock({ host, readTime: async () => Date.parse("2026-03-01T01:00:00Z") });
     expect(clock.now()).toEqual(HOST_START);
@@ -16,7 +16,7 @@ describe("the database's clock", () => {
     clock.close();
   });
 
-  it("takes half the round trip off and ignores what lies within it", async () => {
+  it("corrects a measurement by half of the round trip, and ignores differences within it", async () => {
     const host = createManualClock(HOST_START);
     let database = 0;
     const clock = createDatabaseClock({
@@ -28,11 +28,11 @@ describe("the database's clock", () => {
     });
     database = 1_000_000;
     await clock.sync();
-    // Sent at 0, received at 100: the reading was taken at about 50.
+    // Sent at 0, received at 100: the database read its clock at about 50.
     expect(clock.now().getTime()).toBe(1_000_050);
     database = 1_000_130;
     await clock.sync();
-    // 20 ms off by a measurement that is only known to 50: no step.
+    // A difference of 20 ms in a measurement with an accuracy of 50 ms: no step.
     expect(clock.now().getTime()).toBe(1_000_150);
     database = 1_005_000;
     await clock.sync();
@@ -40,7 +40,7 @@ describe("the database's clock", () => {
     clock.close();
   });
 
-  it("goes on without the database", async () => {
+  it("continues without the database", async () => {
     const host = createManualClock(HOST_START);
     let away = false;
     const clock = createDatabaseClock({

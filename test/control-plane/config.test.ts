@@ -9,11 +9,11 @@ function config(environment: Record<string, string>): Config {
   return read.config;
 }
 
-test("run alone, the control plane needs a database", () => {
+test("without npm start, the control plane needs a database setting", () => {
   expect(readConfig({})).toEqual({ ok: false, line: expect.stringMatching(/^DATABASE_URL must be set/) });
 });
 
-test("defaults make a complete configuration on loopback", () => {
+test("the defaults are a complete configuration on loopback", () => {
   expect(config({})).toMatchObject({
     databaseUrl: DATABASE_URL,
     http: { host: "127.0.0.1", port: 8080 },
@@ -25,19 +25,19 @@ test("defaults make a complete configuration on loopback", () => {
   });
 });
 
-test("the base URL follows the listener and TLS, and never names every address", () => {
+test("the base URL follows the listener and TLS, and never contains an unspecified address", () => {
   const tls = { VANTAGE_TLS_CERT: "c.pem", VANTAGE_TLS_KEY: "k.pem" };
   expect(config({ VANTAGE_HTTP_ADDR: "0.0.0.0:443", ...tls }).baseUrl).toBe("https://127.0.0.1:443");
   expect(config({ VANTAGE_HTTP_ADDR: "[::]:81" }).baseUrl).toBe("http://[::1]:81");
   expect(config({ VANTAGE_BASE_URL: "https://status.example/x/" }).baseUrl).toBe("https://status.example/x");
 });
 
-test("metrics can be off, and an address asked for is no default", () => {
+test("metrics can be off, and a configured address is not a default", () => {
   expect(config({ VANTAGE_METRICS_ADDR: "off" }).metrics.address).toBeNull();
   expect(config({ VANTAGE_METRICS_ADDR: "127.0.0.1:9464" }).metrics.defaulted).toBe(false);
 });
 
 test.each(["0.0.0.0:50051", "[::]:50051", "192.0.2.1:50051", "hub.example:50051", "127.0.0.9:50051"])(
-  "agents prove who they are, so they may come from anywhere: %s",
+  "agents authenticate, so their listener can have any address: %s",
   (address) => expect(config({ VANTAGE_GRPC_ADDR: address }).grpc.port).toBe(50051),
 );

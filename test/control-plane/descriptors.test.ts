@@ -2,17 +2,17 @@ import { expect, it } from "vitest";
 import { parseDescriptorLimit, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { planConnections } from "#control-plane/descriptors.ts";
 
-it.each([256, 1_024, 4_096, 20_000, 1_048_576])("of %d descriptors all listeners together leave some", (limit) => {
+it.each([256, 1_024, 4_096, 20_000, 1_048_576])("all listeners together leave some of %d descriptors", (limit) => {
   const { http, strangers, agents } = planConnections(limit);
   expect(Math.min(http, strangers, agents)).toBeGreaterThan(0);
   expect(http + strangers + agents).toBeLessThanOrEqual(limit - 192);
 });
 
-it("gives the usual 1024 descriptors to 416 callers, 104 strangers and 312 agents", () => {
+it("divides the usual 1024 descriptors into 416 for callers, 104 for unidentified peers and 312 for agents", () => {
   expect(planConnections(1_024)).toEqual({ http: 416, strangers: 104, agents: 312 });
 });
 
-it("reads the soft limit of a process", () => {
+it("parses the soft limit of a process", () => {
   const text = (soft: string) =>
     `Limit                     Soft Limit           Hard Limit           Units     \nMax open files            ${soft}                 524288               files     \n`;
   expect(parseDescriptorLimit(text("1024"))).toBe(1_024);

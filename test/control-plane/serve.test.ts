@@ -21,7 +21,7 @@ let sql: postgres.Sql;
 let http: number;
 let grpc: number;
 
-/** Intervals of this process that were started since the last test began and are not cleared. */
+/** Intervals that were started since the last test began and are not cleared. */
 const intervals = new Set<NodeJS.Timeout>();
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ beforeEach(async () => {
   [http, grpc] = [await freePort(), await freePort()];
 });
 
-/** Opens an app and serves it; what serving rejects with, or null where it served and was stopped. */
+/** Opens an app and serves it. Returns the error of a rejection, or null if it served and was stopped. */
 async function serveOnce(config: Partial<Config> = {}): Promise<unknown> {
   const read = readConfig({ DATABASE_URL: database.url });
   if (!read.ok) throw new Error(read.line);
@@ -82,7 +82,7 @@ async function listenOn(port: number): Promise<Server> {
   return server;
 }
 
-/** Names of the database connections that are open besides the test's own. */
+/** Returns the names of the open database connections except the test's own. */
 async function openConnections(): Promise<readonly string[]> {
   const rows = await sql<{ name: string }[]>`
     select application_name as name from pg_stat_activity
@@ -92,7 +92,7 @@ async function openConnections(): Promise<readonly string[]> {
 
 async function expectNothingOpen(ports: readonly number[]): Promise<void> {
   for (const port of ports) (await listenOn(port)).close();
-  // A closed client's backend takes a moment to leave.
+  // The backend of a closed client takes a moment to exit.
   await expect.poll(openConnections, { timeout: 10_000 }).toEqual([]);
   expect(Array.from(intervals, (timer) => timer.hasRef())).toEqual([]);
 }

@@ -7,7 +7,12 @@ import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatc
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Security } from "#control-plane/dispatch/security.ts";
-import { makeAuthority, openAuthority, readRequest, type Authority } from "#control-plane/probes/authority.ts";
+import {
+  createAuthority,
+  openAuthority,
+  parseCertificateRequest,
+  type Authority,
+} from "#control-plane/probes/authority.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
@@ -32,7 +37,7 @@ export function tokenFor(door: AgentDoor, region: string, agentId: string): Prom
 
 /** Listens for a hub under an authority of its own. */
 export async function openDoor(hub: Hub, log: Logger, over: Partial<ConnectionLimits> = {}): Promise<HubDoor> {
-  const authority = await openAuthority(await makeAuthority(systemClock, systemRandom), systemClock, systemRandom);
+  const authority = await openAuthority(await createAuthority(systemClock, systemRandom), systemClock, systemRandom);
   const expected = new Map<string, { agentId: string; region: string }>();
   const registry = new Registry();
   const listener = await listenGrpc({
@@ -64,7 +69,7 @@ async function secure(
   const identity = await authority.issueServer();
   const regions = new Map<string, string>();
   const issue = async (agentId: string, request: Uint8Array) => {
-    const key = await readRequest(request);
+    const key = await parseCertificateRequest(request);
     if (key === null) return { ok: false, fault: "request", message: "no request" } as const;
     const certificate = await authority.issueClient({ ...authority.plan(), agentId }, key);
     const timeMs = Date.now();

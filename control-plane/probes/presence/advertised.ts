@@ -1,26 +1,26 @@
 import type { ReplicaInfo } from "#control-plane/dispatch/presence.ts";
 
 /**
- * Watches for replicas without an advertised address. Agents can then reach a second replica only if a load
- * balancer happens to lead them there, and a job of an agent that is attached elsewhere is answered with 503.
+ * Watches for replicas without an advertised address. Agents reach such a replica only if a load balancer happens to
+ * send them there, and a job for an agent that is attached to another replica is answered with 503.
  */
 export interface AdvertiseWatch {
-  /** Takes the live replicas of one look at the database; returns a change of `missing` that is worth a line in the log. */
-  look(replicas: readonly ReplicaInfo[], nowMs: number): "incomplete" | "complete" | null;
-  /** Ids of the replicas without an address, while there are several replicas. */
+  /** Takes the live replicas as last read from the database. Returns a change of `missing` that should be logged. */
+  update(replicas: readonly ReplicaInfo[], nowMs: number): "incomplete" | "complete" | null;
+  /** Returns the ids of the replicas without an address; empty if there is only one replica. */
   missing(): readonly string[];
 }
 
 /**
- * A watch that has seen nothing yet. A change counts once it has lasted `settleMs` milliseconds, the time that a replica
- * which ended without a word is still listed: one that is just started again is not two.
+ * Creates a watch. A change counts after it has lasted `settleMs` milliseconds. For that time a replica that crashed is
+ * still listed, and a replica that restarts must not count as two.
  */
-export function watchAdvertised(settleMs: number): AdvertiseWatch {
+export function createAdvertiseWatch(settleMs: number): AdvertiseWatch {
   let missing: readonly string[] = [];
   let candidate: readonly string[] = [];
   let since = -Infinity;
   return {
-    look(replicas, nowMs) {
+    update(replicas, nowMs) {
       const found = replicas.length < 2 ? [] : replicas.filter(({ address }) => address === "").map(({ id }) => id);
       if (found.join() !== candidate.join()) [candidate, since] = [found, nowMs];
       if (candidate.join() === missing.join() || (candidate.length > 0 && nowMs - since < settleMs)) return null;

@@ -1,6 +1,6 @@
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { AttachmentChange, PresenceReading } from "#control-plane/probes/presence/store.ts";
-import { storedHello } from "#control-plane/probes/presence/stored-hello.ts";
+import { toStoredHello } from "#control-plane/probes/presence/stored-hello.ts";
 
 /** An agent that is attached to this replica. */
 interface OwnAttachment {
@@ -8,26 +8,26 @@ interface OwnAttachment {
   readonly draining: boolean;
 }
 
-/** The agents attached to this replica, and which of them the database does not show as they are. */
+/** The agents attached to this replica, and the changes that the database does not show yet. */
 export interface OwnAttachments {
   get(probeId: string): OwnAttachment | null;
-  /** An agent attached, left or began to drain; the database is to be told. */
+  /** Records that an agent attached, left or began to drain. The change must then be written to the database. */
   apply(agent: AgentInfo, state: "online" | "draining" | "gone"): void;
-  /** Marks what the database shows wrongly: a row that expired, or a write that overtook another. */
+  /** Marks agents that the database shows wrongly: because a row expired or one write overtook another. */
   compare(stored: PresenceReading["own"]): void;
-  /** Whether the database is to be told of anything. */
+  /** Reports whether there are changes to write. */
   hasChanges(): boolean;
-  /** Takes up to `limit` changes, each as the agent is now. */
+  /** Takes up to `limit` changes, each with the present state of the agent. */
   takeChanges(limit: number): readonly AttachmentChange[];
-  /** Marks changes again that could not be written. */
+  /** Marks changes again after they could not be written. */
   putBack(changes: readonly AttachmentChange[]): void;
-  /** Ids of the attached agents. */
+  /** Returns the ids of the attached agents. */
   attachedIds(): readonly string[];
-  /** Ids of agents that are attached, or of whose leave the database has not been told. */
+  /** Returns the ids of agents that are attached, or that left without a write to the database yet. */
   knownIds(): readonly string[];
 }
 
-/** No agent is attached. */
+/** Creates the attachments of a replica without agents. */
 export function createOwnAttachments(): OwnAttachments {
   const attached = new Map<string, OwnAttachment>();
   const changed = new Set<string>();
@@ -36,7 +36,7 @@ export function createOwnAttachments(): OwnAttachments {
     const held = attached.get(probeId);
     return held === undefined
       ? { probeId, draining: false, hello: null }
-      : { probeId, draining: held.draining, hello: storedHello(held.agent) };
+      : { probeId, draining: held.draining, hello: toStoredHello(held.agent) };
   }
 
   return {

@@ -1,33 +1,33 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import { statusOf } from "#control-plane/probes/status.ts";
-import type { Picture } from "#control-plane/probes/presence/picture.ts";
+import type { PresenceSnapshot } from "#control-plane/probes/presence/snapshot.ts";
 
-/** The figures of presence. */
+/** Metrics of presence that other code updates. */
 export interface PresenceMetrics {
   readonly failures: Counter<"operation">;
-  /** The picture has just been read. */
-  looked(): void;
+  /** Records that the snapshot has just been read. */
+  noteRead(): void;
 }
 
-/** What is read at each scrape. */
+/** Values read at each scrape. */
 interface PresenceSources {
   readonly clock: Clock;
-  readonly picture: () => Picture;
-  /** An agent's attachment to this replica; null: none. */
+  readonly snapshot: () => PresenceSnapshot;
+  /** Returns an agent's attachment to this replica; null if there is none. */
   readonly own: (probeId: string) => { readonly draining: boolean } | null;
 }
 
-/** Registers them. */
-export function createPresenceMetrics(registry: Registry, { clock, picture, own }: PresenceSources): PresenceMetrics {
-  let lookedAt = clock.monotonic();
+/** Registers the metrics of presence. */
+export function createPresenceMetrics(registry: Registry, { clock, snapshot, own }: PresenceSources): PresenceMetrics {
+  let readAt = clock.monotonic();
   registry.registerMetric(
     new Gauge({
       name: "vantage_replicas",
       help: "Live replicas of the control plane known to this replica, itself included",
       registers: [],
       collect() {
-        this.set(Math.max(1, picture().replicas.length));
+        this.set(Math.max(1, snapshot().replicas.length));
       },
     }),
   );
@@ -37,7 +37,7 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
       help: "Time since this replica last read which agents are attached to which replica",
       registers: [],
       collect() {
-        this.set((clock.monotonic() - lookedAt) / 1_000);
+        this.set((clock.monotonic() - readAt) / 1_000);
       },
     }),
   );
@@ -49,7 +49,7 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
       registers: [],
       collect() {
         this.reset();
-        for (const { agent, enabled, replicas, draining } of picture().probes.values()) {
+        for (const { agent, enabled, replicas, draining } of snapshot().probes.values()) {
           const status = statusOf({ revoked: false, enabled, here: own(agent.id), elsewhere: { replicas, draining } });
           this.inc({ region: agent.place.region, status });
         }
@@ -63,8 +63,8 @@ export function createPresenceMetrics(registry: Registry, { clock, picture, own 
       labelNames: ["operation"],
       registers: [registry],
     }),
-    looked() {
-      lookedAt = clock.monotonic();
+    noteRead() {
+      readAt = clock.monotonic();
     },
   };
 }

@@ -9,7 +9,7 @@ import { createPresence, type PresenceService } from "#control-plane/probes/pres
 
 const TIMEOUT_MS = 2_000;
 
-/** What the presence of a replica needs. */
+/** Dependencies of the presence of a replica. */
 interface PresenceDeps {
   readonly config: Pick<Config, "databaseUrl" | "grpcAdvertise">;
   readonly notifications: Notifications;
@@ -18,9 +18,9 @@ interface PresenceDeps {
   readonly registry: Registry;
 }
 
-/** The presence of this replica, on a connection of its own; `start` it before agents may come. */
+/** Opens the presence of this replica on a separate connection. Call `start` before agents can attach. */
 export function openPresence({ config, notifications, clock, log, registry }: PresenceDeps): PresenceService {
-  // Half a second of beats may be lost with the database: the next beat repeats them.
+  // Signs of life of the last half second can be lost in a crash of the database: the next one repeats them.
   const options = { name: "vantage presence", connections: 1, statementTimeoutMs: TIMEOUT_MS, durable: false };
   return createPresence({
     database: guardDatabase(() => connect(config.databaseUrl, options), TIMEOUT_MS),

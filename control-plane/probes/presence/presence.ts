@@ -5,62 +5,63 @@ import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";
-import { watchAdvertised, type AdvertiseWatch } from "#control-plane/probes/presence/advertised.ts";
+import { createAdvertiseWatch, type AdvertiseWatch } from "#control-plane/probes/presence/advertised.ts";
 import { createOwnAttachments } from "#control-plane/probes/presence/attachments.ts";
 import { DEAD_MS } from "#control-plane/probes/presence/dead-replicas.ts";
 import { createPresenceMetrics, type PresenceMetrics } from "#control-plane/probes/presence/metrics.ts";
-import { createPictureReader } from "#control-plane/probes/presence/picture-reader.ts";
-import { BLANK, type Picture } from "#control-plane/probes/presence/picture.ts";
+import { createSnapshotReader } from "#control-plane/probes/presence/snapshot-reader.ts";
+import { EMPTY_SNAPSHOT, type PresenceSnapshot } from "#control-plane/probes/presence/snapshot.ts";
 import { createRounds } from "#control-plane/probes/presence/rounds.ts";
 import { createSignOfLife } from "#control-plane/probes/presence/sign-of-life.ts";
 import { PRESENCE_CHANNEL } from "#control-plane/probes/presence/store.ts";
 
-/** Milliseconds between signs of life. */
+/** Interval between signs of life, in milliseconds. */
 const BEAT_MS = 1_000;
-/** Milliseconds between readings of the picture without a notification, which can be lost. */
+/** Interval in milliseconds between reads without a notification, because a notification can be lost. */
 const SWEEP_MS = 2_000;
-/** Least milliseconds between two writes, and so between two notifications. */
+/** Minimum time in milliseconds between two writes, and so between two notifications. */
 const REST_MS = 100;
 
 /** Presence that runs from `start` to `stop`. */
 export interface PresenceService extends Presence {
-  /** Ids of live replicas that advertise no address to agents, while there are several replicas (advertised.ts). */
+  /** Returns the ids of live replicas without an advertised address, if there are several replicas (advertised.ts). */
   unadvertised(): readonly string[];
-  /** Enters this replica and takes the first look; resolves also where the database is away. Call it once. */
+  /** Registers this replica and reads the first snapshot. Also resolves if the database is away. Call it once. */
   start(replicaId: string): Promise<void>;
-  /** Takes this replica out, where the database can be reached, and closes the connection. */
+  /** Removes this replica from the database if it is available, and closes the connection. */
   stop(): Promise<void>;
 }
 
-/** What presence needs. */
+/** Dependencies of presence. */
 interface PresenceDeps {
-  /** A connection for presence alone: a sign of life must not queue behind other statements. */
+  /** Used only by presence: a sign of life must not wait behind other statements. */
   readonly database: GuardedDatabase;
   readonly notifications: Notifications;
   readonly clock: Clock;
   readonly log: Logger;
   readonly registry: Registry;
-  /** host:port that agents dial to reach this replica; empty: not advertised. */
+  /** host:port at which agents reach this replica; empty if not advertised. */
   readonly address: string;
 }
 
 /**
- * Keeps this replica's part of the database's picture true and its own copy of the picture fresh. All statements run one
- * after the other in rounds: write what has changed, then read. Nothing here rejects or throws into the hub. While the
- * database is away the picture stays as it is; a reading that shows our own part wrong has it written again.
+ * Opens the presence of a replica: it keeps the replica's own rows in the database up to date and reads those of the
+ * others. All statements run one after the other in rounds: write the changes, then read. No error reaches the hub.
+ * While the database is away the snapshot stays unchanged. If a read shows wrong rows of this replica, they are written
+ * again.
  */
 export function createPresence(deps: PresenceDeps): PresenceService {
   const { database, notifications, clock, log, address } = deps;
   const attachments = createOwnAttachments();
-  const reader = createPictureReader({ database, clock, attachments });
+  const reader = createSnapshotReader({ database, clock, attachments });
   const signOfLife = createSignOfLife({ database, clock, attachments });
   const metrics = createPresenceMetrics(deps.registry, {
     clock,
-    picture: () => reader.picture(),
+    snapshot: () => reader.snapshot(),
     own: (id) => attachments.get(id),
   });
   const failures = createFailureLog(log, metrics);
-  const advertised = watchAdvertised(DEAD_MS);
+  const advertised = createAdvertiseWatch(DEAD_MS);
   const listeners: (() => void)[] = [];
   const timers: NodeJS.Timeout[] = [];
   let self: ReplicaInfo = { id: "", address };
@@ -72,20 +73,20 @@ export function createPresence(deps: PresenceDeps): PresenceService {
     try {
       if (signOfLife.isDue()) await signOfLife.write(self);
       operation = "read";
-      if (reader.isDue()) await readPicture();
-      // More changes than one statement takes, or changes that the reading has found.
+      if (reader.isDue()) await readSnapshot();
+      // There are more changes than fit into one statement, or the read has found changes.
       if (attachments.hasChanges()) rounds.wake();
       failures.noteSuccess();
     } catch (error) {
-      // What was not written or read is tried again with the next beat.
+      // The next sign of life tries to write and read again.
       failures.noteFailure(operation, error);
     }
   }
 
-  async function readPicture(): Promise<void> {
+  async function readSnapshot(): Promise<void> {
     const { haveReplicasChanged } = await reader.read(self);
-    metrics.looked();
-    const { replicas } = reader.picture();
+    metrics.noteRead();
+    const { replicas } = reader.snapshot();
     logAdvertised(log, advertised, replicas, clock.monotonic());
     if (!haveReplicasChanged) return;
     log.info({ replicas: replicas.map((replica) => replica.id) }, "replicas changed");
@@ -100,7 +101,7 @@ export function createPresence(deps: PresenceDeps): PresenceService {
   return {
     absent: () => reader.absent(),
     unadvertised: () => advertised.missing(),
-    replicas: () => replicasOf(reader.picture(), self),
+    replicas: () => replicasOf(reader.snapshot(), self),
     onReplicas: (listener) => void listeners.push(listener),
     changed(agent, state) {
       attachments.apply(agent, state);
@@ -125,21 +126,21 @@ export function createPresence(deps: PresenceDeps): PresenceService {
       isStopped = true;
       for (const timer of timers) clearInterval(timer);
       await rounds.stop();
-      // If this fails, the others see in a few seconds that this replica is gone.
+      // If this fails, the other replicas notice within seconds that this one is gone.
       await signOfLife.remove(self).catch(() => {});
       await database.close();
     },
   };
 }
 
-/** Before the first reading this replica knows only itself. */
-function replicasOf(picture: Picture, self: ReplicaInfo): readonly ReplicaInfo[] {
-  return picture === BLANK ? [self] : picture.replicas;
+/** Returns the known replicas. Before the first read this replica knows only itself. */
+function replicasOf(snapshot: PresenceSnapshot, self: ReplicaInfo): readonly ReplicaInfo[] {
+  return snapshot === EMPTY_SNAPSHOT ? [self] : snapshot.replicas;
 }
 
 type Operation = "write" | "read";
 
-/** Counts every failure and logs the first of a row, and its end. */
+/** Counts every failure. Logs the first of several failures in a row, and their end. */
 function createFailureLog(log: Logger, metrics: Pick<PresenceMetrics, "failures">) {
   let isFailing = false;
   return {
@@ -158,7 +159,7 @@ function createFailureLog(log: Logger, metrics: Pick<PresenceMetrics, "failures"
 
 /** Logs a change of the set of replicas without an advertised address. */
 function logAdvertised(log: Logger, watch: AdvertiseWatch, known: readonly ReplicaInfo[], nowMs: number): void {
-  const change = watch.look(known, nowMs);
+  const change = watch.update(known, nowMs);
   const replicas = known.map(({ id }) => id);
   if (change === "incomplete") {
     log.warn(

@@ -1,19 +1,21 @@
 import type { Clock } from "#shared/clock.ts";
 
-/** Work that is repeated when there is reason to. */
+/** Work that runs again each time it is requested. */
 interface Rounds {
-  /** Asks for a run soon; one that is under way may have begun too early, so another follows. */
+  /** Requests a run soon. If one is running, another follows, because the running one can have begun too early. */
   wake(): void;
-  /** No further runs; resolves when the one under way has ended. */
+  /** Starts no further runs. Resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
-/** After a run so many times its length pass until the next, so that a slow database is not kept busy by us. */
+/**
+ * The pause after a run is at least this many times its duration, so that the runs do not keep a slow database busy.
+ */
 const REST_FACTOR = 4;
 
 /**
- * Runs `work` at once when woken after a rest, else when the rest is over: at least `restMs` milliseconds between the end
- * of a run and the next, never two at once. `work` must not reject.
+ * Creates rounds of `work`. A requested run starts immediately, or after the pause that follows a run: at least
+ * `restMs` milliseconds. Two runs never overlap. `work` must not reject.
  */
 export function createRounds(work: () => Promise<void>, restMs: number, clock: Pick<Clock, "monotonic">): Rounds {
   let wanted = false;

@@ -5,31 +5,31 @@ import type { OwnAttachments } from "#control-plane/probes/presence/attachments.
 import { deadBefore } from "#control-plane/probes/presence/dead-replicas.ts";
 import { removeReplica, writePresence } from "#control-plane/probes/presence/store.ts";
 
-/** Attached agents are dated in the database so often, milliseconds. */
+/** Interval in milliseconds at which last_seen_at of attached agents is updated in the database. */
 const REFRESH_MS = 30_000;
-/** Changes of one statement. */
+/** Maximum number of changes in one statement. */
 const MOST_CHANGES = 500;
 
-/** Writes this replica's part of the picture: that it lives, and who is attached to it. */
+/** Writes this replica's rows: its sign of life and the agents that are attached to it. */
 interface SignOfLife {
-  /** A sign of life is to be written in the next round, also without changes. */
+  /** Requests a sign of life in the next round, even without changes. */
   demand(): void;
-  /** Whether there is anything to write. */
+  /** Reports whether there is anything to write. */
   isDue(): boolean;
-  /** Writes one statement. Rejects where the database cannot be used; it is due as before then. */
+  /** Runs one statement. If the database is not available it rejects, and the write stays due. */
   write(self: ReplicaInfo): Promise<void>;
-  /** Removes this replica and dates the leave of its agents. Rejects where the database cannot be used. */
+  /** Removes this replica and updates last_seen_at of its agents. Rejects if the database is not available. */
   remove(self: ReplicaInfo): Promise<void>;
 }
 
-/** What a sign of life needs. */
+/** Dependencies of a sign of life. */
 interface SignOfLifeDeps {
   readonly database: Pick<GuardedDatabase, "run">;
   readonly clock: Clock;
   readonly attachments: OwnAttachments;
 }
 
-/** The replica counts as started now; the others are told of it with the first write. */
+/** Creates the writer. The replica's start time is now; the first write notifies the others. */
 export function createSignOfLife({ database, clock, attachments }: SignOfLifeDeps): SignOfLife {
   const startedAt = clock.now();
   let isDemanded = true;
@@ -44,7 +44,7 @@ export function createSignOfLife({ database, clock, attachments }: SignOfLifeDep
       const [now, monotonic] = [clock.now(), clock.monotonic()];
       const isRefresh = monotonic - refreshedAt >= REFRESH_MS;
       const changes = attachments.takeChanges(MOST_CHANGES);
-      const word = {
+      const update = {
         replicaId: id,
         address,
         startedAt,
@@ -55,7 +55,7 @@ export function createSignOfLife({ database, clock, attachments }: SignOfLifeDep
         stillHere: isRefresh ? attachments.attachedIds() : [],
       };
       try {
-        await database.run((sql) => writePresence(sql, word));
+        await database.run((sql) => writePresence(sql, update));
       } catch (error) {
         attachments.putBack(changes);
         throw error;
@@ -65,8 +65,8 @@ export function createSignOfLife({ database, clock, attachments }: SignOfLifeDep
       if (isRefresh) refreshedAt = monotonic;
     },
     async remove({ id }) {
-      const goodbye = { replicaId: id, now: clock.now(), left: attachments.knownIds() };
-      await database.run((sql) => removeReplica(sql, goodbye));
+      const removal = { replicaId: id, now: clock.now(), left: attachments.knownIds() };
+      await database.run((sql) => removeReplica(sql, removal));
     },
   };
 }

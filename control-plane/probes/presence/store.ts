@@ -1,39 +1,40 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 
-/** The channel on which a replica tells the others that its part of the picture has changed; the payload is its id. */
+/** Notification channel on which a replica's id is sent when its rows have changed. */
 export const PRESENCE_CHANNEL = "presence";
 
-/** What one replica tells the others in one statement. */
-interface PresenceWord {
+/** Sign of life and changes that a replica writes in one statement. */
+interface PresenceUpdate {
   readonly replicaId: string;
-  /** What agents dial; empty: untold. */
+  /** host:port at which agents reach it; empty if not advertised. */
   readonly address: string;
   readonly startedAt: Date;
   readonly now: Date;
-  /** Replicas not seen since then are dead. */
+  /** Replicas last seen before this time are dead. */
   readonly horizon: Date;
-  /** The replica is new to the others: they are told even without changes. */
+  /** Whether to notify the others even without changes, because the replica is new. */
   readonly announce: boolean;
   /** Agents whose attachment here has changed. */
   readonly changes: readonly AttachmentChange[];
-  /** Agents that are attached here and were a moment ago: their last_seen_at is brought forward. */
+  /** Agents that are still attached here: their last_seen_at is updated. */
   readonly stillHere: readonly string[];
 }
 
-/** An agent that is attached now (hello: its word on itself, JSON), or no longer (null). */
+/** An agent that is attached now, or no longer. */
 export interface AttachmentChange {
   readonly probeId: string;
   readonly draining: boolean;
+  /** The agent's hello as JSON; null if it is no longer attached. */
   readonly hello: string | null;
 }
 
 /**
- * Writes a replica's sign of life and what has changed there, removes the replicas that died (their attachments go with
- * them), and tells the others, all in one statement. Rows of probes that several replicas write at once are locked in
- * one order. An agent that is not enrolled has an attachment and nothing else.
+ * Writes a replica's sign of life and its changes, deletes dead replicas with their attachments, and notifies the
+ * others, all in one statement. Rows of probes are locked in one order, because several replicas can write them at the
+ * same time. An agent that is not enrolled only has an attachment.
  */
-export async function writePresence(sql: Sql, word: PresenceWord): Promise<void> {
-  const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere } = word;
+export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<void> {
+  const { replicaId, address, startedAt, now, horizon, announce, changes, stillHere } = update;
   const touched = [...new Set([...changes.map((change) => change.probeId), ...stillHere])];
   await sql`
     with own as (
@@ -69,7 +70,7 @@ export async function writePresence(sql: Sql, word: PresenceWord): Promise<void>
     where ${announce} or exists (select from change) or exists (select from dead)`;
 }
 
-/** Takes a replica and its attachments out, dates the leave of its agents, and tells the others. */
+/** Deletes a replica with its attachments, updates last_seen_at of its agents, and notifies the others. */
 export async function removeReplica(
   sql: Sql,
   { replicaId, now, left }: { replicaId: string; now: Date; left: readonly string[] },
@@ -85,31 +86,31 @@ export async function removeReplica(
     select pg_notify(${PRESENCE_CHANNEL}, ${replicaId})`;
 }
 
-/** A probe that is enrolled and not revoked, and who sees it. */
+/** A probe that is enrolled and not revoked, with its attachments. */
 export interface ProbeReading {
   readonly id: string;
   readonly region: string;
   readonly accountId: number | null;
   readonly enabled: boolean;
-  /** JSON; null: it has never attached. */
+  /** The agent's last hello as JSON; null if it has never attached. */
   readonly hello: string | null;
-  /** Right to half a minute while it is attached. */
+  /** Time at which it was last attached, or enrolled; accurate to 30 s. */
   readonly seenAt: Date;
-  /** Live replicas it is attached to, in order; the reader of a picture leaves itself out. */
+  /** Ids of the live replicas to which it is attached, sorted, without the replica that reads. */
   readonly replicas: readonly string[];
-  /** Whether it drains on all of those. */
+  /** Whether it drains on all of them. */
   readonly draining: boolean;
 }
 
-/** What the database says at one look. */
+/** Result of one read of presence. */
 export interface PresenceReading {
   readonly replicas: readonly { readonly id: string; readonly address: string }[];
   readonly probes: readonly ProbeReading[];
-  /** The attachments of the reader itself, as the others see them. */
+  /** The reading replica's own attachments, as the others see them. */
   readonly own: readonly { readonly probeId: string; readonly draining: boolean }[];
 }
 
-/** Reads the picture: replicas seen since `horizon`, every probe, and the reader's own attachments. */
+/** Reads the replicas seen since `horizon`, every probe that is not revoked, and the reader's own attachments. */
 export async function readPresence(sql: Sql, replicaId: string, horizon: Date): Promise<PresenceReading> {
   const [replicas, probes, own] = await Promise.all([
     sql<{ id: string; address: string }[]>`
@@ -118,7 +119,7 @@ export async function readPresence(sql: Sql, replicaId: string, horizon: Date): 
       select id, region, account_id as "accountId", enabled, hello::text as hello,
         coalesce(last_seen_at, enrolled_at) as "seenAt",
         coalesce(held.replicas, '{}') as replicas, coalesce(held.draining, false) as draining
-      from probes left join (${heldBy(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
+      from probes left join (${attachmentsByProbe(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
       where revoked_at is null`,
     sql<{ probeId: string; draining: boolean }[]>`
       select probe_id as "probeId", draining from attachments where replica_id = ${replicaId}`,
@@ -126,16 +127,16 @@ export async function readPresence(sql: Sql, replicaId: string, horizon: Date): 
   return { replicas, probes, own };
 }
 
-/** A probe as operators see it, revoked ones included. */
+/** A probe as operators see it; it can be revoked. */
 export interface ProbeRecord extends Omit<ProbeReading, "seenAt"> {
   readonly revokedAt: Date | null;
   readonly certificateExpiresAt: Date;
   readonly enrolledAt: Date;
-  /** null: never attached. */
+  /** null if it was never attached. */
   readonly lastSeenAt: Date | null;
 }
 
-/** Every probe there is, by region and id, less what the asking replica holds of it; with `id` that one alone. */
+/** Lists all probes, or the one with `id`, by region and id. Leaves out their attachments to the asking replica. */
 export async function listProbes(
   sql: Sql,
   { replicaId, horizon, id }: { replicaId: string; horizon: Date; id: string | null },
@@ -145,13 +146,13 @@ export async function listProbes(
       certificate_expires_at as "certificateExpiresAt", enrolled_at as "enrolledAt",
       greatest(last_seen_at, held.seen_at) as "lastSeenAt",
       coalesce(held.replicas, '{}') as replicas, coalesce(held.draining, false) as draining
-    from probes left join (${heldBy(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
+    from probes left join (${attachmentsByProbe(sql, horizon, replicaId)}) as held on held.probe_id = probes.id
     where ${id}::text is null or id = ${id}
     order by region collate "C", id collate "C"`;
 }
 
-/** Who holds a stream of which probe, among the live replicas but one; while they live the probe is seen. */
-function heldBy(sql: Sql, horizon: Date, except: string) {
+/** Selects the attachments of each probe to live replicas except one. The probe counts as seen while these live. */
+function attachmentsByProbe(sql: Sql, horizon: Date, except: string) {
   return sql`
     select probe_id, array_agg(replica_id order by replica_id) as replicas, bool_and(draining) as draining,
       max(seen_at) as seen_at

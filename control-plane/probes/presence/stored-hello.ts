@@ -4,7 +4,7 @@ import type { Hello } from "#shared/protocol/probe.ts";
 import { PROTOCOL } from "#shared/wire.ts";
 import { readHello, type AgentInfo } from "#control-plane/dispatch/hello.ts";
 
-/** Types only: forms and lengths are readHello's affair, on this word as on one from the wire. */
+/** Schema that checks types only. readHello checks forms and lengths, as for a hello from the wire. */
 const STORED = Compile(
   Type.Object({
     version: Type.String(),
@@ -22,8 +22,10 @@ const STORED = Compile(
   }),
 );
 
-/** What an agent said of itself, as JSON for probes.hello: a hello that readHello takes again, less what enrolment says. */
-export function storedHello({ version, place, capabilities, allow }: AgentInfo): string {
+/**
+ * Returns an agent's hello as JSON for probes.hello, without the facts of its enrolment. readHello accepts it again.
+ */
+export function toStoredHello({ version, place, capabilities, allow }: AgentInfo): string {
   const { city, country, latitude, longitude, asn, tags } = place;
   const hello = {
     version,
@@ -39,30 +41,30 @@ export function storedHello({ version, place, capabilities, allow }: AgentInfo):
     allowTargets: allow.targets,
     allowNames: allow.names,
   };
-  // PostgreSQL refuses NUL and halves of surrogate pairs in jsonb: one odd name would keep all others from being written.
+  // PostgreSQL refuses NUL and lone surrogates in jsonb: one such name would make the write of all agents fail.
   return JSON.stringify(hello, (_key, value: unknown) =>
     typeof value === "string" ? value.replaceAll("\0", "").toWellFormed() : value,
   );
 }
 
 /**
- * The agent of a row of probes: its own last word, in the region it was enrolled for. An agent that has said nothing yet,
- * or whose word of long ago would not be taken today, is known by its region alone.
+ * Returns the agent of a row of probes, from its last hello and the region of its enrolment. An agent that has sent no
+ * hello yet, or an old hello that is no longer accepted, only has its region.
  */
-export function readStoredHello(id: string, region: string, text: string | null): AgentInfo {
-  const word = text === null ? null : parse(text);
-  const read = word === null ? null : readHello(helloOf(id, region, word));
+export function parseStoredHello(id: string, region: string, text: string | null): AgentInfo {
+  const fields = text === null ? null : parse(text);
+  const read = fields === null ? null : readHello(toHello(id, region, fields));
   if (read?.ok === true) return read.agent;
-  const silent = readHello(helloOf(id, region, SILENT));
-  if (silent.ok) return silent.agent;
-  throw new Error(`probe ${id} is enrolled under a name or region that no hello may have`);
+  const empty = readHello(toHello(id, region, EMPTY_HELLO));
+  if (empty.ok) return empty.agent;
+  throw new Error(`probe ${id} is enrolled with an id or region that is not valid in a hello`);
 }
 
-type Word = Pick<Hello, "version" | "capabilities" | "allowTargets" | "allowNames"> & {
+type HelloFields = Pick<Hello, "version" | "capabilities" | "allowTargets" | "allowNames"> & {
   location: Omit<NonNullable<Hello["location"]>, "region">;
 };
 
-const SILENT: Word = {
+const EMPTY_HELLO: HelloFields = {
   version: "",
   location: { city: "", country: "", asn: 0, tags: [] },
   capabilities: [],
@@ -70,11 +72,11 @@ const SILENT: Word = {
   allowNames: [],
 };
 
-function helloOf(agentId: string, region: string, { location, ...word }: Word): Hello {
-  return { protocol: PROTOCOL, agentId, ...word, location: { ...location, region }, credits: 1, maxJobs: 1 };
+function toHello(agentId: string, region: string, { location, ...fields }: HelloFields): Hello {
+  return { protocol: PROTOCOL, agentId, ...fields, location: { ...location, region }, credits: 1, maxJobs: 1 };
 }
 
-function parse(text: string): Word | null {
+function parse(text: string): HelloFields | null {
   try {
     const json: unknown = JSON.parse(text);
     return STORED.Check(json) ? json : null;

@@ -4,7 +4,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { dns } from "#shared/tools/dns.ts";
 import { completeUrl } from "#shared/target-url.ts";
-import type { Reached } from "#control-plane/checks/target.ts";
+import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import { addressSamples, phaseSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import { targetFailure, type Cause, type Module } from "#control-plane/surfaces/blackbox/module.ts";
 
@@ -96,7 +96,7 @@ interface Address {
 /** Parses the target into the server for the agent and for the egress rules; null if it is invalid. */
 interface Server {
   readonly address: Address;
-  readonly reaches: Reached;
+  readonly reaches: ExtraDestination;
 }
 
 function readServer(target: string): Server | null {

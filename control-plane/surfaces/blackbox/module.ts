@@ -1,7 +1,7 @@
 import type { Contract } from "#shared/tools/define.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { Reached } from "#control-plane/checks/target.ts";
+import type { ExtraDestination } from "#control-plane/checks/target.ts";
 import type { Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 
 /** Query of a scrape besides target and module. */
@@ -16,7 +16,7 @@ export interface ModuleCall {
   /** Input that the control plane adds (contract.input). */
   readonly input?: Readonly<Record<string, unknown>>;
   /** Host the job connects to besides the contract's target. */
-  readonly reaches?: Reached;
+  readonly reaches?: ExtraDestination;
 }
 
 /** Cause of a failure, with the words of an error answer; `reason` is snake_case. */

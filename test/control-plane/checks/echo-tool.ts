@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { defineTool, withDefault, type Contract } from "#shared/tools/define.ts";
 import { Flag, Url } from "#shared/tools/fields.ts";
 
-/** A small contract for tests of the way a check goes; scripted agents play its implementation. */
+/** A small contract for tests of checks. Scripted agents answer its jobs. */
 export const echoTool = defineTool({
   name: "echo",
   title: "Echo",

@@ -67,7 +67,7 @@ function at(expression: string): readonly LocationItem[] {
 }
 
 describe("the target budget", () => {
-  it("counts an on-demand call once, however many locations it has, by the registrable domain", async () => {
+  it("counts an on-demand call once by its registrable domain, regardless of the number of locations", async () => {
     for (const region of ["eu", "us"]) attach(region);
     expect(await check("https://www.example.co.uk/x", { locations: at("all") })).toMatchObject({ kind: "multi" });
     expect(await check("https://api.example.co.uk./", { accountId: null })).toMatchObject({ kind: "single" });
@@ -77,7 +77,7 @@ describe("the target budget", () => {
     ]);
   });
 
-  it("refuses with 429, its reason and Retry-After, before any agent is asked", async () => {
+  it("refuses with 429, its reason and Retry-After, before any agent gets a job", async () => {
     const agent = attach("eu");
     left = 0;
     const answer = await check("https://example.com/");
@@ -90,7 +90,7 @@ describe("the target budget", () => {
     );
   });
 
-  it("is not touched by dry runs, cached answers, refusals, paced jobs and what cannot run", async () => {
+  it("is not used by dry runs, cached answers, refusals, paced jobs and calls that cannot run", async () => {
     await check("https://example.com/", { locations: at("mars") });
     await check("https://example.com/");
     attach("eu");
@@ -106,7 +106,7 @@ describe("the target budget", () => {
     expect(taken).toHaveLength(1);
   });
 
-  it("leaves out what the operator's agents list, public or not, but not what a private agent lists", async () => {
+  it("exempts targets that the operator's agents list, public or not, but not those of a private agent", async () => {
     attach("eu", { allowTargets: ["127.0.0.0/8", "8.8.8.0/24"], allowNames: ["corp.example"] });
     attach("mine", { allowTargets: ["0.0.0.0/0"], allowNames: [] }, 1);
     for (const host of ["127.0.0.1", "8.8.8.8", "www.corp.example"]) await check(`http://${host}/`);
@@ -116,7 +116,7 @@ describe("the target budget", () => {
     expect(taken).toEqual([["1.1.1.1", false]]);
   });
 
-  it("that cannot be counted lets no call through", async () => {
+  it("that cannot be counted admits no call", async () => {
     const agent = attach("eu");
     const away: TargetBudget = { take: () => Promise.reject(new Error("the database is away")) };
     await expect(check("https://example.com/", {}, { budget: away })).rejects.toThrow("away");
@@ -125,7 +125,7 @@ describe("the target budget", () => {
 });
 
 describe("the opt-out list", () => {
-  it("refuses a target before dispatch, whatever agents allow", async () => {
+  it("refuses a target before dispatch, even if agents allow it", async () => {
     const agent = attach("eu", { allowNames: ["closed.example"] });
     const list = parseOptOut("closed.example\n127.0.0.9\n");
     if (!list.ok) throw new Error(list.message);
@@ -142,7 +142,7 @@ describe("the opt-out list", () => {
 });
 
 describe("private agents", () => {
-  it("serve their account where no shared one allows the target, and nobody else", async () => {
+  it("serve only their account, when no shared agent allows the target", async () => {
     attach("shared", { allowTargets: [] });
     attach("office", { allowTargets: ["10.0.0.0/8"] }, 7);
     const location = (region: string) => ({ kind: "single", location: { region } });
@@ -152,7 +152,7 @@ describe("private agents", () => {
     expect(await check("http://10.0.0.1/", { accountId: null })).toEqual({ kind: "refused" });
   });
 
-  it("are a place for their account alone, and in nobody's all", async () => {
+  it("are a location only for their account, and not part of `all` for others", async () => {
     attach("shared");
     attach("office", {}, 7);
     const regions = async (accountId: number | null, expression: string) => {
@@ -167,7 +167,7 @@ describe("private agents", () => {
     }
   });
 
-  it("alone are used without locations by their account, never by a call of nobody's", async () => {
+  it("serve calls without locations if there are no others, but never calls without an account", async () => {
     attach("office", {}, 7);
     expect(await check("https://example.com/", { accountId: 7 })).toMatchObject({ kind: "single" });
     expect(await check("https://example.com/", { accountId: null })).toEqual({
@@ -177,7 +177,7 @@ describe("private agents", () => {
   });
 });
 
-it("what a private agent found is kept for nobody, and what others found is not its word", async () => {
+it("results of a private agent are not cached, and cached results of others do not replace its own", async () => {
   const shared = attach("eu-1", { location: { region: "eu", city: "", country: "", asn: 0, tags: [] } });
   const own = attach("eu-2", { location: { region: "eu", city: "", country: "", asn: 0, tags: ["own"] } }, 7);
   const results = createResultCache(systemClock);
@@ -205,14 +205,14 @@ describe("agents that only other replicas have", () => {
     }
   };
 
-  it("make the call worth repeating in a second", async () => {
+  it("cause an error with a retry after one second", async () => {
     absent = [there("jp", ["other"])];
     const details = { reason: "probe_elsewhere", retryAfterSeconds: 1 };
     expect(await refusal()).toMatchObject({ code: "probe_unavailable", details });
     expect(await refusal({ locations: at("jp") })).toMatchObject({ code: "probe_unavailable", details });
   });
 
-  it("attached nowhere do not, and are no unknown place", async () => {
+  it("cause no retry if attached nowhere, and are not an unknown location", async () => {
     absent = [there("jp", [])];
     for (const over of [{}, { locations: at("jp") }]) {
       const refused = await refusal(over);
@@ -221,7 +221,7 @@ describe("agents that only other replicas have", () => {
     }
   });
 
-  it("are a failed row worth repeating beside locations that answer", async () => {
+  it("are a failed row with a retry next to locations that answer", async () => {
     attach("eu");
     absent = [there("jp", ["other"]), there("br", [])];
     expect(await check("https://example.com/", { locations: at("eu,jp,br") })).toMatchObject({
@@ -237,14 +237,14 @@ describe("agents that only other replicas have", () => {
 });
 
 describe("a job", () => {
-  it("goes where the capabilities are that the tool says it needs", async () => {
+  it("goes to an agent with the capabilities that the tool needs", async () => {
     attach("a-plain");
     attach("b-able", { capabilities: ["traceroute"] });
     const contract: Contract = { ...uncached, needs: () => ["traceroute"] };
     expect(await check("https://example.com/", { contract })).toMatchObject({ location: { region: "b-able" } });
   });
 
-  it("that is paced waits its turn at its target", async () => {
+  it("that is paced waits for its turn at its target", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 50, maxJobs: 50 }));
     const pacer = createPacer(2);
     const stop = new AbortController();

@@ -13,7 +13,7 @@ const answered = (url: string, rtt: number): LocationRow => ({
 const lost: LocationRow = { location, duration_ms: 1, status: "failed", error: unavailableError("probe_lost") };
 
 describe("the summary over locations", () => {
-  it("counts answers, says whether they agree, and spreads the tool's durations", () => {
+  it("counts answers, says whether they agree, and has the spread of the tool's durations", () => {
     expect(summarise(echoTool, [answered("a", 1), answered("a", 5), lost])).toEqual({
       total: 3,
       ok: 2,
@@ -24,7 +24,7 @@ describe("the summary over locations", () => {
     expect(summarise(echoTool, [answered("a", 1), answered("b", 5)])).toMatchObject({ consistent: false });
   });
 
-  it("knows nothing of agreement when nobody answered", () => {
+  it("has no value for agreement when no location answered", () => {
     expect(summarise(echoTool, [lost])).toEqual({ total: 1, ok: 0, failed: 1, consistent: null });
   });
 });

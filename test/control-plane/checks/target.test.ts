@@ -12,20 +12,20 @@ function hostTool(kind: "host" | "domain" | "resource"): Contract {
 }
 
 describe("a target", () => {
-  it("on the public internet may go to every agent", () => {
+  it("on the public internet is allowed on every agent", () => {
     const decision = decideTarget(echoTool, { url: "https://example.com/" }, []);
     expect(decision).toMatchObject({ ok: true, params: { url: "https://example.com/" } });
     expect(decision.ok && decision.allows(plainAgent)).toBe(true);
   });
 
-  it("that is a private literal goes only to agents that list it", () => {
+  it("that is a private address is allowed only on agents that list it", () => {
     const decision = decideTarget(echoTool, { url: "http://127.0.0.1/" }, [plainAgent, openAgent]);
     expect(decision.ok && decision.allows(openAgent)).toBe(true);
     expect(decision.ok && decision.allows(plainAgent)).toBe(false);
   });
 
   it.each(["http://127.0.0.1/", "http://0x7f.1/", "http://[::ffff:127.0.0.1]/", "http://localhost/", "http://router/"])(
-    "%s is refused where no agent lists it",
+    "%s is refused if no agent lists it",
     (url) => {
       expect(decideTarget(echoTool, { url }, [plainAgent])).toEqual({ ok: false, refused: true });
     },
@@ -39,29 +39,29 @@ describe("a target", () => {
     "http://a\\b.example/",
     "http://exa\tmple.com/",
     "http://u:p@example.com/",
-  ])("%j is no URL to check, and the field is named", (url) => {
+  ])("%j is not a valid URL, and the error names the field", (url) => {
     const decision = decideTarget(echoTool, { url }, [openAgent]);
     expect(decision).toMatchObject({ ok: false, refused: false, problem: { field: "url", reason: "invalid_url" } });
   });
 
-  it("that is a URL without its scheme goes to agents with https", () => {
+  it("that is a URL without scheme is sent to agents with https", () => {
     const decision = decideTarget(echoTool, { url: "EXAMPLE.com/x" }, []);
     expect(decision).toMatchObject({ ok: true, host: "example.com", params: { url: "https://EXAMPLE.com/x" } });
   });
 
-  it("that is a host name comes out as lower-case A-labels", () => {
+  it("that is a host name is normalised to lower-case A-labels", () => {
     expect(decideTarget(hostTool("host"), { url: "BÜCHER.example." }, [])).toMatchObject({
       ok: true,
       params: { url: "xn--bcher-kva.example" },
     });
   });
 
-  it("that should be a host name is refused as a URL, with words that help", () => {
+  it("that should be a host name is refused as a URL, with a helpful message", () => {
     const decision = decideTarget(hostTool("host"), { url: "https://example.com/x" }, []);
     expect(decision).toMatchObject({ ok: false, problem: { field: "url", reason: "type" } });
   });
 
-  it("in the registries may be a name, an address or an AS number in any spelling", () => {
+  it("in the registries can be a name, an address or an AS number in any spelling", () => {
     const read = (url: string) => decideTarget(hostTool("resource"), { url }, []);
     for (const url of ["AS65546", "65546", "as065546", "AS1.10"]) {
       expect(read(url)).toMatchObject({ ok: true, host: "AS65546", params: { url: "AS65546" } });
@@ -74,7 +74,7 @@ describe("a target", () => {
     }
   });
 
-  it("that is only looked up may be a public suffix, not an internal name", () => {
+  it("that is only looked up can be a public suffix, but not an internal name", () => {
     expect(decideTarget(hostTool("domain"), { url: "com" }, [])).toMatchObject({ ok: true });
     expect(decideTarget(hostTool("domain"), { url: "printer.local" }, [])).toEqual({ ok: false, refused: true });
   });

@@ -24,27 +24,27 @@ function messageFor(expression: string, places: readonly Place[]): string {
 describe("an unknown location", () => {
   const places = [place("eu-west", "IE", "Dublin"), place("eu-west", "IE"), place("sa-1", "BR", "São Paulo")];
 
-  it("is answered with the regions, countries and cities that exist, once each, no ids and no tags", () => {
+  it("is answered with the known regions, countries and cities, once each, without ids and tags", () => {
     expect(messageFor("mars", places)).toBe(
       'no probe matches "mars". Known locations: eu-west, sa-1, BR, IE, dublin, sao-paulo',
     );
   });
 
-  it("is answered with the nearest name for the word that nothing matches", () => {
+  it("is answered with the nearest name for the word that no place matches", () => {
     expect(messageFor("eu-wset", places)).toContain(" Did you mean eu-west?");
     expect(messageFor("IE+sao-paolo:3", places)).toContain(" Did you mean sao-paulo?");
     expect(messageFor("IE+sao-paulo", places)).not.toContain("Did you mean");
     expect(messageFor("AS64501", places)).not.toContain("Did you mean");
   });
 
-  it("is answered with thirty names at most", () => {
+  it("is answered with at most 30 names", () => {
     const many = Array.from({ length: 40 }, (_, index) => place(`region-${index + 10}`, "DE"));
     const message = messageFor("mars", many);
     expect(message).toMatch(/Known locations: region-10, .*, region-39 and 11 more$/);
     expect(message.split(", ")).toHaveLength(30);
   });
 
-  it("is answered plainly where no probe has joined", () => {
+  it("is answered with a simple message if no probe is enrolled", () => {
     expect(messageFor("mars", [])).toBe('no probe matches "mars": no probe is enrolled yet');
   });
 });

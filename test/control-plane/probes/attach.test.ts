@@ -30,7 +30,7 @@ afterAll(async () => {
   await first.stop();
 });
 
-/** Attaches as an identity says, to the first replica unless told otherwise. */
+/** Attaches with an identity, by default to the first replica. */
 async function attach(own: AgentIdentity, region: string, plane = first, agentId = own.agentId) {
   const agent = await startScriptedAgent(
     plane.grpcPort,
@@ -41,47 +41,47 @@ async function attach(own: AgentIdentity, region: string, plane = first, agentId
   return agent;
 }
 
-/** The hub's first word, or why there was none. */
-function firstWord(agent: ScriptedAgent): unknown {
+/** Returns the kind of the hub's first message, or the reason why there was none. */
+function firstMessage(agent: ScriptedAgent): unknown {
   const body = agent.messages[0]?.body;
   if (body === undefined) return null;
   return body.$case === "rejected" ? body.value : body.$case;
 }
 
 describe("attaching", () => {
-  it("takes an enrolled agent in, on any replica", async () => {
+  it("works for an enrolled agent, on any replica", async () => {
     const own = await enrol(first, "eu-west");
     expect(own.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
-    expect(firstWord(await attach(own, "eu-west"))).toBe("welcome");
-    expect(firstWord(await attach(own, "eu-west", second))).toBe("welcome");
+    expect(firstMessage(await attach(own, "eu-west"))).toBe("welcome");
+    expect(firstMessage(await attach(own, "eu-west", second))).toBe("welcome");
   });
 
-  it("refuses a hello that names another agent or region", async () => {
+  it("is refused if the hello names another agent or region", async () => {
     const own = await enrol(first, "eu-north");
     const other = await enrol(first, "eu-north");
     const identity = { reason: "identity", retry: false };
-    expect(firstWord(await attach(own, "eu-north", first, other.agentId))).toMatchObject(identity);
-    expect(firstWord(await attach(own, "eu-south"))).toMatchObject(identity);
-    expect(firstWord(await attach(own, "eu-north"))).toBe("welcome");
+    expect(firstMessage(await attach(own, "eu-north", first, other.agentId))).toMatchObject(identity);
+    expect(firstMessage(await attach(own, "eu-south"))).toMatchObject(identity);
+    expect(firstMessage(await attach(own, "eu-north"))).toBe("welcome");
   });
 
-  it("refuses an agent without a certificate and one with a foreign authority's", async () => {
+  it("is refused without a certificate and with one of another authority", async () => {
     const own = await enrol(first, "us-east");
     const none = await startScriptedAgent(
       first.grpcPort,
       helloOf("us-east", { agentId: own.agentId }),
       clientCredentials(own.caCertificate),
     );
-    expect(firstWord(none)).toMatchObject({ reason: "identity", retry: false });
+    expect(firstMessage(none)).toMatchObject({ reason: "identity", retry: false });
     const root = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const forged = await issue({ issuer: root, subject: `CN=${own.agentId}` });
     const foreign = { ...own, certificate: forged.pem, privateKey: forged.keyPem };
-    expect(firstWord(await attach(foreign, "us-east"))).toMatchObject({ reason: "identity", retry: false });
+    expect(firstMessage(await attach(foreign, "us-east"))).toMatchObject({ reason: "identity", retry: false });
     const metrics = await first.app.metrics.registry.metrics();
     expect(metrics).toMatch(/vantage_agents_rejected_total\{reason="identity"\} [2-9]/);
   });
 
-  it("refuses an agent whose certificate has expired, by the host's clock or by the database's", async () => {
+  it("is refused if the certificate has expired, by the host's clock or by the database's", async () => {
     let shiftDays = -31;
     const clock = {
       now: () => new Date(Date.now() + shiftDays * 86_400_000),
@@ -91,9 +91,9 @@ describe("attaching", () => {
     const other = await startControlPlane({ databaseUrl, overrides: { clock } });
     const old = await enrol(other, "us-west");
     const own = await enrol(first, "us-west");
-    expect(firstWord(await attach(old, "us-west"))).toMatchObject({ reason: "identity", retry: false });
+    expect(firstMessage(await attach(old, "us-west"))).toMatchObject({ reason: "identity", retry: false });
     shiftDays = 31;
-    expect(firstWord(await attach(own, "us-west", other))).toMatchObject({ reason: "identity", retry: false });
+    expect(firstMessage(await attach(own, "us-west", other))).toMatchObject({ reason: "identity", retry: false });
     for (const [plane, expired] of [
       [first, old],
       [other, own],
@@ -107,7 +107,7 @@ describe("attaching", () => {
 });
 
 describe("revoking", () => {
-  it("closes the open streams within a second, on the replica that was told and on the other", async () => {
+  it("closes the open streams within a second, on the replica of the request and on the other", async () => {
     const own = await enrol(first, "ap-south");
     const streams = [await attach(own, "ap-south"), await attach(own, "ap-south", second)];
     const revokedAt = performance.now();
@@ -121,17 +121,17 @@ describe("revoking", () => {
       });
     }
     expect(performance.now() - revokedAt).toBeLessThan(1_000);
-    expect(firstWord(await attach(own, "ap-south", second))).toMatchObject({ reason: "revoked", retry: false });
+    expect(firstMessage(await attach(own, "ap-south", second))).toMatchObject({ reason: "revoked", retry: false });
     await expect(callRenew(second.grpcPort, own.caCertificate, own, (await makeRequest()).der)).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
     });
-    // Again, and of one that never was.
+    // A second time, and for an agent that never existed.
     expect((await second.operate("DELETE", path)).status).toBe(200);
     expect((await second.operate("PUT", path, { enabled: true })).status).toBe(404);
     expect((await second.operate("DELETE", "/api/admin/probes?id=nobody-here")).status).toBe(404);
   });
 
-  it("happens to the private agents of an erased account", async () => {
+  it("also applies to the private agents of an erased account", async () => {
     const account = (await first.operate("POST", "/api/admin/accounts", { email: "a@example.com", plan: "pro" })).body
       .data as { id: number };
     const own = await enrol(first, "lab", { account_id: account.id });
@@ -144,10 +144,10 @@ describe("revoking", () => {
     await stream.ended;
     expect(stream.messages.at(-1)?.body).toMatchObject({ $case: "rejected", value: { reason: "revoked" } });
     expect(bystander.messages.some(({ body }) => body?.$case === "rejected")).toBe(false);
-    expect(firstWord(await attach(own, "lab"))).toMatchObject({ reason: "revoked", retry: false });
+    expect(firstMessage(await attach(own, "lab"))).toMatchObject({ reason: "revoked", retry: false });
   });
 
-  it("is not disabling: a disabled agent stays attached", async () => {
+  it("differs from disabling: a disabled agent stays attached", async () => {
     const own = await enrol(first, "sa-east");
     const stream = await attach(own, "sa-east", second);
     const path = `/api/admin/probes?id=${own.agentId}`;
@@ -157,31 +157,31 @@ describe("revoking", () => {
       account_id: null,
       enabled: false,
     });
-    expect(firstWord(await attach(own, "sa-east", second))).toBe("welcome");
+    expect(firstMessage(await attach(own, "sa-east", second))).toBe("welcome");
     expect((await first.operate("PUT", path, { enabled: true })).body.data).toMatchObject({ enabled: true });
     expect(stream.messages.some(({ body }) => body?.$case === "rejected")).toBe(false);
   });
 });
 
 describe("renewing", () => {
-  it("gives a running agent its next certificate while the one before still counts", async () => {
+  it("gives a running agent its next certificate while the previous one is still valid", async () => {
     const own = await enrol(first, "af-south");
     const request = await makeRequest();
     const renewed = identityOf(await callRenew(second.grpcPort, own.caCertificate, own, request.der), request);
     expect(renewed.agentId).toBe(own.agentId);
     expect(renewed.certificate).not.toBe(own.certificate);
-    expect(firstWord(await attach(own, "af-south"))).toBe("welcome");
-    expect(firstWord(await attach(renewed, "af-south"))).toBe("welcome");
-    // The answer got lost and the agent asks again: the certificate it has counts, the lost one no more.
+    expect(firstMessage(await attach(own, "af-south"))).toBe("welcome");
+    expect(firstMessage(await attach(renewed, "af-south"))).toBe("welcome");
+    // The answer got lost and the agent asks again: its present certificate is valid, the lost one is not.
     const again = identityOf(await callRenew(first.grpcPort, own.caCertificate, own, request.der), request);
-    expect(firstWord(await attach(own, "af-south"))).toBe("welcome");
-    expect(firstWord(await attach(again, "af-south"))).toBe("welcome");
-    expect(firstWord(await attach(renewed, "af-south"))).toMatchObject({ reason: "identity", retry: false });
+    expect(firstMessage(await attach(own, "af-south"))).toBe("welcome");
+    expect(firstMessage(await attach(again, "af-south"))).toBe("welcome");
+    expect(firstMessage(await attach(renewed, "af-south"))).toMatchObject({ reason: "identity", retry: false });
     const stolen = callRenew(first.grpcPort, own.caCertificate, renewed, request.der);
     await expect(stolen).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
   });
 
-  it("takes a certificate", async () => {
+  it("needs a certificate", async () => {
     const own = await enrol(first, "af-north");
     await expect(callRenew(first.grpcPort, own.caCertificate, null, (await makeRequest()).der)).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,
@@ -189,7 +189,7 @@ describe("renewing", () => {
   });
 });
 
-it("refuses tokens that are no good, each with the same words", async () => {
+it("refuses invalid tokens, all with the same message", async () => {
   const token = await makeJoinToken(first, { region: "eu-west" });
   const authority = await fetchAuthority(first.grpcPort, token);
   await callEnroll(second.grpcPort, authority, token, (await makeRequest()).der);

@@ -7,8 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
-import { keepAuthority } from "#control-plane/probes/authority-keeping.ts";
-import { makeAuthority, MAX_REQUEST_BYTES, openAuthority, readRequest } from "#control-plane/probes/authority.ts";
+import { loadAuthority } from "#control-plane/probes/load-authority.ts";
+import {
+  createAuthority,
+  MAX_REQUEST_BYTES,
+  openAuthority,
+  parseCertificateRequest,
+} from "#control-plane/probes/authority.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { makeRequest } from "#test/support/enrol.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -18,26 +23,26 @@ const SECOND = new Date("2026-03-01T12:00:00Z").getTime();
 const DAY = 86_400_000;
 const clock = createManualClock(NOW);
 
-/** An authority that knows no database. */
+/** Creates an authority without a database. */
 async function make() {
-  return openAuthority(await makeAuthority(clock, systemRandom), clock, systemRandom);
+  return openAuthority(await createAuthority(clock, systemRandom), clock, systemRandom);
 }
 
-/** A client certificate of an authority. */
+/** Issues a client certificate of an authority. */
 async function issueTo(authority: Awaited<ReturnType<typeof make>>, agentId: string) {
-  const key = await readRequest((await makeRequest()).der);
-  if (key === null) throw new Error("a good request was not read");
+  const key = await parseCertificateRequest((await makeRequest()).der);
+  if (key === null) throw new Error("a valid request was refused");
   const planned = authority.plan();
   return { planned, der: await authority.issueClient({ ...planned, agentId }, key) };
 }
 
-/** Days from the clock's second to a date. */
+/** Returns the days from the clock's time, in whole seconds, to a date. */
 function days(date: Date): number {
   return (date.getTime() - SECOND) / DAY;
 }
 
 describe("the authority", () => {
-  it("signs itself for ten years from yesterday, and may make no authorities", async () => {
+  it("has a self-signed certificate for ten years from yesterday, which allows no other authorities", async () => {
     const { certificate, fingerprint } = await make();
     const own = new X509Certificate(certificate);
     expect(own.ca).toBe(true);
@@ -48,7 +53,7 @@ describe("the authority", () => {
     expect(fingerprint).toBe(own.fingerprint256.replaceAll(":", "").toLowerCase());
   });
 
-  it("gives the listener a certificate under the fixed name for 90 days, its own at the end of the chain", async () => {
+  it("issues the listener a certificate for the fixed name for 90 days, with its own in the chain", async () => {
     const authority = await make();
     const { chain, notAfter } = await authority.issueServer();
     const [leaf, last] = chain.split(/(?<=-----END CERTIFICATE-----\n)/).map((pem) => new X509Certificate(pem));
@@ -64,7 +69,7 @@ describe("the authority", () => {
     expect(leaf?.validToDate).toEqual(notAfter);
   });
 
-  it("gives agents certificates under their id for 30 days, whatever name the request bears", async () => {
+  it("issues agents certificates for their id for 30 days, regardless of the name in the request", async () => {
     const authority = await make();
     const { der, planned } = await issueTo(authority, "eu-west-0123456789ab");
     const leaf = new X509Certificate(der);
@@ -81,7 +86,7 @@ describe("the authority", () => {
     expect(authority.identify(Buffer.alloc(0))).toBeNull();
   });
 
-  it("makes chains that OpenSSL accepts for their purpose and no other", async () => {
+  it("issues chains that OpenSSL accepts for their purpose only", async () => {
     const authority = await make();
     const folder = mkdtempSync(join(tmpdir(), "authority-"));
     const pem = (name: string, text: string) => {
@@ -109,11 +114,11 @@ describe("the authority", () => {
 });
 
 describe("a certificate request", () => {
-  it("is read for a P-256 key that signed it", async () => {
-    expect(await readRequest((await makeRequest()).der)).not.toBeNull();
+  it("is accepted for a P-256 key that signed it", async () => {
+    expect(await parseCertificateRequest((await makeRequest()).der)).not.toBeNull();
   });
 
-  it("is refused for another curve, altered, cut off, nested deep, oversized, or nothing of the kind", async () => {
+  it("is refused for another curve, or if altered, truncated, deeply nested, too large, or not a request", async () => {
     const { der } = await makeRequest();
     const altered = Buffer.from(der);
     altered[altered.length - 3] = (altered.at(-3) ?? 0) ^ 1;
@@ -134,7 +139,7 @@ describe("a certificate request", () => {
       systemRandom.bytes(1_000),
       Buffer.alloc(0),
     ];
-    for (const request of bad) expect(await readRequest(request)).toBeNull();
+    for (const request of bad) expect(await parseCertificateRequest(request)).toBeNull();
   });
 });
 
@@ -153,21 +158,21 @@ describe("the installation's authority", () => {
     await database.drop();
   });
 
-  it("is one, however many replicas start at once, and stays the same", async () => {
+  it("is the same for all replicas, even if many start at the same time, and stays the same", async () => {
     const deps = { sql, encryption, clock: systemClock, random: systemRandom };
-    const replicas = await Promise.all(Array.from({ length: 8 }, () => keepAuthority(deps)));
-    const again = await keepAuthority(deps);
+    const replicas = await Promise.all(Array.from({ length: 8 }, () => loadAuthority(deps)));
+    const again = await loadAuthority(deps);
     expect(new Set([...replicas, again].map(({ fingerprint }) => fingerprint)).size).toBe(1);
-    // Each of them really has the key.
+    // Each of them has the private key.
     const { der } = await issueTo(replicas[0]!, "agent-0001");
     expect(again.identify(der)).toMatchObject({ agentId: "agent-0001" });
   });
 
-  it("lies in the database sealed, and opens under its master key alone", async () => {
+  it("is encrypted in the database, and only its master key decrypts it", async () => {
     const [row] = await sql<{ key: Uint8Array }[]>`select private_key as key from authority`;
     expect(Buffer.from(row?.key ?? []).includes(Buffer.from("2a8648ce3d0201", "hex"))).toBe(false);
     const other = createEncryption(Buffer.alloc(32, 8), systemRandom);
-    const opening = keepAuthority({ sql, encryption: other, clock: systemClock, random: systemRandom });
+    const opening = loadAuthority({ sql, encryption: other, clock: systemClock, random: systemRandom });
     await expect(opening).rejects.toThrow("master key");
   });
 });

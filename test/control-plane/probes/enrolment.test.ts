@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { guardDatabase, type GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Enrolment, Issuance } from "#control-plane/dispatch/security.ts";
-import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
+import { createAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
 import { createEnrolment } from "#control-plane/probes/enrolment.ts";
-import { makeToken, readToken, type TokenRequest } from "#control-plane/probes/tokens.ts";
+import { createToken, parseToken, type TokenRequest } from "#control-plane/probes/tokens.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { makeRequest } from "#test/support/enrol.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -35,17 +35,17 @@ afterAll(async () => {
 
 beforeEach(async () => {
   clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
-  authority = await openAuthority(await makeAuthority(clock, systemRandom), clock, systemRandom);
+  authority = await openAuthority(await createAuthority(clock, systemRandom), clock, systemRandom);
   registry = new Registry();
   lines = [];
   const log = pino({ level: "info" }, { write: (line) => void lines.push(line) });
   enrolment = createEnrolment({ authority, database: guarded, clock, random: systemRandom, log, registry });
 });
 
-/** A token of this authority. */
+/** Creates a token of this authority. */
 async function token(over: Partial<TokenRequest> = {}): Promise<string> {
   const request = { region: "eu-west", accountId: null, ttlSeconds: 3_600, reusable: false, ...over };
-  const made = await makeToken(sql, request, { fingerprint: authority.fingerprint, clock, random: systemRandom });
+  const made = await createToken(sql, request, { fingerprint: authority.fingerprint, clock, random: systemRandom });
   if (made === null) throw new Error("no account");
   return made.token;
 }
@@ -54,14 +54,14 @@ async function enroll(joinToken: string, peer = PEER): Promise<Issuance> {
   return enrolment.enroll(joinToken, (await makeRequest()).der, peer);
 }
 
-/** How calls ended so far, by result. */
+/** Returns the number of calls so far, by result. */
 async function results(): Promise<Record<string, number>> {
   const metric = await registry.getSingleMetric("vantage_enrolments_total")?.get();
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels["result"]), value]));
 }
 
 describe("a join token", () => {
-  it("lets one agent in, once", async () => {
+  it("enrols one agent, once", async () => {
     const once = await token();
     expect(once).toMatch(/^vjt_[A-Za-z0-9_-]{43}_[0-9a-f]{64}$/);
     expect(once.endsWith(authority.fingerprint)).toBe(true);
@@ -71,7 +71,7 @@ describe("a join token", () => {
     expect(await results()).toEqual({ enrolled: 1, token_used: 1 });
   });
 
-  it("gives its agent another certificate while it has not attached: the first answer may have got lost", async () => {
+  it("gives its agent another certificate until it has attached, because the first answer can get lost", async () => {
     const joinToken = await token();
     const { der } = await makeRequest();
     const first = await enrolment.enroll(joinToken, der, PEER);
@@ -84,7 +84,7 @@ describe("a join token", () => {
     expect(await enrolment.enroll(joinToken, der, PEER)).toMatchObject({ ok: false, fault: "identity" });
   });
 
-  it("gives nobody another one once the agent is revoked or the token too old", async () => {
+  it("gives no other certificate after the agent is revoked or the token has expired", async () => {
     for (const spoil of [
       (id: string) => sql`update probes set revoked_at = ${clock.now()} where id = ${id}`,
       () => Promise.resolve(clock.advance(3_600_001)),
@@ -98,16 +98,16 @@ describe("a join token", () => {
     }
   });
 
-  it("has one winner of many that redeem it at once", async () => {
+  it("enrols one of many agents that redeem it at the same time", async () => {
     const once = await token();
     const came = await Promise.all(Array.from({ length: 8 }, () => enroll(once)));
     expect(came.filter(({ ok }) => ok)).toHaveLength(1);
     expect(await results()).toEqual({ enrolled: 1, token_used: 7 });
-    const { digest } = readToken(once)!;
+    const { digest } = parseToken(once)!;
     expect(await sql`select 1 from join_tokens where digest = ${digest} and used_at is not null`).toHaveLength(1);
   });
 
-  it("lets any number in where it is reusable, each under an id of its own", async () => {
+  it("enrols any number of agents if it is reusable, each with its own id", async () => {
     const many = await token({ reusable: true });
     const came = await Promise.all(Array.from({ length: 4 }, () => enroll(many)));
     const ids = came.map((issuance) => issuance.ok && issuance.issued.agentId);
@@ -115,7 +115,7 @@ describe("a join token", () => {
     expect(ids).not.toContain(false);
   });
 
-  it("ends at its time, to the millisecond", async () => {
+  it("expires to the millisecond", async () => {
     const many = await token({ reusable: true, ttlSeconds: 60 });
     clock.advance(59_999);
     expect(await enroll(many)).toMatchObject({ ok: true });
@@ -124,7 +124,7 @@ describe("a join token", () => {
     expect(await results()).toEqual({ enrolled: 1, token_expired: 1 });
   });
 
-  it("is told apart for the operator and never for the caller, and no part of it is logged", async () => {
+  it("has a specific failure reason for the operator but not for the caller, and is never logged", async () => {
     const used = await token();
     await enroll(used);
     const expired = await token({ ttlSeconds: 60 });
@@ -148,7 +148,7 @@ describe("a join token", () => {
       expect(lines.join("")).not.toContain(secret);
   });
 
-  it("survives a request that is no good", async () => {
+  it("is not used up by an invalid request", async () => {
     const once = await token();
     for (const request of [Buffer.from("garbage"), Buffer.alloc(100_000), (await makeRequest("P-384")).der]) {
       expect(await enrolment.enroll(once, request, PEER)).toMatchObject({ ok: false, fault: "request" });
@@ -156,7 +156,7 @@ describe("a join token", () => {
     expect(await enroll(once)).toMatchObject({ ok: true });
   });
 
-  it("is kept as a digest alone", async () => {
+  it("is stored only as a digest", async () => {
     const once = await token();
     const rows = await sql<{ row: string }[]>`select join_tokens::text as row from join_tokens`;
     expect(rows.map(({ row }) => row).join("\n")).not.toContain(once.slice(4, 47));
@@ -164,7 +164,7 @@ describe("a join token", () => {
     expect(rows.map(({ row }) => row).join("\n")).not.toContain(secret.toString("hex"));
   });
 
-  it("makes private agents where it names an account", async () => {
+  it("enrols private agents if it names an account", async () => {
     const [account] = await sql<{ id: number }[]>`
       insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
     const came = await enroll(await token({ accountId: account!.id, region: "lab" }));
@@ -178,7 +178,7 @@ describe("a join token", () => {
 });
 
 describe("failures", () => {
-  it("are 30 a minute for an address, and do not keep out a good token", async () => {
+  it("are limited to 30 a minute for an address, but a valid token is still accepted", async () => {
     const [good, another, spent] = [await token(), await token(), await token({ ttlSeconds: 1 })];
     clock.advance(2_000);
     for (let count = 0; count < 30; count += 1) expect(await enroll("guess")).toMatchObject({ fault: "identity" });
@@ -186,13 +186,13 @@ describe("failures", () => {
     for (const wrong of ["guess", unknown, spent]) expect(await enroll(wrong)).toMatchObject({ fault: "limit" });
     expect(await enroll(good)).toMatchObject({ ok: true });
     expect(await enroll(another, "192.0.2.8")).toMatchObject({ ok: true });
-    // Beyond the limit no failure is logged.
+    // Above the limit no failure is logged.
     expect(lines).toHaveLength(32);
     clock.advance(60_000);
     expect(await enroll("guess")).toMatchObject({ fault: "identity" });
   });
 
-  it("of strangers do not keep an agent behind the same address from renewing", async () => {
+  it("of strangers do not prevent an agent with the same address from renewing", async () => {
     const came = await enroll(await token());
     if (!came.ok) throw new Error(came.message);
     for (let count = 0; count < 30; count += 1) await enroll("guess");
@@ -201,7 +201,7 @@ describe("failures", () => {
     expect(await enrolment.renew(came.issued.certificate, der, PEER)).toMatchObject({ ok: true });
   });
 
-  it("of ours are no fault of the caller: a database that is away is said to be", async () => {
+  it("of the control plane are not counted: the answer says that the database is away", async () => {
     const away = guardDatabase(
       () => connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 100 }),
       100,
@@ -227,7 +227,7 @@ describe("failures", () => {
 });
 
 describe("renewing", () => {
-  it("takes a certificate of this authority within its life", async () => {
+  it("needs a valid certificate of this authority", async () => {
     const came = await enroll(await token());
     if (!came.ok) throw new Error(came.message);
     const { certificate, agentId } = came.issued;

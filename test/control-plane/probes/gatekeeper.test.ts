@@ -10,7 +10,7 @@ import { systemClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 
 const LATER = new Date(Date.now() + 86_400_000);
-/** Certificates of this test are just the agent's id: who signed them is the authority's test. */
+/** A certificate of this test is just the agent's id. The tests of the authority cover signatures. */
 const authority = {
   identify: (certificate: Uint8Array): Holder | null => ({
     agentId: Buffer.from(certificate).toString(),
@@ -19,7 +19,7 @@ const authority = {
   }),
 };
 
-describe("judging", () => {
+describe("the check of a certificate's holder", () => {
   const now = new Date("2026-03-01T12:00:00Z");
   const holder: Holder = { agentId: "agent-eu", serial: "cc", notAfter: new Date(now.getTime() + 1) };
   const row: StoredProbe = {
@@ -32,13 +32,13 @@ describe("judging", () => {
     previousSerial: "bb",
   };
 
-  it("lets in the newest certificate and the one before, disabled or not", () => {
+  it("accepts the newest certificate and the previous one, for enabled and disabled agents", () => {
     expect(refuseHolder(holder, row, now)).toBeNull();
     expect(refuseHolder({ ...holder, serial: "bb" }, row, now)).toBeNull();
     expect(refuseHolder(holder, { ...row, enabled: false }, now)).toBeNull();
   });
 
-  it("says revoked of who was revoked or erased, and identity of what is too old or replaced", () => {
+  it("rejects revoked and erased agents as revoked, and expired and replaced certificates as identity", () => {
     expect(refuseHolder(holder, null, now)?.reason).toBe("revoked");
     expect(refuseHolder(holder, { ...row, revokedAt: now }, now)?.reason).toBe("revoked");
     expect(refuseHolder({ ...holder, notAfter: now }, row, now)?.reason).toBe("identity");
@@ -84,7 +84,7 @@ describe("the gatekeeper", () => {
     for (const keeper of open.splice(0)) keeper.close();
   });
 
-  /** One that has nothing to learn from but what is given. */
+  /** Opens a gatekeeper whose only source of changes are the given options. */
   function keep(notifications: Notifications, sweepMs = 60_000, gate = guarded) {
     const keeper = createGatekeeper({ authority, database: gate, notifications, clock: systemClock, sweepMs });
     keeper.onChange((agentId, enrolled) => heard.push([agentId, enrolled]));
@@ -94,7 +94,7 @@ describe("the gatekeeper", () => {
 
   const admit = (keeper: ReturnType<typeof keep>, id: string) => keeper.admit(Buffer.from(id));
 
-  it("tells of every change of those it let in, and of nobody else", async () => {
+  it("reports every change of admitted agents, and of no others", async () => {
     const keeper = keep(createNotifications(listener));
     expect(await admit(keeper, "agent-eu")).toEqual({
       ok: true,
@@ -120,7 +120,7 @@ describe("the gatekeeper", () => {
     expect(await admit(keeper, "agent-us")).toMatchObject({ ok: true, enrolled: { enabled: false } });
   });
 
-  it("finds by itself what it was never told", async () => {
+  it("finds changes without a notification", async () => {
     const keeper = keep(deaf, 50);
     await admit(keeper, "agent-eu");
     await admit(keeper, "agent-us");
@@ -128,7 +128,7 @@ describe("the gatekeeper", () => {
     await expect.poll(() => heard).toEqual([["agent-eu", null]]);
   });
 
-  it("looks again at everyone once notifications may have been lost", async () => {
+  it("reads all admitted agents again after notifications may have been lost", async () => {
     let reset = () => {};
     const keeper = keep({ listen: (_channel, _onMessage, onReset) => void (reset = onReset) });
     await admit(keeper, "agent-eu");
@@ -137,7 +137,7 @@ describe("the gatekeeper", () => {
     await expect.poll(() => heard).toEqual([["agent-eu", null]]);
   });
 
-  it("asks again where the enrolment changed while it was being looked up", async () => {
+  it("reads an enrolment again if it changed during the read", async () => {
     let say = (_payload: string) => {};
     const blocked = Promise.withResolvers<void>();
     let looks = 0;
@@ -159,7 +159,7 @@ describe("the gatekeeper", () => {
     expect(await admission).toMatchObject({ ok: false, rejection: { reason: "revoked" } });
   });
 
-  it("asks an agent to come again while the database is away, and catches up afterwards", async () => {
+  it("tells an agent to retry while the database is away, and reports missed changes afterwards", async () => {
     let away = false;
     let say = (_payload: string) => {};
     const flaky: GuardedDatabase = {

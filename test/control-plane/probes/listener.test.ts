@@ -7,22 +7,22 @@ import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { CONNECTION_LIMITS } from "#control-plane/dispatch/grpc/limits.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
-import { makeAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
-import { keepListenerIdentity } from "#control-plane/probes/listener-identity.ts";
+import { createAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
+import { openListenerIdentity } from "#control-plane/probes/listener-identity.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 
 const log = pino({ level: "silent" });
 const DAY_MS = 86_400_000;
 let clock: ReturnType<typeof createManualClock>;
 let authority: Authority;
-let identity: Awaited<ReturnType<typeof keepListenerIdentity>>;
+let identity: Awaited<ReturnType<typeof openListenerIdentity>>;
 let hub: Hub;
 let listener: GrpcListener;
 
 beforeEach(async () => {
   clock = createManualClock(new Date());
-  authority = await openAuthority(await makeAuthority(clock, systemRandom), clock, systemRandom);
-  identity = await keepListenerIdentity(authority, { clock, log, everyMs: 20 });
+  authority = await openAuthority(await createAuthority(clock, systemRandom), clock, systemRandom);
+  identity = await openListenerIdentity(authority, { clock, log, everyMs: 20 });
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
   const nobody = () => Promise.reject(new Error("not asked in this test"));
   listener = await listenGrpc({
@@ -47,7 +47,7 @@ afterEach(async () => {
   await listener.stop();
 });
 
-/** What the listener shows to a client of these TLS versions that trusts the authority alone. */
+/** Returns what the listener presents to a client with these TLS versions that trusts only the authority. */
 async function shake(maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<{ peer: PeerCertificate; protocol: string | null }> {
   const socket: TLSSocket = connect({
     port: listener.port,
@@ -64,17 +64,17 @@ async function shake(maxVersion: "TLSv1.2" | "TLSv1.3"): Promise<{ peer: PeerCer
   return shown;
 }
 
-it("speaks TLS 1.3 under the fixed name, and nothing older", async () => {
+it("the listener accepts TLS 1.3 for the fixed name, and no older version", async () => {
   expect(await shake("TLSv1.3")).toMatchObject({ protocol: "TLSv1.3", peer: { subject: { CN: CONTROL_PLANE_NAME } } });
   await expect(shake("TLSv1.2")).rejects.toMatchObject({ code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" });
 });
 
-it("renews its certificate a month before the end without a restart, and keeps to TLS 1.3", async () => {
+it("the listener renews its certificate a month before expiry without a restart, still with TLS 1.3 only", async () => {
   const { peer } = await shake("TLSv1.3");
   clock.advance(59 * DAY_MS);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect((await shake("TLSv1.3")).peer.serialNumber).toBe(peer.serialNumber);
-  // Made by a clock two months ahead: this host takes it for one of the future, which shows that it is the new one.
+  // Issued by a clock two months ahead, it is not yet valid for this host, which shows that it is the new one.
   const renewed = new Promise((resolve) => identity.onRenew(resolve));
   clock.advance(1 * DAY_MS);
   await renewed;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 afterAll(() => plane.stop());
 
-/** Status and what the answer says of itself. */
+/** Returns the status and the data of the answer. */
 async function ask(method: string, path: string, body?: unknown) {
   const { status, body: came } = await plane.operate(method, `/api/admin${path}`, body);
   const { code, field, reason } = (came.error ?? {}) as { code?: string; field?: string; reason?: string };
@@ -17,7 +17,7 @@ async function ask(method: string, path: string, body?: unknown) {
 }
 
 describe("POST /api/admin/probe-tokens", () => {
-  it("makes a token for an hour, which carries the fingerprint", async () => {
+  it("creates a token for an hour, which contains the fingerprint", async () => {
     const before = plane.app.clock.now().getTime();
     const { status, data } = await ask("POST", "/probe-tokens", { region: "eu-west" });
     expect(status).toBe(201);
@@ -29,7 +29,7 @@ describe("POST /api/admin/probe-tokens", () => {
     expect(ttl).toBeLessThan(3_630);
   });
 
-  it("refuses what is out of range, unknown or missing, by field", async () => {
+  it("refuses fields that are out of range, unknown or missing, and names them", async () => {
     const refused = async (body: unknown) => (await ask("POST", "/probe-tokens", body)).error;
     const code = "missing_parameter";
     expect(await refused({})).toEqual([code, "region", "required"]);
@@ -46,7 +46,7 @@ describe("POST /api/admin/probe-tokens", () => {
     expect(await ask("POST", "/probe-tokens", { region, account_id: 999_999 })).toMatchObject({ status: 404 });
   });
 
-  it("is the operator's alone", async () => {
+  it("is only for the operator", async () => {
     const key = await plane.createKey();
     for (const [method, path] of [
       ["POST", "/probe-tokens"],
@@ -60,7 +60,7 @@ describe("POST /api/admin/probe-tokens", () => {
 });
 
 describe("PUT and DELETE /api/admin/probes", () => {
-  it("say what is missing and who is not there", async () => {
+  it("report missing fields and unknown agents", async () => {
     expect(await ask("DELETE", "/probes")).toMatchObject({
       status: 400,
       error: ["missing_parameter", "id", "required"],

@@ -5,7 +5,7 @@ import { agentOf } from "#test/control-plane/probes/presence/replica.ts";
 const [one, two, three] = [agentOf("agent-one"), agentOf("agent-two"), agentOf("agent-three")];
 
 describe("the attachments of this replica", () => {
-  it("are told to the database once each, as they are by then", () => {
+  it("are written to the database once each, in their present state", () => {
     const attachments = createOwnAttachments();
     attachments.apply(one, "online");
     attachments.apply(two, "online");
@@ -20,7 +20,7 @@ describe("the attachments of this replica", () => {
     expect([attachments.attachedIds(), attachments.knownIds()]).toEqual([["agent-one"], ["agent-one"]]);
   });
 
-  it("are told in parts, and again after a write that failed", () => {
+  it("are written in parts, and again after a failed write", () => {
     const attachments = createOwnAttachments();
     for (const agent of [one, two, three]) attachments.apply(agent, "online");
     const first = attachments.takeChanges(2);
@@ -33,7 +33,7 @@ describe("the attachments of this replica", () => {
     ]);
   });
 
-  it("are told again where the database shows them wrongly", () => {
+  it("are written again if the database shows them wrongly", () => {
     const attachments = createOwnAttachments();
     attachments.apply(one, "online");
     attachments.apply(two, "draining");

@@ -6,7 +6,7 @@ import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { agentOf, startReplica, type TestReplica } from "#test/control-plane/probes/presence/replica.ts";
 
-/** Longer than a dead replica is believed in, on a busy machine. */
+/** Longer than it takes to detect a dead replica on a busy machine, in milliseconds. */
 const SECONDS = { timeout: 15_000, interval: 50 };
 
 let database: TestDatabase;
@@ -68,7 +68,7 @@ const holders = (replica: TestReplica, id: string) => absentIn(replica, id)?.rep
 const names = (replica: TestReplica) => replica.replicas().map(({ id }) => id);
 
 describe("replicas of one database", () => {
-  it("know each other and their addresses from the start, and hear of one that goes", async () => {
+  it("know each other and their addresses from the start, and notice one that stops", async () => {
     const one = await start("one", database.url, { address: "one.example:50051" });
     let changes = 0;
     one.onReplicas(() => (changes += 1));
@@ -85,7 +85,7 @@ describe("replicas of one database", () => {
     expect(await sql`select id from replicas`).toEqual([{ id: "one" }]);
   });
 
-  it("see who is attached where, draining and gone, and who has never attached", async () => {
+  it("see which agents are attached to which replica, drain, have left or have never attached", async () => {
     await enrol("agent-one", { account_id: null });
     await enrol("agent-new", { enabled: false });
     await enrol("agent-out", { revoked_at: new Date() });
@@ -110,12 +110,12 @@ describe("replicas of one database", () => {
     await expect.poll(() => absentIn(two, "agent-one")?.draining, SECONDS).toBe(true);
     one.changed(agent, "gone");
     await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual([]);
-    // Offline, but its place is known.
+    // Offline, but its location is known.
     expect(absentIn(two, "agent-one")?.agent.place).toEqual(agent.place);
     expect(Date.now() - (absentIn(two, "agent-one")?.seenAt.getTime() ?? 0)).toBeLessThan(10_000);
   });
 
-  it("hear of 300 agents that attach at once in a few statements", async () => {
+  it("learn of 300 agents that attach at the same time with a few statements", async () => {
     const ids = Array.from({ length: 300 }, (_, index) => `agent-${index}-of-many`);
     await Promise.all(ids.map((id) => enrol(id)));
     const [one, two] = [await start("one"), await start("two")];
@@ -126,13 +126,13 @@ describe("replicas of one database", () => {
     }
     const attached = async () => (await sql<{ n: number }[]>`select count(*)::int as n from attachments`)[0]?.n;
     await expect.poll(attached, SECONDS).toBe(600);
-    // One for the first, one for the rest, and what passes by itself every second or two.
+    // One for the first, one for the others, and those that run every second or two.
     expect(one.statements() - before).toBeLessThan(20);
     expect(await one.metric("vantage_presence_failures_total")).toBe(0);
     expect(await two.metric("vantage_presence_failures_total")).toBe(0);
   });
 
-  it("need no notification: the next look finds what was not heard", async () => {
+  it("need no notification: the next read finds a missed change", async () => {
     await enrol("agent-one");
     const [one, two] = [await start("one"), await start("two", database.url, { deaf: true })];
     one.changed(agentOf("agent-one"), "online");
@@ -141,7 +141,7 @@ describe("replicas of one database", () => {
 });
 
 describe("a replica that dies", () => {
-  it("is missed within seconds, its agents with it, and its row is swept", async () => {
+  it("is removed with its agents and its row within seconds", async () => {
     await enrol("agent-one");
     const [one, two] = [await start("one"), await start("two", proxied)];
     two.changed(agentOf("agent-one"), "online");
@@ -151,7 +151,7 @@ describe("a replica that dies", () => {
     await expect.poll(() => names(one), SECONDS).toEqual(["one"]);
     await expect.poll(() => sql`select from attachments`, SECONDS).toHaveLength(0);
 
-    // The other side of it: nothing is thrown, the picture stays, and it enters itself again.
+    // Seen from that replica: nothing is thrown, its snapshot stays, and it registers itself again.
     expect(names(two)).toEqual(["one", "two"]);
     expect(await two.metric("vantage_presence_failures_total")).toBeGreaterThan(0);
     expect(await two.metric("vantage_presence_age_seconds")).toBeGreaterThan(1);
@@ -160,7 +160,7 @@ describe("a replica that dies", () => {
     await expect.poll(() => names(two), SECONDS).toEqual(["one", "two"]);
   }, 60_000);
 
-  it("comes up while the database is away, and enters itself when it is back", async () => {
+  it("starts while the database is away, and registers itself when it is back", async () => {
     await enrol("agent-one");
     await proxy.cut();
     const two = await start("two", proxied);
@@ -172,8 +172,8 @@ describe("a replica that dies", () => {
   }, 60_000);
 });
 
-describe("what an agent said", () => {
-  it("keeps nobody else from being written, whatever it holds", async () => {
+describe("the hello of an agent", () => {
+  it("never prevents the write of other agents, regardless of its content", async () => {
     await enrol("agent-odd");
     await enrol("agent-one");
     const [one, two] = [await start("one"), await start("two")];
@@ -185,7 +185,7 @@ describe("what an agent said", () => {
     expect(absentIn(two, "agent-odd")?.agent.place.city).toBe(`a${"x".repeat(97)}\ufffd`);
   });
 
-  it("is read as data: a row that makes no sense is an agent of which only the region is known", async () => {
+  it("is validated when read: for an invalid one only the agent's region is known", async () => {
     await enrol("agent-one", { hello: JSON.stringify({ location: { tags: [1] } }) });
     await enrol("agent-two", { hello: JSON.stringify("x"), region: "us-east" });
     const one = await start("one");
@@ -193,7 +193,7 @@ describe("what an agent said", () => {
     expect(absentIn(one, "agent-two")?.agent.place).toMatchObject({ region: "us-east" });
   });
 
-  it("does not move it to another region than the one it is enrolled in", async () => {
+  it("does not change the region of the enrolment", async () => {
     await enrol("agent-one", { region: "us-east" });
     const [one, two] = [await start("one"), await start("two")];
     one.changed(agentOf("agent-one", "eu-west"), "online");
@@ -201,7 +201,7 @@ describe("what an agent said", () => {
     expect(absentIn(two, "agent-one")?.agent.place.region).toBe("us-east");
   });
 
-  it("of an agent that is not enrolled is kept nowhere, and harms nothing", async () => {
+  it("of an agent that is not enrolled is not stored, and does no harm", async () => {
     const one = await start("one");
     one.changed(agentOf("agent-unknown"), "online");
     await expect.poll(() => sql`select probe_id from attachments`, SECONDS).toEqual([{ probe_id: "agent-unknown" }]);

@@ -11,13 +11,13 @@ import { helloOf } from "#test/support/scripted-agent.ts";
 
 /** The presence of one replica, without its hub. */
 export interface TestReplica extends PresenceService {
-  /** Statements sent so far, a look counting as one. */
+  /** Number of statements so far; a read counts as one. */
   statements(): number;
-  /** The sum of a metric's values. */
+  /** Returns the sum of a metric's values. */
   metric(name: string): Promise<number>;
 }
 
-/** Starts one on a database. */
+/** Starts the presence of one replica on a database. */
 export async function startReplica(
   id: string,
   databaseUrl: string,
@@ -38,7 +38,7 @@ export async function startReplica(
       },
       close: () => guarded.close(),
     },
-    // What a connection pooler in transaction mode does: nothing ever arrives.
+    // As behind a connection pooler in transaction mode: no notification ever arrives.
     notifications: options.deaf === true ? { listen: () => {} } : createNotifications(listener),
     clock: systemClock,
     log: pino({ level: "silent" }),
@@ -60,7 +60,7 @@ export async function startReplica(
   };
 }
 
-/** An agent as the hub knows it. */
+/** Returns an agent as the hub knows it. */
 export function agentOf(id: string, region = "eu-west", over: Partial<Hello> = {}): AgentInfo {
   const read = readHello(helloOf(region, { agentId: id, ...over }));
   if (!read.ok) throw new Error(read.rejection.message);
