@@ -1,15 +1,15 @@
 import { ok } from "#shared/outcome.ts";
 import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
-import type { SeoBeside } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import type { SeoSite } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { gatherSeo } from "#probe-agent/tools/seo-audit/gather.ts";
+import { fetchSiteFacts } from "#probe-agent/tools/seo-audit/gather.ts";
 
-/** The page is read, then what stands beside it, then both are judged. */
+/** Reads a page, then the files of its site that matter to search engines, and audits both. */
 export const seoAudit = implement(contract, async (net, { url }) => {
   const now = net.now();
   const seen = await seePage(net, url);
@@ -17,8 +17,8 @@ export const seoAudit = implement(contract, async (net, { url }) => {
   const read = await readSeen(net, seen.data, "seo-page", { now });
   if (read.status !== "ok") return read;
   const { report: page, limitations } = read.data;
-  const beside = await gatherSeo(net, page.url, page.favicon !== null && page.favicon.declared === null);
-  const audited = await runAnalysis(net, "seo-audit", { page, beside });
+  const site = await fetchSiteFacts(net, page.url, page.favicon !== null && page.favicon.declared === null);
+  const audited = await runAnalysis(net, "seo-audit", { page, site });
   if (audited.status !== "ok") return audited;
   const { facts, score } = audited.data;
   const { findings, limitations: leftOut } = fitFindings(seoFindings(facts, score.checks));
@@ -46,13 +46,9 @@ export const seoAudit = implement(contract, async (net, { url }) => {
     og: facts.og,
     favicon: facts.favicon,
     url_hygiene: facts.url_hygiene,
-    source: [
-      "page",
-      ...(beside.robots.known ? ["robots.txt"] : []),
-      ...(beside.sitemap.tried.known ? ["sitemap"] : []),
-    ],
+    source: ["page", ...(site.robots.known ? ["robots.txt"] : []), ...(site.sitemap.tried.known ? ["sitemap"] : [])],
     observed_at: seen.data.observedAt,
-    limitations: [...limitations, ...limitationsOf(beside, facts), ...leftOut],
+    limitations: [...limitations, ...limitationsOf(site, facts), ...leftOut],
   });
 });
 
@@ -69,7 +65,7 @@ function groupOf({ total, x_default: xDefault, self_reference: selfReference }: 
   return { total, x_default: xDefault, self_reference: selfReference };
 }
 
-function limitationsOf({ robots, sitemap }: SeoBeside, facts: SeoFacts): string[] {
+function limitationsOf({ robots, sitemap }: SeoSite, facts: SeoFacts): string[] {
   const cut = [
     facts.headings !== null &&
       facts.headings.counts.reduce((sum, count) => sum + count, 0) > facts.headings.texts.length,
@@ -81,9 +77,11 @@ function limitationsOf({ robots, sitemap }: SeoBeside, facts: SeoFacts): string[
   return [
     ...(robots.known ? [] : [robots.why]),
     ...(sitemap.tried.known ? [] : [sitemap.tried.why]),
-    ...(cut.includes(true) ? ["Long lists are cut; their totals are not."] : []),
-    ...(facts.wordsComplete ? [] : ["The text is too long to be counted whole: there are more words."]),
-    ...(facts.title?.px === null ? ["The width of the title cannot be estimated for its script."] : []),
-    ...(facts.isHtml ? ["Scripts were not run: what they add or change is not seen."] : []),
+    ...(cut.includes(true) ? ["Long lists are cut. Their totals are complete."] : []),
+    ...(facts.wordsComplete ? [] : ["The text is too long to count all its words: word_count is too low."]),
+    ...(facts.title?.px === null
+      ? ["The width of the title is unknown, because it has characters without a known width."]
+      : []),
+    ...(facts.isHtml ? ["Scripts were not run, so content that they add or change is not audited."] : []),
   ];
 }

@@ -34,7 +34,7 @@ async function audit(paths: Readonly<Record<string, SitePath>>, path = "/", time
 const checkOf = (result: Awaited<ReturnType<typeof audit>>, id: string) =>
   result.checks.find((check) => check.id === id);
 
-describe("a careful site over HTTPS", () => {
+describe("a site without faults over HTTPS", () => {
   let pki: Pki;
   let dns: DnsServer;
   beforeAll(async () => {
@@ -96,8 +96,8 @@ describe("a careful site over HTTPS", () => {
   });
 });
 
-describe("a careless site", () => {
-  it("is told all that is wrong", async () => {
+describe("a site with faults", () => {
+  it("gets a finding for each of them", async () => {
     const result = await audit({
       "/": {
         headers: {
@@ -137,13 +137,13 @@ describe("a careless site", () => {
     expect(result.findings).toContainEqual(
       expect.objectContaining({
         id: "is-crawlable",
-        how: "Remove unavailable_after 2010-06-25T23:00:00.000Z from the header X-Robots-Tag.",
+        how: "Remove unavailable_after 2010-06-25T23:00:00.000Z from the X-Robots-Tag header.",
       }),
     );
     expect(result.sitemap).toMatchObject({ found: false, source: "default", checked: { code: 404 } });
   });
 
-  it("that bars crawlers in robots.txt is told the line, and a sitemap at the usual place is found", async () => {
+  it("that blocks crawlers in robots.txt gets the line, and a sitemap at the default place is found", async () => {
     const result = await audit(
       {
         "/shop": "<title>Shop</title>",
@@ -164,7 +164,7 @@ describe("a careless site", () => {
     expect(result.favicon).toMatchObject({ declared: false, url: expect.stringMatching(/favicon\.ico$/) as unknown });
   });
 
-  it("that answers everything with its home page has neither robots.txt nor sitemap nor icon", async () => {
+  it("that serves its home page at every address has no robots.txt, no sitemap and no icon", async () => {
     const page = "<!doctype html><title>Home</title>";
     const result = await audit({ "/": page, "/robots.txt": page, "/sitemap.xml": page, "/favicon.ico": page });
     expect(checkOf(result, "robots-txt")).toMatchObject({ status: "fail", value: "HTML" });
@@ -173,8 +173,8 @@ describe("a careless site", () => {
   });
 });
 
-describe("what cannot be known", () => {
-  it("is null and said: robots.txt and sitemap that never come", async () => {
+describe("a fact that is unknown", () => {
+  it("is null with a limitation, if robots.txt and the sitemap never arrive", async () => {
     const { url } = await site({
       "/": "<title>Home</title>",
       "/robots.txt": { status: 302, headers: { location: "/silent" } },
@@ -187,7 +187,7 @@ describe("what cannot be known", () => {
     expect(result.limitations.join(" ")).toMatch(/robots\.txt took too long.*The sitemap took too long/);
   }, 15_000);
 
-  it("is null for an answer without HTML", async () => {
+  it("is null for a response that is not HTML", async () => {
     const result = await audit({ "/": text("just text") });
     expect(result).toMatchObject({
       headings: null,
@@ -200,7 +200,7 @@ describe("what cannot be known", () => {
     expect(result.limitations.join(" ")).toMatch(/no HTML/);
   });
 
-  it("an error page is audited as what it is", async () => {
+  it("does not keep an error page from being audited", async () => {
     const result = await audit({ "/": { status: 503, body: "<title>Down</title>" } });
     expect(result.code).toBe(503);
     expect(result.indexable.value).toBe(false);
@@ -208,7 +208,7 @@ describe("what cannot be known", () => {
     expect(result.findings[0]).toMatchObject({ id: "http-status-code", severity: "critical" });
   });
 
-  it("a target that does not answer is a failure", async () => {
+  it("is a failure if the target does not respond", async () => {
     const gone = await startSite({});
     await gone.close();
     expect((await runTool(seoAudit, { url: gone.url })).outcome).toMatchObject({ status: "failed", source: "target" });
@@ -222,7 +222,7 @@ describe("hostile pages", () => {
     ["100,000 links", "<a href=/x>click here</a>".repeat(100_000)],
     ["nested links and headings", "<a href=/x><h1>".repeat(20_000)],
     ["images without alt", `<img src="${"x".repeat(200)}">`.repeat(20_000)],
-    ["hreflang without end", "<link rel=alternate hreflang=en-UK href='http://[bad'>".repeat(50_000)],
+    ["very many hreflang links", "<link rel=alternate hreflang=en-UK href='http://[bad'>".repeat(50_000)],
     [
       "a title of a megabyte",
       `<title>${"é".repeat(1_000_000)}</title><meta name=description content="${"\u0001".repeat(100_000)}">`,
@@ -230,12 +230,12 @@ describe("hostile pages", () => {
     ["text without spaces", `<p>${"中文字".repeat(400_000)}`],
     ["deep JSON-LD", `<script type="application/ld+json">${'{"a":['.repeat(100_000)}</script>`],
     [
-      "items in circles",
+      "items that include each other",
       "<div itemscope id=a itemref='a b' itemprop=x></div><div id=b itemscope itemprop=y itemref=a></div>".repeat(2000),
     ],
   ];
   it.each(pages)(
-    "%s: a result that fits, in time",
+    "%s: the result is small enough and in time",
     async (_name, html) => {
       const result = await audit({ "/": html });
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(256 * 1024);
@@ -244,7 +244,7 @@ describe("hostile pages", () => {
     30_000,
   );
 
-  it("a robots.txt full of rules and sitemaps", async () => {
+  it("a robots.txt with very many rules and sitemaps is read", async () => {
     const robots = `User-agent: *\n${"Disallow: /*a*b*c*d*e$\n".repeat(15_000)}${`Sitemap: https://x.test/${"y".repeat(1000)}\n`.repeat(100)}`;
     const result = await audit({ "/": "<title>x</title>", "/robots.txt": text(robots) });
     expect(result.indexable.value).toBe(true);

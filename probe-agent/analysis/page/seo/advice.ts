@@ -1,10 +1,10 @@
 import type { Severity } from "#shared/findings.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 
-/** How the failure of a check is reported. */
+/** Severity, message and advice for a failed check. */
 interface SeoAdvice {
   readonly severity: Severity | ((facts: SeoFacts) => Severity);
-  /** What was found; `value` is what the check shows. */
+  /** Returns the message. `value` is the value in the result of the check. */
   readonly message: (facts: SeoFacts, value: string) => string;
   readonly how: (facts: SeoFacts) => string;
   readonly reference: string;
@@ -14,11 +14,14 @@ const SEARCH = "https://developers.google.com/search/docs";
 const CANONICAL = `${SEARCH}/crawling-indexing/consolidate-duplicate-urls`;
 const MAX_NAMED = 3;
 
-/** By the id of the check. Only an error page keeps visitors out; the rest costs search ranking or is good to know. */
+/**
+ * Advice by the id of the check. Only a server error is critical, because it keeps visitors out. The other faults lower
+ * the search ranking or are for information.
+ */
 export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
   "is-crawlable": {
     severity: "warning",
-    message: (_, value) => `No search engine may index the page: ${value}.`,
+    message: (_, value) => `No search engine is allowed to index the page: ${value}.`,
     how: ({ indexable }) => indexable.blocked_by.slice(0, MAX_NAMED).map(unblock).join(" "),
     reference: `${SEARCH}/crawling-indexing/block-indexing`,
   },
@@ -33,33 +36,33 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
     message: ({ descriptionInBody }) =>
       descriptionInBody
         ? "The description meta element is in the body, where search engines ignore it."
-        : "The page has no description meta element with text, so search engines choose a text of their own.",
+        : "The page has no description meta element with text, so search engines choose the text of the snippet.",
     how: () => 'Add <meta name="description" content="..."> to the head, with 50 to 160 characters about this page.',
     reference: `${SEARCH}/appearance/snippet`,
   },
   "http-status-code": {
     severity: ({ status }) => (status >= 500 ? "critical" : "warning"),
-    message: ({ status }) => `The page answers with HTTP status ${status}.`,
-    how: () => "Make the address answer with status 200, or redirect it to a page that does.",
+    message: ({ status }) => `The page responds with HTTP status ${status}.`,
+    how: () => "Make the address respond with status 200, or redirect it to a page that does.",
     reference: `${SEARCH}/crawling-indexing/http-network-errors`,
   },
   "link-text": {
     severity: "info",
     message: ({ links }) =>
-      `${links?.non_descriptive_total ?? 0} links have a text that says nothing about their target${named(links?.non_descriptive.map(({ text, line }) => `"${text}" in line ${line}`))}.`,
-    how: () => 'Write what the link leads to in place of texts such as "click here".',
+      `${links?.non_descriptive_total ?? 0} links have a text that does not describe the target${firstItems(links?.non_descriptive.map(({ text, line }) => `"${text}" in line ${line}`))}.`,
+    how: () => 'Describe the target of the link, instead of using a text such as "click here".',
     reference: `${SEARCH}/crawling-indexing/links-crawlable`,
   },
   "crawlable-anchors": {
     severity: "warning",
     message: ({ links }) =>
-      `Crawlers cannot follow ${links?.uncrawlable_total ?? 0} links${named(links?.uncrawlable.map(({ text, href, line }) => `${href ?? `"${text}"`} in line ${line}`))}.`,
-    how: () => 'Give each link an address, e.g. <a href="/products">; a script may still handle the click.',
+      `Crawlers cannot follow ${links?.uncrawlable_total ?? 0} links${firstItems(links?.uncrawlable.map(({ text, href, line }) => `${href ?? `"${text}"`} in line ${line}`))}.`,
+    how: () => 'Give each link an address, e.g. <a href="/products">. A script can still handle the click.',
     reference: `${SEARCH}/crawling-indexing/links-crawlable`,
   },
   "robots-txt": {
     severity: "warning",
-    message: (_, value) => `robots.txt cannot be read as a whole: ${value}.`,
+    message: (_, value) => `robots.txt is not completely valid: ${value}.`,
     how: () =>
       'Serve /robots.txt with status 200 as text/plain, each line in the form "key: value", e.g. "User-agent: *" and "Disallow: /private".',
     reference: `${SEARCH}/crawling-indexing/robots/create-robots-txt`,
@@ -67,8 +70,8 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
   "image-alt": {
     severity: "warning",
     message: ({ images }) =>
-      `${images?.missing_alt_total ?? 0} of ${images?.total ?? 0} images have no alt attribute${named(images?.missing_alt.map(({ src, line }) => `${src} in line ${line}`))}.`,
-    how: () => 'Add alt="what the image shows" to each of them, and alt="" to images that only decorate.',
+      `${images?.missing_alt_total ?? 0} of ${images?.total ?? 0} images have no alt attribute${firstItems(images?.missing_alt.map(({ src, line }) => `${src} in line ${line}`))}.`,
+    how: () => 'Add alt="what the image shows" to each of them, and alt="" to decorative images.',
     reference: `${SEARCH}/appearance/google-images`,
   },
   hreflang: {
@@ -76,12 +79,14 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
     message: ({ hreflang: { versions, ignored, ignoredWhy } }) => {
       const wrong = versions.filter(({ fault }) => fault !== null).map(({ lang, fault }) => `${lang} (${fault})`);
       return [
-        ...(wrong.length > 0 ? [`Search engines cannot use ${wrong.length} hreflang entries${named(wrong)}.`] : []),
-        ...(ignored > 0 ? [`They ignore ${ignored} more where they are: the first ${ignoredWhy}.`] : []),
+        ...(wrong.length > 0
+          ? [`Search engines cannot use ${wrong.length} hreflang entries${firstItems(wrong)}.`]
+          : []),
+        ...(ignored > 0 ? [`Search engines ignore ${ignored} hreflang links: the first one ${ignoredWhy}.`] : []),
       ].join(" ");
     },
     how: () =>
-      'Write each version in the head with a language code of ISO 639-1 and a full address, e.g. <link rel="alternate" hreflang="en-GB" href="https://example.com/uk/">.',
+      'Add a link for each version to the head, with an ISO 639-1 language code and a full address, e.g. <link rel="alternate" hreflang="en-GB" href="https://example.com/uk/">.',
     reference: `${SEARCH}/specialty/international/localized-versions`,
   },
   canonical: {
@@ -93,7 +98,7 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
   "single-h1": {
     severity: "info",
     message: ({ headings }) => `The page has ${headings?.counts[0] ?? 0} h1 headings instead of one.`,
-    how: () => "Write one h1 element with the subject of the page, and h2 to h6 for the parts.",
+    how: () => "Use one h1 element for the subject of the page, and h2 to h6 for its sections.",
     reference: "https://developer.mozilla.org/en-US/docs/Web/HTML/Reference/Elements/Heading_Elements",
   },
   lang: {
@@ -102,16 +107,16 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
       lang === null
         ? "The html element has no lang attribute."
         : `The lang attribute of the html element, "${lang.value}", is not a language tag.`,
-    how: () => 'Write the language of the page into the html element, e.g. <html lang="en">.',
+    how: () => 'Set the language of the page on the html element, e.g. <html lang="en">.',
     reference: "https://developer.mozilla.org/en-US/docs/Web/HTML/Reference/Global_attributes/lang",
   },
   viewport: {
     severity: "warning",
     message: ({ viewport }) =>
       viewport === null
-        ? "The page has no viewport meta element: phones show it as wide as a desktop page."
+        ? "The page has no viewport meta element, so phones show it at the width of a desktop page."
         : `The viewport "${viewport.content.slice(0, 100)}" ${viewport.device_width ? "prevents visitors from zooming in" : "does not set width=device-width"}.`,
-    how: () => 'Send <meta name="viewport" content="width=device-width, initial-scale=1"> in the head.',
+    how: () => 'Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
     reference: "https://developer.mozilla.org/en-US/docs/Web/HTML/Guides/Viewport_meta_element",
   },
   "open-graph": {
@@ -126,10 +131,10 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
     message: ({ dataFaults: { count, first } }) =>
       count === 0
         ? "The page has no structured data (JSON-LD, microdata or RDFa)."
-        : `The structured data has ${count === 1 ? "1 fault" : `${count} faults`}; the first: ${first}.`,
+        : `The structured data has ${count === 1 ? "1 fault" : `${count} faults`}. The first: ${first}.`,
     how: ({ dataFaults }) =>
       dataFaults.count > 0
-        ? "Correct the markup; the tool schema lists every fault with its line."
+        ? "Correct the markup. The tool schema lists every fault with its line."
         : 'Describe the page in the head, e.g. <script type="application/ld+json">{"@context": "https://schema.org", "@type": "WebPage", "name": "..."}</script>.',
     reference: `${SEARCH}/appearance/structured-data/intro-structured-data`,
   },
@@ -138,9 +143,9 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
     message: ({ sitemap: { checked } }) =>
       checked === null
         ? "No sitemap was found."
-        : `No sitemap was found: ${checked.url} answers with status ${checked.code}${checked.code === 200 ? " and is not one" : ""}.`,
+        : `No sitemap was found: ${checked.url} responds with status ${checked.code}${checked.code === 200 ? ", but is not a sitemap" : ""}.`,
     how: ({ url }) =>
-      `Publish a sitemap and name it in robots.txt: Sitemap: ${new URL("/sitemap.xml", url).href.slice(0, 200)}`,
+      `Publish a sitemap and list it in robots.txt: Sitemap: ${new URL("/sitemap.xml", url).href.slice(0, 200)}`,
     reference: `${SEARCH}/crawling-indexing/sitemaps/build-sitemap`,
   },
   https: {
@@ -153,23 +158,23 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
   "title-length": {
     severity: "info",
     message: ({ title }) => `The title has ${title?.length ?? 0} characters.`,
-    how: () => "Write a title of 10 to 60 characters: search engines cut longer ones.",
+    how: () => "Write a title of 10 to 60 characters. Search engines cut longer titles.",
     reference: `${SEARCH}/appearance/title-link`,
   },
   "description-length": {
     severity: "info",
     message: ({ meta_description: description }) => `The description has ${description?.length ?? 0} characters.`,
-    how: () => "Write a description of 50 to 160 characters: search engines cut longer ones.",
+    how: () => "Write a description of 50 to 160 characters. Search engines cut longer descriptions.",
     reference: `${SEARCH}/appearance/snippet`,
   },
   "canonical-self": {
     severity: ({ canonical }) => (canonical.url === null ? "info" : "warning"),
     message: ({ canonical, canonicalOtherHost: host }) =>
       canonical.url === null
-        ? "The page names no canonical address."
-        : `The canonical address is ${canonical.url.slice(0, 200)}${host === null ? "" : ` on another host, ${host}`}: search engines show that one in place of this page.`,
+        ? "The page has no canonical address."
+        : `The canonical address is ${canonical.url.slice(0, 200)}${host === null ? "" : `, on another host (${host})`}. Search engines show that page instead of this one.`,
     how: ({ url }) =>
-      `Add <link rel="canonical" href="${url.slice(0, 200)}"> to the head, unless the other page is meant.`,
+      `Add <link rel="canonical" href="${url.slice(0, 200)}"> to the head, unless search engines should show another page.`,
     reference: CANONICAL,
   },
 };
@@ -177,18 +182,18 @@ export const SEO_ADVICE: Readonly<Record<string, SeoAdvice>> = {
 function unblock({ source, rule }: SeoFacts["indexable"]["blocked_by"][number]): string {
   switch (source) {
     case "robots_txt":
-      return `Remove "${rule}" from robots.txt, or add an Allow for this address.`;
+      return `Remove "${rule}" from robots.txt, or add an Allow rule for this address.`;
     case "meta_robots":
       return `Remove ${rule} from the robots meta element.`;
     case "x_robots_tag":
-      return `Remove ${rule} from the header X-Robots-Tag.`;
+      return `Remove ${rule} from the X-Robots-Tag header.`;
     case "http_status":
-      return "Make the address answer with status 200.";
+      return "Make the address respond with status 200.";
   }
 }
 
-/** The first of a list as the end of a sentence; empty for none. */
-export function named(items: readonly string[] = []): string {
+/** Returns the first three items of a list for the end of a sentence, with a leading colon. Empty for an empty list. */
+export function firstItems(items: readonly string[] = []): string {
   if (items.length === 0) return "";
   const first = items.slice(0, MAX_NAMED).map((item) => item.slice(0, 100));
   return `: ${first.join(", ")}${items.length > MAX_NAMED ? " and others" : ""}`;

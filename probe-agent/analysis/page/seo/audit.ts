@@ -7,14 +7,14 @@ import { countWords } from "#probe-agent/analysis/html/words.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { readContent } from "#probe-agent/analysis/page/seo/content.ts";
-import { judgeCanonical } from "#probe-agent/analysis/page/seo/canonical.ts";
+import { checkCanonical } from "#probe-agent/analysis/page/seo/canonical.ts";
 import { headerDirectives, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
-import { judgeHreflang } from "#probe-agent/analysis/page/seo/hreflang.ts";
-import { judgeIndexable } from "#probe-agent/analysis/page/seo/indexable.ts";
+import { checkHreflang } from "#probe-agent/analysis/page/seo/hreflang.ts";
+import { checkIndexability } from "#probe-agent/analysis/page/seo/indexable.ts";
 import { readReferences } from "#probe-agent/analysis/page/seo/references.ts";
-import type { SeoBeside, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import type { SeoSite, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
-import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
+import { checkUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 import { readGraph } from "#probe-agent/analysis/page/social/graph.ts";
 import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
 import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
@@ -22,19 +22,19 @@ import { readEntities } from "#probe-agent/analysis/page/structured/entity.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 
-/** Everything an audit knows of a page; the checks judge it. */
+/** All facts about a page and its site that the checks of the audit evaluate. */
 export type SeoFacts = ReturnType<typeof joinFacts>;
-/** What the page alone says. */
+/** Facts from the page and its headers only. */
 export type SeoPage = ReturnType<typeof readSeoPage>;
 
 const MAX_TEXT = 2000;
 const EMPTY_PAGE = { headings: null, images: null, links: null, word_count: null, text_html_ratio: null } as const;
 
-/** Reads the page alone. */
+/** Reads the facts that the page and its headers give. `now` decides whether unavailable_after has passed. */
 export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: { readonly now: Date }) {
   const references = readReferences(page, headers, url);
-  const { canonical, faults: canonicalFaults, otherHost, unscripted } = judgeCanonical(references, url);
-  const { hygiene, faults: urlFaults } = judgeUrl(url);
+  const { canonical, faults: canonicalFaults, otherHost, unscripted } = checkCanonical(references, url);
+  const { hygiene, faults: urlFaults } = checkUrl(url);
   return {
     isHtml: page !== null,
     url,
@@ -47,7 +47,7 @@ export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: 
     canonicalFaults,
     canonicalOtherHost: otherHost,
     canonicalUnscripted: unscripted,
-    hreflang: judgeHreflang(references, url),
+    hreflang: checkHreflang(references, url),
     robots_meta: page === null ? [] : metaDirectives(page.facts, now),
     x_robots_tag: headerDirectives(headers, now),
     lang: langFacts(page?.facts.lang ?? null),
@@ -58,25 +58,25 @@ export function readSeoPage({ page, headers, url, status }: SeoSource, { now }: 
   };
 }
 
-/** Puts what stands beside a page to what it says itself. */
-export function joinFacts({ favicon, ...page }: SeoPage, beside: SeoBeside) {
+/** Adds the facts about the site (robots.txt, sitemap, icon) to the facts about the page. */
+export function joinFacts({ favicon, ...page }: SeoPage, site: SeoSite) {
   const { url } = page;
   return {
     ...page,
-    robots: beside.robots,
-    indexable: judgeIndexable({ ...page, robots: beside.robots }, page.robots_meta, page.x_robots_tag),
-    sitemap: sitemapFacts(beside),
+    robots: site.robots,
+    indexable: checkIndexability({ ...page, robots: site.robots }, page.robots_meta, page.x_robots_tag),
+    sitemap: sitemapFacts(site),
     favicon:
       favicon === null
         ? null
         : {
-            url: favicon.declared ?? (beside.defaultIcon === true ? new URL("/favicon.ico", url).href : null),
+            url: favicon.declared ?? (site.defaultIcon === true ? new URL("/favicon.ico", url).href : null),
             declared: favicon.declared !== null,
           },
   };
 }
 
-/** Only the head's counts, as in Lighthouse's audit "meta-description"; null without one. */
+/** Returns the description in the head, the only place that Lighthouse's audit "meta-description" accepts, or null. */
 function headDescription({ facts, document }: Page): string | null {
   const found = facts.metas.find(({ name, offset }) => name === "description" && offset < document.headEnd.offset);
   return found?.content ?? null;
@@ -112,9 +112,9 @@ function viewportFacts(content: string | null) {
   return { content: storable(content, 500), device_width: deviceWidth, zoom_blocked: zoomBlocked };
 }
 
-function sitemapFacts({ sitemap: { named, tried } }: SeoBeside) {
+function sitemapFacts({ sitemap: { named, tried } }: SeoSite) {
   return {
-    found: tried.known ? tried.status === 200 && tried.looksLikeOne : null,
+    found: tried.known ? tried.status === 200 && tried.looksLikeSitemap : null,
     source: named.length > 0 ? ("robots_txt" as const) : ("default" as const),
     urls: named.slice(0, 20).map((url) => storable(url, 500)),
     checked: tried.known ? { url: storable(tried.url, 500), code: tried.status } : null,

@@ -2,40 +2,44 @@ import { isAbsolute, type PageReferences } from "#probe-agent/analysis/page/seo/
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
-/** Which address of a page search engines are told to show. */
+/** The canonical address of a page: the one that search engines are asked to show. */
 interface Canonical {
-  /** The one address named; null where there is none, or several that differ. */
+  /** The canonical address; null if there is none, or if there are several different ones. */
   readonly url: string | null;
   readonly source: "html" | "http_header" | null;
-  /** All of them as written, at most 20. */
+  /** The first 20 canonical addresses, unchanged. */
   readonly named: string[];
-  /** It is the page's own; null without one. */
+  /** Whether it is the address of the page itself; null without a canonical address. */
   readonly self: boolean | null;
 }
 
-/** Something wrong with rel=canonical, and what to change. */
+/** A fault of rel=canonical. */
 interface CanonicalFault {
-  /** One sentence. */
+  /** The fault, as one sentence. */
   readonly message: string;
+  /** What to change. */
   readonly how: string;
 }
 
-/** The address with its faults. */
-interface JudgedCanonical {
+/** The canonical address and its faults. */
+interface CanonicalReport {
   readonly canonical: Canonical;
-  /** Faults by Lighthouse's audit. */
+  /** Faults by the rules of Lighthouse's audit. */
   readonly faults: readonly CanonicalFault[];
-  /** The host that is named where it is not the page's own; no fault by Lighthouse. */
+  /** Host of the canonical address if it differs from the page's host, otherwise null. Not a fault by Lighthouse. */
   readonly otherHost: string | null;
-  /** Why crawlers that run no scripts ignore a link that others read, one sentence each. */
+  /** Links that only crawlers without scripts ignore. One sentence each, with the reason. */
   readonly unscripted: readonly string[];
 }
 
 const MAX_NAMED = 20;
 const MAX_IGNORED = 5;
 
-/** Judges rel=canonical as Lighthouse does: one absolute address, not of another language, nor of the home page. */
-export function judgeCanonical({ head, ignored }: PageReferences, pageUrl: string): JudgedCanonical {
+/**
+ * Checks rel=canonical by Lighthouse's rules: one absolute address, which is neither a version in another language nor
+ * the home page.
+ */
+export function checkCanonical({ head, ignored }: PageReferences, pageUrl: string): CanonicalReport {
   const all = head.filter(({ rel }) => rel.includes("canonical"));
   const distinct = new Set(all.map(({ url, written }) => url?.href ?? written));
   const [only] = all;
@@ -49,31 +53,35 @@ export function judgeCanonical({ head, ignored }: PageReferences, pageUrl: strin
   const unscripted = new Set(all.flatMap(({ ignoredWithoutScripts: why }) => why ?? []));
   const invalid = all.find(({ url }) => url === null);
   const relative = all.find(({ url, written }) => url !== null && !isAbsolute(written));
-  const link = `<link rel="canonical" href="${shown(withoutFragment(page))}">`;
-  const name = `Name the full address of this page: ${link}.`;
+  const link = `<link rel="canonical" href="${shorten(withoutFragment(page))}">`;
+  const useOwn = `Use the full address of this page: ${link}.`;
   const faults: CanonicalFault[] = [
     ...(distinct.size > 1
       ? [
           fault(
-            `The page names ${distinct.size} different canonical addresses, so search engines use none of them: ${[...distinct].slice(0, 3).map(shown).join(", ")}.`,
+            `The page has ${distinct.size} different canonical addresses, so search engines use none of them: ${[...distinct].slice(0, 3).map(shorten).join(", ")}.`,
             `Keep one: ${link}.`,
           ),
         ]
       : []),
-    ...(invalid === undefined ? [] : [fault(`The canonical address "${shown(invalid.written)}" is not a URL.`, name)]),
-    ...(relative === undefined ? [] : [fault(`The canonical address ${shown(relative.written)} is relative.`, name)]),
+    ...(invalid === undefined
+      ? []
+      : [fault(`The canonical address "${shorten(invalid.written)}" is not a URL.`, useOwn)]),
+    ...(relative === undefined
+      ? []
+      : [fault(`The canonical address ${shorten(relative.written)} is relative.`, useOwn)]),
     ...(isOther && isRoot(one.url) && !isRoot(page)
-      ? [fault("The canonical address is the home page, not this page.", name)]
+      ? [fault("The canonical address is the home page, not this page.", useOwn)]
       : []),
     ...(isTranslation && listsSelf
-      ? [fault("The canonical address is a page in another language that hreflang lists beside this one.", name)]
+      ? [fault("The canonical address is a version of this page in another language that hreflang lists.", useOwn)]
       : []),
     ...[...reasons]
       .slice(0, MAX_IGNORED)
       .map((why) =>
         fault(
           `A canonical link ${why}, so search engines ignore it.`,
-          `Put it into the head, before any element that ends the head, without media, type or hreflang: ${link}.`,
+          `Move it into the head, before any element that ends the head, without media, type or hreflang: ${link}.`,
         ),
       ),
   ];
@@ -90,7 +98,7 @@ export function judgeCanonical({ head, ignored }: PageReferences, pageUrl: strin
     otherHost: host === page.hostname ? null : host,
     unscripted: [...unscripted]
       .slice(0, MAX_IGNORED)
-      .map((why) => `A canonical link ${why}: crawlers that run no scripts ignore it.`),
+      .map((why) => `A canonical link ${why}, so crawlers that run no scripts ignore it.`),
   };
 }
 
@@ -98,7 +106,7 @@ function fault(message: string, how: string): CanonicalFault {
   return { message, how };
 }
 
-function shown(address: string): string {
+function shorten(address: string): string {
   return storable(address, 200);
 }
 

@@ -5,18 +5,18 @@ import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headin
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import { hiddenElements } from "#probe-agent/analysis/page/seo/hidden.ts";
+import { hiddenElementFinder } from "#probe-agent/analysis/page/seo/hidden.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
-/** A heading as listed. */
+/** A heading in the result. */
 interface Heading {
   readonly level: number;
   readonly text: string;
 }
 
-/** Headings, images and links of a page; lists are cut, counts are not. */
+/** Headings, images and links of a page. The lists are limited to 50 entries; the counts are complete. */
 interface PageContent {
   readonly headings: { readonly counts: readonly number[]; readonly texts: Heading[]; readonly outline_ok: boolean };
   readonly images: {
@@ -38,11 +38,12 @@ interface PageContent {
 }
 
 const MAX_LISTED = 50;
+/** Maximum length of a text in the result, in characters. */
 const TEXT = 200;
-/** Nodes and characters of link and heading texts read of a page. */
+/** Maximum number of nodes and characters read for the texts of links and headings. */
 const TEXT_BUDGET = 6_000_000;
 
-/** Reads the content of a page in one walk. */
+/** Reads the headings, images and links of a page in one pass over its elements. */
 export function readContent(page: Page, pageUrl: string): PageContent {
   const lines = lineCounter(page.text);
   const base = documentBase(page.facts.baseHref, pageUrl);
@@ -68,7 +69,7 @@ export function readContent(page: Page, pageUrl: string): PageContent {
     uncrawlable: [],
     uncrawlable_total: 0,
   };
-  const isHidden = hiddenElements();
+  const isHidden = hiddenElementFinder();
   for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
     const level = headingLevel(element);
     if (level !== null) {
@@ -86,14 +87,17 @@ type Lines = (offset: number) => number;
 
 interface LinkContext {
   readonly base: string;
-  /** The page itself, whatever part of it. */
+  /** Address of the page without a fragment. */
   readonly own: string;
   readonly host: string;
   readonly language: string | null;
   readonly budget: TextBudget;
 }
 
-/** axe's rule image-alt: a name by alt, aria or title, or something that takes the image out of the page. */
+/**
+ * Counts an image, and records it if it has no alternative text. By axe's rule image-alt, the text can come from alt,
+ * aria attributes or title. An image that is presentational or hidden needs none.
+ */
 function readImage(
   element: Element,
   images: Mutable<PageContent["images"]>,
@@ -142,10 +146,13 @@ function readLink(element: Element, links: Mutable<PageContent["links"]>, lines:
   links.non_descriptive.push({ text, url: storable(url.href, 500), line: lines(element.startIndex ?? 0) });
 }
 
-/** Attributes that only make sense beside href (HTML, the a element). */
+/** Attributes that are valid only with href (HTML, the a element). */
 const LINK_ATTRIBUTES = ["target", "download", "ping", "rel", "hreflang", "type", "referrerpolicy", "onclick"];
 
-/** Lighthouse's audit "crawlable-anchors"; a bare placeholder without href is fine (HTML, the a element). */
+/**
+ * Reports whether crawlers cannot follow a link, as in Lighthouse's audit "crawlable-anchors". A placeholder without
+ * href is allowed (HTML, the a element).
+ */
 function isUncrawlable(element: Element, href: string | null, url: URL | null): boolean {
   const has = (name: string): boolean => (attribute(element, name) ?? "") !== "";
   const written = (href ?? "").replaceAll(/\s/g, "").toLowerCase();
@@ -157,7 +164,7 @@ function isUncrawlable(element: Element, href: string | null, url: URL | null): 
   return /^javascript:(?:void\(?0?\)?|;|$)/.test(written) || url === null;
 }
 
-/** What a heading or link is called: its label, its text, or the text of an image in it. */
+/** Returns the name of a heading or link: its label, its text, or the alternative text of an image in it. */
 function nameOf(element: Element, budget: TextBudget): string {
   const label = attribute(element, "aria-label");
   if (label !== null && label !== "") return storable(label, TEXT);

@@ -5,18 +5,21 @@ import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
-/** What a page or its header tells one crawler, or all. */
+/** Directives for one crawler or for all crawlers, from a robots meta element or X-Robots-Tag. */
 export interface CrawlerDirectives {
-  /** Product name in lower case; "*": every crawler. */
+  /** Product name of the crawler in lower case; "*" for all crawlers. */
   readonly user_agent: string;
   readonly directives: string[];
-  /** When the page is to leave the index, ISO 8601 UTC; null without a date that can be read. */
+  /** Time at which search engines drop the page from the index, ISO 8601 UTC. null without a readable date. */
   readonly unavailable_after: string | null;
-  /** That time has passed; null without one. */
+  /** Whether that time has passed; null without a readable date. */
   readonly expired: boolean | null;
 }
 
-/** Names of robots meta elements that search engines read, besides "robots" for all (Google and Bing, robots meta tags). */
+/**
+ * Names of the meta elements for single crawlers that search engines read (Google and Bing, robots meta tags). The name
+ * "robots" is for all crawlers.
+ */
 const META_NAMES = new Set([
   "googlebot",
   "googlebot-news",
@@ -28,27 +31,27 @@ const META_NAMES = new Set([
 ]);
 const MAX_LISTED = 50;
 
-/** The robots meta elements of a page; names are matched whatever their case. */
+/** Reads the robots meta elements of a page. Names match in upper and lower case. */
 export function metaDirectives({ metas }: PageFacts, now: Date): CrawlerDirectives[] {
   return metas
     .filter(({ name }) => name === "robots" || META_NAMES.has(name ?? ""))
     .slice(0, MAX_LISTED)
     .map(({ name, content }) => {
-      // A crawler's name cannot stand in the content: the element's name says whom it speaks to.
+      // The name of the element gives the crawler, so the content has no names of crawlers.
       const directives = parseRobotsTags([content]).flatMap((tag) => tag.directives);
       return describe(name === "robots" || name === null ? "*" : name, directives, now);
     });
 }
 
-/** The X-Robots-Tag fields of an answer. */
+/** Reads the X-Robots-Tag fields of a response. */
 export function headerDirectives(headers: readonly HeaderPair[], now: Date): CrawlerDirectives[] {
   return parseRobotsTags(headerValues(headers, "x-robots-tag"))
     .slice(0, MAX_LISTED)
     .map(({ agent, directives }) => describe(agent, directives, now));
 }
 
-/** The directive that keeps a page out of the index, null where none does. */
-export function indexBan({ directives, expired }: CrawlerDirectives): string | null {
+/** Returns the directive that keeps a page out of the index, or null if none does. */
+export function findIndexBan({ directives, expired }: CrawlerDirectives): string | null {
   const ban = directives.find((directive) => directive === "noindex" || directive === "none");
   return ban ?? (expired === true ? "unavailable_after" : null);
 }
@@ -67,7 +70,10 @@ function describe(agent: string, directives: readonly string[], now: Date): Craw
   };
 }
 
-/** RFC 822, RFC 850 or ISO 8601 (Google, unavailable_after); without a zone UTC. A date alone is its first moment. */
+/**
+ * Parses a date of RFC 822, RFC 850 or ISO 8601 (Google, unavailable_after), or returns null. A date without a zone is
+ * in UTC. A date without a time is the start of the day.
+ */
 function readDate(text: string): Date | null {
   const iso = /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?\s?(z|[+-]\d{2}:?\d{2})?)?$/.exec(text);
   if (iso !== null) {

@@ -1,14 +1,14 @@
 import type { Finding, Severity } from "#shared/findings.ts";
-import { named, SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
+import { firstItems, SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
-import type { JudgedCheck } from "#probe-agent/analysis/page/seo/score.ts";
+import type { ScoredCheck } from "#probe-agent/analysis/page/seo/score.ts";
 import { URL_LIMITS, type UrlFault } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 
 const LANGUAGES = "https://developers.google.com/search/docs/specialty/international/localized-versions";
 const URLS = "https://developers.google.com/search/docs/crawling-indexing/url-structure";
 
-/** One finding for each failed check, then what the checks do not count. */
-export function seoFindings(facts: SeoFacts, checks: readonly JudgedCheck[]): Finding[] {
+/** Returns one finding for each failed check, followed by findings that do not count in the score. */
+export function seoFindings(facts: SeoFacts, checks: readonly ScoredCheck[]): Finding[] {
   return [
     ...checks.flatMap((check) => (check.status === "fail" ? [failedCheck(check, facts)] : [])),
     ...facts.canonicalUnscripted.map((message) => ({
@@ -24,7 +24,7 @@ export function seoFindings(facts: SeoFacts, checks: readonly JudgedCheck[]): Fi
   ];
 }
 
-function failedCheck({ id, value, expected, recommendation }: JudgedCheck, facts: SeoFacts): Finding {
+function failedCheck({ id, value, expected, recommendation }: ScoredCheck, facts: SeoFacts): Finding {
   const advice = SEO_ADVICE[id];
   if (advice === undefined) {
     return {
@@ -58,7 +58,7 @@ function languageFindings({ hreflang: { ambiguous, self_reference: self, total }
           finding(
             "hreflang-several-addresses",
             "warning",
-            `hreflang names several addresses for one language${named(ambiguous)}.`,
+            `hreflang lists several addresses for the same language${firstItems(ambiguous)}.`,
             "Keep one link for each language.",
           ),
         ]),
@@ -67,7 +67,7 @@ function languageFindings({ hreflang: { ambiguous, self_reference: self, total }
           finding(
             "hreflang-without-self",
             "warning",
-            `hreflang names ${total} versions and not this page itself, so search engines may ignore all of them.`,
+            `hreflang lists ${total} versions but not this page itself, so search engines may ignore all of them.`,
             `Add this page with its own language, e.g. <link rel="alternate" hreflang="en" href="${url.slice(0, 200)}">.`,
           ),
         ]
@@ -75,50 +75,50 @@ function languageFindings({ hreflang: { ambiguous, self_reference: self, total }
   ];
 }
 
-/** What each fault of an address is, and what to change. */
+/** Message and advice for each fault of an address. */
 export const URL_ADVICE: Readonly<
   Record<UrlFault, { readonly message: (facts: SeoFacts) => string; readonly how: string }>
 > = {
   "url-too-long": {
     message: ({ url_hygiene: { length } }) => `The address has ${length} characters, more than ${URL_LIMITS.length}.`,
-    how: "Shorten the path to the words that name the page.",
+    how: "Shorten the path to the words that describe the page.",
   },
   "url-underscores": {
-    message: () => "The path joins words by underscores, which search engines do not read as spaces.",
-    how: "Join words by hyphens, and redirect the old address with status 301.",
+    message: () => "The path has underscores between words. Search engines do not treat them as spaces.",
+    how: "Separate words with hyphens, and redirect the old address with status 301.",
   },
   "url-capitals": {
-    message: () => "The path has capital letters; most servers treat them as different from small ones.",
-    how: "Use small letters only, and redirect other spellings with status 301.",
+    message: () => "The path has upper-case letters. Most servers distinguish them from lower-case letters.",
+    how: "Use lower-case letters only, and redirect other spellings with status 301.",
   },
   "url-not-ascii": {
-    message: () => "The path has characters beyond ASCII, which browsers copy as escapes such as %C3%A9.",
-    how: "Use letters of ASCII in new addresses; encode others as UTF-8.",
+    message: () => "The path has non-ASCII characters, which browsers copy as escapes such as %C3%A9.",
+    how: "Use ASCII letters in new addresses. Encode other characters as UTF-8.",
   },
   "url-white-space": {
     message: () => "The path has white space.",
-    how: "Replace white space by hyphens, and redirect the old address with status 301.",
+    how: "Replace white space with hyphens, and redirect the old address with status 301.",
   },
   "url-empty-segment": {
     message: () => "The path has an empty segment (//).",
-    how: "Link with single slashes, and redirect the address with two with status 301.",
+    how: "Use single slashes in links, and redirect addresses with double slashes with status 301.",
   },
   "url-many-parameters": {
     message: ({ url_hygiene: { parameters } }) =>
       `The address has ${parameters} parameters, more than ${URL_LIMITS.parameters}.`,
-    how: "Move what names the page into the path, and drop parameters that do not change it.",
+    how: "Move the parameters that identify the page into the path, and remove those that do not change the page.",
   },
   "url-session": {
-    message: () => "The address carries a session: whoever gets the link may take the session over.",
+    message: () => "The address contains a session ID. Anyone who has the link can take over the session.",
     how: "Keep the session in a cookie with Secure and HttpOnly.",
   },
   "url-tracking": {
-    message: () => "The address carries tracking parameters, so search engines see the page at several addresses.",
-    how: "Name the address without them as canonical, and do not link to the long one.",
+    message: () => "The address has tracking parameters, so search engines see the page at several addresses.",
+    how: "Make the address without these parameters the canonical one, and use it in links.",
   },
   "url-too-deep": {
-    message: ({ url_hygiene: { depth } }) => `The page lies ${depth} levels deep, more than ${URL_LIMITS.depth}.`,
-    how: "Move pages that matter closer to the root.",
+    message: ({ url_hygiene: { depth } }) => `The page is ${depth} levels deep, more than ${URL_LIMITS.depth}.`,
+    how: "Move important pages closer to the root.",
   },
 };
 

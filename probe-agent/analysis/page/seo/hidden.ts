@@ -1,24 +1,25 @@
 import { isTag, type Element } from "domhandler";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 
-const UNSEEN = /(?:^|;)\s{0,9}(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)\b/i;
+const HIDING_STYLE = /(?:^|;)\s{0,9}(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)\b/i;
 
 /**
- * Tells of elements whether nobody is shown or read them out, by attributes of their own or of what they stand in; axe
- * leaves these alone. What style sheets hide is not known. Each element is looked at once.
+ * Makes a function that reports whether an element is hidden from sight and from screen readers by its attributes or
+ * those of an ancestor. axe does not check such elements. Elements that style sheets hide are not recognized. The
+ * function checks each element once.
  */
-export function hiddenElements(): (element: Element) => boolean {
+export function hiddenElementFinder(): (element: Element) => boolean {
   const known = new Map<Element, boolean>();
   return (element) => {
-    const way: Element[] = [];
+    const visited: Element[] = [];
     let hidden = false;
     for (let at: Element | null = element; at !== null && !hidden; at = parentOf(at)) {
-      const told = known.get(at);
-      hidden = told ?? hides(at);
-      way.push(at);
-      if (told !== undefined) break;
+      const cached = known.get(at);
+      hidden = cached ?? hides(at);
+      visited.push(at);
+      if (cached !== undefined) break;
     }
-    for (const one of way) known.set(one, hidden);
+    for (const one of visited) known.set(one, hidden);
     return hidden;
   };
 }
@@ -29,5 +30,5 @@ function parentOf({ parent }: Element): Element | null {
 
 function hides(element: Element): boolean {
   if (Object.hasOwn(element.attribs, "hidden") || attribute(element, "aria-hidden") === "true") return true;
-  return UNSEEN.test((element.attribs["style"] ?? "").slice(0, 1000));
+  return HIDING_STYLE.test((element.attribs["style"] ?? "").slice(0, 1000));
 }

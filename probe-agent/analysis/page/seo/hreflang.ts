@@ -3,41 +3,47 @@ import { isAbsolute, type PageReference, type PageReferences } from "#probe-agen
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
-/** One version of the page in another language. */
+/** A version of the page in one language. */
 interface LanguageVersion {
   readonly lang: string;
-  /** Resolved; null where it is no URL. */
+  /** Resolved address; null if it is not a URL. */
   readonly url: string | null;
   readonly source: "html" | "http_header";
+  /** Whether the address is that of the page itself. */
   readonly self: boolean;
-  /** Why search engines cannot use it, a clause; null where they can. */
+  /** Why search engines cannot use the version, as a clause; null if they can. */
   readonly fault: string | null;
 }
 
-/** The versions with what is wrong with them together. */
+/** The versions of a page, and faults of the group. */
 interface LanguageVersions {
+  /** The first 100 versions. */
   readonly versions: LanguageVersion[];
+  /** Number of all versions. */
   readonly total: number;
-  /** Links with hreflang that search engines ignore where they are. */
+  /** Number of links with hreflang that search engines ignore because of their place or attributes. */
   readonly ignored: number;
-  /** Why the first of them is ignored, a clause that follows "it"; null where none is. */
+  /** Why the first of them is ignored, as a clause after "it"; null if there is none. */
   readonly ignoredWhy: string | null;
   readonly valid: boolean;
   readonly x_default: boolean;
-  /** The page lists itself, as each page of a group must; null without versions. */
+  /** Whether the page lists itself, as each page of a group must; null without versions. */
   readonly self_reference: boolean | null;
-  /** Languages with several addresses, at most 10. */
+  /** The first 10 languages that have several addresses. */
   readonly ambiguous: readonly string[];
 }
 
 const MAX_LISTED = 100;
 const LANGUAGES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
 const REGIONS = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
-/** Codes people write that ISO 3166-1 does not assign to a country, though some reserve them. */
+/** Codes that are in use but that ISO 3166-1 does not assign to a country. Some of them are reserved. */
 const NO_COUNTRIES = new Set(["UK", "EU", "EZ", "UN", "QO", "XA", "XB", "ZZ"]);
 
-/** Judges link rel=alternate hreflang by Google's rules: ISO 639-1 language, then script or country; absolute addresses. */
-export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string): LanguageVersions {
+/**
+ * Checks the links with rel=alternate and hreflang against Google's rules: an ISO 639-1 language, then an optional
+ * script or country, and an absolute address.
+ */
+export function checkHreflang({ head, ignored }: PageReferences, pageUrl: string): LanguageVersions {
   const unread = ignored.filter(({ rel, hreflang }) => rel.includes("alternate") && (hreflang ?? "") !== "");
   const all = head.filter(({ rel, hreflang }) => rel.includes("alternate") && hreflang !== null && hreflang !== "");
   const own = withoutFragment(new URL(pageUrl));
@@ -70,7 +76,7 @@ export function judgeHreflang({ head, ignored }: PageReferences, pageUrl: string
   };
 }
 
-/** Why a value of hreflang names no language; null where it does. */
+/** Returns why a value of hreflang is not a valid language, as a clause, or null if it is valid. */
 export function languageFault(value: string): string | null {
   if (value.toLowerCase() === "x-default") return null;
   if (value.includes("_")) return "parts are joined by an underscore instead of a hyphen";
@@ -88,6 +94,6 @@ function isCountry(code: string): boolean {
 }
 
 function addressFault({ url, written }: PageReference): string | null {
-  if (url === null) return "its address is no URL";
+  if (url === null) return "its address is not a URL";
   return isAbsolute(written) ? null : "its address is relative";
 }

@@ -1,8 +1,8 @@
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 
 /**
- * Link texts that say nothing about where the link leads, by language. Those of Lighthouse's audit "link-text" in the
- * languages most pages are in, and their like in French, Italian, Dutch, Polish, Russian and Chinese.
+ * Link texts that do not describe the target, by language. The texts are from Lighthouse's audit "link-text", in the
+ * most common languages of web pages. French, Italian, Dutch, Polish, Russian and Chinese have similar texts.
  */
 const TEXTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
@@ -26,12 +26,15 @@ function isEndMark(character: string): boolean {
   return character.trim() === "" || ".…»›>→:!".includes(character);
 }
 
-/** Whether a link's text says nothing. `language`: of the page, lower case; null: any of the tables. */
+/**
+ * Reports whether a link text is generic, such as "click here". `language` is the page's language in lower case. null,
+ * and a language without a table, try all languages.
+ */
 export function isNonDescriptive(text: string, language: string | null): boolean {
-  const said = withoutTrailing(text.toLowerCase(), isEndMark);
-  // An address is no description either.
-  if (/^https?:\/\/\S+$/.test(said)) return true;
+  const normalized = withoutTrailing(text.toLowerCase(), isEndMark);
+  // An address does not describe the target either.
+  if (/^https?:\/\/\S+$/.test(normalized)) return true;
   const own = language === null ? undefined : TEXTS.get(language);
-  if (own !== undefined) return own.has(said) || (TEXTS.get("en")?.has(said) ?? false);
-  return [...TEXTS.values()].some((texts) => texts.has(said));
+  if (own !== undefined) return own.has(normalized) || (TEXTS.get("en")?.has(normalized) ?? false);
+  return [...TEXTS.values()].some((texts) => texts.has(normalized));
 }

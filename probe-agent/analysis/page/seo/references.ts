@@ -4,33 +4,33 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** A link element of the head, or a link of the Link header, with its address. */
+/** A link element of the head, or a link of the Link header. */
 export interface PageReference {
   readonly source: "html" | "http_header";
   readonly rel: readonly string[];
-  /** As written, trimmed. */
+  /** The address as in the source, trimmed. */
   readonly written: string;
-  /** Null where it is no URL. */
+  /** Resolved address; null if it is not a URL. */
   readonly url: URL | null;
   readonly hreflang: string | null;
-  /** Why readers that run no scripts ignore it; null where they read it. */
+  /** Why crawlers that run no scripts ignore the link, as a clause; null if they read it. */
   readonly ignoredWithoutScripts: string | null;
 }
 
-/** A link that search engines ignore, with the reason, a clause for a sentence. */
+/** A link that search engines ignore. `why` is the reason, as a clause. */
 interface IgnoredReference {
   readonly rel: readonly string[];
   readonly hreflang: string | null;
   readonly why: string;
 }
 
-/** What a page refers to. */
+/** The links that search engines read (of the Link header and the head), and the links that they ignore. */
 export interface PageReferences {
   readonly head: readonly PageReference[];
   readonly ignored: readonly IgnoredReference[];
 }
 
-/** What a page refers to by links of header and head, and the links that are ignored where they are. */
+/** Reads the links of the Link header and the head of a page. `page` is null for a response that is not HTML. */
 export function readReferences(page: Page | null, headers: readonly HeaderPair[], pageUrl: string): PageReferences {
   const head: PageReference[] = parseLinkHeader(headerValues(headers, "link"))
     .filter(({ anchor }) => anchor === null)
@@ -46,7 +46,7 @@ export function readReferences(page: Page | null, headers: readonly HeaderPair[]
   const base = documentBase(page?.facts.baseHref ?? null, pageUrl);
   for (const link of page === null ? [] : readHeadLinks(page)) {
     const { rel, href, hreflang, ignoredWithoutScripts } = link;
-    // An empty href names nothing (HTML, "fetch and process the linked resource"), least of all the page itself.
+    // An empty href is no address, not even that of the page (HTML, "fetch and process the linked resource").
     const url = href === "" ? null : resolveUrl(href, base);
     if (link.ignored === null) head.push({ source: "html", rel, written: href, url, hreflang, ignoredWithoutScripts });
     else ignored.push({ rel, hreflang, why: link.ignored });
@@ -54,7 +54,7 @@ export function readReferences(page: Page | null, headers: readonly HeaderPair[]
   return { head, ignored };
 }
 
-/** Whether an address is complete: with scheme and host. */
+/** Reports whether an address is absolute: it has a scheme and a host. */
 export function isAbsolute(written: string): boolean {
   return /^https?:\/\//i.test(written);
 }

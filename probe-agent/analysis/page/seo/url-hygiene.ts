@@ -1,4 +1,7 @@
-/** How fit a page's address is for being read, shared and crawled. */
+/**
+ * Properties of an address that matter to readers and crawlers. `length` is in characters, `depth` is the number of
+ * path segments, `parameters` the number of different query parameters.
+ */
 interface UrlHygiene {
   readonly length: number;
   readonly depth: number;
@@ -6,7 +9,7 @@ interface UrlHygiene {
   readonly https: boolean;
 }
 
-/** Something that makes an address worse, by the id of its finding. */
+/** A weakness of an address, by the id of its finding. */
 export type UrlFault =
   | "url-too-long"
   | "url-underscores"
@@ -19,14 +22,14 @@ export type UrlFault =
   | "url-tracking"
   | "url-too-deep";
 
-/** Names of parameters that carry a session. */
+/** Names of parameters that hold a session ID. */
 const SESSION = /^(?:phpsessid|jsessionid|aspsessionid.*|session_?id|sid|zenid|osCsid)$/i;
 const TRACKING = /^(?:utm_[a-z]+|gclid|fbclid|msclkid|yclid|mc_[ce]id|igshid)$/i;
-/** Characters, different parameters, and segments of the path that are not yet too many. */
+/** Maximum number of characters, of different parameters, and of path segments that is no fault. */
 export const URL_LIMITS = { length: 115, parameters: 3, depth: 5 } as const;
 
-/** Judges an address by Google's URL structure best practices (hyphens, short, few parameters, no session). */
-export function judgeUrl(address: string): { readonly hygiene: UrlHygiene; readonly faults: readonly UrlFault[] } {
+/** Checks an address against Google's URL structure best practices (hyphens, short, few parameters, no session). */
+export function checkUrl(address: string): { readonly hygiene: UrlHygiene; readonly faults: readonly UrlFault[] } {
   const url = new URL(address);
   const path = decode(url.pathname);
   const segments = url.pathname.split("/").filter((segment) => segment !== "");

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
-import { headerDirectives, indexBan, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
+import { headerDirectives, findIndexBan, metaDirectives } from "#probe-agent/analysis/page/seo/directives.ts";
 import { languageFault } from "#probe-agent/analysis/page/seo/hreflang.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { titleWidthPx } from "#probe-agent/analysis/page/seo/title-width.ts";
-import { judgeUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
+import { checkUrl } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const header = (...values: readonly string[]) =>
@@ -13,8 +13,8 @@ const header = (...values: readonly string[]) =>
     NOW,
   );
 
-describe("X-Robots-Tag by the examples of Google's documentation", () => {
-  it("speaks to all or to the crawler it names", () => {
+describe("X-Robots-Tag (examples of Google's documentation)", () => {
+  it("applies to all crawlers or to the crawler that it names", () => {
     expect(header("noindex").map(({ user_agent: agent, directives }) => [agent, directives])).toEqual([
       ["*", ["noindex"]],
     ]);
@@ -28,12 +28,12 @@ describe("X-Robots-Tag by the examples of Google's documentation", () => {
       ["otherbot", ["noindex", "nofollow"]],
     ]);
     expect(
-      header("BadBot: noindex, nofollow, googlebot: nofollow").map((one) => [one.user_agent, indexBan(one)]),
+      header("BadBot: noindex, nofollow, googlebot: nofollow").map((one) => [one.user_agent, findIndexBan(one)]),
     ).toEqual([
       ["badbot", "noindex"],
       ["googlebot", null],
     ]);
-    expect(header("max-snippet: 20, none").map(indexBan)).toEqual(["none"]);
+    expect(header("max-snippet: 20, none").map(findIndexBan)).toEqual(["none"]);
   });
 
   const dates: readonly (readonly [string, string | null, boolean | null])[] = [
@@ -51,11 +51,11 @@ describe("X-Robots-Tag by the examples of Google's documentation", () => {
   it.each(dates)("unavailable_after: %s", (date, iso, expired) => {
     const [one] = header(`unavailable_after: ${date}`);
     expect([one?.unavailable_after, one?.expired]).toEqual([iso, expired]);
-    expect(one === undefined ? "" : indexBan(one)).toBe(expired === true ? "unavailable_after" : null);
+    expect(one === undefined ? "" : findIndexBan(one)).toBe(expired === true ? "unavailable_after" : null);
   });
 });
 
-it("robots meta elements speak to all or to the crawler they are named after", () => {
+it("a robots meta element applies to all crawlers or to the crawler in its name", () => {
   const { facts } = readHtml(
     "<meta name=ROBOTS content='Index, Follow'><meta name=googlebot content='noindex,nosnippet'><meta name=author content=noindex>",
   );
@@ -67,7 +67,7 @@ it("robots meta elements speak to all or to the crawler they are named after", (
 
 describe("hreflang", () => {
   it.each(["en", "de-AT", "zh-Hant", "zh-Hant-HK", "x-default", "X-Default", "EN-gb", "haw", "sr-Latn-RS", "es-419"])(
-    "%s names a language",
+    "accepts %s",
     (value) => {
       expect(languageFault(value)).toBeNull();
     },
@@ -80,12 +80,12 @@ describe("hreflang", () => {
     ["english", "no such language: english"],
     ["en-", "not a language tag (BCP 47)"],
     ["be-", "not a language tag (BCP 47)"],
-  ])("%s names none", (value, issue) => {
+  ])("rejects %s: %s", (value, issue) => {
     expect(languageFault(value)).toBe(issue);
   });
 });
 
-it("link texts that say nothing are known in their language", () => {
+it("generic link texts are recognized in the language of the page", () => {
   for (const text of ["Click here", "READ MORE…", "learn more »", "https://example.com/x"])
     expect(isNonDescriptive(text, "en")).toBe(true);
   expect(isNonDescriptive("hier", "de")).toBe(true);
@@ -95,7 +95,7 @@ it("link texts that say nothing are known in their language", () => {
   expect(isNonDescriptive("Our prices", null)).toBe(false);
 });
 
-it("the width of a title is that of its letters in Arial", () => {
+it("the width of a title is the width of its characters in Arial", () => {
   expect(titleWidthPx("")).toBe(0);
   expect(titleWidthPx("iiii")).toBe(18);
   expect(titleWidthPx("WWWW")).toBe(76);
@@ -104,11 +104,11 @@ it("the width of a title is that of its letters in Arial", () => {
   expect(titleWidthPx("Ελλάδα")).toBeNull();
 });
 
-it("an address is judged by what makes it worse", () => {
-  expect(judgeUrl("https://example.com/blog/seo-basics").faults).toEqual([]);
+it("the faults of an address are listed", () => {
+  expect(checkUrl("https://example.com/blog/seo-basics").faults).toEqual([]);
   const long = `https://example.com/%C3%A9%20/${"a".repeat(100)}`;
-  expect(judgeUrl(long).faults).toEqual(["url-too-long", "url-not-ascii", "url-white-space"]);
-  const { hygiene, faults } = judgeUrl("http://example.com/A_b//c/d/e/f/g?x=1&y=2&z=3&PHPSESSID=4&utm_source=5");
+  expect(checkUrl(long).faults).toEqual(["url-too-long", "url-not-ascii", "url-white-space"]);
+  const { hygiene, faults } = checkUrl("http://example.com/A_b//c/d/e/f/g?x=1&y=2&z=3&PHPSESSID=4&utm_source=5");
   expect(hygiene).toMatchObject({ parameters: 5, depth: 6, https: false });
   expect(faults).toEqual([
     "url-underscores",
@@ -119,5 +119,5 @@ it("an address is judged by what makes it worse", () => {
     "url-tracking",
     "url-too-deep",
   ]);
-  expect(judgeUrl("https://example.com/%zz").faults).toEqual([]);
+  expect(checkUrl("https://example.com/%zz").faults).toEqual([]);
 });

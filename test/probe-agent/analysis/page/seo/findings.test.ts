@@ -17,7 +17,7 @@ const page = (pattern: string | RegExp, to: string): Over => ({ html: GOOD.repla
 const head = (html: string): Over => page("</head>", `${html}</head>`);
 const robots = (text: string | null): Over => ({ robots: { known: true, status: 200, text } });
 
-/** One page for each kind: severity, and parts of its message and advice. */
+/** One page for each kind of finding, with its severity and parts of its message and advice. */
 const KINDS: readonly (readonly [id: string, severity: string, message: string, how: string, page: Over])[] = [
   ["is-crawlable", "warning", "meta_robots: noindex", "robots meta", head("<meta name=robots content=noindex>")],
   [
@@ -56,7 +56,7 @@ const KINDS: readonly (readonly [id: string, severity: string, message: string, 
   ["viewport", "warning", "from zooming", "width=device-width", page("initial-scale=1", "user-scalable=no")],
   ["open-graph", "info", "og:image", '<meta property="og:image"', page(/<meta property="og:image"[^>]*>/, "")],
   ["structured-data", "info", "no structured data", "ld+json", page(/<script.*?<\/script>/, "")],
-  ["structured-data", "warning", "1 fault; the first: JSON-LD", "tool schema", page('"x"}', '"x",}')],
+  ["structured-data", "warning", "1 fault. The first: JSON-LD", "tool schema", page('"x"}', '"x",}')],
   [
     "sitemap",
     "info",
@@ -65,7 +65,7 @@ const KINDS: readonly (readonly [id: string, severity: string, message: string, 
     {
       sitemap: {
         named: [],
-        tried: { known: true, url: "https://example.com/sitemap.xml", status: 404, looksLikeOne: false },
+        tried: { known: true, url: "https://example.com/sitemap.xml", status: 404, looksLikeSitemap: false },
       },
     },
   ],
@@ -82,7 +82,7 @@ const KINDS: readonly (readonly [id: string, severity: string, message: string, 
   [
     "canonical-self",
     "warning",
-    "another host, o.test",
+    "another host (o.test)",
     "unless",
     page('canonical" href="https://example.com', 'canonical" href="https://o.test'),
   ],
@@ -103,7 +103,7 @@ const KINDS: readonly (readonly [id: string, severity: string, message: string, 
   ],
   ["url-too-long", "info", "more than 115", "Shorten", { url: `https://example.com/${"a".repeat(120)}` }],
   ["url-underscores", "info", "underscores", "hyphens", { url: "https://example.com/a_b" }],
-  ["url-capitals", "info", "capital", "small letters", { url: "https://example.com/A" }],
+  ["url-capitals", "info", "upper-case", "lower-case letters", { url: "https://example.com/A" }],
   ["url-not-ascii", "info", "ASCII", "UTF-8", { url: "https://example.com/%C3%A9" }],
   ["url-white-space", "info", "white space", "hyphens", { url: "https://example.com/a%20b" }],
   ["url-empty-segment", "info", "empty segment", "single", { url: "https://example.com//a" }],
@@ -114,11 +114,11 @@ const KINDS: readonly (readonly [id: string, severity: string, message: string, 
 ];
 
 describe("findings", () => {
-  it("a careful page has none", () => {
+  it("a page without faults has none", () => {
     expect(findingsOf({})).toEqual([]);
   });
 
-  it.each(KINDS)("%s is %s: %s", (id, severity, message, how, over) => {
+  it.each(KINDS)("%s has the severity %s and a message that contains: %s", (id, severity, message, how, over) => {
     const findings = findingsOf(over);
     const one = findings.find((finding) => finding.id === id);
     expect(one).toMatchObject({ severity });
@@ -135,7 +135,7 @@ describe("findings", () => {
     for (const id of Object.keys(URL_ADVICE)) expect(kindsTested).toContain(id);
   });
 
-  it("are well formed and one for each failed check of an empty page", () => {
+  it("of a bad page are well formed, with one for each failed check", () => {
     const facts = readFacts(
       snapshot({ html: "<a href=/x>here</a><a href=javascript:x>x</a><img src=a>", status: 500 }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { audit, GOOD, type snapshot } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
 
-describe("a fault is counted once", () => {
+describe("a fault fails exactly one check", () => {
   const without = (part: RegExp) => ({ html: GOOD.replace(part, "") });
   const robots = (status: number, text: string | null) => ({ robots: { known: true as const, status, text } });
   const rows: readonly (readonly [string, Parameters<typeof snapshot>[0], string])[] = [
@@ -14,27 +14,27 @@ describe("a fault is counted once", () => {
     ["no language", without(/ lang="en"/), "lang"],
     ["no canonical address", without(/<link rel="canonical"[^>]*>/), "canonical-self"],
     [
-      "a relative one",
+      "a relative canonical address",
       { html: GOOD.replace('canonical" href="https://example.com/page', 'canonical" href="/page') },
       "canonical",
     ],
     [
-      "one that is no URL",
+      "a canonical address that is not a URL",
       { html: GOOD.replace('canonical" href="https://example.com/page', 'canonical" href="http://[') },
       "canonical",
     ],
     [
-      "one of another host",
+      "a canonical address on another host",
       { html: GOOD.replace('canonical" href="https://example.com', 'canonical" href="https://o.test') },
       "canonical-self",
     ],
     [
-      "the home page's",
+      "the home page as canonical address",
       { html: GOOD.replace('canonical" href="https://example.com/page', 'canonical" href="https://example.com/') },
       "canonical",
     ],
     [
-      "two that differ",
+      "two different canonical addresses",
       { html: GOOD.replace("</head>", "<link rel=canonical href=https://example.com/b></head>") },
       "canonical",
     ],
@@ -46,15 +46,15 @@ describe("a fault is counted once", () => {
     ["a wrong hreflang", { html: GOOD.replace('hreflang="de"', 'hreflang="xx"') }, "hreflang"],
     ["an error page", { status: 404 }, "http-status-code"],
     ["noindex", { html: GOOD.replace("</head>", "<meta name=robots content=noindex></head>") }, "is-crawlable"],
-    ["a robots.txt that fails", robots(503, null), "is-crawlable"],
-    ["a robots.txt that bars all", robots(200, "User-agent: *\nDisallow: /\n"), "is-crawlable"],
-    ["a robots.txt that is a page", robots(200, null), "robots-txt"],
+    ["a robots.txt with a server error", robots(503, null), "is-crawlable"],
+    ["a robots.txt that blocks all crawlers", robots(200, "User-agent: *\nDisallow: /\n"), "is-crawlable"],
+    ["a robots.txt that is an HTML page", robots(200, null), "robots-txt"],
     [
       "no sitemap",
       {
         sitemap: {
           named: [],
-          tried: { known: true, url: "https://example.com/sitemap.xml", status: 404, looksLikeOne: false },
+          tried: { known: true, url: "https://example.com/sitemap.xml", status: 404, looksLikeSitemap: false },
         },
       },
       "sitemap",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SEO_CHECKS, type SeoVerdict } from "#probe-agent/analysis/page/seo/checks.ts";
-import { scoreVerdicts } from "#probe-agent/analysis/page/seo/score.ts";
+import { SEO_CHECKS, type SeoCheckResult } from "#probe-agent/analysis/page/seo/checks.ts";
+import { scoreResults } from "#probe-agent/analysis/page/seo/score.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import {
   audit,
@@ -13,7 +13,7 @@ import {
 const indexable = (over: Parameters<typeof snapshot>[0]) => readFacts(snapshot(over)).indexable;
 
 describe("the score", () => {
-  it("is 100 where nothing is to be mended, with Lighthouse's weights", () => {
+  it("is 100 if nothing needs correction, with Lighthouse's weights", () => {
     const { score, grade, checks } = audit();
     expect(checks.filter(({ status }) => status !== "pass")).toEqual([]);
     expect([score, grade]).toEqual([100, "A+"]);
@@ -24,33 +24,33 @@ describe("the score", () => {
     expect(weights["lang"]).toBe(2);
   });
 
-  it("adds up, is monotone, and gives the share of what does not apply to the rest (1000 random audits)", () => {
+  it("adds up, is monotone, and redistributes the weight of checks that do not apply (1000 random audits)", () => {
     let seed = 7;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
     for (let round = 0; round < 1000; round += 1) {
-      const findings: SeoVerdict[] = SEO_CHECKS.map(() =>
+      const findings: SeoCheckResult[] = SEO_CHECKS.map(() =>
         random() < 0.2 ? null : { pass: random() < 0.6, value: null },
       );
       if (findings.every((finding) => finding === null)) continue;
-      const { score, checks } = scoreVerdicts(findings);
+      const { score, checks } = scoreResults(findings);
       expect(checks.reduce((sum, { weight }) => sum + weight, 0)).toBeCloseTo(100, 0);
       const earned = checks.reduce((sum, { weight, status }) => sum + (status === "pass" ? weight : 0), 0);
       expect(Math.abs(score - earned)).toBeLessThan(1);
       for (const [index, finding] of findings.entries()) {
         if (finding?.pass !== false) continue;
-        const mended = findings.with(index, { pass: true, value: null });
-        expect(scoreVerdicts(mended).score).toBeGreaterThanOrEqual(score);
+        const corrected = findings.with(index, { pass: true, value: null });
+        expect(scoreResults(corrected).score).toBeGreaterThanOrEqual(score);
       }
     }
   });
 
-  it("recommends exactly where a check fails", () => {
+  it("has a recommendation only for checks that fail", () => {
     for (const { status, recommendation } of audit({ html: "<p>x" }).checks) {
       expect(recommendation !== null).toBe(status === "fail");
     }
   });
 
-  it("leaves out what an answer without HTML cannot have", () => {
+  it("leaves out the checks that need HTML if the response is not HTML", () => {
     const { checks } = audit({ page: null });
     expect(checks.filter(({ status }) => status !== "na").map(({ id }) => id)).toEqual([
       "is-crawlable",
@@ -62,7 +62,7 @@ describe("the score", () => {
   });
 });
 
-describe("whether a page may be indexed", () => {
+describe("indexing of a page", () => {
   it("is forbidden by any of status, robots.txt, meta element and header", () => {
     expect(indexable({})).toMatchObject({ value: true, blocked_by: [] });
     expect(indexable({ status: 404 })).toMatchObject({
@@ -84,7 +84,7 @@ describe("whether a page may be indexed", () => {
     expect(indexable({ robots: { known: true, status: 503, text: null } }).value).toBe(false);
     expect(indexable({ robots: { known: true, status: 404, text: null } }).value).toBe(true);
   });
-  it("may differ by crawler", () => {
+  it("can differ by crawler", () => {
     const bing = indexable({ headers: [["X-Robots-Tag", "bingbot: noindex"]] });
     expect(bing.value).toBe(true);
     expect(bing.crawlers).toEqual([
@@ -102,43 +102,43 @@ describe("whether a page may be indexed", () => {
       blocked_by: [{ source: "meta_robots", user_agent: "googlebot", rule: "none" }],
     });
   });
-  const barredBy = (text: string, over: Parameters<typeof snapshot>[0] = {}) => {
+  const blockedBy = (text: string, over: Parameters<typeof snapshot>[0] = {}) => {
     const { value, crawlers } = indexable({ robots: { known: true, status: 200, text }, ...over });
     return [value, crawlers.filter((one) => one.indexable === false).map(({ crawler }) => crawler)];
   };
-  it("is allowed where robots.txt bars others and lets search crawlers in, and says who is barred", () => {
+  it("is allowed if robots.txt allows one search crawler, and the blocked crawlers are listed", () => {
     const banned = "User-agent: *\nDisallow: /\n\n";
-    expect(barredBy(banned)).toEqual([
+    expect(blockedBy(banned)).toEqual([
       false,
       ["*", "Googlebot", "Bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"],
     ]);
     const others = ["*", "DuckDuckBot", "YandexBot", "Baiduspider"];
-    expect(barredBy(`${banned}User-agent: Googlebot\nUser-agent: bingbot\nDisallow:\n`)).toEqual([true, others]);
-    expect(barredBy(`User-agent: Googlebot\nUser-agent: bingbot\nAllow: /\n\n${banned}`)).toEqual([true, others]);
-    expect(barredBy("User-agent: Googlebot\nDisallow: /\n")).toEqual([true, ["Googlebot", "Applebot"]]);
+    expect(blockedBy(`${banned}User-agent: Googlebot\nUser-agent: bingbot\nDisallow:\n`)).toEqual([true, others]);
+    expect(blockedBy(`User-agent: Googlebot\nUser-agent: bingbot\nAllow: /\n\n${banned}`)).toEqual([true, others]);
+    expect(blockedBy("User-agent: Googlebot\nDisallow: /\n")).toEqual([true, ["Googlebot", "Applebot"]]);
     const robots = { known: true as const, status: 200, text: `${banned}User-agent: Googlebot\nAllow: /\n` };
     const check = audit({ robots }).checks.find(({ id }) => id === "is-crawlable");
     expect(check).toMatchObject({
       status: "pass",
-      value: "barred: *, Bingbot, DuckDuckBot, YandexBot, Baiduspider (robots_txt: Disallow: / (line 2))",
+      value: "blocked: *, Bingbot, DuckDuckBot, YandexBot, Baiduspider (robots_txt: Disallow: / (line 2))",
     });
   });
-  it("goes by the tokens that each crawler's operator documents", () => {
+  it("depends on the tokens that the operator of each crawler documents", () => {
     const banned = "User-agent: *\nDisallow: /\n\n";
     const all = ["*", "Googlebot", "Bingbot", "DuckDuckBot", "YandexBot", "Baiduspider", "Applebot"];
     const without = (...names: string[]) => all.filter((name) => !names.includes(name));
-    expect(barredBy(`${banned}User-agent: Yandex\nAllow: /\n`)).toEqual([true, without("YandexBot")]);
-    expect(barredBy("User-agent: Yandex\nDisallow: /\n\nUser-agent: YandexBot\nAllow: /\n")).toEqual([true, []]);
-    expect(barredBy(`${banned}User-agent: Googlebot\nAllow: /\n\nUser-agent: Applebot\nDisallow: /\n`)).toEqual([
+    expect(blockedBy(`${banned}User-agent: Yandex\nAllow: /\n`)).toEqual([true, without("YandexBot")]);
+    expect(blockedBy("User-agent: Yandex\nDisallow: /\n\nUser-agent: YandexBot\nAllow: /\n")).toEqual([true, []]);
+    expect(blockedBy(`${banned}User-agent: Googlebot\nAllow: /\n\nUser-agent: Applebot\nDisallow: /\n`)).toEqual([
       true,
       without("Googlebot"),
     ]);
   });
-  it("is forbidden where each crawler is barred by one thing or another", () => {
+  it("is forbidden if every crawler is blocked by some rule", () => {
     const text = "User-agent: *\nDisallow: /\n\nUser-agent: Bingbot\nAllow: /\n";
-    expect(barredBy(text, { headers: [["X-Robots-Tag", "bingbot: noindex"]] })[0]).toBe(false);
+    expect(blockedBy(text, { headers: [["X-Robots-Tag", "bingbot: noindex"]] })[0]).toBe(false);
   });
-  it("is not known without robots.txt, unless something else forbids it", () => {
+  it("is unknown without robots.txt, unless another rule forbids it", () => {
     const robots = unknown("/robots.txt could not be fetched.");
     expect(indexable({ robots }).value).toBeNull();
     expect(indexable({ robots, status: 500 }).value).toBe(false);
@@ -153,7 +153,7 @@ describe("canonical addresses", () => {
     const issues = [...facts.canonicalFaults.map(({ message }) => message), ...facts.canonicalUnscripted];
     return { ...facts.canonical, issues };
   };
-  it("name the page itself, or something is said", () => {
+  it("that are not the page itself have an issue, except those on another host", () => {
     expect(canonical("<link rel=canonical href=https://example.com/page#x>")).toMatchObject({ self: true, issues: [] });
     expect(canonical("")).toEqual({ url: null, source: null, named: [], self: null, issues: [] });
     expect(canonical("<link rel=canonical href=/page>")).toMatchObject({
@@ -191,9 +191,9 @@ describe("canonical addresses", () => {
       canonical(
         "<link rel=canonical href=https://example.com/de><link rel=alternate hreflang=de href=https://example.com/de><link rel=alternate hreflang=en href=https://example.com/page>",
       ).issues,
-    ).toEqual(["The canonical address is a page in another language that hreflang lists beside this one."]);
+    ).toEqual(["The canonical address is a version of this page in another language that hreflang lists."]);
   });
-  it("are named as ignored wherever search engines do not read them", () => {
+  it("in places where search engines do not read them are reported as ignored", () => {
     const link = "<link rel=canonical href=https://example.com/page>";
     const rows: readonly (readonly [string, string])[] = [
       [
@@ -230,11 +230,11 @@ describe("canonical addresses", () => {
     });
     const scripts = `<head><noscript><img></noscript>${link}</head><body>`;
     expect(canonical(`<noscript><img></noscript>${link}`).issues).toEqual([
-      "A canonical link follows <img> inside <noscript> in line 1, which ends the head: crawlers that run no scripts ignore it.",
+      "A canonical link follows <img> inside <noscript> in line 1, which ends the head, so crawlers that run no scripts ignore it.",
     ]);
     expect(statusOf({ html: scripts }, "canonical")).toBe("pass");
   });
-  it("on another host pass Lighthouse's check, not ours", () => {
+  it("on another host pass Lighthouse's check and fail our own", () => {
     const html = "<head><link rel=canonical href=https://other.test/page>";
     expect([statusOf({ html }, "canonical"), statusOf({ html }, "canonical-self")]).toEqual(["pass", "fail"]);
     expect([statusOf({ html: "<p>" }, "canonical"), statusOf({ html: "<p>" }, "canonical-self")]).toEqual([
@@ -244,7 +244,7 @@ describe("canonical addresses", () => {
   });
 });
 
-it("hreflang is judged alone and together", () => {
+it("hreflang links are checked one by one and as a group", () => {
   const { hreflang } = readFacts(
     snapshot({
       html: "<head><link rel=alternate hreflang=en-UK href=https://example.com/uk><link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=de href=/de2><link rel=alternate hreflang=x-default href=https://example.com/>",
@@ -262,7 +262,7 @@ it("hreflang is judged alone and together", () => {
   expect(hreflang.ambiguous).toEqual(["de"]);
 });
 
-it("hreflang in the body is named as ignored, and a description there is none", () => {
+it("hreflang in the body is reported as ignored, and so is a description in the body", () => {
   const html =
     "<head><title>A title that fits</title></head><body><link rel=alternate hreflang=de href=https://example.com/de>" +
     "<meta name=description content='A description that is long enough but that nobody reads where it is.'>";
@@ -271,14 +271,14 @@ it("hreflang in the body is named as ignored, and a description there is none", 
   expect(description).toBeNull();
   const { checks } = audit({ html });
   const valueOf = (id: string) => checks.find((check) => check.id === id);
-  expect(valueOf("hreflang")).toMatchObject({ status: "fail", value: "1 that search engines ignore where they are" });
+  expect(valueOf("hreflang")).toMatchObject({ status: "fail", value: "1 links that search engines ignore" });
   expect(valueOf("meta-description")).toMatchObject({
     status: "fail",
     value: "in the body, where search engines ignore it",
   });
 });
 
-it("headings, images and links are read as Lighthouse reads them", () => {
+it("headings, images and links are read as in Lighthouse", () => {
   const facts = readFacts(
     snapshot({
       html:
@@ -303,7 +303,7 @@ it("headings, images and links are read as Lighthouse reads them", () => {
   expect(facts.links?.uncrawlable.map(({ text }) => text)).toEqual(["js", "empty", "click", "f", "b"]);
 });
 
-it("images nobody is shown or read out need no description", () => {
+it("hidden images need no alternative text", () => {
   const html =
     "<img src=a aria-hidden=true><div aria-hidden=true><p><img src=b><img src=c></p></div><span hidden><img src=d></span>" +
     "<img src=e style='border:0; display:none'><div style='visibility: hidden'><img src=f></div>" +
@@ -313,7 +313,7 @@ it("images nobody is shown or read out need no description", () => {
   expect(images?.missing_alt.map(({ src }) => src)).toEqual(["shown"]);
 });
 
-it("robots.txt is judged by its lines", () => {
+it("the check of robots.txt depends on its lines", () => {
   const status = (text: string | null, code = 200) =>
     statusOf({ robots: { known: true, status: code, text } }, "robots-txt");
   expect(status("User-agent: *\nCrawl-delay: 1\nDisallow:")).toBe("pass");
@@ -322,7 +322,7 @@ it("robots.txt is judged by its lines", () => {
   expect(status("User-agent: *\nDisallow: /private\nSitemap: /map.xml")).toBe("fail");
   expect(status("Disallow: /private\nUser-agent: *\nDisallow: *.gif$")).toBe("fail");
   expect(status(null)).toBe("fail");
-  // The fault of is-crawlable: what fails bars every crawler.
+  // A server error blocks every crawler. The check is-crawlable reports it.
   expect(status(null, 500)).toBe("na");
   expect(statusOf({ robots: { known: true, status: 500, text: null } }, "is-crawlable")).toBe("fail");
   expect(status(null, 404)).toBe("na");

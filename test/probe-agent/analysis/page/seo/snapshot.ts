@@ -1,10 +1,10 @@
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { joinFacts, readSeoPage, type SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
-import type { SeoBeside, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
+import type { SeoSite, SeoSource } from "#probe-agent/analysis/page/seo/snapshot.ts";
 
-/** All that an audit is made from. */
-export interface SeoSnapshot extends SeoSource, SeoBeside {
+/** All input of an audit. */
+export interface SeoSnapshot extends SeoSource, SeoSite {
   readonly now: Date;
 }
 
@@ -20,12 +20,12 @@ export const GOOD =
   '<script type="application/ld+json">{"@context":"https://schema.org","@type":"WebPage","name":"x"}</script></head>' +
   '<body><h1>Heading</h1><img src="x" alt="y"><a href="/other">Our prices</a></body></html>';
 
-/** Everything an audit knows of a snapshot's page. */
+/** Returns the facts that the checks of an audit evaluate. */
 export function readFacts(from: SeoSnapshot): SeoFacts {
   return joinFacts(readSeoPage(from, from), from);
 }
 
-/** A snapshot of it, changed as told. */
+/** Makes a snapshot of the page GOOD with the given changes. */
 export function snapshot(over: Partial<SeoSnapshot> & { readonly html?: string } = {}): SeoSnapshot {
   const { html = GOOD, ...rest } = over;
   return {
@@ -37,15 +37,15 @@ export function snapshot(over: Partial<SeoSnapshot> & { readonly html?: string }
     robots: { known: true, status: 200, text: "User-agent: *\nDisallow:\nSitemap: https://example.com/s.xml\n" },
     sitemap: {
       named: ["https://example.com/s.xml"],
-      tried: { known: true, url: "https://example.com/s.xml", status: 200, looksLikeOne: true },
+      tried: { known: true, url: "https://example.com/s.xml", status: 200, looksLikeSitemap: true },
     },
     defaultIcon: null,
     ...rest,
   };
 }
 
-/** The score of a snapshot. */
+/** Scores a snapshot. */
 export const audit = (over: Parameters<typeof snapshot>[0] = {}) => scoreSeo(readFacts(snapshot(over)));
-/** What became of one check. */
+/** Returns the status of one check for a snapshot. */
 export const statusOf = (over: Parameters<typeof snapshot>[0], id: string) =>
   audit(over).checks.find((check) => check.id === id)?.status;
