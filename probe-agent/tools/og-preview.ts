@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { ogPreview as contract } from "#shared/tools/og-preview.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { previews } from "#probe-agent/analysis/page/social/preview.ts";
+import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
@@ -11,13 +11,14 @@ import { readSeen, seePage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { checkImage } from "#probe-agent/tools/og-preview/image-check.ts";
 
-/** The longest the image may take, and what is kept back for the answer. */
+/** Maximum time for the image, in milliseconds. */
 const IMAGE_MS = 12_000;
+/** Time reserved for the rest of the check, in milliseconds. */
 const RESERVE_MS = 1000;
-/** Characters shown of the Open Graph object. */
+/** Approximate maximum size of the Open Graph object in the result, in characters. */
 const GRAPH_BUDGET = 25_000;
 
-/** What a shared link to a page looks like; its first image is looked at too. */
+/** Reports what a shared link to a page looks like, and checks its first image. */
 export const ogPreview = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
@@ -30,9 +31,9 @@ export const ogPreview = implement(contract, async (net, { url }) => {
   const checked = check === null ? null : { ...check, reachable: check.code === 200 };
   const og = excerpt(reading.graph, GRAPH_BUDGET);
   const pageUrl = head.final_url;
-  const judged = previews({ pageUrl, graph: reading.graph, card, fallback, checked });
+  const previews = makePreviews({ pageUrl, graph: reading.graph, card, fallback, checked });
   const { findings, limitations: leftOut } = fitFindings(
-    socialFindings({ pageUrl, tags, reading, card, image: check, previews: judged }),
+    socialFindings({ pageUrl, tags, reading, card, image: check, previews }),
   );
   return ok({
     ...head,
@@ -41,10 +42,10 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     twitter: card,
     fallback,
     preview: {
-      facebook: judged.facebook.preview,
-      x: judged.x.preview,
-      linkedin: judged.linkedin.preview,
-      slack: judged.slack.preview,
+      facebook: previews.facebook.preview,
+      x: previews.x.preview,
+      linkedin: previews.linkedin.preview,
+      slack: previews.slack.preview,
     },
     image_check: check,
     missing_required: missingRequired(reading),
@@ -53,9 +54,9 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     limitations: [
       ...read.data.limitations,
       ...(og.cut ? ["Long texts and lists of the Open Graph object are shortened."] : []),
-      ...(late ? ["The image did not come in time."] : []),
+      ...(late ? ["The image did not arrive in time."] : []),
       ...(check !== null && check.code === 200 && check.bytes === null
-        ? ["The image's size in bytes is not known."]
+        ? ["The size of the image in bytes is unknown."]
         : []),
       ...leftOut,
       "Facebook, LinkedIn and (for titles) Slack do not document where they cut text.",

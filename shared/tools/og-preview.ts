@@ -19,60 +19,60 @@ function nullableText(description: string) {
   return Nullable(text(description));
 }
 
-const Property = Type.Object({ property: text("Name, e.g. book:isbn"), content: text("Its content") });
+const Property = Type.Object({ property: text("Name, e.g. book:isbn"), content: text("Content of the property") });
 
 function media(what: string) {
   return list(
     Type.Object({
-      url: nullableText("Its address, resolved against the page; null where it is none"),
+      url: nullableText("Address, resolved against the page; null if it is not valid"),
       secure_url: nullableText("Address over HTTPS as declared"),
       type: nullableText("Media type as declared"),
-      width: Nullable(count("Width as declared, pixels")),
-      height: Nullable(count("Height as declared, pixels")),
-      alt: nullableText("What it shows, as declared"),
+      width: Nullable(count("Declared width in pixels")),
+      height: Nullable(count("Declared height in pixels")),
+      alt: nullableText("Alternative text as declared"),
     }),
-    `${what} in the order of the page, at most 20`,
+    `The first 10 ${what}, in page order`,
   );
 }
 
 const Article = Type.Object(
   {
-    published_time: nullableText("article:published_time as written"),
-    modified_time: nullableText("article:modified_time as written"),
-    expiration_time: nullableText("article:expiration_time as written"),
+    published_time: nullableText("article:published_time, unchanged"),
+    modified_time: nullableText("article:modified_time, unchanged"),
+    expiration_time: nullableText("article:expiration_time, unchanged"),
     section: nullableText("article:section"),
     author: texts("article:author"),
     tag: texts("article:tag"),
   },
-  { description: "Properties of an article; null where there are none" },
+  { description: "Properties of an article; null if there are none" },
 );
 
 const Graph = record(
   {
     title: nullableText("og:title"),
     type: nullableText("og:type"),
-    url: nullableText("og:url as written"),
+    url: nullableText("og:url, unchanged"),
     description: nullableText("og:description"),
     site_name: nullableText("og:site_name"),
     determiner: nullableText("og:determiner"),
     locale: nullableText("og:locale"),
     locale_alternate: texts("og:locale:alternate"),
-    image: media("Images"),
-    video: media("Videos"),
-    audio: media("Sounds"),
+    image: media("images"),
+    video: media("videos"),
+    audio: media("audio files"),
     article: Nullable(Article),
-    other: list(Property, "Every other property of Open Graph and its object types"),
+    other: list(Property, "The first 50 other properties of Open Graph and its object types"),
   },
-  "The Open Graph object; of a single property given twice the first counts",
+  "The Open Graph object. If a property with one value occurs twice, the first counts",
 );
 
 const Card = record(
   {
-    card: nullableText("twitter:card as written"),
+    card: nullableText("twitter:card, unchanged"),
     effective: Nullable(
       word(
         ["summary", "summary_large_image", "app", "player"],
-        "The card X makes: without twitter:card a summary where og:type, og:title and og:description are there",
+        "The card that X shows. Without twitter:card, a summary if og:type, og:title and og:description are present",
       ),
     ),
     site: nullableText("twitter:site"),
@@ -81,7 +81,7 @@ const Card = record(
     description: nullableText("twitter:description"),
     image: nullableText("twitter:image, resolved against the page"),
     image_alt: nullableText("twitter:image:alt"),
-    other: list(Property, "Every other twitter property"),
+    other: list(Property, "The first 30 other twitter properties"),
   },
   "The X (Twitter) card",
 );
@@ -89,48 +89,48 @@ const Card = record(
 function preview(where: string) {
   return record(
     {
-      title: nullableText("Title shown, cut where the platform documents a limit"),
-      description: nullableText("Description shown, likewise"),
-      image: nullableText("Address of the image shown"),
-      domain: text("Host shown"),
-      truncated: truth("Title or description are longer than the platform documents to show"),
+      title: nullableText("Title in the preview, cut to the platform's documented limit"),
+      description: nullableText("Description in the preview, cut to the platform's documented limit"),
+      image: nullableText("Address of the image in the preview"),
+      domain: text("Host in the preview"),
+      truncated: truth("Whether the title or the description exceeds the platform's documented limit"),
       layout: word(
         ["large", "small", "no_image", "no_card", "unknown"],
-        "How the image is shown by the platform's documented sizes; no_card: a bare link; unknown: size or rule not known",
+        "How the image is shown by the platform's documented sizes; no_card: a bare link; unknown: size or rule unknown",
       ),
-      reference: text("The platform's documentation"),
+      reference: text("URL of the platform's documentation"),
     },
-    `A link to the page on ${where}`,
+    `Preview of a link to the page on ${where}`,
   );
 }
 
 const ImageCheck = Type.Object(
   {
     url: text("Address of the first og:image"),
-    code: Nullable(Type.Integer({ description: "HTTP status; null where nothing answered" })),
+    code: Nullable(Type.Integer({ description: "HTTP status; null without a response" })),
     content_type: nullableText("Content-Type as sent"),
     format: Nullable(
       word(
         ["png", "jpeg", "gif", "webp", "avif", "svg", "bmp"],
-        "What the file begins like; null where it is no image",
+        "Format by the beginning of the file; null if it is not an image of these formats",
       ),
     ),
-    type_matches: Nullable(truth("Content-Type names the format the file has; null without one")),
-    bytes: Nullable(count("Size of the whole file, bytes")),
-    width: Nullable(count("Width by the file's own header, pixels")),
-    height: Nullable(count("Height by the file's own header, pixels")),
-    ratio: Nullable(number("Width divided by height, to 0.001")),
-    error: nullableText("Why the image is not or only partly known"),
+    type_matches: Nullable(truth("Whether Content-Type matches the format; null without a Content-Type")),
+    bytes: Nullable(count("Size of the whole file in bytes; null if unknown")),
+    width: Nullable(count("Width in the header of the file, in pixels; null if unknown")),
+    height: Nullable(count("Height in the header of the file, in pixels; null if unknown")),
+    ratio: Nullable(number("Width divided by height, rounded to 0.001; null if unknown")),
+    error: nullableText("Why facts about the image are missing; null if they are complete"),
   },
-  { description: "The first og:image as it was fetched; null where the page names none" },
+  { description: "The first og:image as fetched; null if the page has none or it did not arrive in time" },
 );
 
-/** What a shared link to a page looks like. */
+/** Contract of the tool that shows what a shared link to a page looks like. */
 export const ogPreview = defineTool({
   name: "og-preview",
   title: "Social preview",
   summary:
-    "Open Graph and X card of a page, what a link to it looks like on four platforms, and whether its image fits",
+    "Open Graph and X card of a page, previews of a link to it on four platforms, and faults of the tags and the image",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
@@ -139,24 +139,26 @@ export const ogPreview = defineTool({
   params: Type.Object({ url: Url({ description: "Page to preview; redirects are followed" }) }),
   result: Type.Object({
     ...PAGE_FIELDS,
-    findings: findings("What platforms cannot use of the tags and the image; worst first"),
+    findings: findings("Faults of the tags and the image that keep platforms from using them; worst first"),
     og: Graph,
     twitter: Card,
     fallback: record(
       {
         title: nullableText("The title element"),
         description: nullableText("The description meta element"),
-        image: nullableText("First image declared at least 200 pixels wide and high, else the first of unknown size"),
-        favicon: nullableText("Icon the page declares; null where browsers would ask for /favicon.ico"),
+        image: nullableText(
+          "First image with a declared size of at least 200 x 200 pixels, otherwise the first without a declared size",
+        ),
+        favicon: nullableText("Icon that the page declares; null if there is none (browsers request /favicon.ico)"),
       },
-      "What platforms use where social tags are missing",
+      "Contents of the page that platforms use if social tags are missing",
     ),
     preview: record(
       { facebook: preview("Facebook"), x: preview("X"), linkedin: preview("LinkedIn"), slack: preview("Slack") },
-      "The link on each platform, by its documentation",
+      "Preview of the link on each platform, by its documentation",
     ),
     image_check: Nullable(ImageCheck),
-    missing_required: texts("og:title, og:type, og:image and og:url as far as they are missing"),
+    missing_required: texts("Missing properties among og:title, og:type, og:image and og:url"),
     ...OBSERVED_FIELDS,
   }),
 });

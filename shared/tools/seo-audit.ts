@@ -21,19 +21,22 @@ import {
 } from "#shared/tools/shapes.ts";
 
 const Check = Type.Object({
-  id: text("Stable name; those of Lighthouse's SEO audits where they are the same"),
-  weight: Type.Number({ minimum: 0, description: "Share of the score, percent; 0 where it does not apply" }),
-  status: word(["pass", "fail", "na"], "na: does not apply or could not be told, left out of the score"),
-  value: Nullable(text("What was found, null where nothing was")),
-  expected: text("What passes"),
-  recommendation: Nullable(text("What to do, null where nothing needs doing")),
+  id: text("Stable name of the check. Checks of Lighthouse's SEO category have Lighthouse's names"),
+  weight: Type.Number({
+    minimum: 0,
+    description: "Share of the score in percent; 0 if the check does not apply",
+  }),
+  status: word(["pass", "fail", "na"], "na: the check does not apply or its facts are unknown; not part of the score"),
+  value: Nullable(text("Value found on the page; null if there is none")),
+  expected: text("Condition to pass"),
+  recommendation: Nullable(text("What to do if the check fails; otherwise null")),
 });
 
-/** What a search engine finds on a page, scored like Lighthouse's SEO category and beyond it. */
+/** Contract of the tool that audits a page for search engines: Lighthouse's SEO category and further checks. */
 export const seoAudit = defineTool({
   name: "seo-audit",
   title: "SEO audit",
-  summary: "A score of 0 to 100 for what search engines need of a page, every check of it, and what to do",
+  summary: "Search engine optimization of a page: a score from 0 to 100, all checks, and what to change",
   scope: "check",
   toolset: "page",
   target: { param: "url", kind: "url", connects: true },
@@ -43,25 +46,32 @@ export const seoAudit = defineTool({
   result: Type.Object({
     ...PAGE_FIELDS,
     score: points(
-      "80 % Lighthouse's SEO audits by its weights, 20 % further checks; those that do not apply are left out",
+      "80 % from Lighthouse's SEO audits with its weights, 20 % from further checks. Checks that do not apply do not count",
     ),
-    grade: letterGrade("By score: 95, 90, 80, 70, 60"),
-    checks: list(Check, "All checks in fixed order"),
-    findings: findings("One for each check that fails, and what the checks do not count; worst first"),
+    grade: letterGrade("Grade of the score. The minimum scores of A+ to D are 95, 90, 80, 70 and 60"),
+    checks: list(Check, "All checks in a fixed order"),
+    findings: findings("One for each failed check, and faults that do not count in the score; worst first"),
     title: Nullable(
       Type.Object(
         {
-          text: text("The title element"),
-          length: count("Characters"),
-          px: Nullable(count("Estimated width at 20 px Arial, pixels; Google cuts near 600; null for other scripts")),
+          text: text("Text of the title element"),
+          length: count("Length in characters"),
+          px: Nullable(
+            count(
+              "Estimated width in Arial at 20 px, in pixels. Google cuts titles near 600. null if characters of unknown " +
+                "width occur",
+            ),
+          ),
         },
-        { description: "The title; null without one" },
+        { description: "The title; null if the page has none" },
       ),
     ),
     meta_description: Nullable(
       Type.Object(
-        { text: text("The description meta element of the head"), length: count("Characters") },
-        { description: "The description; null without one in the head: search engines ignore one in the body" },
+        { text: text("Content of the description meta element in the head"), length: count("Length in characters") },
+        {
+          description: "The description; null if the head has none. Search engines ignore a description in the body",
+        },
       ),
     ),
     headings: Nullable(Headings),
@@ -71,65 +81,70 @@ export const seoAudit = defineTool({
     hreflang: list(
       Type.Object({
         lang: text("Value of hreflang"),
-        url: Nullable(text("Its address, resolved; null where it is none")),
-        source: word(["html", "http_header"], "Where it stands"),
-        self: truth("It is the page's own address"),
-        valid: truth("Search engines can use it: its language exists and its address is absolute"),
+        url: Nullable(text("Resolved address of the version; null if it is not a URL")),
+        source: word(["html", "http_header"], "Source of the link: the head of the page or the Link header"),
+        self: truth("Whether the address is that of the page itself"),
+        valid: truth("Whether search engines can use the version: its language exists and its address is absolute"),
       }),
-      "Versions of the page in other languages, at most 100",
+      "The first 100 language versions of the page",
     ),
     hreflang_group: record(
       {
-        total: count("Number of versions, also where the list is cut"),
-        x_default: truth("One is for everybody else"),
-        self_reference: Nullable(truth("The page lists itself; null without versions")),
+        total: count("Number of all versions"),
+        x_default: truth("Whether there is an x-default version, for all other languages"),
+        self_reference: Nullable(truth("Whether the page lists itself; null without versions")),
       },
-      "The versions together",
+      "The language versions as a group",
     ),
     robots_meta: list(Directives, "Robots meta elements"),
-    x_robots_tag: list(Directives, "X-Robots-Tag fields, one entry for each crawler named"),
+    x_robots_tag: list(Directives, "X-Robots-Tag fields, one entry for each crawler"),
     indexable: Indexable,
     lang: Nullable(
       Type.Object(
-        { value: text("lang of the html element"), valid: truth("It is a language tag by BCP 47") },
-        { description: "The page's language; null where it names none" },
+        { value: text("lang attribute of the html element"), valid: truth("Whether it is a BCP 47 language tag") },
+        { description: "Language of the page; null if it declares none" },
       ),
     ),
     viewport: Nullable(
       Type.Object(
         {
           content: text("Content of the viewport meta element"),
-          device_width: truth("The page is as wide as the device"),
-          zoom_blocked: truth("Visitors cannot zoom in"),
+          device_width: truth("Whether the page is as wide as the device"),
+          zoom_blocked: truth("Whether visitors cannot zoom in"),
         },
-        { description: "The viewport; null without one" },
+        { description: "The viewport meta element; null if the page has none" },
       ),
     ),
-    word_count: Nullable(count("Words of the visible text, without scripts; null where the answer is no HTML")),
-    text_html_ratio: Nullable(number("Bytes of visible text per byte of HTML, 0 to 1, to 0.0001")),
+    word_count: Nullable(count("Number of words in the visible text; null if the response is not HTML")),
+    text_html_ratio: Nullable(
+      number("Bytes of visible text per byte of HTML, 0 to 1, rounded to 0.0001; null if the response is not HTML"),
+    ),
     sitemap: record(
       {
-        found: Nullable(truth("A sitemap is there; null where it could not be told")),
-        source: word(["robots_txt", "default"], "robots_txt: named there; default: /sitemap.xml was tried"),
-        urls: texts("Sitemaps robots.txt names, at most 20"),
+        found: Nullable(truth("Whether the site has a sitemap; null if unknown")),
+        source: word(["robots_txt", "default"], "robots_txt: listed in robots.txt; default: requested at /sitemap.xml"),
+        urls: texts("The first 20 sitemaps that robots.txt lists"),
         checked: Nullable(
           Type.Object(
-            { url: text("Address fetched"), code: integer("Its HTTP status") },
-            { description: "The sitemap that was fetched; null where nothing answered" },
+            { url: text("Address requested"), code: integer("HTTP status of the response") },
+            { description: "The sitemap that was requested; null without a response" },
           ),
         ),
       },
-      "The site's sitemap",
+      "Sitemap of the site",
     ),
     structured_data: Nullable(
       Type.Object(
         {
-          json_ld: count("Objects in JSON-LD"),
-          microdata: count("Items in microdata"),
-          rdfa: count("Things in RDFa"),
-          types: texts("Types of the things at the top, at most 50"),
+          json_ld: count("Number of JSON-LD objects"),
+          microdata: count("Number of microdata items"),
+          rdfa: count("Number of RDFa items"),
+          types: texts("The first 50 types of top-level items"),
         },
-        { description: "Structured data in short (tool schema has all); null where the answer is no HTML" },
+        {
+          description:
+            "Summary of the structured data; the tool schema has all of it. null if the response is not HTML",
+        },
       ),
     ),
     og: Nullable(
@@ -137,29 +152,31 @@ export const seoAudit = defineTool({
         {
           title: Nullable(text("og:title")),
           description: Nullable(text("og:description")),
-          image: Nullable(text("First og:image, resolved")),
-          missing_required: texts("og:title, og:type, og:image and og:url as far as they are missing"),
+          image: Nullable(text("Resolved address of the first og:image")),
+          missing_required: texts("Missing properties among og:title, og:type, og:image and og:url"),
         },
-        { description: "Open Graph in short (tool og-preview has all); null where the answer is no HTML" },
+        {
+          description: "Summary of Open Graph; the tool og-preview has all of it. null if the response is not HTML",
+        },
       ),
     ),
     favicon: Nullable(
       Type.Object(
         {
-          url: Nullable(text("Its address: as declared, or /favicon.ico where that is there; else null")),
-          declared: truth("The page names it"),
+          url: Nullable(text("Address of the icon: the declared one, otherwise /favicon.ico if it exists; else null")),
+          declared: truth("Whether the page declares the icon"),
         },
-        { description: "The page's icon; null where the answer is no HTML" },
+        { description: "Icon of the page; null if the response is not HTML" },
       ),
     ),
     url_hygiene: record(
       {
-        length: count("Characters of the address"),
-        depth: count("Segments of its path"),
-        parameters: count("Different parameters of its query"),
-        https: truth("It is an https address"),
+        length: count("Length of the address in characters"),
+        depth: count("Number of path segments"),
+        parameters: count("Number of different query parameters"),
+        https: truth("Whether the address is https"),
       },
-      "The page's address",
+      "Properties of the page's address",
     ),
     ...OBSERVED_FIELDS,
   }),

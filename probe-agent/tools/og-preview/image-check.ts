@@ -4,9 +4,12 @@ import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-li
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
-/** Octets read of an image: its size stands near the beginning, before which only metadata can come. */
+/**
+ * Maximum number of bytes read of an image. Its width and height are near the beginning; only metadata can come before
+ * them.
+ */
 const IMAGE_BYTES = 512 * 1024;
-const NOTHING = {
+const NO_FACTS = {
   code: null,
   content_type: null,
   format: null,
@@ -17,21 +20,23 @@ const NOTHING = {
   ratio: null,
 } as const;
 
-/** Fetches the beginning of an image and reads what it is. Never fails: what went wrong is in `error`. */
+/**
+ * Fetches the beginning of an image and reads its format and size. Never throws: the reason of a failure is in `error`.
+ */
 export async function checkImage(net: Net, url: string) {
-  if (!/^https?:/.test(url)) return { url: url.slice(0, 200), ...NOTHING, error: "not an http or https address" };
+  if (!/^https?:/.test(url)) return { url: url.slice(0, 200), ...NO_FACTS, error: "not an http or https address" };
   const fetched = await net.http.fetch({ url, method: "GET", follow: true, maxBodyBytes: IMAGE_BYTES });
-  if (fetched.status === "failed") return { url, ...NOTHING, error: fetched.message };
-  if (fetched.status !== "ok") return { url, ...NOTHING, error: "leads to an address that may not be contacted" };
+  if (fetched.status === "failed") return { url, ...NO_FACTS, error: fetched.message };
+  if (fetched.status !== "ok") return { url, ...NO_FACTS, error: "leads to an address that probes must not contact" };
   const { final, body } = fetched.data;
   const contentType = joinedHeader(final.headers, "content-type");
-  const seen = { url, ...NOTHING, code: final.code, content_type: contentType, bytes: bytesOf(fetched.data) };
-  if (final.code !== 200) return { ...seen, error: `answers with status ${final.code}` };
+  const response = { url, ...NO_FACTS, code: final.code, content_type: contentType, bytes: bytesOf(fetched.data) };
+  if (final.code !== 200) return { ...response, error: `responds with status ${final.code}` };
   const header = readImageHeader(body.bytes);
   const size = header?.size ?? null;
   const format = header?.format ?? null;
   return {
-    ...seen,
+    ...response,
     format,
     type_matches: typeMatches({ content_type: contentType, format }),
     width: size?.width ?? null,
@@ -41,13 +46,16 @@ export async function checkImage(net: Net, url: string) {
   };
 }
 
-function errorOf(unknown: boolean, sizeless: boolean, failure: string | null): string | null {
-  if (failure !== null) return `could not be read to its end: ${failure}`;
-  if (unknown) return "no image of a known format";
-  return sizeless ? "its header does not tell its size" : null;
+function errorOf(unknownFormat: boolean, unknownSize: boolean, failure: string | null): string | null {
+  if (failure !== null) return `could not be read completely: ${failure}`;
+  if (unknownFormat) return "not an image of a known format";
+  return unknownSize ? "the image header has no size" : null;
 }
 
-/** The whole size: counted where all came, else as the server says it. */
+/**
+ * Returns the size of the whole image in bytes: counted if the image was read completely, otherwise from
+ * Content-Length. Returns null if it is unknown.
+ */
 function bytesOf({ final, body }: PageSnapshot): number | null {
   if (!body.truncated) return body.error === null ? body.decodedBytes : null;
   const [length = ""] = headerValues(final.headers, "content-length");

@@ -75,8 +75,8 @@ afterAll(() => site.close());
 const previewOf = (path: string, timeoutMs?: number) =>
   resultOf(ogPreview, { url: `${site.url}${path}` }, timeoutMs === undefined ? {} : { timeoutMs });
 
-describe("a page with everything", () => {
-  it("has its images in order, each with what follows it (ogp.me, arrays and structured properties)", async () => {
+describe("a page with all social tags", () => {
+  it("has its images in order with their properties (ogp.me, arrays and structured properties)", async () => {
     const { og, missing_required: missing, twitter } = await previewOf("/full");
     expect(og).toMatchObject({
       title: "The Rock",
@@ -96,7 +96,7 @@ describe("a page with everything", () => {
     expect(twitter).toMatchObject({ card: "summary_large_image", effective: "summary_large_image", site: null });
   });
 
-  it("is shown by each platform's own rules", async () => {
+  it("has a preview by the rules of each platform", async () => {
     const { preview, fallback } = await previewOf("/full");
     expect(preview.facebook).toMatchObject({
       title: "The Rock",
@@ -112,7 +112,7 @@ describe("a page with everything", () => {
     expect(fallback).toMatchObject({ title: "Plain title", favicon: `${site.url}/img/icon.png` });
   });
 
-  it("has its image looked at", async () => {
+  it("has its image checked", async () => {
     const { image_check: image, source } = await previewOf("/full");
     expect(image).toEqual({
       url: `${site.url}/img/rock.png`,
@@ -131,7 +131,7 @@ describe("a page with everything", () => {
 });
 
 describe("a page without social tags", () => {
-  it("falls back on title, description and the first big image; X shows a bare link", async () => {
+  it("has previews of its title, description and first big image, and a bare link on X", async () => {
     const result = await previewOf("/bare");
     expect(result.fallback).toEqual({
       title: "Only a title",
@@ -144,14 +144,14 @@ describe("a page without social tags", () => {
     expect(result.missing_required).toEqual(["og:title", "og:type", "og:image", "og:url"]);
     expect(result.image_check).toBeNull();
   });
-  it("may have nothing at all, or be no page", async () => {
+  it("can have no title, or be no HTML page", async () => {
     expect((await previewOf("/empty")).fallback.title).toBeNull();
     expect((await previewOf("/text")).limitations.join()).toMatch(/no HTML/);
   });
 });
 
-describe("odd tags", () => {
-  it("are read, and named", async () => {
+describe("tags with faults", () => {
+  it("are read and have findings", async () => {
     const { og, findings } = await previewOf("/odd");
     expectWellFormed(findings);
     expect(og).toMatchObject({ title: "One", type: "website", image: [{ width: 600, height: 400 }] });
@@ -162,8 +162,8 @@ describe("odd tags", () => {
       ["og-order", /ignore them: og:image:width/],
       ["image-relative", /relative address/],
       ["og-url-not-absolute", /og:url is not an absolute/],
-      ["image-wrong-type", /is a jpeg file, and is served as image\/png/],
-      ["image-size-differs", /640 x 480 pixels, and is declared as 600 x 400/],
+      ["image-wrong-type", /is a jpeg file, but is served as image\/png/],
+      ["image-size-differs", /640 x 480 pixels, but is declared as 600 x 400/],
       ["x-card-missing", /twitter:card is missing/],
     ] as const) {
       expect(findings.find((one) => one.id === id)?.message, id).toMatch(part);
@@ -171,8 +171,8 @@ describe("odd tags", () => {
   });
 });
 
-describe("images that are no good", () => {
-  it("too small: shown by nobody or small", async () => {
+describe("an image with faults", () => {
+  it("that is too small is not shown or shown small", async () => {
     const { preview, image_check: image, findings } = await previewOf("/tiny");
     expect(image).toMatchObject({ width: 100, height: 100, ratio: 1 });
     expect(preview.facebook).toMatchObject({ layout: "no_image" });
@@ -180,7 +180,7 @@ describe("images that are no good", () => {
       expect.objectContaining({
         id: "image-too-small",
         severity: "warning",
-        message: "The image is 100 x 100 pixels; Facebook shows none below 200 x 200.",
+        message: "The image is 100 x 100 pixels. Facebook shows no images smaller than 200 x 200 pixels.",
         where: "preview.facebook",
       }),
     );
@@ -188,10 +188,10 @@ describe("images that are no good", () => {
     expect(findings.find(({ where }) => where === "preview.linkedin")).toMatchObject({
       id: "image-shown-small",
       severity: "info",
-      message: "The image is 100 x 100 pixels; LinkedIn shows it large from 1200 x 627 on.",
+      message: "The image is 100 x 100 pixels. LinkedIn shows large previews only from 1200 x 627 pixels.",
     });
   });
-  it("too large: for some platforms; its size is read from its beginning", async () => {
+  it("that is too large for some platforms has its size read from its beginning", async () => {
     const { preview, image_check: image, findings } = await previewOf("/big-image");
     expect(image).toMatchObject({ width: 4000, height: 2000, ratio: 2 });
     expect(preview.facebook.layout).toBe("large");
@@ -200,29 +200,29 @@ describe("images that are no good", () => {
     expect(preview.linkedin).toMatchObject({ layout: "no_image" });
     expect(findings.find(({ where }) => where === "preview.linkedin")).toMatchObject({
       id: "image-too-large",
-      message: "The image has 6.2 MB; LinkedIn shows images of at most 5 MB.",
+      message: "The image is 6.2 MB. LinkedIn shows images of up to 5 MB.",
     });
   });
-  it("too large to be read whole and without a length: its size in bytes stays unknown", async () => {
+  it("that is too large to read completely and has no length has an unknown size in bytes", async () => {
     const { image_check: image, limitations } = await previewOf("/endless-image");
     expect(image).toMatchObject({ width: 1200, height: 630, bytes: null, error: null });
-    expect(limitations).toContain("The image's size in bytes is not known.");
+    expect(limitations).toContain("The size of the image in bytes is unknown.");
   });
-  it("a page, nothing, an inline or an inner address: said, and nothing is invented", async () => {
+  it("that is a page, missing, inline or at a private address has an error and no facts", async () => {
     expect((await previewOf("/page-as-image")).image_check).toMatchObject({
       code: 200,
       format: null,
       width: null,
       type_matches: false,
-      error: "no image of a known format",
+      error: "not an image of a known format",
     });
     expect((await previewOf("/lost-image")).image_check).toMatchObject({
       code: 404,
       width: null,
-      error: "answers with status 404",
+      error: "responds with status 404",
     });
     expect((await previewOf("/lost-image")).findings).toContainEqual(
-      expect.objectContaining({ id: "image-not-fetched", message: "og:image answers with HTTP status 404." }),
+      expect.objectContaining({ id: "image-not-fetched", message: "og:image responds with HTTP status 404." }),
     );
     expect(kinds((await previewOf("/page-as-image")).findings)).toContain("warning image-unknown-format");
     expect((await previewOf("/lost-image")).preview.facebook.layout).toBe("no_image");
@@ -232,14 +232,14 @@ describe("images that are no good", () => {
     });
     expect((await previewOf("/blocked-image")).image_check).toMatchObject({
       code: null,
-      error: "leads to an address that may not be contacted",
+      error: "leads to an address that probes must not contact",
     });
   });
-  it("one that never comes does not keep the rest", async () => {
+  it("that never arrives does not delay the rest of the result", async () => {
     const { image_check: image, limitations, og } = await previewOf("/silent-image", 3000);
     expect(image).toBeNull();
     expect(og.title).toBe("T");
-    expect(limitations.join()).toMatch(/did not come in time/);
+    expect(limitations.join()).toMatch(/did not arrive in time/);
   });
 });
 
@@ -250,7 +250,7 @@ describe("hostile pages", () => {
     expect(result.og.image).toHaveLength(10);
     expect(kinds(result.findings)).toContain("info too-many-tags");
   });
-  it("that do not answer are a failure of the target", async () => {
+  it("that cannot be fetched are a failure of the target", async () => {
     const gone = await startSite({});
     await gone.close();
     const { outcome } = await runTool(ogPreview, { url: gone.url });
@@ -258,7 +258,7 @@ describe("hostile pages", () => {
   });
 });
 
-it("properties without content are none: previews fall back as platforms do, and the required ones are missing", async () => {
+it("properties without content count as missing, and previews fall back as platforms do", async () => {
   const { og, preview, missing_required: missing, findings, image_check: check } = await previewOf("/hollow");
   expect(og).toMatchObject({ title: null, description: null, url: null, image: [] });
   expect(preview.facebook).toMatchObject({ title: "Plain title", description: "About", image: null });
@@ -271,7 +271,7 @@ it("properties without content are none: previews fall back as platforms do, and
   expect(findings.find(({ id }) => id === "og-missing")?.how).toContain('<meta property="og:url" content="http://');
 });
 
-it("a data: address is no image that a platform could fetch", async () => {
+it("a data: address is not an image that a platform can fetch", async () => {
   const { preview, findings, image_check: check } = await previewOf("/data-image");
   expect(preview.facebook).toMatchObject({ image: null, layout: "no_image" });
   expect(check?.error).toBe("not an http or https address");

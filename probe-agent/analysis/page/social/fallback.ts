@@ -5,7 +5,7 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
-/** What previews fall back on where a page has no social tags. */
+/** Contents of a page that previews use if it has no social tags. */
 export interface Fallback {
   readonly title: string | null;
   readonly description: string | null;
@@ -13,22 +13,22 @@ export interface Fallback {
   readonly favicon: string | null;
 }
 
-/** Smallest declared edge that counts as big; Facebook ignores smaller images. */
+/** Minimum declared width and height of a big image, in pixels. Facebook ignores smaller images. */
 const BIG = 200;
 const MAX_TEXT = 1000;
 
-/** Title, description, the first big image and the icon of a page. */
+/** Reads the title, the description, the first big image and the icon of a page. `base` resolves addresses. */
 export function readFallback(page: Page, base: string): Fallback {
   const { facts } = page;
   return {
-    title: textOr(facts.title),
-    description: textOr(metaContent(facts, "description")),
+    title: nonEmptyText(facts.title),
+    description: nonEmptyText(metaContent(facts, "description")),
     image: firstImage(page, base),
     favicon: faviconOf(facts, base),
   };
 }
 
-/** The first image that says it is big, else the first that says nothing of its size. */
+/** Returns the first image with a big declared size, otherwise the first image without a declared size, or null. */
 function firstImage({ document }: Page, base: string): string | null {
   let unsized: string | null = null;
   for (const element of walkElements(document.root, INERT_ELEMENTS)) {
@@ -36,18 +36,18 @@ function firstImage({ document }: Page, base: string): string | null {
     const source = attribute(element, "src") ?? "";
     const url = source === "" ? null : resolveAddress(source, base);
     if (url === null || !/^https?:/.test(url)) continue;
-    const [width, height] = [edge(attribute(element, "width")), edge(attribute(element, "height"))];
+    const [width, height] = [declaredPixels(attribute(element, "width")), declaredPixels(attribute(element, "height"))];
     if (width !== null && height !== null && width >= BIG && height >= BIG) return url;
     if (width === null && height === null) unsized ??= url;
   }
   return unsized;
 }
 
-function edge(written: string | null): number | null {
+function declaredPixels(written: string | null): number | null {
   const match = /^(\d{1,6})(?:px)?$/i.exec(written ?? "");
   return match === null ? null : Number(match[1]);
 }
 
-function textOr(text: string | null): string | null {
+function nonEmptyText(text: string | null): string | null {
   return text === null || text === "" ? null : storable(text, MAX_TEXT);
 }

@@ -5,11 +5,14 @@ import type { SocialSubject } from "#probe-agent/analysis/page/social/subject.ts
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
 
 const X_CARDS = "https://developer.x.com/en/docs/x-for-websites/cards/overview/markup";
-const MAX_NAMED = 20;
-/** Properties whose value an advice can write out. */
+const MAX_NAMES = 20;
+/** Example contents of properties, for advice. */
 const EXAMPLES: Readonly<Record<string, string>> = { "og:title": "Title of the page", "og:type": "website" };
 
-/** What platforms cannot use of a page's social tags and image. A link without a preview still leads to the page. */
+/**
+ * Returns findings about social tags and the image that platforms cannot use. None is critical, because a link without
+ * a preview still leads to the page.
+ */
 export function socialFindings(subject: SocialSubject): Finding[] {
   return [...tagFindings(subject), ...cardFindings(subject.card), ...imageFindings(subject)];
 }
@@ -26,14 +29,14 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
           "og-missing",
           "warning",
           `Open Graph properties are missing: ${missing.join(", ")}.`,
-          `Add to the head: ${missing.map((name) => metaOf(name, pageUrl)).join(" ")}`,
+          `Add to the head: ${missing.map((name) => exampleMeta(name, pageUrl)).join(" ")}`,
         )
       : []),
     ...(graph.description === null
       ? found(
           "og-description-missing",
           "info",
-          "og:description is missing, so platforms choose a text of their own or show none.",
+          "og:description is missing, so platforms choose another text or show none.",
           'Add to the head: <meta property="og:description" content="One or two sentences about the page">',
           "og:description",
         )
@@ -42,7 +45,7 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
       ? found(
           "og-empty",
           "warning",
-          `Properties without content count as missing: ${names(empty)}.`,
+          `Properties without content count as missing: ${joinNames(empty)}.`,
           "Fill in the content attribute, or remove the elements.",
         )
       : []),
@@ -50,15 +53,15 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
       ? found(
           "og-in-name-attribute",
           "info",
-          `Open Graph properties are in the attribute name instead of property, which some platforms do not read: ${names(tags.misplaced)}.`,
-          `Write property="${tags.misplaced[0]}" in place of name="${tags.misplaced[0]}".`,
+          `Open Graph properties are in the attribute name instead of property, which some platforms do not read: ${joinNames(tags.misplaced)}.`,
+          `Write property="${tags.misplaced[0]}" instead of name="${tags.misplaced[0]}".`,
         )
       : []),
     ...(tags.inBody.length > 0
       ? found(
           "og-in-body",
           "warning",
-          `Social tags are in the body, where some platforms do not look: ${names(tags.inBody)}.`,
+          `Social tags are in the body, where some platforms do not read them: ${joinNames(tags.inBody)}.`,
           "Move these meta elements into the head, before any element that ends the head.",
         )
       : []),
@@ -66,7 +69,7 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
       ? found(
           "og-repeated",
           "info",
-          `Properties are given more than once, and the first counts: ${names(repeated)}.`,
+          `Properties occur more than once, and only the first counts: ${joinNames(repeated)}.`,
           "Keep one element for each of them.",
         )
       : []),
@@ -74,7 +77,7 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
       ? found(
           "og-order",
           "warning",
-          `Properties come before the image, video or audio that they describe, so platforms ignore them: ${names(orphans)}.`,
+          `Properties come before the image, video or audio that they describe, so platforms ignore them: ${joinNames(orphans)}.`,
           "Write og:image (og:video, og:audio) first, then its width, height, type and alt.",
         )
       : []),
@@ -83,7 +86,7 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
           "too-many-tags",
           "info",
           "The page has more social tags than this tool reads.",
-          "Keep one set of Open Graph and twitter tags.",
+          "Keep one set of Open Graph and X card tags.",
         )
       : []),
     ...urlFindings(graph.url, pageUrl).flatMap(({ id, message }) =>
@@ -94,13 +97,12 @@ function tagFindings({ tags, reading, pageUrl }: SocialSubject): Finding[] {
 
 function urlFindings(address: string | null, pageUrl: string): { id: string; message: string }[] {
   if (address === null) return [];
-  const shown = address.slice(0, 200);
   if (!URL.canParse(address)) {
-    return [{ id: "og-url-not-absolute", message: `og:url is not an absolute address: "${shown}".` }];
+    return [{ id: "og-url-not-absolute", message: `og:url is not an absolute address: "${address.slice(0, 200)}".` }];
   }
   const { hostname } = new URL(address);
   if (hostname === new URL(pageUrl).hostname) return [];
-  const message = `og:url names another host, ${hostname}: likes and shares count for that one.`;
+  const message = `og:url is on another host (${hostname}), so likes and shares count for that address.`;
   return [{ id: "og-url-other-host", message }];
 }
 
@@ -115,11 +117,12 @@ function cardFindings({ card, effective }: XCard): Finding[] {
     return [{ id: "x-card-missing", severity: "info", message, how, reference: X_CARDS, where }];
   }
   if (effective !== null) return [];
-  const message = `twitter:card has the value "${card.slice(0, 50)}", which X does not know: X shows a bare link.`;
+  const message = `twitter:card has the value "${card.slice(0, 50)}", which X does not support. X shows a bare link.`;
   return [{ id: "x-card-unknown", severity: "warning", message, how, reference: X_CARDS, where }];
 }
 
-function metaOf(name: string, pageUrl: string): string {
+/** Returns a meta element with example content for a property. */
+function exampleMeta(name: string, pageUrl: string): string {
   const content =
     name === "og:url"
       ? pageUrl.slice(0, 200)
@@ -129,6 +132,6 @@ function metaOf(name: string, pageUrl: string): string {
   return `<meta property="${name}" content="${content}">`;
 }
 
-function names(list: readonly string[]): string {
-  return list.slice(0, MAX_NAMED).join(", ");
+function joinNames(list: readonly string[]): string {
+  return list.slice(0, MAX_NAMES).join(", ");
 }

@@ -2,12 +2,13 @@ import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import type { Property } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
-/** An image, video or sound with its structured properties (ogp.me, "Structured Properties"). */
+/** An image, video or audio file with its structured properties (ogp.me, "Structured Properties"). */
 interface GraphMedia {
-  /** Resolved against the page, null where it is no address. */
+  /** Address resolved against the page; null if it is not valid. */
   readonly url: string | null;
   readonly secure_url: string | null;
   readonly type: string | null;
+  /** Declared size in parsePixels; null if it is absent or not a number. */
   readonly width: number | null;
   readonly height: number | null;
   readonly alt: string | null;
@@ -34,20 +35,20 @@ export interface Graph {
     readonly author: string[];
     readonly tag: string[];
   };
-  /** Everything else, e.g. book:isbn or fb:app_id. */
+  /** All other properties, e.g. book:isbn or fb:app_id. */
   readonly other: { property: string; content: string }[];
 }
 
-/** A graph with what is odd about it. */
+/** The Open Graph object of a page, and irregularities of its properties. */
 export interface GraphReading {
   readonly graph: Graph;
-  /** Single properties given more than once; the first counts (ogp.me, "Arrays"). */
+  /** Properties with one value that occur more than once. The first value counts (ogp.me, "Arrays"). */
   readonly repeated: readonly string[];
-  /** The first image's address stands in the page without its scheme and host. */
+  /** Whether the page has an image address without scheme and host. */
   readonly relativeImage: boolean;
   /** Properties without content. */
   readonly empty: readonly string[];
-  /** Structured properties with nothing before them that they could belong to. */
+  /** Structured properties before any image, video or audio that they could toMedia. */
   readonly orphans: readonly string[];
 }
 
@@ -57,14 +58,17 @@ const MAX_MEDIA = 10;
 const MAX_TEXTS = 50;
 const MAX_TEXT = 1000;
 
-/** Reads properties in their order: each og:image begins an image, og:image:width and the like belong to the last one. */
+/**
+ * Reads Open Graph properties in document order. Each og:image starts a new image. Structured properties such as
+ * og:image:width belong to the last image. The same applies to video and audio. `base` resolves addresses.
+ */
 export function readGraph(properties: readonly Property[], base: string): GraphReading {
   const all = (name: string): string[] =>
     properties
       .filter(([one]) => one === name)
       .slice(0, MAX_TEXTS)
       .map(([, content]) => storable(content, MAX_TEXT));
-  // Templates leave contents empty: platforms take that for a property that is not there.
+  // Templates leave contents empty. Platforms treat an empty property as missing.
   const first = (name: string): string | null => all(name).find((content) => content !== "") ?? null;
   const orphans = new Set<string>();
   const media = KINDS.map((kind) => readMedia(kind, properties, base, orphans));
@@ -119,19 +123,19 @@ function readMedia(kind: string, properties: readonly Property[], base: string, 
     if (!isRoot && !name.startsWith(`${root}:`)) continue;
     const part = isRoot ? "url" : name.slice(root.length + 1);
     const last = entries.at(-1);
-    // og:image:url means the same as og:image: it begins a new one unless it repeats the address just given.
-    const begins = isRoot || (part === "url" && last?.get("url") !== content);
-    if (begins) entries.push(new Map([["url", content]]));
+    // og:image:url has the same meaning as og:image. It starts a new image unless it repeats the previous address.
+    const startsNew = isRoot || (part === "url" && last?.get("url") !== content);
+    if (startsNew) entries.push(new Map([["url", content]]));
     else if (last === undefined) orphans.add(name);
     else if (!last.has(part)) last.set(part, content);
   }
   return entries
     .filter((parts) => parts.get("url") !== "")
     .slice(0, MAX_MEDIA)
-    .map((parts) => describe(parts, base));
+    .map((parts) => toMedia(parts, base));
 }
 
-function describe(parts: Parts, base: string): GraphMedia {
+function toMedia(parts: Parts, base: string): GraphMedia {
   const written = parts.get("url") ?? "";
   const text = (name: string): string | null => {
     const value = parts.get(name);
@@ -141,13 +145,13 @@ function describe(parts: Parts, base: string): GraphMedia {
     url: written === "" ? null : resolveAddress(written, base),
     secure_url: text("secure_url"),
     type: text("type"),
-    width: pixels(parts.get("width")),
-    height: pixels(parts.get("height")),
+    width: parsePixels(parts.get("width")),
+    height: parsePixels(parts.get("height")),
     alt: text("alt"),
   };
 }
 
-function pixels(written: string | undefined): number | null {
+function parsePixels(written: string | undefined): number | null {
   const match = /^(\d{1,6})(?:px)?$/i.exec(written ?? "");
   return match === null ? null : Number(match[1]);
 }

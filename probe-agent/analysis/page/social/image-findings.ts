@@ -4,7 +4,7 @@ import type { ImageFault } from "#probe-agent/analysis/page/social/preview.ts";
 import { typeMatches } from "#probe-agent/analysis/page/social/required.ts";
 import type { FetchedImage, SocialSubject } from "#probe-agent/analysis/page/social/subject.ts";
 
-/** The specification of Open Graph. */
+/** URL of the Open Graph specification. */
 export const OPEN_GRAPH = "https://ogp.me/";
 const SHARING = "https://developers.facebook.com/docs/sharing/webmasters/images/";
 const PLATFORM_NAMES: Readonly<Record<PlatformName, string>> = {
@@ -14,7 +14,10 @@ const PLATFORM_NAMES: Readonly<Record<PlatformName, string>> = {
   slack: "Slack",
 };
 
-/** What is wrong with the first og:image: how it is named, what came, and the platforms that refuse it. */
+/**
+ * Returns findings about the first og:image: faults of its tags, faults of the fetched file, and the platforms that do
+ * not show it or show it small.
+ */
 export function imageFindings({ reading, pageUrl, image: fetched, previews }: SocialSubject): Finding[] {
   const [image] = reading.graph.image;
   if (image === undefined) return [];
@@ -39,7 +42,7 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
           found(
             "image-over-http",
             "warning",
-            "og:image has an http address on a page that came over HTTPS.",
+            "og:image has an http address, but the page was served over HTTPS.",
             `Write <meta property="og:image" content="${image.url.slice(0, 300).replace(/^http:/, "https:")}">`,
           ),
         ]
@@ -50,7 +53,7 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
             "image-not-fetchable",
             "warning",
             "og:image is not an http or https address, so no platform can fetch it.",
-            "Publish the image as a file of the site, and name its https address in og:image.",
+            "Publish the image as a file, and use its https address in og:image.",
           ),
         ]
       : fetched !== null && fetched.code !== 200
@@ -59,9 +62,9 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
               "image-not-fetched",
               "warning",
               fetched.code === null
-                ? `og:image could not be fetched: ${fetched.error ?? "no answer"}.`
-                : `og:image answers with HTTP status ${fetched.code}.`,
-              "Publish the image at this address for everyone, without sign-in, or name another.",
+                ? `og:image could not be fetched: ${fetched.error ?? "no response"}.`
+                : `og:image responds with HTTP status ${fetched.code}.`,
+              "Publish the image at this address for everyone, without sign-in, or use another address.",
             ),
           ]
         : []),
@@ -70,7 +73,7 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
           found(
             "image-alt-missing",
             "info",
-            "og:image:alt is missing: people who cannot see the image are not told what it shows.",
+            "og:image:alt is missing, so people who cannot see the image do not know what it shows.",
             'Add after og:image: <meta property="og:image:alt" content="What the image shows">',
           ),
         ]
@@ -80,7 +83,7 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
           found(
             "image-size-missing",
             "info",
-            "og:image:width and og:image:height are missing: Facebook may show the first share without the image.",
+            "og:image:width or og:image:height is missing, so Facebook may show the first share without the image.",
             `Add after og:image: <meta property="og:image:width" content="${fetched?.width ?? 1200}"> <meta property="og:image:height" content="${fetched?.height ?? 630}">`,
             SHARING,
           ),
@@ -90,8 +93,8 @@ export function imageFindings({ reading, pageUrl, image: fetched, previews }: So
             found(
               "image-size-differs",
               "info",
-              `og:image is ${size} pixels, and is declared as ${image.width} x ${image.height}.`,
-              `Write og:image:width ${fetched?.width} and og:image:height ${fetched?.height}.`,
+              `og:image is ${size} pixels, but is declared as ${image.width} x ${image.height}.`,
+              `Set og:image:width ${fetched?.width} and og:image:height ${fetched?.height}.`,
             ),
           ]
         : []),
@@ -105,15 +108,15 @@ type Found = (id: string, severity: Severity, message: string, how: string, refe
 function contentFindings(fetched: FetchedImage, found: Found): Finding[] {
   const type = fetched.content_type?.slice(0, 100) ?? "no Content-Type";
   if (fetched.format === null) {
-    const message = `og:image is no image of a known format; it is served as ${type}.`;
+    const message = `og:image is not an image of a known format. It is served as ${type}.`;
     return [found("image-unknown-format", "warning", message, "Publish a PNG or JPEG file at this address.")];
   }
   if (typeMatches(fetched) !== false) return [];
-  const message = `og:image is a ${fetched.format} file, and is served as ${type}.`;
+  const message = `og:image is a ${fetched.format} file, but is served as ${type}.`;
   return [found("image-wrong-type", "warning", message, `Send Content-Type: image/${fetched.format} with this file.`)];
 }
 
-/** One finding for each platform that refuses the image or shows it small. */
+/** Returns one finding for each rule of a platform that the image breaks. */
 function platformFindings(previews: SocialSubject["previews"], size: string, found: Found): Finding[] {
   return (Object.keys(PLATFORMS) as PlatformName[]).flatMap((name) =>
     previews[name].imageFaults.map((fault) => {
@@ -132,25 +135,25 @@ function describeFault(fault: ImageFault, platform: string, size: string, format
     case "format":
       return {
         id: "image-format-refused",
-        message: `${platform} does not show images of the format ${fault.format}.`,
-        how: `Publish og:image in one of the formats ${formats.join(", ")}.`,
+        message: `${platform} does not show images in the format ${fault.format}.`,
+        how: `Publish og:image in one of these formats: ${formats.join(", ")}.`,
       };
     case "bytes":
       return {
         id: "image-too-large",
-        message: `The image has ${megabytes(fault.bytes)} MB; ${platform} shows images of at most ${megabytes(fault.most)} MB.`,
-        how: `Compress the image to less than ${megabytes(fault.most)} MB.`,
+        message: `The image is ${megabytes(fault.bytes)} MB. ${platform} shows images of up to ${megabytes(fault.max)} MB.`,
+        how: `Compress the image to less than ${megabytes(fault.max)} MB.`,
       };
     case "too-small":
       return {
         id: "image-too-small",
-        message: `The image is ${size} pixels; ${platform} shows none below ${fault.least.join(" x ")}.`,
+        message: `The image is ${size} pixels. ${platform} shows no images smaller than ${fault.min.join(" x ")} pixels.`,
         how: "Publish an image of 1200 x 630 pixels.",
       };
     case "shown-small":
       return {
         id: "image-shown-small",
-        message: `The image is ${size} pixels; ${platform} shows it large from ${fault.least.join(" x ")} on.`,
+        message: `The image is ${size} pixels. ${platform} shows large previews only from ${fault.min.join(" x ")} pixels.`,
         how: "Publish an image of 1200 x 630 pixels.",
       };
   }

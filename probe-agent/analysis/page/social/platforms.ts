@@ -1,28 +1,31 @@
 import type { ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
 
-/** A place where links are shown with a preview. */
+/** A platform that shows links with a preview. */
 export type PlatformName = "facebook" | "x" | "linkedin" | "slack";
 
-/** What a platform documents about its previews; null where it documents nothing. */
+/** Documented rules of a platform for previews. null if the platform documents no rule. */
 export interface Platform {
-  /** Characters of the title and the description that are shown. */
+  /** Maximum length of the title, in characters. */
   readonly title: number | null;
+  /** Maximum length of the description, in characters. */
   readonly description: number | null;
-  /** Smallest image used at all, and smallest shown large. */
+  /** Minimum size of an image that is shown, in pixels. */
   readonly smallest: readonly [width: number, height: number] | null;
+  /** Minimum size of an image that is shown large, in pixels. */
   readonly large: readonly [width: number, height: number] | null;
   readonly maxBytes: number | null;
   readonly formats: ReadonlySet<ImageFormat> | null;
-  /** X card properties come before Open Graph ones; null: they are not read. */
+  /** "first" if X card properties take precedence over Open Graph properties; null if they are not read. */
   readonly cards: "first" | null;
   readonly reference: string;
 }
 
 const MEGABYTE = 1_000_000;
 
-/** Each platform by its own documentation. */
+/** The rules of each platform, from its documentation. */
 export const PLATFORMS: Readonly<Record<PlatformName, Platform>> = {
-  // "Images in Link Shares": at least 200 x 200, at least 600 x 315 for large ones, at most 8 MB. No limits on text.
+  // "Images in Link Shares": at least 200 x 200, at least 600 x 315 for a large preview, at most 8 MB. No limits on
+  // text.
   facebook: {
     title: null,
     description: null,
@@ -33,8 +36,8 @@ export const PLATFORMS: Readonly<Record<PlatformName, Platform>> = {
     cards: null,
     reference: "https://developers.facebook.com/docs/sharing/webmasters/images/",
   },
-  // "Cards markup": title 70 and description 200 characters, images under 5 MB, JPG, PNG, WEBP and GIF; the sizes stand
-  // in "Summary Card" (144 x 144) and "Summary Card with Large Image" (300 x 157).
+  // "Cards markup": title 70 and description 200 characters, images under 5 MB, JPG, PNG, WEBP and GIF. The sizes are
+  // from "Summary Card" (144 x 144) and "Summary Card with Large Image" (300 x 157).
   x: {
     title: 70,
     description: 200,
@@ -45,7 +48,7 @@ export const PLATFORMS: Readonly<Record<PlatformName, Platform>> = {
     cards: "first",
     reference: "https://developer.x.com/en/docs/x-for-websites/cards/overview/markup",
   },
-  // "Make your website shareable on LinkedIn": at most 5 MB, at least 1200 x 627 for the large form.
+  // "Make your website shareable on LinkedIn": at most 5 MB, at least 1200 x 627 for a large preview.
   linkedin: {
     title: null,
     description: null,
@@ -56,8 +59,8 @@ export const PLATFORMS: Readonly<Record<PlatformName, Platform>> = {
     cards: null,
     reference: "https://www.linkedin.com/help/linkedin/answer/a521928",
   },
-  // "Unfurling links in messages" turns a link into an attachment, whose text collapses at 700 characters and whose
-  // images may be GIF, JPEG, PNG and BMP ("Secondary message attachments").
+  // "Unfurling links in messages": a link becomes an attachment. The text of an attachment collapses at 700 characters,
+  // and its images can be GIF, JPEG, PNG and BMP ("Secondary message attachments").
   slack: {
     title: null,
     description: 700,

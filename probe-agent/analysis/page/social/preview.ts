@@ -4,16 +4,16 @@ import type { Graph } from "#probe-agent/analysis/page/social/graph.ts";
 import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
 
-/** A link as a platform shows it. */
+/** Preview of a link on a platform. */
 interface Preview {
   readonly title: string | null;
   readonly description: string | null;
   readonly image: string | null;
-  /** Host shown with it. */
+  /** Host shown with the preview. */
   readonly domain: string;
-  /** Title or description are longer than the platform documents to show. */
+  /** Whether the title or the description exceeds the platform's documented limit. */
   readonly truncated: boolean;
-  /** How the image is shown by the platform's size rules; "unknown" where its size is not known. */
+  /** How the platform shows the image by its size rules; "unknown" if the size or the rule is unknown. */
   readonly layout: "large" | "small" | "no_image" | "no_card" | "unknown";
   readonly reference: string;
 }
@@ -21,29 +21,29 @@ interface Preview {
 /** A rule of a platform that an image breaks. */
 export type ImageFault =
   | { readonly kind: "format"; readonly format: string }
-  | { readonly kind: "bytes"; readonly bytes: number; readonly most: number }
-  | { readonly kind: "too-small"; readonly least: readonly [number, number] }
-  /** Large enough to be shown, but as a small picture. */
-  | { readonly kind: "shown-small"; readonly least: readonly [number, number] };
+  | { readonly kind: "bytes"; readonly bytes: number; readonly max: number }
+  | { readonly kind: "too-small"; readonly min: readonly [width: number, height: number] }
+  /** Large enough to be shown, but not large enough for a large preview. */
+  | { readonly kind: "shown-small"; readonly min: readonly [width: number, height: number] };
 
-/** A preview with the rules that its image breaks. */
-export interface JudgedPreview {
+/** A preview and the rules that its image breaks. */
+export interface PreviewReport {
   readonly preview: Preview;
   readonly imageFaults: readonly ImageFault[];
 }
 
-/** The image that was looked at. */
+/** The image that was fetched. null for facts that are unknown. */
 interface CheckedImage {
   readonly url: string;
   readonly width: number | null;
   readonly height: number | null;
   readonly bytes: number | null;
   readonly format: ImageFormat | null;
-  /** It could be fetched. */
+  /** Whether the image was fetched with status 200. */
   readonly reachable: boolean;
 }
 
-/** All that a preview is made from. */
+/** Input of a preview. `checked` is null if no image was fetched. */
 interface PreviewSource {
   readonly pageUrl: string;
   readonly graph: Graph;
@@ -52,8 +52,8 @@ interface PreviewSource {
   readonly checked: CheckedImage | null;
 }
 
-/** The preview of each platform, with what is wrong with its image. */
-export function previews(source: PreviewSource): Record<PlatformName, JudgedPreview> {
+/** Makes the preview of each platform, with the rules that the image breaks. */
+export function makePreviews(source: PreviewSource): Record<PlatformName, PreviewReport> {
   return {
     facebook: previewOn("facebook", source),
     x: previewOn("x", source),
@@ -62,21 +62,21 @@ export function previews(source: PreviewSource): Record<PlatformName, JudgedPrev
   };
 }
 
-function previewOn(name: PlatformName, source: PreviewSource): JudgedPreview {
+function previewOn(name: PlatformName, source: PreviewSource): PreviewReport {
   const { graph, card, fallback, checked } = source;
   const platform = PLATFORMS[name];
   const domain = domainOf(graph.url, source.pageUrl);
   const { reference } = platform;
   const none = { title: null, description: null, image: null, domain, truncated: false, reference };
-  // X shows a bare link where there is no card, and makes none from the page's own title.
+  // Without a card X shows a bare link. It does not use the title element or the description meta element.
   if (name === "x" && card.effective === null) {
     return { preview: { ...none, layout: "no_card" }, imageFaults: [] };
   }
-  const own = platform.cards === "first" ? card : { title: null, description: null, image: null };
+  const cardTexts = platform.cards === "first" ? card : { title: null, description: null, image: null };
   const last = name === "x" ? { title: null, description: null, image: null } : fallback;
-  const title = cutTo(own.title ?? graph.title ?? last.title, platform.title);
-  const description = cutTo(own.description ?? graph.description ?? last.description, platform.description);
-  const images = [own.image, ...graph.image.map(({ url }) => url), last.image];
+  const title = cutTo(cardTexts.title ?? graph.title ?? last.title, platform.title);
+  const description = cutTo(cardTexts.description ?? graph.description ?? last.description, platform.description);
+  const images = [cardTexts.image, ...graph.image.map(({ url }) => url), last.image];
   const image = images.find((url) => url !== null && /^https?:/.test(url)) ?? null;
   const known = checked !== null && checked.url === image ? checked : null;
   const { layout, faults } = layoutOf(platform, image, known);
@@ -101,23 +101,23 @@ function layoutOf(
   if (known === null) return { layout: "unknown", faults: [] };
   if (!known.reachable) return { layout: "no_image", faults: [] };
   const { width, height, bytes, format } = known;
-  const below = (least: readonly [number, number] | null): boolean =>
-    least !== null && width !== null && height !== null && (width < least[0] || height < least[1]);
+  const below = (min: readonly [number, number] | null): boolean =>
+    min !== null && width !== null && height !== null && (width < min[0] || height < min[1]);
   const refused: ImageFault[] = [
     ...(formats !== null && format !== null && !formats.has(format) ? [{ kind: "format" as const, format }] : []),
     ...(maxBytes !== null && bytes !== null && bytes > maxBytes
-      ? [{ kind: "bytes" as const, bytes, most: maxBytes }]
+      ? [{ kind: "bytes" as const, bytes, max: maxBytes }]
       : []),
-    ...(smallest !== null && below(smallest) ? [{ kind: "too-small" as const, least: smallest }] : []),
+    ...(smallest !== null && below(smallest) ? [{ kind: "too-small" as const, min: smallest }] : []),
   ];
   if (refused.length > 0) return { layout: "no_image", faults: refused };
   if (width === null || height === null) return { layout: "unknown", faults: [] };
   if (large === null) return { layout: "unknown", faults: [] };
   if (!below(large)) return { layout: "large", faults: [] };
-  return { layout: "small", faults: [{ kind: "shown-small", least: large }] };
+  return { layout: "small", faults: [{ kind: "shown-small", min: large }] };
 }
 
-/** By code points, so that no character is torn. */
+/** Cuts a text to a number of code points, so that no surrogate pair is split. */
 function cutTo(text: string | null, limit: number | null): { text: string | null; cut: boolean } {
   if (text === null || limit === null) return { text, cut: false };
   const characters = Array.from(text);
@@ -131,6 +131,7 @@ function cutTo(text: string | null, limit: number | null): { text: string | null
   };
 }
 
+/** Returns the host of og:url, otherwise of the page, without a leading "www.". */
 function domainOf(address: string | null, pageUrl: string): string {
   const url = address !== null && URL.canParse(address) ? new URL(address) : new URL(pageUrl);
   return (url.hostname === "" ? new URL(pageUrl).hostname : url.hostname).replace(/^www\./, "");

@@ -5,7 +5,7 @@ import { readGraph } from "#probe-agent/analysis/page/social/graph.ts";
 import { readXCard } from "#probe-agent/analysis/page/social/x-card.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 
-/** Everything of a page that previews are made of; `url` is the page's own. */
+/** Reads all parts of a page that previews use. `url` is the address of the page. */
 export function readSocial(page: Page, url: string) {
   const base = documentBase(page.facts.baseHref, url);
   const tags = readSocialTags(page);

@@ -1,18 +1,18 @@
 import { IMAGE_TYPES, type ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
 import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
 
-/** The properties every page should have (ogp.me, "Basic Metadata"). */
+/** Open Graph properties that every page must have (ogp.me, "Basic Metadata"). */
 const REQUIRED = ["title", "type", "image", "url"] as const;
 
-/** What an image turned out to be. */
-export interface SeenImage {
+/** Facts about a fetched image. null if a fact is unknown. Sizes are in pixels. */
+export interface ImageFacts {
   readonly content_type: string | null;
   readonly format: ImageFormat | null;
   readonly width: number | null;
   readonly height: number | null;
 }
 
-/** Required Open Graph properties a page lacks. */
+/** Returns the required Open Graph properties that a page lacks. */
 export function missingRequired({ graph }: GraphReading): string[] {
   return REQUIRED.filter((name) => {
     const value = graph[name];
@@ -20,11 +20,11 @@ export function missingRequired({ graph }: GraphReading): string[] {
   }).map((name) => `og:${name}`);
 }
 
-/** A file that lies about its type: what it is called against what it begins with. */
+/** Reports whether the Content-Type of an image matches its format. Returns null without a Content-Type. */
 export function typeMatches({
   content_type: type,
   format,
-}: Pick<SeenImage, "content_type" | "format">): boolean | null {
+}: Pick<ImageFacts, "content_type" | "format">): boolean | null {
   if (type === null) return null;
   const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase();
   return format !== null && IMAGE_TYPES[format].includes(essence);

@@ -1,26 +1,26 @@
 import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
 import type { PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
-import type { JudgedPreview } from "#probe-agent/analysis/page/social/preview.ts";
-import type { SeenImage } from "#probe-agent/analysis/page/social/required.ts";
+import type { PreviewReport } from "#probe-agent/analysis/page/social/preview.ts";
+import type { ImageFacts } from "#probe-agent/analysis/page/social/required.ts";
 import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
 import type { SocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 
-/** An image as it was fetched. */
-export interface FetchedImage extends SeenImage {
+/** A fetched image. */
+export interface FetchedImage extends ImageFacts {
   readonly url: string;
-  /** HTTP status; null where nothing answered. */
+  /** HTTP status; null without a response. */
   readonly code: number | null;
-  /** Why it is not or only partly known. */
+  /** Why facts about the image are missing; null if they are complete. */
   readonly error: string | null;
 }
 
-/** Everything that social tags are judged by. */
+/** Facts about a page's social tags that findings depend on. */
 export interface SocialSubject {
   readonly pageUrl: string;
   readonly tags: Pick<SocialTags, "misplaced" | "inBody" | "truncated">;
   readonly reading: GraphReading;
   readonly card: XCard;
-  /** The first og:image as it was fetched; null where there is none, or it did not come in time. */
+  /** The first og:image as fetched; null if there is none, or if it did not arrive in time. */
   readonly image: FetchedImage | null;
-  readonly previews: Readonly<Record<PlatformName, JudgedPreview>>;
+  readonly previews: Readonly<Record<PlatformName, PreviewReport>>;
 }

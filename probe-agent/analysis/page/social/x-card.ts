@@ -7,9 +7,12 @@ const CARDS = ["summary", "summary_large_image", "app", "player"] as const;
 
 /** The X card of a page. */
 export interface XCard {
-  /** twitter:card as written. */
+  /** Unchanged content of twitter:card. */
   readonly card: string | null;
-  /** The card shown; without twitter:card a summary where og:type, og:title and og:description are there. */
+  /**
+   * The card that X shows. Without twitter:card it is a summary if og:type, og:title and og:description are present.
+   * null for a bare link.
+   */
   readonly effective: (typeof CARDS)[number] | null;
   readonly site: string | null;
   readonly creator: string | null;
@@ -17,14 +20,14 @@ export interface XCard {
   readonly description: string | null;
   readonly image: string | null;
   readonly image_alt: string | null;
-  /** Everything else, e.g. twitter:player:width. */
+  /** All other properties, e.g. twitter:player:width. */
   readonly other: { property: string; content: string }[];
 }
 
 const MAX_TEXT = 1000;
 const MAX_OTHER = 30;
 
-/** Reads twitter:* properties; twitter:image:src is the older name of twitter:image. */
+/** Reads the X card from twitter:* properties. twitter:image:src is the old name of twitter:image. */
 export function readXCard(properties: readonly Property[], graph: Graph, base: string): XCard {
   const first = (...names: string[]): string | null => {
     const content = properties.find(([name, value]) => names.includes(name) && value !== "")?.[1];

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import type { FetchedImage } from "#probe-agent/analysis/page/social/subject.ts";
-import { previews } from "#probe-agent/analysis/page/social/preview.ts";
+import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 
@@ -45,8 +45,8 @@ function findingsOf({ tags = {}, card = "summary_large_image", more = "", seen =
   const { reading, fallback } = social;
   const image = seen === null ? null : { ...SEEN, ...seen };
   const checked = image === null ? null : { ...image, bytes, reachable: image.code === 200 };
-  const judged = previews({ pageUrl: PAGE, graph: reading.graph, card: social.card, fallback, checked });
-  return socialFindings({ pageUrl: PAGE, tags: social.tags, reading, card: social.card, image, previews: judged });
+  const previews = makePreviews({ pageUrl: PAGE, graph: reading.graph, card: social.card, fallback, checked });
+  return socialFindings({ pageUrl: PAGE, tags: social.tags, reading, card: social.card, image, previews });
 }
 
 const KINDS: readonly (readonly [id: string, severity: string, how: string, over: Over])[] = [
@@ -75,11 +75,11 @@ const KINDS: readonly (readonly [id: string, severity: string, how: string, over
   ["image-shown-small", "info", "1200 x 630", { seen: { width: 700, height: 400 } }],
 ];
 
-it("a page with all tags and a good image has none", () => {
+it("a page with all tags and a good image has no findings", () => {
   expect(findingsOf({})).toEqual([]);
 });
 
-it.each(KINDS)("%s is %s and says what to change: %s", (id, severity, how, over) => {
+it.each(KINDS)("%s has the severity %s and advice that contains: %s", (id, severity, how, over) => {
   const findings = findingsOf(over);
   const one = findings.find((finding) => finding.id === id);
   expect(one).toMatchObject({ severity });
@@ -87,18 +87,18 @@ it.each(KINDS)("%s is %s and says what to change: %s", (id, severity, how, over)
   for (const finding of findings) expectWellFormed([finding]);
 });
 
-it("properties before the image that they describe are named", () => {
+it("properties before the image that they describe are listed", () => {
   const social = readSocial(
     readHtml(`<head><meta property=og:image:width content=1><meta property=og:image content=${IMAGE}>`),
     PAGE,
   );
   const { reading, card, fallback, tags } = social;
-  const judged = previews({ pageUrl: PAGE, graph: reading.graph, card, fallback, checked: null });
-  const found = socialFindings({ pageUrl: PAGE, tags, reading, card, image: null, previews: judged });
+  const previews = makePreviews({ pageUrl: PAGE, graph: reading.graph, card, fallback, checked: null });
+  const found = socialFindings({ pageUrl: PAGE, tags, reading, card, image: null, previews });
   expect(found.find(({ id }) => id === "og-order")?.message).toContain("og:image:width");
 });
 
-it("each platform that refuses an image is named, by its own limit", () => {
+it("each platform whose limit an image exceeds has a finding", () => {
   const refused = findingsOf({ bytes: 6_000_000 });
   expect(refused.map(({ id, where }) => [id, where])).toEqual([
     ["image-too-large", "preview.x"],
