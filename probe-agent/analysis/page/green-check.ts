@@ -1,15 +1,17 @@
-/** What the Green Web Foundation knows of a host. */
+/** Facts of the Green Web Foundation about a host. */
 export interface GreenCheck {
   readonly green: boolean;
   readonly hostedBy: string | null;
-  /** Evidence of the hoster, at most 10. */
+  /** Evidence from the hosting provider, up to 10 documents. */
   readonly documents: readonly { readonly title: string; readonly link: string }[];
 }
 
 const MAX_DOCUMENTS = 10;
 const MAX_TEXT = 300;
 
-/** Reads an answer of its greencheck API v3; null where it is none. Hosts it does not know are not green. */
+/**
+ * Parses a response of its greencheck API v3. Returns null if it is invalid. Hosts unknown to the API are not green.
+ */
 export function readGreenCheck(value: unknown): GreenCheck | null {
   if (typeof value !== "object" || value === null) return null;
   const { green, hosted_by: host, supporting_documents: documents } = value as Record<string, unknown>;

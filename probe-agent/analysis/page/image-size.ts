@@ -2,17 +2,17 @@ import { avifSize, isAvif } from "#probe-agent/analysis/page/image-size/avif.ts"
 import { octetsOf, type Octets, type PixelSize } from "#probe-agent/analysis/page/image-size/octets.ts";
 import { looksLikeSvg, svgSize } from "#probe-agent/analysis/page/image-size/svg.ts";
 
-/** Formats told by their first octets, as browsers do (WHATWG MIME Sniffing), whatever the server calls them. */
+/** Formats recognised by their first bytes, as in browsers (WHATWG MIME Sniffing), whatever the Content-Type says. */
 export type ImageFormat = "png" | "jpeg" | "gif" | "webp" | "avif" | "svg" | "bmp";
 
-/** What an image's own header says. */
+/** Format and size from the header of an image. */
 interface ImageHeader {
   readonly format: ImageFormat;
-  /** Pixels (for SVG: user units), null where the header is cut, broken or does not say. */
+  /** Size in pixels, or in user units for SVG. null if the header is cut off, broken or without a size. */
   readonly size: PixelSize | null;
 }
 
-/** Media types of each format; the first is the registered one. */
+/** Media types of each format. The first one is the registered type. */
 export const IMAGE_TYPES: Readonly<Record<ImageFormat, readonly string[]>> = {
   png: ["image/png", "image/apng"],
   jpeg: ["image/jpeg", "image/jpg", "image/pjpeg"],
@@ -23,16 +23,16 @@ export const IMAGE_TYPES: Readonly<Record<ImageFormat, readonly string[]>> = {
   bmp: ["image/bmp", "image/x-ms-bmp"],
 };
 
-/** Longest edge believed: the largest a JPEG can have. PNG and BMP could say 2^31. */
+/** Maximum plausible edge, in pixels: the maximum of JPEG. PNG and BMP headers can claim 2^31. */
 const MAX_EDGE = 65_535;
 
-/** Reads format and size from the beginning of an image; null where it is none of the known formats. */
+/** Reads format and size from the first bytes of an image. Returns null if the format is unknown. */
 export function readImageHeader(bytes: Uint8Array): ImageHeader | null {
   const octets = octetsOf(bytes);
-  const format = formatOf(octets, bytes);
+  const format = detectFormat(octets, bytes);
   if (format === null) return null;
   const size = READERS[format](octets, bytes);
-  return { format, size: size !== null && isBelievable(size) ? size : null };
+  return { format, size: size !== null && isPlausible(size) ? size : null };
 }
 
 const READERS: Readonly<Record<ImageFormat, (octets: Octets, bytes: Uint8Array) => PixelSize | null>> = {
@@ -45,7 +45,7 @@ const READERS: Readonly<Record<ImageFormat, (octets: Octets, bytes: Uint8Array) 
   bmp: bmpSize,
 };
 
-function formatOf(octets: Octets, bytes: Uint8Array): ImageFormat | null {
+function detectFormat(octets: Octets, bytes: Uint8Array): ImageFormat | null {
   if (octets.text(0, 8) === "\u0089PNG\r\n\u001A\n") return "png";
   if (octets.text(0, 3) === "\u00FF\u00D8\u00FF") return "jpeg";
   if (/^GIF8[79]a/.test(octets.text(0, 6))) return "gif";
@@ -55,7 +55,7 @@ function formatOf(octets: Octets, bytes: Uint8Array): ImageFormat | null {
   return looksLikeSvg(bytes) ? "svg" : null;
 }
 
-function isBelievable({ width, height }: PixelSize): boolean {
+function isPlausible({ width, height }: PixelSize): boolean {
   return width > 0 && height > 0 && width <= MAX_EDGE && height <= MAX_EDGE;
 }
 
@@ -63,30 +63,35 @@ function sizeOf(width: number | null, height: number | null): PixelSize | null {
   return width === null || height === null ? null : { width, height };
 }
 
-/** PNG section 11.2.1: IHDR comes first. */
+/** Reads the size of a PNG. IHDR is the first chunk (PNG section 11.2.1). */
 function pngSize(octets: Octets): PixelSize | null {
   return octets.text(12, 4) === "IHDR" ? sizeOf(octets.uint32(16), octets.uint32(20)) : null;
 }
 
-/** GIF89a section 18: logical screen. */
+/** Reads the size of a GIF: that of its logical screen (GIF89a section 18). */
 function gifSize(octets: Octets): PixelSize | null {
   return sizeOf(octets.littleUint16(6), octets.littleUint16(8));
 }
 
-/** BITMAPCOREHEADER has 12 octets, all later headers more; a negative height means top-down rows. */
+/**
+ * Reads the size of a BMP. BITMAPCOREHEADER has 12 octets, later headers have more. A negative height means top-down
+ * rows.
+ */
 function bmpSize(octets: Octets): PixelSize | null {
   if (octets.littleUint32(14) === 12) return sizeOf(octets.littleUint16(18), octets.littleUint16(20));
   const height = octets.littleUint32(22);
   return sizeOf(octets.littleUint32(18), height === null ? null : Math.abs(height | 0));
 }
 
-/** JPEG (T.81 annex B): segments up to the frame header, SOF0 to SOF15 without DHT, JPG and DAC. */
+/**
+ * Reads the size of a JPEG (T.81 annex B) from its frame header: SOF0 to SOF15, which do not include DHT, JPG and DAC.
+ */
 function jpegSize(octets: Octets): PixelSize | null {
   let at = 2;
   for (;;) {
     if (octets.uint8(at) !== 0xff) return null;
     let marker = octets.uint8(at + 1);
-    // Any number of fill octets may come before a marker.
+    // Any number of fill octets can precede a marker.
     while (marker === 0xff) {
       at += 1;
       marker = octets.uint8(at + 1);
@@ -104,7 +109,7 @@ function jpegSize(octets: Octets): PixelSize | null {
   }
 }
 
-/** WebP container (RFC 9649 section 2.7): lossy, lossless and extended. */
+/** Reads the size of a WebP file (RFC 9649 section 2.7): lossy, lossless or extended. */
 function webpSize(octets: Octets): PixelSize | null {
   const chunk = octets.text(12, 4);
   if (chunk === "VP8X") return sizeOf(plusOne(octets.littleUint24(24)), plusOne(octets.littleUint24(27)));

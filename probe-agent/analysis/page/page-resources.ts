@@ -3,7 +3,7 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderLink } from "#probe-agent/analysis/http/link-header.ts";
-import { destinationType, referencesOf } from "#probe-agent/analysis/page/page-resources/elements.ts";
+import { destinationType, findReferences } from "#probe-agent/analysis/page/page-resources/elements.ts";
 import { countImage, noImages } from "#probe-agent/analysis/page/page-resources/image-facts.ts";
 import type { Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
 import type {
@@ -14,22 +14,22 @@ import type {
 } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
-/** What the HTML of a page makes a browser load. */
+/** Resources that the HTML of a page makes a browser load. */
 export interface PageResources {
   /** Each address once, in the order of the page. */
   readonly resources: readonly PageResource[];
-  /** There are more than are kept. */
+  /** Whether the page has more resources or references than are read. */
   readonly truncated: boolean;
   readonly hints: readonly ResourceHint[];
   readonly images: ImageFacts;
 }
 
-/** Addresses and hints kept. */
+/** Maximum numbers of addresses and hints kept. */
 const MAX_RESOURCES = 2000;
 const MAX_HINTS = 100;
-/** References looked at, repeats included. */
+/** Maximum number of references read, including repeated ones. */
 const MAX_REFERENCES = 50_000;
-/** What may stand in a head; anything else opens the body. */
+/** Elements allowed in the head. Any other element starts the body. */
 const HEAD_ELEMENTS = new Set([
   "html",
   "head",
@@ -44,10 +44,10 @@ const HEAD_ELEMENTS = new Set([
 ]);
 const HINTS = ["preload", "modulepreload", "preconnect", "dns-prefetch"] as const;
 
-/** A desktop screen, as Lighthouse has it. */
+/** Desktop screen with the size that Lighthouse uses. */
 const DESKTOP_SCREEN: Screen = { width: 1350, height: 940 };
 
-/** Finds what a page refers to statically; what its scripts and style files load in turn is not known. */
+/** Finds the resources that a page's HTML references. Those loaded by its scripts and style sheets are unknown. */
 export function findResources(
   page: Page,
   pageUrl: string,
@@ -67,7 +67,7 @@ export function findResources(
     if (anchor !== null) continue;
     const as = parameters.get("as") ?? null;
     hint(rel, target, pageUrl, as, true);
-    // Style sheets of Link headers are for Firefox alone; preloads are for all.
+    // Only Firefox loads style sheets of Link headers. All browsers load preloads.
     if (rel.includes("preload")) collector.add("link header", pageUrl, { address: target, type: destinationType(as) });
   }
   for (const link of page.facts.links) hint(link.rel, link.href, base, link.as, false);
@@ -76,7 +76,7 @@ export function findResources(
   for (const element of walkElements(page.document.root, INERT_ELEMENTS)) {
     inHead &&= HEAD_ELEMENTS.has(element.name);
     if (element.name === "img") countImage(images, element);
-    for (const reference of referencesOf(element, { inHead, screen })) collector.add(element.name, base, reference);
+    for (const reference of findReferences(element, { inHead, screen })) collector.add(element.name, base, reference);
     if (collector.full()) break;
   }
   return { resources: collector.resources(), truncated: collector.truncated(), hints, images };
@@ -87,7 +87,7 @@ function createCollector(pageUrl: string) {
   const pageHost = new URL(pageUrl).hostname;
   const self = withoutFragment(pageUrl);
   const sameSite = new Map<string, boolean>();
-  let [looked, truncated] = [0, false];
+  let [referenceCount, truncated] = [0, false];
   const isThirdParty = (host: string): boolean => {
     const known = sameSite.get(host) ?? isSameSite(host, pageHost);
     sameSite.set(host, known);
@@ -95,7 +95,7 @@ function createCollector(pageUrl: string) {
   };
   return {
     add(element: string, base: string, { address, type, blocking = false, lazy = false }: FoundReference): void {
-      looked += 1;
+      referenceCount += 1;
       const resolved = /^\s*(?:data|blob|javascript|about):|^\s*#/i.test(address)
         ? null
         : resolveAddress(address, base);
@@ -111,9 +111,9 @@ function createCollector(pageUrl: string) {
         byUrl.set(url, { ...known, renderBlocking: known.renderBlocking || blocking, lazy: known.lazy && lazy });
       }
     },
-    full: () => looked >= MAX_REFERENCES,
+    full: () => referenceCount >= MAX_REFERENCES,
     resources: () => [...byUrl.values()],
-    truncated: () => truncated || looked >= MAX_REFERENCES,
+    truncated: () => truncated || referenceCount >= MAX_REFERENCES,
   };
 }
 

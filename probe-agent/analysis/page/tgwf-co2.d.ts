@@ -1,6 +1,6 @@
-// The parts of @tgwf/co2 0.19.0 used here; the package ships no types.
+// Types of the parts of @tgwf/co2 0.19.0 that Vantage uses. The package has no types.
 declare module "@tgwf/co2" {
-  /** Grams of CO2 equivalent; operational shares are before green hosting. */
+  /** Emissions in grams of CO2 equivalent. Operational shares do not take green hosting into account. */
   export interface Segments {
     readonly dataCenterOperationalCO2e: number;
     readonly networkOperationalCO2e: number;
@@ -14,7 +14,7 @@ declare module "@tgwf/co2" {
   /** An estimation model. */
   export class co2 {
     constructor(options: { model: "swd"; version: 4; results: "segment"; rating: true });
-    /** 0 for less than a byte. */
+    /** Estimates the emissions of one visit. Returns 0 for less than a byte. */
     perVisit(bytes: number, green: boolean): Segments | 0;
   }
 }

@@ -119,7 +119,9 @@ describe("a page and what it names", () => {
     });
     const result = await weigh(url);
     expect(result).toMatchObject({ unknown_sizes: 3, bytes: { images: 0, js: 0 } });
-    expect(result.limitations.join()).toContain("Resources of unknown size, because they failed or do not tell it: 3.");
+    expect(result.limitations.join()).toContain(
+      "Resources of unknown size, because they failed or do not state it: 3.",
+    );
   });
 
   it("answers in time where resources hang", async () => {

@@ -1,18 +1,18 @@
 import type { Octets, PixelSize } from "#probe-agent/analysis/page/image-size/octets.ts";
 
-/** A box of ISO base media files: its content lies in [from, to). */
+/** A box of an ISO base media file. Its content is in [from, to). */
 interface Box {
   readonly type: string;
   readonly from: number;
   readonly to: number;
-  /** It does not go on beyond what was fetched. */
+  /** Whether all of the box was fetched. */
   readonly whole: boolean;
 }
 
 const BRANDS = /avif|avis|mif1|heic|heix/;
 const MAX_BOXES = 500;
 
-/** Whether a file's ftyp box names AVIF or its family (ISO 14496-12 section 4.3). */
+/** Reports whether a file's ftyp box names AVIF or a related format (ISO 14496-12 section 4.3). */
 export function isAvif(octets: Octets): boolean {
   if (octets.text(4, 4) !== "ftyp") return false;
   const length = Math.min(octets.uint32(0) ?? 0, 256);
@@ -20,14 +20,14 @@ export function isAvif(octets: Octets): boolean {
 }
 
 /**
- * Size of the primary item: its spatial extents ("ispe", ISO 23008-12 section 6.5.3), turned where "irot" says so. Where
- * the associations cannot be read, the largest extents of the file.
+ * Reads the size of the primary item: its spatial extents ("ispe", ISO 23008-12 section 6.5.3), rotated if "irot" says
+ * so. If the associations cannot be read, returns the largest extents of the file.
  */
 export function avifSize(octets: Octets): PixelSize | null {
   const meta = find(octets, { type: "", from: 0, to: octets.length, whole: true }, "meta");
-  // In half a header another picture than the primary one would look like it.
+  // In an incomplete header, another image could be mistaken for the primary one.
   if (meta === null || !meta.whole) return null;
-  // meta is a full box: version and flags come first.
+  // meta is a full box, which begins with version and flags.
   const inMeta = { ...meta, from: meta.from + 4 };
   const iprp = find(octets, inMeta, "iprp");
   const ipco = iprp === null ? null : find(octets, iprp, "ipco");
@@ -49,7 +49,7 @@ function boxes(octets: Octets, { from, to }: Box): Box[] {
   while (at + 8 <= to && found.length < MAX_BOXES) {
     const size = octets.uint32(at);
     const type = octets.text(at + 4, 4);
-    // 0: to the end; 1: a 64-bit size follows, of which no sane header box needs the upper half.
+    // Size 0 means to the end. 1 means that a 64-bit size follows; no valid header box needs its upper half.
     const long = size === 1;
     if (long && octets.uint32(at + 8) !== 0) break;
     const length = size === 0 ? to - at : long ? octets.uint32(at + 12) : size;
@@ -71,7 +71,7 @@ function primaryItem(octets: Octets, meta: Box): number | null {
   return octets.uint8(pitm.from) === 0 ? octets.uint16(pitm.from + 4) : octets.uint32(pitm.from + 4);
 }
 
-/** Indexes (from 1) of an item's properties (ISO 23008-12 section 9.3.1). */
+/** Returns the indexes, from 1, of an item's properties (ISO 23008-12 section 9.3.1). */
 function associations(octets: Octets, ipma: Box, item: number): number[] | null {
   const wideItems = (octets.uint8(ipma.from) ?? 0) >= 1;
   const wideIndexes = ((octets.uint8(ipma.from + 3) ?? 0) & 1) === 1;
@@ -89,7 +89,7 @@ function associations(octets: Octets, ipma: Box, item: number): number[] | null 
   return null;
 }
 
-/** The top bit says that readers must understand the property. */
+/** Reads a property index. Ignores the top bit, which says that readers must support the property. */
 function indexAt(octets: Octets, at: number, wide: boolean): number {
   return wide ? (octets.uint16(at) ?? 0) & 0x7fff : (octets.uint8(at) ?? 0) & 0x7f;
 }

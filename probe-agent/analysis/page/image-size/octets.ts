@@ -4,7 +4,7 @@ export interface PixelSize {
   readonly height: number;
 }
 
-/** Reads numbers at any place; null beyond the end, so that a cut or lying file cannot lead astray. */
+/** Reader of numbers at any position. Returns null beyond the end, so that files that are cut off or wrong are safe. */
 export interface Octets {
   readonly length: number;
   uint8(at: number): number | null;
@@ -13,11 +13,11 @@ export interface Octets {
   littleUint16(at: number): number | null;
   littleUint24(at: number): number | null;
   littleUint32(at: number): number | null;
-  /** One character per octet, as many as there are. */
+  /** Returns one character per octet. The text is shorter if the file ends before. */
   text(at: number, length: number): string;
 }
 
-/** A view of bytes. */
+/** Returns a reader of bytes. */
 export function octetsOf(bytes: Uint8Array): Octets {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const within = (at: number, size: number): boolean => at >= 0 && at + size <= bytes.byteLength;

@@ -3,7 +3,7 @@ import { parseDocument, walkElements } from "#probe-agent/analysis/html/document
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 import type { PixelSize } from "#probe-agent/analysis/page/image-size/octets.ts";
 
-/** Octets in which the root element must begin. */
+/** Number of bytes within which the root element must start. */
 const HEAD = 64 * 1024;
 /** CSS pixels per unit (CSS Values 4, section 6.2). */
 const UNITS = new Map([
@@ -16,12 +16,15 @@ const UNITS = new Map([
   ["in", 96],
 ]);
 
-/** Whether a text begins like an SVG document: its root is the first element. */
+/** Reports whether the first element of a text is an svg element. */
 export function looksLikeSvg(bytes: Uint8Array): boolean {
   return /^\s*</.test(headOf(bytes).slice(0, 1000)) && rootOf(bytes)?.name === "svg";
 }
 
-/** width and height where both are lengths, else the size of the viewBox (SVG 2, sections 8.2 and 8.12). */
+/**
+ * Reads the size of an SVG: its width and height. If one or both are not lengths, computes them from the viewBox (SVG
+ * 2, sections 8.2 and 8.12).
+ */
 export function svgSize(bytes: Uint8Array): PixelSize | null {
   const root = rootOf(bytes);
   if (root === null) return null;
@@ -47,8 +50,8 @@ function rootOf(bytes: Uint8Array): Element | null {
   return null;
 }
 
-function lengthOf(written: string | null): number | null {
-  const match = /^(\d{1,9}(?:\.\d{1,9})?)([a-z]{0,2})$/i.exec(written ?? "");
+function lengthOf(value: string | null): number | null {
+  const match = /^(\d{1,9}(?:\.\d{1,9})?)([a-z]{0,2})$/i.exec(value ?? "");
   const unit = UNITS.get((match?.[2] ?? "").toLowerCase());
   return match === null || unit === undefined ? null : Math.round(Number(match[1]) * unit);
 }

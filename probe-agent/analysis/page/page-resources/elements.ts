@@ -7,17 +7,17 @@ import type { FoundReference, ResourceType } from "#probe-agent/analysis/page/pa
 import { chooseCandidate, parseSrcset } from "#probe-agent/analysis/page/page-resources/srcset.ts";
 import { styleReferences } from "#probe-agent/analysis/page/page-resources/style-references.ts";
 
-/** What an element's references depend on. */
+/** Context on which an element's references depend. */
 interface Place {
-  /** Before anything that belongs to the body. */
+  /** Whether the element is before any element of the body. */
   readonly inHead: boolean;
   readonly screen: Screen;
 }
 
 const MAX_STYLE = 500_000;
-/** JavaScript MIME types (WHATWG MIME Sniffing) as far as anybody uses them; the empty one is JavaScript too. */
+/** JavaScript MIME types (WHATWG MIME Sniffing) in common use. An empty type is JavaScript too. */
 const CLASSIC_SCRIPT = /^(?:|(?:text|application)\/(?:x-)?(?:java|ecma)script)$/;
-/** Destinations of preload (fetch standard) by our kinds. */
+/** Resource types by preload destination (Fetch standard). */
 const DESTINATIONS: Readonly<Record<string, ResourceType>> = {
   script: "script",
   worker: "script",
@@ -30,93 +30,109 @@ const DESTINATIONS: Readonly<Record<string, ResourceType>> = {
   document: "frame",
 };
 
-/** What an element makes a browser fetch by itself when the page is opened. */
-export function referencesOf(element: Element, place: Place): FoundReference[] {
+/** Finds the resources that an element makes a browser fetch when it opens the page. */
+export function findReferences(element: Element, place: Place): FoundReference[] {
   const read = READERS[element.name];
   const found = read === undefined ? [] : read(element, place);
   const style = attribute(element, "style");
-  return style === null || !/url\(/i.test(style) ? found : [...found, ...ofStyle(style, place, false)];
+  return style === null || !/url\(/i.test(style) ? found : [...found, ...findStyleReferences(style, place, false)];
 }
 
 type Read = (element: Element, place: Place) => FoundReference[];
 
 const READERS: Readonly<Record<string, Read | undefined>> = Object.assign(Object.create(null) as object, {
-  script: ofScript,
-  link: ofLink,
+  script: findScript,
+  link: findLink,
   style: (element: Element, place: Place) =>
     matchesMedia(attribute(element, "media") ?? "", place.screen)
-      ? ofStyle(rawTextOf(element, MAX_STYLE), place, true)
+      ? findStyleReferences(rawTextOf(element, MAX_STYLE), place, true)
       : [],
-  img: ofImage,
-  input: (element: Element) => (is(element, "type", "image") ? plain(element, "src", "image") : []),
-  video: (element: Element, place: Place) => [...plain(element, "poster", "image"), ...ofMedia(element, place)],
-  audio: ofMedia,
+  img: findImage,
+  input: (element: Element) => (hasValue(element, "type", "image") ? attributeReference(element, "src", "image") : []),
+  video: (element: Element, place: Place) => [
+    ...attributeReference(element, "poster", "image"),
+    ...findMedia(element, place),
+  ],
+  audio: findMedia,
   iframe: (element: Element) =>
-    has(element, "srcdoc") ? [] : plain(element, "src", "frame", is(element, "loading", "lazy")),
-  frame: (element: Element) => plain(element, "src", "frame"),
-  embed: (element: Element) => plain(element, "src", "other"),
-  object: (element: Element) => plain(element, "data", "other"),
-  image: (element: Element) => [...plain(element, "href", "image"), ...plain(element, "xlink:href", "image")],
-  feimage: (element: Element) => plain(element, "href", "image"),
-  use: (element: Element) => [...plain(element, "href", "image"), ...plain(element, "xlink:href", "image")],
-  body: (element: Element) => plain(element, "background", "image"),
+    hasAttribute(element, "srcdoc")
+      ? []
+      : attributeReference(element, "src", "frame", hasValue(element, "loading", "lazy")),
+  frame: (element: Element) => attributeReference(element, "src", "frame"),
+  embed: (element: Element) => attributeReference(element, "src", "other"),
+  object: (element: Element) => attributeReference(element, "data", "other"),
+  image: (element: Element) => [
+    ...attributeReference(element, "href", "image"),
+    ...attributeReference(element, "xlink:href", "image"),
+  ],
+  feimage: (element: Element) => attributeReference(element, "href", "image"),
+  use: (element: Element) => [
+    ...attributeReference(element, "href", "image"),
+    ...attributeReference(element, "xlink:href", "image"),
+  ],
+  body: (element: Element) => attributeReference(element, "background", "image"),
 } satisfies Record<string, Read>);
 
-/** HTML 4.12.1: classic scripts without async and defer stop the parser; modules wait; nomodule is for old browsers. */
-function ofScript(element: Element, { inHead }: Place): FoundReference[] {
+/**
+ * Finds the file of a script element (HTML 4.12.1). Classic scripts without async and defer stop the parser, modules
+ * are deferred, and nomodule scripts are for old browsers only.
+ */
+function findScript(element: Element, { inHead }: Place): FoundReference[] {
   const type = (attribute(element, "type") ?? "").toLowerCase();
   const module = type === "module";
-  if ((!module && !CLASSIC_SCRIPT.test(type)) || (!module && has(element, "nomodule"))) return [];
-  const waits = module || has(element, "async") || has(element, "defer");
-  const blocking = words(element, "blocking").includes("render") || (inHead && !waits);
-  return plain(element, "src", "script").map((reference) => ({ ...reference, blocking }));
+  if ((!module && !CLASSIC_SCRIPT.test(type)) || (!module && hasAttribute(element, "nomodule"))) return [];
+  const deferred = module || hasAttribute(element, "async") || hasAttribute(element, "defer");
+  const blocking = splitTokens(element, "blocking").includes("render") || (inHead && !deferred);
+  return attributeReference(element, "src", "script").map((reference) => ({ ...reference, blocking }));
 }
 
-function ofLink(element: Element, { screen }: Place): FoundReference[] {
-  const rel = words(element, "rel");
+function findLink(element: Element, { screen }: Place): FoundReference[] {
+  const rel = splitTokens(element, "rel");
   const media = matchesMedia(attribute(element, "media") ?? "", screen);
   if (rel.includes("stylesheet")) {
     const type = (attribute(element, "type") ?? "").toLowerCase();
-    if (rel.includes("alternate") || has(element, "disabled") || (type !== "" && type !== "text/css")) return [];
-    return plain(element, "href", "stylesheet").map((reference) => ({ ...reference, blocking: media }));
+    if (rel.includes("alternate") || hasAttribute(element, "disabled") || (type !== "" && type !== "text/css"))
+      return [];
+    return attributeReference(element, "href", "stylesheet").map((reference) => ({ ...reference, blocking: media }));
   }
-  if (rel.includes("modulepreload")) return plain(element, "href", "script");
-  if (rel.includes("preload")) return media ? ofPreload(element, screen) : [];
+  if (rel.includes("modulepreload")) return attributeReference(element, "href", "script");
+  if (rel.includes("preload")) return media ? findPreload(element, screen) : [];
   if (rel.includes("icon") || rel.includes("manifest")) {
-    return plain(element, "href", rel.includes("icon") ? "image" : "other");
+    return attributeReference(element, "href", rel.includes("icon") ? "image" : "other");
   }
   return [];
 }
 
-function ofPreload(element: Element, screen: Screen): FoundReference[] {
+function findPreload(element: Element, screen: Screen): FoundReference[] {
   const type = destinationType(attribute(element, "as"));
   const set = attribute(element, "imagesrcset");
   const chosen = set === null ? null : chooseCandidate(parseSrcset(set, attribute(element, "imagesizes"), screen));
-  return chosen === null ? plain(element, "href", type) : [{ address: chosen, type }];
+  return chosen === null ? attributeReference(element, "href", type) : [{ address: chosen, type }];
 }
 
-/** Our kind of a preload's destination. */
+/** Returns the resource type of a preload's destination. */
 export function destinationType(as: string | null): ResourceType {
   const word = (as ?? "").toLowerCase();
   return Object.hasOwn(DESTINATIONS, word) ? (DESTINATIONS[word] ?? "other") : "other";
 }
 
-/** Of a picture the first source that fits, else the img element itself: its srcset, then its src. */
-function ofImage(element: Element, { screen }: Place): FoundReference[] {
-  const lazy = is(element, "loading", "lazy");
-  const address = sourceOf(element, screen) ?? candidateOf(element, screen) ?? attribute(element, "src");
+/** Finds the file of an img element: the first matching source of its picture, else its own srcset, else its src. */
+function findImage(element: Element, { screen }: Place): FoundReference[] {
+  const lazy = hasValue(element, "loading", "lazy");
+  const address = findSource(element, screen) ?? findCandidate(element, screen) ?? attribute(element, "src");
   return address === null || address === "" ? [] : [{ address, type: "image", lazy }];
 }
 
-function sourceOf(image: Element, screen: Screen): string | null {
+function findSource(image: Element, screen: Screen): string | null {
   const { parent } = image;
   if (parent === null || !isTag(parent) || parent.name !== "picture") return null;
   for (const child of parent.children.slice(0, 100)) {
     if (child === image) return null;
     if (!isTag(child) || child.name !== "source") continue;
     const type = attribute(child, "type");
-    const fits = type === null || type === "" || SHOWN_IMAGES.test(type);
-    const chosen = fits && matchesMedia(attribute(child, "media") ?? "", screen) ? candidateOf(child, screen) : null;
+    const supported = type === null || type === "" || SHOWN_IMAGES.test(type);
+    const chosen =
+      supported && matchesMedia(attribute(child, "media") ?? "", screen) ? findCandidate(child, screen) : null;
     if (chosen !== null) return chosen;
   }
   return null;
@@ -124,56 +140,56 @@ function sourceOf(image: Element, screen: Screen): string | null {
 
 const SHOWN_IMAGES = /^image\/(?:png|apng|jpe?g|gif|webp|avif|svg\+xml|bmp|x-icon|vnd\.microsoft\.icon)\s*(?:;|$)/i;
 
-function candidateOf(element: Element, screen: Screen): string | null {
+function findCandidate(element: Element, screen: Screen): string | null {
   const set = attribute(element, "srcset");
   return set === null ? null : chooseCandidate(parseSrcset(set, attribute(element, "sizes"), screen));
 }
 
 /**
- * Only what plays by itself or is to be there beforehand is fetched whole (HTML, media elements); of others a browser
- * takes the first octets. Without src the first source that fits counts.
+ * Finds the file of an audio or video element. Browsers fetch it whole only with autoplay or preload=auto (HTML, media
+ * elements); of others they fetch the first bytes. Without src, the first matching source counts.
  */
-function ofMedia(element: Element, { screen }: Place): FoundReference[] {
+function findMedia(element: Element, { screen }: Place): FoundReference[] {
   const preload = attribute(element, "preload")?.toLowerCase();
-  if (!has(element, "autoplay") && preload !== "auto" && preload !== "") return [];
-  if (has(element, "src")) return plain(element, "src", "media");
+  if (!hasAttribute(element, "autoplay") && preload !== "auto" && preload !== "") return [];
+  if (hasAttribute(element, "src")) return attributeReference(element, "src", "media");
   for (const source of element.children.slice(0, 100).filter((child) => isTag(child))) {
     if (source.name !== "source") continue;
     const type = attribute(source, "type") ?? "";
-    const fits = type === "" || PLAYED_MEDIA.test(type);
+    const supported = type === "" || PLAYED_MEDIA.test(type);
     const address = attribute(source, "src") ?? "";
-    if (fits && address !== "" && matchesMedia(attribute(source, "media") ?? "", screen)) {
+    if (supported && address !== "" && matchesMedia(attribute(source, "media") ?? "", screen)) {
       return [{ address, type: "media" }];
     }
   }
   return [];
 }
 
-/** What current browsers play without help. */
+/** Media types that current browsers play without plugins. */
 const PLAYED_MEDIA = /^(?:video|audio)\/(?:mp4|webm|ogg|mpeg|mp3|aac|flac|wav|x-m4a|x-wav)\s*(?:;|$)/i;
 
 const STYLE_TYPES = { import: "stylesheet", font: "font", image: "image" } as const;
 
-function ofStyle(css: string, { screen }: Place, sheet: boolean): FoundReference[] {
+function findStyleReferences(css: string, { screen }: Place, sheet: boolean): FoundReference[] {
   return styleReferences(css).flatMap(({ address, kind, media }) => {
     if (kind === "import" && !sheet) return [];
     return [{ address, type: STYLE_TYPES[kind], blocking: kind === "import" && matchesMedia(media, screen) }];
   });
 }
 
-function plain(element: Element, name: string, type: ResourceType, lazy = false): FoundReference[] {
+function attributeReference(element: Element, name: string, type: ResourceType, lazy = false): FoundReference[] {
   const address = attribute(element, name);
   return address === null || address === "" ? [] : [{ address, type, lazy }];
 }
 
-function has(element: Element, name: string): boolean {
+function hasAttribute(element: Element, name: string): boolean {
   return Object.hasOwn(element.attribs, name);
 }
 
-function is(element: Element, name: string, value: string): boolean {
+function hasValue(element: Element, name: string, value: string): boolean {
   return attribute(element, name)?.toLowerCase() === value;
 }
 
-function words(element: Element, name: string): string[] {
+function splitTokens(element: Element, name: string): string[] {
   return (attribute(element, name) ?? "").toLowerCase().split(/\s+/);
 }

@@ -1,31 +1,31 @@
 import type { CacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import type { PageResource } from "#probe-agent/analysis/page/page-resources/resource.ts";
 
-/** A resource as the network gave it. */
+/** A resource and the facts from its HTTP response. */
 export interface MeasuredResource extends PageResource {
-  /** HTTP status; null where nothing answered. */
+  /** HTTP status. null if there was no response. */
   readonly status: number | null;
-  /** Of the body on the wire, as its server sends it to a client that takes compression; null where it is not known. */
+  /** Size of the body on the wire, as sent to a client that accepts compression. null if unknown. */
   readonly bytes: number | null;
-  /** Without its content coding; null where only the head was asked for or the end was not reached. */
+  /** Size without the content coding. null if only the head was requested or the body was not read to its end. */
   readonly decodedBytes: number | null;
-  /** Content coding; null for none, and where only the head was asked for. */
+  /** Content coding. null if there is none or only the head was requested. */
   readonly encoding: string | null;
   readonly contentType: string | null;
   readonly httpVersion: string | null;
   readonly cache: CacheReport | null;
-  /** Why it was not measured or only in part; null where all went well. */
+  /** Reason why the resource was not measured, or only in part. null if there was no failure. */
   readonly failure: string | null;
 }
 
-/** What was measured of a page's resources. */
+/** Measured resources of a page. */
 export interface Measurement {
   readonly measured: readonly MeasuredResource[];
-  /** Found, but beyond the number or the time that is spent on one page. */
+  /** Number of resources found but not measured, because of the limits on number and time for one page. */
   readonly unmeasured: number;
 }
 
-/** Whether a body of this type gains by compression. */
+/** Reports whether a body of this type becomes smaller by compression. */
 export function isCompressible(contentType: string | null): boolean {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest|wasm|font\/[ot]tf|x-font-ttf|vnd\.ms-fontobject/.test(
@@ -33,10 +33,10 @@ export function isCompressible(contentType: string | null): boolean {
   );
 }
 
-/** Smaller texts gain nothing by compression: they fit one packet. */
+/** Minimum size of a text that gains by compression, in bytes. Smaller texts fit into one packet. */
 export const WORTH_COMPRESSING_BYTES = 1400;
 
-/** Sum of a list of sizes that may be unknown, and how many of them are. */
+/** Returns the sum of the known sizes and the number of unknown ones. */
 export function sumBytes(sizes: readonly (number | null)[]): { readonly bytes: number; readonly unknown: number } {
   return {
     bytes: sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0),
@@ -44,17 +44,17 @@ export function sumBytes(sizes: readonly (number | null)[]): { readonly bytes: n
   };
 }
 
-/** Resources of one page asked for at most. */
+/** Maximum number of resources of one page that are requested. */
 export const MAX_MEASURED = 60;
 
-/** What is not known of a page's resources, one sentence each. */
+/** Returns the limitations of a measurement, one sentence each. */
 export function resourceLimitations({ measured, unmeasured }: Measurement, truncated: boolean): string[] {
   const unknown = measured.filter(({ bytes }) => bytes === null).length;
   return [
-    ...(truncated ? ["The page names more resources than are looked at."] : []),
+    ...(truncated ? ["The page references more resources than are checked."] : []),
     ...(unmeasured > 0
-      ? [`Resources not measured: ${unmeasured}. At most ${MAX_MEASURED} are, and while there is time.`]
+      ? [`Resources not measured: ${unmeasured}. Up to ${MAX_MEASURED} are measured, if there is time.`]
       : []),
-    ...(unknown > 0 ? [`Resources of unknown size, because they failed or do not tell it: ${unknown}.`] : []),
+    ...(unknown > 0 ? [`Resources of unknown size, because they failed or do not state it: ${unknown}.`] : []),
   ];
 }

@@ -1,14 +1,17 @@
-/** The screen a page is thought to be shown on, CSS pixels. */
+/** Size of the screen that is assumed to show the page, in CSS pixels. */
 export interface Screen {
   readonly width: number;
   readonly height: number;
 }
 
 const MAX_CHARACTERS = 2000;
-/** No feature with its value is longer. */
+/** Maximum length of a feature with its value, in characters. */
 const MAX_FEATURE = 100;
 const PIXELS_PER_EM = 16;
-/** Features of a plain screen by their values; what is not listed counts as not matching, as in browsers that know no such feature. */
+/**
+ * Features of an ordinary screen with their matching values. An unlisted feature does not match, as in browsers that do
+ * not support it.
+ */
 const PLAIN: ReadonlyMap<string, readonly string[]> = new Map([
   ["prefers-color-scheme", ["light"]],
   ["prefers-reduced-motion", ["no-preference"]],
@@ -24,8 +27,8 @@ const PLAIN: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * Whether a media query list (Media Queries Level 4) holds on a screen, as far as it can be told without a browser:
- * widths, heights, orientation and the features of a plain screen; em counts 16 px. An empty list holds.
+ * Reports whether a media query list (Media Queries Level 4) matches a screen, as far as this is known without a
+ * browser: widths, heights, orientation and the features of an ordinary screen. 1em is 16px. An empty list matches.
  */
 export function matchesMedia(list: string, screen: Screen): boolean {
   const text = list.slice(0, MAX_CHARACTERS).trim().toLowerCase();
@@ -37,11 +40,11 @@ function matchesQuery(query: string, screen: Screen): boolean {
   const word = type === "and" || type === "or" ? undefined : type;
   const typed = word === undefined || word === "all" || word === "screen";
   const conditions = splitConditions(rest.replace(/^and\b/, ""));
-  const held = conditions?.every((condition) => matchesFeature(condition, screen)) ?? false;
-  return negation?.trim() === "not" ? !(typed && held) : typed && held;
+  const matched = conditions?.every((condition) => matchesFeature(condition, screen)) ?? false;
+  return negation?.trim() === "not" ? !(typed && matched) : typed && matched;
 }
 
-/** "(a) and (b)" to its parts; null for `or`, nesting and what is no query. */
+/** Splits "(a) and (b)" into its parts. Returns null for `or`, nested conditions and invalid queries. */
 function splitConditions(text: string): string[] | null {
   const parts = text.trim() === "" ? [] : text.split(/\band\b/).map((part) => part.trim());
   const plain = parts.every((part) => /^\([^()]*\)$/.test(part));
@@ -63,7 +66,7 @@ function matchesFeature(feature: string, screen: Screen): boolean {
   return PLAIN.get(name)?.includes(value) ?? false;
 }
 
-/** (400px <= width < 700px), (width >= 600px). */
+/** Evaluates a range such as (400px <= width < 700px) or (width >= 600px). */
 function matchesRange([, low, lowSign, name, sign, high]: RegExpExecArray, screen: Screen): boolean {
   const actual = screen[name as keyof Screen];
   const above = low === undefined || compare(pixels(low), lowSign ?? "", actual);
@@ -77,7 +80,7 @@ function compare(one: number | null, sign: string, other: number | null): boolea
   return sign.startsWith("<") ? one < other : sign.startsWith(">") && one > other;
 }
 
-/** A length in CSS pixels; null where it is none, or one that cannot be told here. */
+/** Parses a length to CSS pixels. Returns null if it is invalid or has a unit other than px, em and rem. */
 export function pixels(text: string): number | null {
   const [, number, unit] = /^(\d{1,7}(?:\.\d{1,6})?|\.\d{1,6})(px|em|rem)?$/.exec(text.trim()) ?? [];
   if (number === undefined || (unit === undefined && Number(number) !== 0)) return null;

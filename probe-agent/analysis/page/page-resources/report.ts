@@ -4,7 +4,7 @@ import { findResources } from "#probe-agent/analysis/page/page-resources.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
-/** What a page makes a browser load, and how large its tree is: null where the answer is no HTML. */
+/** Reports the resources that a page makes a browser load. `dom` is null if the response is not HTML. */
 export function pageResources({ page, url, headers }: ReadPage) {
   const links = parseLinkHeader(headerValues(headers, "link"));
   return {

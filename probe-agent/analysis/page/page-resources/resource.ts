@@ -1,20 +1,20 @@
-/** Kinds of what a page loads. */
+/** Types of resources that a page loads. */
 export const RESOURCE_TYPES = ["script", "stylesheet", "image", "font", "media", "frame", "other"] as const;
-/** One of the kinds. */
+/** One of these types. */
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
-/** Something a page loads, as far as its HTML says. */
+/** A resource that a page loads according to its HTML. */
 export interface PageResource {
-  /** Resolved, without fragment. */
+  /** Absolute URL without fragment. */
   readonly url: string;
   readonly type: ResourceType;
-  /** The element it was found in first, or "link header". */
+  /** First element that references it, or "link header". */
   readonly element: string;
-  /** Of another registrable domain than the page. */
+  /** Whether its registrable domain differs from the page's. */
   readonly thirdParty: boolean;
-  /** Nothing is painted before it is there. */
+  /** Whether a browser paints nothing before it is loaded. */
   readonly renderBlocking: boolean;
-  /** loading=lazy and nothing else refers to it: fetched once it is near the viewport. */
+  /** Whether all references have loading=lazy. Such a resource is fetched when it is near the viewport. */
   readonly lazy: boolean;
 }
 
@@ -30,21 +30,21 @@ export interface FoundReference {
 export interface ResourceHint {
   readonly url: string;
   readonly rel: "preload" | "modulepreload" | "preconnect" | "dns-prefetch";
-  /** Destination of a preload; null without one. */
+  /** Destination of a preload. null if none is given. */
   readonly as: string | null;
   readonly from: "html" | "header";
 }
 
-/** Images of a page and what makes them cheap. */
+/** Numbers of images of a page, by what affects their loading cost. */
 export interface ImageFacts {
   readonly total: number;
   readonly lazy: number;
-  /** Without width and height attributes or the same in an own style: the layout jumps when they come. */
+  /** Images without width and height as attributes or in their style attribute. The layout shifts when they load. */
   readonly missing_dimensions: number;
-  /** Those that are offered as WebP, AVIF or JPEG XL, by type or file name; SVG is left out of both counts. */
+  /** Images offered as WebP, AVIF or JPEG XL, by type or file name. Like known_formats, without SVG. */
   readonly modern_formats: number;
-  /** Images whose format could be told. */
+  /** Images of known format, by type or file name. */
   readonly known_formats: number;
-  /** With srcset or in a picture element. */
+  /** Images with srcset or in a picture element. */
   readonly responsive: number;
 }

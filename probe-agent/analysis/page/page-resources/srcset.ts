@@ -1,32 +1,32 @@
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { matchesMedia, pixels, type Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
 
-/** One candidate of a srcset. */
+/** One candidate of a srcset attribute. */
 interface ImageCandidate {
   readonly address: string;
-  /** Pixels of the image for each CSS pixel; from a width descriptor, with what `sizes` says. */
+  /** Image pixels per CSS pixel. For a width descriptor it is computed with the `sizes` attribute. */
   readonly density: number;
 }
 
 const MAX_CANDIDATES = 200;
 const MAX_CHARACTERS = 100_000;
 
-/** The candidates of a srcset attribute (HTML, "parse a srcset attribute"); those with a bad descriptor are left out. */
+/** Parses a srcset attribute (HTML, "parse a srcset attribute"). Leaves out candidates with an invalid descriptor. */
 export function parseSrcset(srcset: string, sizes: string | null, screen: Screen): ImageCandidate[] {
   const width = slotWidth(sizes, screen);
   return splitSrcset(srcset.slice(0, MAX_CHARACTERS), MAX_CANDIDATES).flatMap(({ address, descriptors }) => {
-    const density = densityOf(descriptors, width);
+    const density = parseDensity(descriptors, width);
     return address === "" || density === null ? [] : [{ address, density }];
   });
 }
 
-/** A candidate as written: its address without commas at the end, and its descriptors, trimmed. */
+/** An unparsed candidate: its address without commas at the end, and its trimmed descriptors. */
 interface SrcsetEntry {
   readonly address: string;
   readonly descriptors: string;
 }
 
-/** Cuts a srcset into its first `limit` candidates; each character is looked at once or twice. */
+/** Splits a srcset into its first `limit` candidates. Reads each character once or twice. */
 export function splitSrcset(text: string, limit: number): SrcsetEntry[] {
   const entries: SrcsetEntry[] = [];
   let at = 0;
@@ -49,13 +49,16 @@ export function splitSrcset(text: string, limit: number): SrcsetEntry[] {
   return entries;
 }
 
-/** What a screen of one pixel for each CSS pixel takes: the smallest that is sharp, else the sharpest there is. */
+/**
+ * Returns the address that a screen of one pixel per CSS pixel loads: the candidate of the lowest density of at least
+ * 1, else the one of the highest density. Returns null if there is no candidate.
+ */
 export function chooseCandidate(candidates: readonly ImageCandidate[]): string | null {
   const sorted = candidates.toSorted((one, other) => one.density - other.density);
   return (sorted.find(({ density }) => density >= 1) ?? sorted.at(-1))?.address ?? null;
 }
 
-/** Commas within parentheses belong to the descriptor. */
+/** Returns the index of the comma that ends the descriptors. Commas in parentheses belong to a descriptor. */
 function endOfDescriptors(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at += 1) {
@@ -67,7 +70,7 @@ function endOfDescriptors(text: string, from: number): number {
   return text.length;
 }
 
-function densityOf(descriptors: string, slot: number): number | null {
+function parseDensity(descriptors: string, slot: number): number | null {
   if (descriptors === "") return 1;
   let density: number | null = null;
   for (const word of descriptors.slice(0, 200).split(/\s+/)) {
@@ -79,7 +82,10 @@ function densityOf(descriptors: string, slot: number): number | null {
   return density;
 }
 
-/** The width an image is shown at, CSS pixels, by its sizes attribute; lengths that depend on the layout count as 100vw. */
+/**
+ * Returns the width at which an image is shown by its sizes attribute, in CSS pixels. Lengths that depend on the layout
+ * count as 100vw.
+ */
 function slotWidth(sizes: string | null, screen: Screen): number {
   for (const entry of (sizes ?? "").slice(0, 2000).split(",")) {
     const words = entry.trim().split(/\s+/);

@@ -1,36 +1,36 @@
-/** What a style sheet's text refers to. */
+/** One reference in the text of a style sheet. */
 interface StyleReference {
   readonly address: string;
   readonly kind: "import" | "font" | "image";
-  /** The conditions of an @import. */
+  /** Media query of an @import. "" for other kinds. */
   readonly media: string;
 }
 
 const MAX_CHARACTERS = 500_000;
 const MAX_REFERENCES = 500;
 const WORD = /@import|@namespace|@font-face|[{}]|url\(/gi;
-/** What follows the words that have more to say. */
+// Text that follows @import, @namespace and url(.
 const IMPORT = /\s+(?:url\(\s*)?(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'();]{1,8192}))\s*\)?([^;{}]{0,500})/iy;
 const NAMESPACE = /[^;{}]{0,500}/y;
 const URL_END = /\s*(?:"([^"\n]{1,8192})"|'([^'\n]{1,8192})'|([^\s"'()]{1,8192}))\s*\)/y;
 
 /**
- * What a browser may fetch for a style sheet: @import, the first source of each @font-face that is no EOT file
- * (`allFonts`: every one, as a browser that does not know the first one's format goes on), and url() of declarations. Which
- * rules apply to the page is not looked at.
+ * Finds what a browser can fetch for a style sheet: @import, the first source of each @font-face that is not an EOT
+ * file, and url() of declarations. With `allFonts`, returns all sources of @font-face, because a browser that does not
+ * support the first format tries the next one. Does not check which rules apply to the page.
  */
 export function styleReferences(css: string, allFonts = false): StyleReference[] {
   const references: StyleReference[] = [];
   const text = withoutComments(css.slice(0, MAX_CHARACTERS));
   let font: "no" | "opening" | "inside" | "done" = "no";
-  for (const { word, address, conditions } of tokensOf(text)) {
+  for (const { word, address, conditions } of findTokens(text)) {
     if (word === "@import" && address !== undefined)
-      references.push({ address, kind: "import", media: mediaOf(conditions ?? "") });
+      references.push({ address, kind: "import", media: parseMedia(conditions ?? "") });
     else if (word === "@font-face") font = "opening";
     else if (word === "{") font = font === "opening" ? "inside" : "no";
     else if (word === "}") font = "no";
     else if (address !== undefined && font === "inside") {
-      // Written first for Internet Explorer alone; browsers of today pass over it.
+      // An EOT file is listed first for Internet Explorer only. Current browsers skip it.
       if (/\.eot(?:[?#]|$)/i.test(address)) continue;
       references.push({ address, kind: "font", media: "" });
       font = allFonts ? "inside" : "done";
@@ -42,13 +42,13 @@ export function styleReferences(css: string, allFonts = false): StyleReference[]
 
 interface Token {
   readonly word: string;
-  /** What stands behind @import and url(. */
+  /** Address after @import or url(. */
   readonly address?: string | undefined;
   readonly conditions?: string | undefined;
 }
 
-/** The words of a style sheet in their order. @import and url( with nothing usable behind them are left out. */
-function* tokensOf(text: string): Generator<Token> {
+/** Yields the tokens of a style sheet in order. Leaves out @import and url( without a usable address. */
+function* findTokens(text: string): Generator<Token> {
   const word = new TextCursor(text, WORD);
   for (let found = word.next(); found !== null; found = word.next()) {
     const name = found[0].toLowerCase();
@@ -61,7 +61,7 @@ function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-/** A place in a text that only moves on. */
+/** A position in a text that only moves forward. */
 class TextCursor {
   readonly #text: string;
   readonly #word: RegExp;
@@ -72,7 +72,7 @@ class TextCursor {
     this.#word = word;
   }
 
-  /** The next word, wherever it stands. */
+  /** Moves after the next word and returns it, or null if there is none. */
   next(): RegExpExecArray | null {
     this.#word.lastIndex = this.#at;
     const found = this.#word.exec(this.#text);
@@ -80,7 +80,7 @@ class TextCursor {
     return found;
   }
 
-  /** What stands right here. */
+  /** Matches an expression at the current position and moves after the match. Returns null if it does not match. */
   take(expression: RegExp): RegExpExecArray | null {
     expression.lastIndex = this.#at;
     const found = expression.exec(this.#text);
@@ -89,7 +89,7 @@ class TextCursor {
   }
 }
 
-/** A comment that is not closed takes the rest (CSS Syntax 3). */
+/** Removes comments. A comment that is not closed runs to the end (CSS Syntax 3). */
 function withoutComments(css: string): string {
   const parts: string[] = [];
   let at = 0;
@@ -102,8 +102,8 @@ function withoutComments(css: string): string {
   return [...parts, css.slice(at)].join(" ");
 }
 
-/** The media query behind layer() and supports(). */
-function mediaOf(conditions: string): string {
+/** Returns the media query after layer() and supports(). */
+function parseMedia(conditions: string): string {
   return withoutSupports(conditions.replace(/\blayer(?:\([^)]*\))?/i, "")).trim();
 }
 

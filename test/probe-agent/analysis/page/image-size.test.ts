@@ -32,13 +32,13 @@ describe("the header of an image", () => {
     expect(read(bytes)).toBe(expected);
   });
 
-  it("is not believed where it cannot be true", () => {
+  it("has no size if the claimed size is not plausible", () => {
     expect(read(png(0, 630))).toBe("png ?");
     expect(read(png(2_000_000_000, 2))).toBe("png ?");
     expect(read(text('<svg viewBox="0 0 0 10">'))).toBe("svg ?");
   });
 
-  it("is none where it is something else", () => {
+  it("is not found in other files", () => {
     for (const other of [
       "",
       "<!doctype html><html><body><svg width=1 height=1>",
@@ -63,7 +63,7 @@ describe("hostile images", () => {
     webp("VP8X", 9, 9),
     avif(9, 9, { wide: true }),
   ];
-  it("may be cut anywhere", () => {
+  it("can be cut off anywhere", () => {
     for (const bytes of whole) {
       for (let length = 0; length < bytes.length; length += 1) {
         const size = readImageHeader(bytes.subarray(0, length))?.size ?? null;
@@ -71,7 +71,7 @@ describe("hostile images", () => {
       }
     }
   });
-  it("may have any octet changed", () => {
+  it("can have any byte changed", () => {
     for (const bytes of whole) {
       for (let at = 0; at < bytes.length; at += 1) {
         for (const value of [0, 1, 0x7f, 0xff]) {
@@ -82,7 +82,7 @@ describe("hostile images", () => {
       }
     }
   });
-  it("end, however many boxes or segments they claim", () => {
+  it("are read in bounded time, however many boxes or segments they claim", () => {
     const boxes = Buffer.concat([
       Buffer.from("\0\0\0\x0Cftypavif", "latin1"),
       Buffer.alloc(512 * 1024, Buffer.from("\0\0\0\x08meta", "latin1")),

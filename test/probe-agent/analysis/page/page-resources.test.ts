@@ -13,8 +13,8 @@ const blocking = (html: string) =>
     .resources.filter(({ renderBlocking }) => renderBlocking)
     .map(({ url }) => new URL(url).pathname);
 
-describe("what a page loads", () => {
-  it("is every static reference, resolved by the page's base, each address once", () => {
+describe("the resources of a page", () => {
+  it("are all static references, resolved against the page's base URL, each address once", () => {
     const html = `<!doctype html><base href="/assets/"><link rel=stylesheet href=a.css><link rel=icon href=/i.ico>
       <link rel=preload as=font href=f.woff2 crossorigin><link rel=modulepreload href=m.js><link rel=manifest href=app.json>
       <script src=a.js></script><script type=module src=m.js></script>
@@ -37,7 +37,7 @@ describe("what a page loads", () => {
     ]);
   });
 
-  it("leaves out what browsers do not fetch", () => {
+  it("leave out what browsers do not fetch", () => {
     const html = `<script nomodule src=old.js></script><script type="application/ld+json" src=data.js></script>
       <script type=importmap src=map.js></script><link rel="alternate stylesheet" href=other.css>
       <link rel=stylesheet disabled href=off.css><link rel=stylesheet type=text/less href=x.less><link rel=preload media=print as=style href=p.css>
@@ -49,7 +49,7 @@ describe("what a page loads", () => {
     expect(found(html)).toEqual([]);
   });
 
-  it("fetches whole what plays by itself or is to be there beforehand: of several sources the first that fits", () => {
+  it("include media with autoplay or preload=auto, by the first matching source", () => {
     const html = `<video autoplay muted loop><source src=hero.mov type=video/quicktime>
         <source src=phone.webm type=video/webm media="(max-width: 600px)"><source src="" type=video/mp4>
         <source src=hero.webm type='video/webm; codecs="vp9"'><source src=hero.mp4 type=video/mp4><track src=t.vtt></video>
@@ -61,13 +61,13 @@ describe("what a page loads", () => {
     );
   });
 
-  it("tells other sites by registrable domain", () => {
+  it("are of a third party if the registrable domain differs", () => {
     const html =
       "<img src=https://cdn.example.co.uk/a><img src=https://example.co.uk/b><img src=https://other.co.uk/c>";
     expect(find(html).resources.map(({ thirdParty }) => thirdParty)).toEqual([false, false, true]);
   });
 
-  it("knows lazy images, unless something else asks for them at once", () => {
+  it("are lazy if no other reference loads them immediately", () => {
     const html =
       "<img loading=lazy src=a.png><img loading=LAZY src=b.png><img src=b.png><iframe loading=lazy src=/f></iframe>";
     expect(find(html).resources.map(({ url, lazy }) => [new URL(url).pathname, lazy])).toEqual([
@@ -77,7 +77,7 @@ describe("what a page loads", () => {
     ]);
   });
 
-  it("takes preloads of Link headers, and hints of both", () => {
+  it("include preloads of Link headers; hints are read from Link headers and HTML", () => {
     const headers = [
       '</h.woff2>; rel=preload; as=font, <https://cdn.example>; rel="preconnect dns-prefetch"',
       '</x>; rel=preload; anchor="/other"',
@@ -96,7 +96,7 @@ describe("what a page loads", () => {
     ]);
   });
 
-  it("reads style elements and style attributes", () => {
+  it("include references of style elements and style attributes", () => {
     const html = `<style>@import "deep.css"; @font-face { src: url(one.woff2) format("woff2"), url(one.woff) } p { background: url('bg.png') }</style>
       <style media=print>p { background: url(print.png) }</style><p style="background:url(own.png)">`;
     expect(found(html)).toEqual([
@@ -108,33 +108,33 @@ describe("what a page loads", () => {
   });
 });
 
-describe("what holds up the first paint", () => {
+describe("resources that block the first paint", () => {
   it("are scripts of the head without async, defer and module", () => {
     const html = `<head><script src=/sync.js></script><script async src=/async.js></script><script defer src=/defer.js></script>
       <script type=module src=/module.js></script><script async blocking=render src=/asked.js></script></head><body><script src=/body.js></script>`;
     expect(blocking(html)).toEqual(["/sync.js", "/asked.js"]);
   });
 
-  it("ends with the head also where its end tag is left out", () => {
+  it("are not scripts after the head, even if its end tag is left out", () => {
     expect(blocking("<title>x</title><script src=/a.js></script><p>text<script src=/b.js></script>")).toEqual([
       "/a.js",
     ]);
   });
 
-  it("are style sheets whose media fit, wherever they stand", () => {
+  it("are style sheets whose media query matches, anywhere in the page", () => {
     const html = `<link rel=stylesheet href=/all.css><link rel=stylesheet media=print href=/print.css>
       <link rel=stylesheet media="(min-width: 800px)" href=/wide.css><link rel=stylesheet media="(max-width: 800px)" href=/narrow.css>
       <style>@import url(/import.css); @import "/print-import.css" print;</style><p><link rel=stylesheet href=/late.css>`;
     expect(blocking(html)).toEqual(["/all.css", "/wide.css", "/import.css", "/late.css"]);
   });
 
-  it("counts an address as blocking that was preloaded before", () => {
+  it("include an address that was preloaded before", () => {
     expect(blocking("<link rel=preload as=style href=/a.css><link rel=stylesheet href=/a.css>")).toEqual(["/a.css"]);
   });
 });
 
 describe("responsive images", () => {
-  it("count with the one candidate a desktop takes", () => {
+  it("count with the one candidate that a desktop loads", () => {
     const html = `<picture><source media="(max-width: 600px)" srcset=small.webp><source type=image/webp srcset="mid.webp 1x, big.webp 2x">
       <img src=fallback.jpg></picture><picture><source type=image/unknown srcset=x.unk><img src=plain.jpg></picture>
       <img src=no.jpg srcset="a-400.jpg 400w, a-1600.jpg 1600w, a-3000.jpg 3000w">
@@ -149,7 +149,7 @@ describe("responsive images", () => {
     ]);
   });
 
-  it("are counted with what makes images cheap", () => {
+  it("are counted by format, size, laziness and srcset", () => {
     const html = `<img src=a.png width=1 height=1 loading=lazy><img src=b.webp><img src=c.jpg style="aspect-ratio:1;width:100%">
       <picture><source type=image/avif srcset=d.avif><img src=d.jpg width=1 height=1></picture><img src=logo.svg width=9 height=9><img src=/img?id=1><img>`;
     expect(find(html).images).toEqual({
@@ -192,13 +192,13 @@ describe("a hostile page", () => {
     expect(quick(html).resources.length).toBeLessThanOrEqual(2000);
   });
 
-  it("has no members of Object.prototype for elements or destinations", () => {
+  it("cannot use members of Object.prototype as elements or destinations", () => {
     expect(found("<constructor src=a></constructor><link rel=preload as=constructor href=b>")).toEqual([
       "other https://www.example.co.uk/dir/b",
     ]);
   });
 
-  it("hands out no address that is too long to be shown", () => {
+  it("has no address in the result that is too long", () => {
     expect(found(`<img src=/${"a".repeat(3000)}>`)).toEqual([]);
   });
 });

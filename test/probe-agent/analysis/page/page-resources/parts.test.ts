@@ -45,7 +45,7 @@ describe("a media query", () => {
     expect(matchesMedia(list, SCREEN)).toBe(expected);
   });
 
-  it("takes lengths in px, em and rem, and a bare zero", () => {
+  it("accepts lengths in px, em and rem, and 0 without a unit", () => {
     expect(["10px", ".5em", "2rem", "0", "5", "10%", "-1px", "1e3px"].map(pixels)).toEqual([
       10,
       8,
@@ -63,7 +63,7 @@ describe("a srcset", () => {
   const parse = (srcset: string, sizes: string | null = null) =>
     parseSrcset(srcset, sizes, SCREEN).map(({ address, density }) => `${address} ${Math.round(density * 100) / 100}`);
 
-  it("is read by the HTML standard's algorithm", () => {
+  it("is parsed by the algorithm of the HTML standard", () => {
     expect(parse("a.png")).toEqual(["a.png 1"]);
     expect(parse("a.png, b.png 2x")).toEqual(["a.png 1", "b.png 2"]);
     expect(parse(" , a.png 1.5x ,, b.png 3x, ")).toEqual(["a.png 1.5", "b.png 3"]);
@@ -76,7 +76,7 @@ describe("a srcset", () => {
     expect(parse("a 300w", "calc(100% - 1px)")).toEqual(["a 0.22"]);
   });
 
-  it("gives the smallest candidate that is sharp, else the sharpest", () => {
+  it("loads the candidate of the lowest density of at least 1, else of the highest", () => {
     const choose = (srcset: string) => chooseCandidate(parseSrcset(srcset, null, SCREEN));
     expect(choose("a 3x, b 1x, c 2x")).toBe("b");
     expect(choose("a 100w, b 200w")).toBe("b");
@@ -88,7 +88,7 @@ describe("a style sheet's text", () => {
   const read = (css: string) =>
     styleReferences(css).map(({ kind, address, media }) => `${kind} ${address} ${media}`.trim());
 
-  it("gives imports with their conditions, fonts and images", () => {
+  it("references imports with their conditions, fonts and images", () => {
     expect(read('@import url("a.css") layer(base) supports(display: grid) screen and (min-width: 1px);')).toEqual([
       "import a.css screen and (min-width: 1px)",
     ]);
@@ -96,13 +96,13 @@ describe("a style sheet's text", () => {
     expect(read("a{background:url( 'x y.png' )}b{mask:URL(z.svg#m)}")).toEqual(["image x y.png", "image z.svg#m"]);
   });
 
-  it("takes of each font face the first source alone", () => {
+  it("references only the first source of each font face", () => {
     expect(
       read("@font-face{src:local(x),url(a.woff2),url(a.woff)}@font-face{src:url(b.woff2)}p{cursor:url(c.cur)}"),
     ).toEqual(["font a.woff2", "font b.woff2", "image c.cur"]);
   });
 
-  it("passes over the file for Internet Explorer that stands first in font faces of old", () => {
+  it("skips the file for Internet Explorer that is listed first in old font faces", () => {
     const old =
       "src:url(a.eot);src:url('a.eot?#iefix') format('embedded-opentype'),url(a.woff2) format('woff2'),url(a.ttf)";
     expect(read(`@font-face{${old}}@font-face{src:url(only.EOT)}p{background:url(b.png)}`)).toEqual([
@@ -111,7 +111,7 @@ describe("a style sheet's text", () => {
     ]);
   });
 
-  it("takes of each font face every source where asked to, and of a namespace nothing", () => {
+  it("references every source of each font face with `allFonts`, and never a namespace", () => {
     const css =
       "@namespace svg url(http://www.w3.org/2000/svg);@font-face{src:url(a);src:local(x),url(b)}p{cursor:url(c)}";
     expect(styleReferences(css, true).map(({ kind, address }) => `${kind} ${address}`)).toEqual([
@@ -121,7 +121,7 @@ describe("a style sheet's text", () => {
     ]);
   });
 
-  it("reads no comment, closed or not", () => {
+  it("references nothing in comments, closed or not", () => {
     expect(read("/* url(a) */p{background:url(b)}/* url(c)")).toEqual(["image b"]);
   });
 });
