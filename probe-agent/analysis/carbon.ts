@@ -4,13 +4,13 @@ import { CARBON_RATINGS } from "#shared/tools/carbon.ts";
 /** One of the digital carbon ratings. */
 type CarbonRating = (typeof CARBON_RATINGS)[number];
 
-/** Grams of CO2 equivalent of one part of the way. */
+/** Emissions of one segment, in grams of CO2 equivalent. */
 interface CarbonSegment {
   readonly operational_g: number;
   readonly embodied_g: number;
 }
 
-/** What one visit emits. */
+/** Emissions, energy and rating of one visit. */
 interface CarbonReport {
   readonly co2e_g_per_visit: number;
   readonly per_segment: {
@@ -23,12 +23,14 @@ interface CarbonReport {
   readonly cleaner_than_pct: number | null;
 }
 
-/** Global average carbon intensity of electricity in the Sustainable Web Design Model v4 (Ember, 2022), g CO2e per kWh. */
+/**
+ * Global average carbon intensity of electricity in the Sustainable Web Design Model v4 (Ember, 2022), g CO2e per kWh.
+ */
 export const GRID_INTENSITY_G_PER_KWH = 494;
 
 /**
- * The share of pages above each threshold: the ratings stand for percentiles of page weight in the HTTP Archive
- * (sustainablewebdesign.org/digital-carbon-ratings); F is the heavier half.
+ * Percentage of pages above the threshold of each rating. The ratings represent percentiles of page weight in the HTTP
+ * Archive (sustainablewebdesign.org/digital-carbon-ratings). F is the heavier half.
  */
 const CLEANER_THAN: Readonly<Record<CarbonRating, number | null>> = {
   "A+": 95,
@@ -51,15 +53,18 @@ const NOTHING = {
 };
 
 /**
- * Grams of CO2 equivalent of one visit that transfers so many bytes, by the Sustainable Web Design Model v4 with an empty
- * cache; a green host's data centre emits nothing while it runs. 0 for less than a byte.
+ * Estimates the emissions of one visit that transfers `bytes`, in grams of CO2 equivalent, by the Sustainable Web
+ * Design Model v4 with an empty cache. The operation of a green host's data centre emits nothing. Returns 0 for less
+ * than a byte.
  */
 export function co2PerVisit(bytes: number, green = false): number {
   const estimate = estimateOf(bytes, green);
   return estimate === 0 ? 0 : estimate.total;
 }
 
-/** The same with its parts. Energy is emission by intensity, as the model multiplies them. */
+/**
+ * Reports the emissions of one visit by segment. Energy is emissions divided by the grid intensity, as in the model.
+ */
 export function carbonReport(bytes: number, green: boolean): CarbonReport {
   const estimate = estimateOf(bytes, green);
   const parts = estimate === 0 ? NOTHING : estimate;
@@ -97,7 +102,7 @@ function ratingOf(word: string): CarbonRating {
   return CARBON_RATINGS.find((rating) => rating === word) ?? "F";
 }
 
-/** Six digits that count: more would pretend. */
+/** Rounds to six significant digits. More would suggest a precision that the model does not have. */
 function significant(value: number): number {
   return Number(value.toPrecision(6));
 }

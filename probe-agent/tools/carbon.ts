@@ -9,7 +9,7 @@ import { readSeen, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Kept back for the answer, and the patience with the Green Web Foundation. */
+/** Time kept to build the result, and maximum time for the Green Web Foundation, in milliseconds. */
 const RESERVE_MS = 1500;
 const GREEN_MS = 8000;
 
@@ -24,12 +24,12 @@ const KINDS: Readonly<Record<ResourceType, "html" | "css" | "js" | "images" | "f
 };
 
 const CAVEATS = [
-  "Scripts were not run: what they and style files load in turn is not counted, so real visits weigh more.",
-  "The model takes bytes for a measure of energy, with global averages for equipment and electricity.",
-  "Every visit is taken for a first one: returning visitors have parts of the page in their cache.",
+  "Scripts were not run. Resources loaded by scripts and style sheets are not counted, so real visits transfer more.",
+  "The model estimates energy from bytes, with global averages for equipment and electricity.",
+  "Every visit is counted as a first visit. Returning visitors have parts of the page in their cache.",
 ];
 
-/** Bytes of a page and all it names, and what moving them emits. */
+/** Measures the bytes of a page and its resources, and estimates the emissions of their transfer. */
 export const carbon = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
@@ -76,14 +76,16 @@ export const carbon = implement(contract, async (net, { url }) => {
     observed_at: observedAt,
     limitations: [
       ...read.data.limitations,
-      ...(green.ok ? [] : [`Whether the host is green is not known (${green.reason}): it is counted as not green.`]),
-      ...(own === null ? ["The page's own size is not known: it was not read to its end."] : []),
+      ...(green.ok ? [] : [`Whether the host is green is unknown (${green.reason}), so it is counted as not green.`]),
+      ...(own === null ? ["The page's own size is unknown, because the page was not read to its end."] : []),
       ...resourceLimitations(measurement, found.truncated),
     ],
   });
 });
 
-/** Null where the end was not reached and the head does not tell. */
+/**
+ * Returns the page's size on the wire. If it was not read to its end, returns its Content-Length, or null without one.
+ */
 function pageBytes({ snapshot: { body, final } }: SeenPage): number | null {
   if (!body.truncated && body.error === null) return body.transferredBytes;
   const [length = ""] = headerValues(final.headers, "content-length");

@@ -14,12 +14,12 @@ import { localResult } from "#probe-agent/tools/pagespeed/local.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-/** PageSpeed Insights takes 10 to 40 s; what is left must do for our own browser where there is one. */
+/** Maximum time for PageSpeed Insights, which takes 10 to 40 s. The rest is left for the agent's own browser. */
 const INSIGHTS_MS = 60_000;
 const RESERVE_MS = 1500;
 const LOCAL_MS = 45_000;
 
-/** PageSpeed Insights first; where it has no answer, a browser of the agent's own. */
+/** Measures a page with PageSpeed Insights. If that is unavailable, uses the agent's own browser. */
 export const pagespeed = implement(contract, async (net, { url: given, strategy }) => {
   const observedAt = net.now().toISOString();
   const url = withoutFragment(given);
@@ -31,9 +31,9 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
     ? await askInsights(net, { url, strategy }, Math.min(INSIGHTS_MS, Math.max(1, net.remainingMs() - RESERVE_MS)))
     : ({
         kind: "unavailable",
-        // Only a browser of the probe's own could have measured it.
+        // Only the probe's own browser can measure such a page.
         source: "probe",
-        reason: "the page is not on the public internet, where it could be loaded from",
+        reason: "the page is not on the public internet, so PageSpeed Insights cannot load it",
       } as const);
   switch (insights.kind) {
     case "insights":
@@ -45,7 +45,7 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
   }
 });
 
-/** What cannot be loaded, or only as an error page, is the target's failure. */
+/** Returns the target's failure for a page that PageSpeed Insights cannot load, or only as an error page. */
 function pageFailure({ code, message }: Extract<InsightsOutcome, { readonly kind: "page_failed" }>): Outcome<never> {
   const reason = code.toLowerCase();
   const stage = code === "DNS_FAILURE" ? "dns" : "response";
@@ -70,14 +70,14 @@ function fromInsights(insights: Insights, url: string, strategy: Strategy, obser
     source: "psi" as const,
     observed_at: fetchedAt ?? observedAt,
     limitations: [
-      "PageSpeed Insights measures from its own data centres, not from this probe; it may show a result a minute old.",
-      ...(finalUrl === null ? ["Where redirects led is not told."] : []),
+      "PageSpeed Insights measures from its own data centres, not from this probe. Its result can be a minute old.",
+      ...(finalUrl === null ? ["PageSpeed Insights did not report the URL after redirects."] : []),
       ...(field.url === null ? ["The Chrome UX Report has too few visits of this page."] : []),
       ...(field.origin === null ? ["The Chrome UX Report has too few visits of this origin."] : []),
       ...(Object.values(scores).includes(null) || Object.values(metrics).includes(null)
-        ? ["Some scores or metrics are missing in the answer of PageSpeed Insights."]
+        ? ["Some scores or metrics are missing in the response of PageSpeed Insights."]
         : []),
-      ...(loaded === null ? ["How much the page loaded is not told."] : []),
+      ...(loaded === null ? ["PageSpeed Insights did not report how much the page loaded."] : []),
       ...leftOut,
       ...warnings.map((warning) => `Lighthouse warns: ${warning}`),
     ],
@@ -94,7 +94,7 @@ async function measureHere(
 ): Promise<Outcome<Result>> {
   if (net.browser === null) {
     const advice = "set VANTAGE_PSI_KEY or VANTAGE_PSI_URL, or give the agent a Chromium (VANTAGE_CHROMIUM)";
-    const message = `PageSpeed Insights did not answer: ${reason}; the probe has no browser of its own: ${advice}`;
+    const message = `PageSpeed Insights is unavailable: ${reason}; the probe has no browser: ${advice}`;
     return failed("response", source, "source_unavailable", message);
   }
   const conditions = conditionsOf(strategy);
@@ -107,11 +107,11 @@ async function measureHere(
     findings: fitFindings(pagespeedFindings(result.metrics, [])).findings,
     url: given,
     observed_at: observedAt,
-    limitations: [`PageSpeed Insights did not answer: ${reason}.`, ...limitations],
+    limitations: [`PageSpeed Insights is unavailable: ${reason}.`, ...limitations],
   });
 }
 
-/** A fragment is the browser's own business: it is sent to nobody. */
+/** Removes the fragment. Browsers do not send it, so it is not sent to PageSpeed Insights. */
 function withoutFragment(url: string): string {
   const parsed = new URL(url);
   parsed.hash = "";

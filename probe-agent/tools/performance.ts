@@ -17,7 +17,7 @@ import { performanceChecks, performanceScore } from "#probe-agent/analysis/page/
 import { connectionReuse } from "#probe-agent/analysis/page/performance/connection.ts";
 import { performanceFindings } from "#probe-agent/analysis/page/performance/findings.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
-import { isKept, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
+import { isKeptForWeek, isStatic, isText, resourceReport } from "#probe-agent/analysis/page/performance/resources.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
@@ -30,11 +30,11 @@ const RESERVE_MS = 1500;
 const HINTS_BYTES = 12_000;
 const MAX_HINTS = 50;
 const MAX_MISSING = 10;
-/** web.dev: good up to, poor above. */
+/** Maximum of a good time to first byte and limit above which it is poor, in milliseconds (web.dev). */
 const GOOD_TTFB_MS = 800;
 const POOR_TTFB_MS = 1800;
 
-/** The page timed three times, then what it names measured, then all of it judged. */
+/** Times the page up to three times, measures its resources, then scores all of it. */
 export const performance = implement(contract, async (net, { url }) => {
   const seen = await seePage(net, url);
   if (seen.status !== "ok") return seen;
@@ -47,10 +47,10 @@ export const performance = implement(contract, async (net, { url }) => {
   const { found, dom } = read.data.report;
   const measurement = await measureResources(net, found.resources, net.remainingMs() - RESERVE_MS);
   const resources = resourceReport(found, measurement, body.transferredBytes);
-  const checks = performanceChecks(factsOf(seen.data, middle, read.data.report, measurement, resources));
-  const judged = final.code < 400;
-  const score = judged ? performanceScore(checks) : null;
-  const hints = hintsOf(found, head.final_url);
+  const checks = performanceChecks(collectFacts(seen.data, middle, read.data.report, measurement, resources));
+  const scored = final.code < 400;
+  const score = scored ? performanceScore(checks) : null;
+  const hints = collectHints(found, head.final_url);
   const { findings, limitations: leftOut } = fitFindings([
     ...performanceFindings({
       finalUrl: head.final_url,
@@ -58,7 +58,7 @@ export const performance = implement(contract, async (net, { url }) => {
       checks,
       resources,
       preconnectMissing: hints.preconnect_missing,
-      broken: brokenOf(measurement),
+      broken: findBroken(measurement),
     }),
     ...cacheFindings(final.headers, net.now()),
   ]);
@@ -77,7 +77,7 @@ export const performance = implement(contract, async (net, { url }) => {
       total_ms,
     })),
     navigation_ttfb_ms: middle.navigation_ttfb_ms,
-    ttfb_rating: rate(middle.navigation_ttfb_ms),
+    ttfb_rating: rateTtfb(middle.navigation_ttfb_ms),
     html: htmlFacts(snapshot),
     resources,
     protocol: {
@@ -97,17 +97,17 @@ export const performance = implement(contract, async (net, { url }) => {
     observed_at: observedAt,
     limitations: [
       ...read.data.limitations,
-      ...(judged ? [] : ["An error page is not scored."]),
-      ...(samples.length < 3 ? [`Timing rests on ${samples.length} of three samples.`] : []),
+      ...(scored ? [] : ["An error page is not scored."]),
+      ...(samples.length < 3 ? [`Timing is based on ${samples.length} of 3 samples.`] : []),
       ...resourceLimitations(measurement, found.truncated),
       ...leftOut,
-      "LCP, CLS and INP take a browser, and INP takes visitors: see pagespeed.",
-      "Scripts were not run: what they and style files load in turn is not counted.",
+      "LCP and CLS require a browser, and INP also requires visitors. See the tool pagespeed.",
+      "Scripts were not run. Resources loaded by scripts and style sheets are not counted.",
     ],
   });
 });
 
-function factsOf(
+function collectFacts(
   { snapshot, contentType }: SeenPage,
   middle: TimedLoad,
   { found, dom }: PageReportOf<"resources">,
@@ -130,13 +130,13 @@ function factsOf(
     unknownSizes: resources.unknown_sizes,
     renderBlocking: resources.render_blocking_total,
     cacheable: kept.length,
-    cachedLong: kept.filter(isKept).length,
+    cachedLong: kept.filter(isKeptForWeek).length,
     elements: dom?.elements ?? null,
     images: dom === null ? null : found.images,
   };
 }
 
-function brokenOf({ measured }: Measurement): { url: string; status: number }[] {
+function findBroken({ measured }: Measurement): { url: string; status: number }[] {
   return measured.flatMap(({ url, status }) => (status !== null && status >= 400 ? [{ url, status }] : []));
 }
 
@@ -153,7 +153,7 @@ function htmlFacts({ body, final }: PageSnapshot) {
   };
 }
 
-function hintsOf({ hints, resources }: PageResources, pageUrl: string) {
+function collectHints({ hints, resources }: PageResources, pageUrl: string) {
   const early = hints.flatMap(({ url, rel, as, from }) =>
     rel === "preload" || rel === "modulepreload" ? [{ url, as: as?.slice(0, 50) ?? null, from }] : [],
   );
@@ -169,6 +169,6 @@ function hintsOf({ hints, resources }: PageResources, pageUrl: string) {
   };
 }
 
-function rate(ms: number): "good" | "needs_improvement" | "poor" {
+function rateTtfb(ms: number): "good" | "needs_improvement" | "poor" {
   return ms <= GOOD_TTFB_MS ? "good" : ms <= POOR_TTFB_MS ? "needs_improvement" : "poor";
 }

@@ -14,11 +14,11 @@ import {
   word,
 } from "#shared/tools/shapes.ts";
 
-/** The digital carbon ratings, best first; unlike other grades they include E. */
+/** Digital carbon ratings, best first. Unlike other grades they include E. */
 export const CARBON_RATINGS = ["A+", "A", "B", "C", "D", "E", "F"] as const;
 
 const BYTE_KINDS = {
-  html: count("The page and the documents of its frames, bytes on the wire"),
+  html: count("Page and documents of its frames, bytes on the wire"),
   css: count("Style sheets, bytes on the wire"),
   js: count("Scripts, bytes on the wire"),
   images: count("Images, bytes on the wire"),
@@ -36,7 +36,7 @@ function segment(what: string) {
   );
 }
 
-/** Estimates the emissions of one page visit by the Sustainable Web Design Model. */
+/** The carbon tool: estimates the emissions of one page visit by the Sustainable Web Design Model. */
 export const carbon = defineTool({
   name: "carbon",
   title: "Carbon footprint",
@@ -75,12 +75,10 @@ export const carbon = defineTool({
     ),
     rating: word(
       CARBON_RATINGS,
-      "Digital carbon rating by grams: 0.040, 0.079, 0.145, 0.209, 0.278, 0.359 at most; F above",
+      "Digital carbon rating; maximum grams of A+ to E: 0.040, 0.079, 0.145, 0.209, 0.278, 0.359; F above",
     ),
     cleaner_than_pct: Nullable(
-      count(
-        "At least this share of pages emits more, percent, by the percentiles of the rating; null below their last (50)",
-      ),
+      count("Minimum percentage of pages that emit more, by the percentiles of the rating; null if it is below 50"),
     ),
     green_host: record(
       {
@@ -105,7 +103,7 @@ export const carbon = defineTool({
         device_g_per_kwh: number("Carbon intensity of electricity, g CO2e per kWh"),
         scope: text("Scope of the intensities: global average"),
       },
-      "Electricity assumed",
+      "Assumed carbon intensities",
     ),
     caveats: texts("Limits of such an estimate, one sentence each"),
     ...OBSERVED_FIELDS,

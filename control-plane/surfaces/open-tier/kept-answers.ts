@@ -47,7 +47,7 @@ export function createAnswers(clock: Clock): Answers {
       if (under !== undefined) return under;
       const started = run().then((answer): KeptAnswer => {
         const made: KeptAnswer = { answer, at: clock.monotonic(), bodies: new Map() };
-        if (isKept(answer)) kept.set(key, made, { size: sizeOf(answer) });
+        if (isKeptForWeek(answer)) kept.set(key, made, { size: sizeOf(answer) });
         return made;
       });
       running.set(key, started);
@@ -60,7 +60,7 @@ export function createAnswers(clock: Clock): Answers {
   };
 }
 
-function isKept(answer: CheckAnswer): boolean {
+function isKeptForWeek(answer: CheckAnswer): boolean {
   return answer.kind === "single" && answer.outcome.status === "ok";
 }
 

@@ -2,19 +2,22 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { pagespeed } from "#shared/tools/pagespeed.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { networkOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
-import { performanceOf } from "#probe-agent/analysis/page/pagespeed/score.ts";
+import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/score.ts";
 import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/browser.ts";
 
 const MAX_URL_BYTES = 10_000;
 
-/** One load in our own browser as a result; the findings, `url`, `observed_at` and what was said of PageSpeed Insights are the caller's. */
+/**
+ * Converts one load in the agent's own browser to a result. The caller adds the findings, `url`, `observed_at` and the
+ * limitation about PageSpeed Insights.
+ */
 export function localResult(
   load: PageLoad,
   strategy: Strategy,
   conditions: BrowserConditions,
 ): Omit<ResultOf<typeof pagespeed>, "findings" | "url" | "observed_at" | "elapsed_ms"> {
   const metrics = { fcp_ms: load.fcpMs, lcp_ms: load.lcpMs, tbt_ms: load.tbtMs, cls: load.cls };
-  const performance = load.quiet && !load.cut ? performanceOf(metrics, strategy) : null;
+  const performance = load.quiet && !load.cut ? scorePerformance(metrics, strategy) : null;
   const kinds = Object.keys(load.loaded) as LoadedKind[];
   const byKind = kinds.map((kind) => ({ kind, ...load.loaded[kind] })).filter(({ requests }) => requests > 0);
   const sum = (field: "requests" | "bytes"): number => byKind.reduce((total, entry) => total + entry[field], 0);
@@ -45,22 +48,22 @@ export function localResult(
 function limitationsOf(load: PageLoad, performance: number | null): string[] {
   const { status, quiet, cut, refusedConnections } = load;
   return [
-    "One load in the agent's own browser: figures vary from load to load, and with what else the probe does.",
-    "Device and network were slowed down while loading; PageSpeed Insights computes that afterwards, so the two differ.",
+    "The page was loaded once in the agent's own browser. The metrics vary from load to load and with the probe's other work.",
+    "Device and network were slowed down while loading. PageSpeed Insights computes this afterwards, so its metrics differ.",
     performance === null
-      ? "There is no performance score: it takes a load that came to rest with paint, largest paint and layout shifts."
-      : "The performance score is Lighthouse's formula without the speed index, whose tenth of the weight the others share.",
-    "Accessibility, best practices, SEO, opportunities and the speed index take Lighthouse; real visits take PageSpeed Insights.",
-    ...(quiet ? [] : ["The page did not come to rest in time: the metrics are those until then."]),
+      ? "There is no performance score, because it requires a load that finished, with first paint, largest paint and layout shifts."
+      : "The performance score uses Lighthouse's formula without the speed index. Its 10 % of the weight is shared by the other metrics.",
+    "Accessibility, best practices, SEO, opportunities and the speed index require Lighthouse. Real visits require PageSpeed Insights.",
+    ...(quiet ? [] : ["The page did not finish loading in time. The metrics cover the load until then."]),
     ...(load.fcpMs === null ? ["The page painted no content."] : []),
     ...(status !== null && status >= 400
-      ? [`The page answered with status ${status}: what was measured may be an error page.`]
+      ? [`The page was served with status ${status}, so the measured page can be an error page.`]
       : []),
     ...(refusedConnections > 0
-      ? [
-          `${refusedConnections} connections of the page were refused: they lead to addresses that may not be contacted.`,
-        ]
+      ? [`${refusedConnections} connections of the page were refused, because their addresses are not allowed.`]
       : []),
-    ...(cut ? ["The page loads more than a probe lets one page load: what came after that is missing."] : []),
+    ...(cut
+      ? ["The page loads more than the probe allows for one page. Everything beyond this limit is missing."]
+      : []),
   ];
 }

@@ -18,7 +18,7 @@ describe("emissions of a visit", () => {
     });
   });
 
-  it("are nothing for less than a byte and for what is no size", () => {
+  it("are 0 for less than a byte and for invalid sizes", () => {
     expect([0, 0.5, -1, Number.NaN, Infinity].map((bytes) => co2PerVisit(bytes))).toEqual([0, 0, 0, 0, 0]);
     expect(carbonReport(0, false)).toMatchObject({ co2e_g_per_visit: 0, rating: "A+", energy_kwh: { total: 0 } });
     expect(co2PerVisit(1)).toBeGreaterThan(0);
@@ -31,7 +31,7 @@ describe("emissions of a visit", () => {
     expect(total).toBeCloseTo(co2PerVisit(2_345_678, green), 5);
   });
 
-  it("take the data centre's use of a green host alone for clean", () => {
+  it("are 0 only for the operation of a green host's data centre", () => {
     const { per_segment: parts } = carbonReport(GB, true);
     expect(parts.data_center).toEqual({ operational_g: 0, embodied_g: 5.928 });
     expect(parts.network.operational_g).toBeGreaterThan(0);
@@ -55,8 +55,8 @@ describe("the digital carbon rating", () => {
   });
 });
 
-describe("an answer of the Green Web Foundation", () => {
-  it("is read with its evidence", () => {
+describe("a response of the Green Web Foundation", () => {
+  it("is parsed with its evidence", () => {
     const documents = [
       { id: 1, title: "Certificate\n2026", link: "https://host.example/c.pdf" },
       { title: "x", link: "javascript:0" },
@@ -69,7 +69,7 @@ describe("an answer of the Green Web Foundation", () => {
     });
   });
 
-  it("is false for a host it does not know, and nothing for another form", () => {
+  it("is false for an unknown host, and null if it has another form", () => {
     expect(readGreenCheck({ green: false, url: "a" })).toEqual({ green: false, hostedBy: null, documents: [] });
     for (const value of [null, [], "x", {}, { green: "yes" }]) expect(readGreenCheck(value)).toBeNull();
   });

@@ -35,8 +35,8 @@ async function greenWeb(answer: string, status = 200): Promise<HttpServer> {
 const weigh = async (url: string, greencheckUrl?: string) =>
   await resultOf(carbon, { url }, greencheckUrl === undefined ? {} : { services: { greencheckUrl } });
 
-describe("a page and what it names", () => {
-  it("is weighed as sent, by kind", async () => {
+describe("a page and its resources", () => {
+  it("are weighed as sent, by kind", async () => {
     const js = gzipSync("x".repeat(50_000));
     const html = `<link rel=stylesheet href=/a.css><script src=/a.js></script><img src=/a.png><img loading=lazy src=/lazy.png>
       <link rel=preload as=font href=/f.woff2><iframe src=/frame></iframe><link rel=manifest href=/app.json>`;
@@ -65,7 +65,7 @@ describe("a page and what it names", () => {
     expect(result.co2e_g_per_visit).toBeCloseTo(co2PerVisit(result.bytes.total), 8);
   });
 
-  it("asks for heads alone where the size stands there, and for bodies where servers compress on the fly", async () => {
+  it("are requested by HEAD if the size is in the head, and by GET if servers compress on the fly", async () => {
     const server = await site({
       "/": "<script src=/a.js></script><img src=/a.png>",
       "/a.js": { type: "text/javascript", body: "1" },
@@ -79,7 +79,7 @@ describe("a page and what it names", () => {
     ]);
   });
 
-  it("fetches where HEAD is refused, empty or wrong", async () => {
+  it("are fetched if HEAD is refused, empty or wrong", async () => {
     const server = await startHttpServer({
       handler: (request, response, { path }) => {
         if (path === "/")
@@ -97,7 +97,7 @@ describe("a page and what it names", () => {
     expect([bytes.images, unknown]).toEqual([3000, 0]);
   });
 
-  it("counts at most 60 resources and says so", async () => {
+  it("are counted up to 60, and the result says so", async () => {
     const html = Array.from({ length: 90 }, (_, n) => `<img src=/${n}.png>`).join("");
     const server = await startHttpServer({
       handler: (_request, response, { path }) => {
@@ -113,7 +113,7 @@ describe("a page and what it names", () => {
     expect(server.requests).toHaveLength(61);
   });
 
-  it("leaves out what cannot be had, and reaches no refused address for it", async () => {
+  it("are left out if they cannot be fetched, without a connection to a refused address", async () => {
     const { url } = await site({
       "/": "<img src=http://10.1.2.3/a.png><img src=/gone.png><script src=http://127.0.0.1:9/x.js></script>",
     });
@@ -124,7 +124,7 @@ describe("a page and what it names", () => {
     );
   });
 
-  it("answers in time where resources hang", async () => {
+  it("are weighed in time if resources hang", async () => {
     const server = await startHttpServer({
       handler: (_request, response, { path }) => {
         if (path === "/")
@@ -141,13 +141,13 @@ describe("a page and what it names", () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
-  it("is weighed by its head where it is larger than what is read, and no HTML is weighed too", async () => {
+  it("are weighed by the Content-Length if the page is larger than the limit, even if it is not HTML", async () => {
     const { url } = await site({ "/": { type: "application/octet-stream", body: Buffer.alloc(6_000_000) } });
     const result = await weigh(url);
     expect(result).toMatchObject({ bytes: { total: 6_000_000 }, requests: 1, rating: "F", cleaner_than_pct: null });
   });
 
-  it("stays below the size of a result with hostile addresses", async () => {
+  it("stay below the size of a result with hostile addresses", async () => {
     const html = Array.from({ length: 3000 }, (_, n) => `<img src="/${"<\u0000\u202e".repeat(300)}${n}">`).join("");
     const { url } = await site({ "/": html });
     expect(JSON.stringify(await weigh(url)).length).toBeLessThan(20_000);
@@ -157,7 +157,7 @@ describe("a page and what it names", () => {
 describe("the host", () => {
   const page = { "/": "<p>x" };
 
-  it("is green where the Green Web Foundation says so", async () => {
+  it("is green if the Green Web Foundation says so", async () => {
     const documents = [{ id: 1, title: "Evidence", link: "https://host.example/evidence" }];
     const api = await greenWeb(
       JSON.stringify({ url: "127.0.0.1", green: true, hosted_by: "Green Host", supporting_documents: documents }),
@@ -177,7 +177,7 @@ describe("the host", () => {
     expect(result.grid_intensity).toMatchObject({ data_center_g_per_kwh: 0, network_g_per_kwh: 494 });
   });
 
-  it("is not where it is not listed", async () => {
+  it("is not green if it is not listed", async () => {
     const api = await greenWeb('{"url":"127.0.0.1","green":false}');
     const { url } = await site(page);
     expect((await weigh(url, api.url)).green_host).toMatchObject({ green: false, hosted_by: null });
@@ -189,7 +189,7 @@ describe("the host", () => {
     ["answers with something else", "<html>", 200, "not JSON"],
     ["answers in another form", "[]", 200, "another form"],
     ["sends too much", `{"green":true,"x":"${"a".repeat(400_000)}"}`, 200, "incomplete answer"],
-  ])("is not known where the service %s; the rest is told", async (_what, body, status, reason) => {
+  ])("is unknown if the service %s; the rest is reported", async (_what, body, status, reason) => {
     const api = await greenWeb(body, status);
     const { url } = await site(page);
     const result = await weigh(url, api.url);
@@ -198,7 +198,7 @@ describe("the host", () => {
     expect(result.co2e_g_per_visit).toBeCloseTo(co2PerVisit(4), 9);
   });
 
-  it("is not asked about at the foundation itself where it is not on the public internet", async () => {
+  it("is not sent to the foundation if it is not on the public internet", async () => {
     const { url } = await site(page);
     const result = await weigh(url, "https://api.thegreenwebfoundation.org");
     expect(result.limitations.join()).toContain("not on the public internet");

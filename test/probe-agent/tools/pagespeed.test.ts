@@ -57,7 +57,7 @@ const setting = (more: { readonly psiKey?: string; readonly psiUrl?: string; rea
 };
 
 describe("PageSpeed Insights", () => {
-  it("is asked for all four categories, with the strategy and without the fragment", async () => {
+  it("is queried for all four categories, with the strategy and without the fragment", async () => {
     await resultOf(pagespeed, { url: `${PAGE}#part`, strategy: "desktop" }, setting());
     const query = new URL(psi.requests.at(-1)?.path ?? "", psi.url).searchParams;
     expect(query.getAll("category")).toEqual(["performance", "accessibility", "best-practices", "seo"]);
@@ -81,12 +81,12 @@ describe("PageSpeed Insights", () => {
     expect(result.opportunities).toHaveLength(3);
     expectWellFormed(result.findings);
     expect(kinds(result.findings)).toEqual(["info slow-largest-paint", "info speed-opportunity"]);
-    expect(result.findings[0]?.message).toBe("Largest contentful paint is 2905 ms: above the good 2500 ms.");
+    expect(result.findings[0]?.message).toBe("Largest contentful paint is 2905 ms. A good value is at most 2500 ms.");
     expect(result.findings.slice(1).map(({ where }) => where)).toEqual(result.opportunities.map(({ id }) => id));
     expect(result.limitations.join()).toContain("Lighthouse warns: The page may not be loading as expected");
   });
 
-  it("gets the key, which shows up nowhere else", async () => {
+  it("gets the key, which appears nowhere else", async () => {
     const psiKey = "secret-key-4711";
     const { outcome } = await runTool(pagespeed, { url: PAGE }, setting({ psiKey }));
     expect(psi.requests.at(-1)?.path).toContain(`key=${psiKey}`);
@@ -143,7 +143,7 @@ describe("PageSpeed Insights", () => {
     },
   );
 
-  it("that is silent ends the job in time", async () => {
+  it("that never responds ends the job in time", async () => {
     answer = () => undefined;
     const startedAt = performance.now();
     const { outcome } = await runTool(pagespeed, { url: PAGE }, setting({ timeoutMs: 4000 }));
@@ -151,14 +151,14 @@ describe("PageSpeed Insights", () => {
     expect(performance.now() - startedAt).toBeLessThan(4000);
   });
 
-  it("of Google's is not told of pages in private networks", async () => {
+  it("of Google is not sent URLs of pages in private networks", async () => {
     const google = setting({ psiUrl: "https://www.googleapis.com/pagespeedonline/v5/runPagespeed", timeoutMs: 5000 });
     const { outcome } = await runTool(pagespeed, { url: "http://local.test/secret" }, google);
     expect(failureOf(outcome)).toBe("response/probe/source_unavailable");
     expect(outcome).toMatchObject({ message: expect.stringContaining("not on the public internet") as string });
   });
 
-  it("is not asked about names that lead nowhere, or where nobody may go", async () => {
+  it("is not queried for names without an address, or with a blocked address", async () => {
     const before = psi.requests.length;
     expect(failureOf((await runTool(pagespeed, { url: "https://none.test/" }, setting())).outcome)).toBe(
       "dns/target/nxdomain",
@@ -214,7 +214,7 @@ describe("the agent's own browser", () => {
     return { outcome: await pagespeed.run(net, { url: `${PAGE}#x`, strategy: strategy as "mobile" }), asked };
   }
 
-  it("takes the place of PageSpeed Insights, and says what it cannot tell", async () => {
+  it("replaces PageSpeed Insights, and the result says what is missing", async () => {
     const { outcome, asked } = await measure(ok(LOAD));
     expect(asked).toMatchObject([{ url: PAGE, conditions: { mobile: true, cpuSlowdown: 4 } }]);
     expect(outcome).toMatchObject({
@@ -239,33 +239,33 @@ describe("the agent's own browser", () => {
       },
     });
     const said = outcome.status === "ok" ? outcome.data.limitations.join() : "";
-    expect(said).toContain("PageSpeed Insights did not answer: its free quota is used up");
+    expect(said).toContain("PageSpeed Insights is unavailable: its free quota is used up");
     expect(said).toContain("without the speed index");
   });
 
-  it("is a desktop for desktops", async () => {
+  it("simulates a desktop for the strategy desktop", async () => {
     const { asked } = await measure(ok(LOAD), "desktop");
     expect(asked).toMatchObject([{ conditions: { mobile: false, width: 1350, cpuSlowdown: 1 } }]);
   });
 
   it.each([
-    ["never came to rest", { quiet: false }, "did not come to rest"],
+    ["never finished loading", { quiet: false }, "did not finish loading"],
     ["painted nothing", { fcpMs: null, lcpMs: null, tbtMs: null, cls: null }, "painted no content"],
-    ["loads too much", { cut: true }, "more than a probe lets one page load"],
-  ])("gives no score where the page %s", async (_what, more, words) => {
+    ["loads too much", { cut: true }, "more than the probe allows for one page"],
+  ])("gives no score if the page %s", async (_what, more, words) => {
     const { outcome } = await measure(ok({ ...LOAD, ...more }));
     expect(outcome).toMatchObject({ data: { scores: { performance: null } } });
     expect(outcome.status === "ok" ? outcome.data.limitations.join() : "").toContain(words);
   });
 
-  it("says what it was refused, and that an error page was measured", async () => {
+  it("reports refused connections, and that an error page was measured", async () => {
     const { outcome } = await measure(ok({ ...LOAD, refusedConnections: 2, status: 503 }));
     const said = outcome.status === "ok" ? outcome.data.limitations.join() : "";
     expect(said).toContain("2 connections of the page were refused");
     expect(said).toContain("status 503");
   });
 
-  it("fails as it fails", async () => {
+  it("fails if the browser fails", async () => {
     expect((await measure(refused)).outcome).toEqual(refused);
     const busy = failed("request", "probe", "browser_busy", "others were first");
     expect((await measure(busy)).outcome).toEqual(busy);

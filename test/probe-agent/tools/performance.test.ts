@@ -44,7 +44,7 @@ describe("a page", () => {
     "/f.woff2": { type: "font/woff2", headers: LONG, body: Buffer.alloc(400) },
   };
 
-  it("is timed three times and told with all it names", async () => {
+  it("is timed three times and reported with all its resources", async () => {
     const server = await serve(paths);
     const result = await resultOf(tool, { url: server.url });
     expect(server.requests.filter(({ path }) => path === "/")).toHaveLength(3);
@@ -76,7 +76,7 @@ describe("a page", () => {
     });
   });
 
-  it("shows what blocks, what is sent uncompressed and what is not kept", async () => {
+  it("is reported with resources that block, are uncompressed or are not cached", async () => {
     const server = await serve(paths);
     const { resources } = await resultOf(tool, { url: server.url });
     expect(resources).toMatchObject({
@@ -101,7 +101,7 @@ describe("a page", () => {
     expect(resources.failed.map(({ url }) => url)).toEqual(["http://localhost:9/x.css"]);
   });
 
-  it("says what to change: one finding for each check that does not pass, and for what the checks leave out", async () => {
+  it("has a finding for each check that does not pass, and for causes that no check covers", async () => {
     const server = await serve({ ...paths, "/a.png": { status: 404, body: "none" } });
     const { checks, findings } = await resultOf(tool, { url: server.url });
     expectWellFormed(findings);
@@ -140,7 +140,7 @@ describe("a page", () => {
 });
 
 describe("protocol and streams", () => {
-  it("tell HTTP/2, its connection and HTTP/3 by Alt-Svc", async () => {
+  it("include HTTP/2, its connection, and HTTP/3 by Alt-Svc", async () => {
     const pki = await createPki();
     const leaf = await pki.issue({ ip: ["127.0.0.1"] });
     const server = await startHttpServer({
@@ -160,7 +160,7 @@ describe("protocol and streams", () => {
     });
   });
 
-  it("tell a chunked page, and redirects as part of the way", async () => {
+  it("include a chunked page, and redirects as part of the time", async () => {
     const server = await handle((_request, response, { path }) => {
       if (path === "/") response.writeHead(302, { location: "/page" }).end();
       else {
@@ -190,15 +190,15 @@ describe("protocol and streams", () => {
   });
 });
 
-describe("a page that is none", () => {
-  it("is timed and weighed all the same", async () => {
+describe("a response that is not a page", () => {
+  it("is timed and weighed if it is not HTML", async () => {
     const { url } = await serve({ "/": { type: "application/json", body: "{}" } });
     const result = await resultOf(tool, { url });
     expect(result).toMatchObject({ dom: null, images: null, resources: { total: 0 } });
     expect(result.limitations.join()).toContain("no HTML");
   });
 
-  it("has no score where it is an error page, nor is it a sample of another", async () => {
+  it("has no score if it is an error page, and is not a sample of another page", async () => {
     let asked = 0;
     const server = await handle((_request, response) => {
       asked += 1;
@@ -207,13 +207,13 @@ describe("a page that is none", () => {
     });
     const limited = await resultOf(tool, { url: server.url });
     expect(limited.samples).toHaveLength(1);
-    expect(limited.limitations.join()).toContain("1 of three samples");
+    expect(limited.limitations.join()).toContain("1 of 3 samples");
     const refused = await resultOf(tool, { url: server.url });
     expect(refused).toMatchObject({ code: 429, score: null, grade: null });
     expect(kinds(refused.findings)).toEqual(["warning error-page"]);
   });
 
-  it("fails with its target", async () => {
+  it("fails if its target fails", async () => {
     expect(failureOf((await runTool(tool, { url: `http://127.0.0.1:${await closedPort()}/` })).outcome)).toBe(
       "connect/target/refused",
     );

@@ -77,12 +77,12 @@ export function trackingParams(url: URL): TrackingParam[] {
 
 /** Removes the tracking parameters from a URL. Everything else is unchanged and in its order. */
 export function cleanUrl(url: URL): string {
-  const isKept = (part: string): boolean => vendorOf(nameOf(part), url.hostname) === null;
+  const isKeptForWeek = (part: string): boolean => vendorOf(nameOf(part), url.hostname) === null;
   const clean = new URL(url);
   const query = partsOf(url.search.slice(1));
-  if (query.some((part) => !isKept(part))) clean.search = query.filter(isKept).join("&");
+  if (query.some((part) => !isKeptForWeek(part))) clean.search = query.filter(isKeptForWeek).join("&");
   const fragment = fragmentParts(url);
-  if (fragment.some((part) => !isKept(part))) clean.hash = fragment.filter(isKept).join("&");
+  if (fragment.some((part) => !isKeptForWeek(part))) clean.hash = fragment.filter(isKeptForWeek).join("&");
   return clean.href;
 }
 

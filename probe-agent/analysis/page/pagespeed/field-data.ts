@@ -2,14 +2,14 @@ import { amountOf, membersOf } from "#probe-agent/analysis/page/pagespeed/read.t
 
 type Category = "fast" | "average" | "slow";
 
-/** One metric over real visits. */
+/** One metric of real visits. */
 interface FieldMetric {
   readonly p75: number;
   readonly category: Category | null;
   readonly distribution: { readonly min: number; readonly max: number | null; readonly proportion: number }[];
 }
 
-/** What the Chrome UX Report knows of a page or an origin. */
+/** Metrics of the Chrome UX Report for a page or an origin. */
 export interface FieldExperience {
   readonly overall_category: Category | null;
   readonly lcp: FieldMetric | null;
@@ -26,13 +26,14 @@ const METRICS = {
   fcp: ["FIRST_CONTENTFUL_PAINT_MS"],
   ttfb: ["EXPERIMENTAL_TIME_TO_FIRST_BYTE"],
 } as const;
-/** Layout shifts come as hundredths. */
+/** The API reports layout shifts in hundredths. */
 const SHIFT_UNIT = 100;
 const MAX_RANGES = 10;
 
 /**
- * Reads loadingExperience or originLoadingExperience of PageSpeed Insights v5; null where it holds no metric. `percentile`
- * is the 75th, whatever the API's documentation says (googleapis/google-api-python-client issue 2241).
+ * Parses loadingExperience or originLoadingExperience of PageSpeed Insights v5. Returns null if it contains no metric.
+ * `percentile` is the 75th, although the API's documentation says otherwise (googleapis/google-api-python-client issue
+ * 2241).
  */
 export function readExperience(value: unknown): FieldExperience | null {
   const { metrics, overall_category: overall } = membersOf(value);
@@ -46,8 +47,8 @@ export function readExperience(value: unknown): FieldExperience | null {
   return { overall_category: categoryOf(overall), ...experience };
 }
 
-/** Where a page has too few visits, PageSpeed Insights puts its origin's in their place. */
-export function isOriginInstead(loadingExperience: unknown): boolean {
+/** Reports whether PageSpeed Insights returned the origin's visits instead, because the page has too few. */
+export function isOriginFallback(loadingExperience: unknown): boolean {
   return membersOf(loadingExperience)["origin_fallback"] === true;
 }
 

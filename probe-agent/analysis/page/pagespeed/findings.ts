@@ -1,7 +1,7 @@
 import type { Finding } from "#shared/findings.ts";
 import type { Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
 
-/** Metrics of one load, null where not measured: the fields of `metrics` that web.dev gives limits for. */
+/** Metrics of one load for which web.dev has limits, with the names of `metrics`. null if not measured. */
 export interface LabMetrics {
   readonly fcp_ms: number | null;
   readonly lcp_ms: number | null;
@@ -14,14 +14,17 @@ interface Limit {
   readonly id: string;
   readonly name: string;
   readonly unit: string;
-  /** Good up to, poor above (web.dev, Web Vitals; TBT: Lighthouse on mobile). */
+  /**
+   * Maximum of a good value. `poor` is the limit above which a value is poor (web.dev, Web Vitals; TBT: Lighthouse on
+   * mobile).
+   */
   readonly good: number;
   readonly poor: number;
   readonly how: string;
   readonly reference: string;
 }
 
-/** By the field of `metrics`. */
+/** Limits and advice by the field of `metrics`. */
 export const METRIC_LIMITS: Readonly<Record<keyof LabMetrics, Limit>> = {
   fcp_ms: {
     id: "slow-first-paint",
@@ -29,7 +32,7 @@ export const METRIC_LIMITS: Readonly<Record<keyof LabMetrics, Limit>> = {
     unit: " ms",
     good: 1800,
     poor: 3000,
-    how: "Remove scripts and style sheets that block the first paint, and answer the page faster.",
+    how: "Remove scripts and style sheets that block the first paint, and reduce the server's response time.",
     reference: "https://web.dev/articles/fcp",
   },
   lcp_ms: {
@@ -47,7 +50,7 @@ export const METRIC_LIMITS: Readonly<Record<keyof LabMetrics, Limit>> = {
     unit: " ms",
     good: 200,
     poor: 600,
-    how: "Split long tasks of scripts, and load scripts that the first screen does not need later.",
+    how: "Split long tasks of scripts into short ones, and defer scripts that the first screen does not need.",
     reference: "https://web.dev/articles/tbt",
   },
   cls: {
@@ -56,7 +59,7 @@ export const METRIC_LIMITS: Readonly<Record<keyof LabMetrics, Limit>> = {
     unit: "",
     good: 0.1,
     poor: 0.25,
-    how: "Give images, frames and advertisements width and height, so that nothing moves when they arrive.",
+    how: "Give images, frames and advertisements a width and height, so that nothing moves when they load.",
     reference: "https://web.dev/articles/cls",
   },
   ttfb_ms: {
@@ -65,19 +68,23 @@ export const METRIC_LIMITS: Readonly<Record<keyof LabMetrics, Limit>> = {
     unit: " ms",
     good: 800,
     poor: 1800,
-    how: "Cache the page at the server or in a CDN near visitors, and remove redirects before it.",
+    how: "Cache the page on the server or in a CDN near visitors, and remove redirects before it.",
     reference: "https://web.dev/articles/ttfb",
   },
 };
 
-/** Metrics beyond web.dev's limits (poor: warning, between: info), then what Lighthouse says would save time or bytes. */
+/**
+ * Returns a finding for each metric that is not good (warning if poor, else info), then one for each saving that
+ * Lighthouse estimates.
+ */
 export function pagespeedFindings(metrics: LabMetrics, opportunities: readonly Opportunity[]): Finding[] {
   const slow = (Object.keys(METRIC_LIMITS) as (keyof LabMetrics)[]).flatMap((field): Finding[] => {
     const { id, name, unit, good, poor, how, reference } = METRIC_LIMITS[field];
     const value = metrics[field];
     if (value === null || value <= good) return [];
-    const compared = value > poor ? `poor, above ${poor}${unit}` : `above the good ${good}${unit}`;
-    const message = `${name} is ${value}${unit}: ${compared}.`;
+    const compared =
+      value > poor ? `This is poor: the limit is ${poor}${unit}` : `A good value is at most ${good}${unit}`;
+    const message = `${name} is ${value}${unit}. ${compared}.`;
     return [{ id, severity: value > poor ? "warning" : "info", message, how, reference, where: `metrics.${field}` }];
   });
   const savings = opportunities.map(({ id, title, savings_ms: ms, savings_bytes: bytes }): Finding => {

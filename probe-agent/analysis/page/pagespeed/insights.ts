@@ -1,12 +1,12 @@
 import {
-  isOriginInstead,
+  isOriginFallback,
   readExperience,
   type FieldExperience,
 } from "#probe-agent/analysis/page/pagespeed/field-data.ts";
 import { readOpportunities, type Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
 import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
 
-/** An answer of PageSpeed Insights, read. */
+/** Parsed response of PageSpeed Insights. */
 export interface Insights {
   readonly finalUrl: string | null;
   readonly scores: Readonly<Record<"performance" | "accessibility" | "best_practices" | "seo", number | null>>;
@@ -33,11 +33,11 @@ export interface Insights {
   readonly lighthouseVersion: string | null;
   /** ISO 8601 UTC. */
   readonly fetchedAt: string | null;
-  /** What Lighthouse itself warns of. */
+  /** Warnings of Lighthouse. */
   readonly warnings: readonly string[];
 }
 
-/** An answer, what Lighthouse could not do with the page, or nothing that can be read. */
+/** A parsed response, a failure of Lighthouse to measure the page, or an unreadable response. */
 type InsightsAnswer =
   | { readonly kind: "insights"; readonly insights: Insights }
   | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
@@ -46,7 +46,7 @@ type InsightsAnswer =
 const THROTTLING = { simulate: "simulated", devtools: "applied", provided: "none" } as const;
 const MAX_WARNINGS = 10;
 
-/** Reads a result of runPagespeed v5 (Lighthouse 10 to 13). What is missing in it is null. */
+/** Parses a result of runPagespeed v5 (Lighthouse 10 to 13). Missing values are null. */
 export function readInsights(value: unknown): InsightsAnswer {
   const { lighthouseResult, loadingExperience, originLoadingExperience } = membersOf(value);
   const result = membersOf(lighthouseResult);
@@ -60,7 +60,7 @@ export function readInsights(value: unknown): InsightsAnswer {
   const metric = (id: string): number | null => amountOf(membersOf(audits[id])["numericValue"]);
   const whole = (id: string): number | null => wholeOf(metric(id));
   const shift = metric("cumulative-layout-shift");
-  const own = isOriginInstead(loadingExperience) ? null : readExperience(loadingExperience);
+  const own = isOriginFallback(loadingExperience) ? null : readExperience(loadingExperience);
   const warnings: unknown[] = Array.isArray(result["runWarnings"]) ? result["runWarnings"] : [];
   return {
     kind: "insights",
@@ -91,7 +91,7 @@ export function readInsights(value: unknown): InsightsAnswer {
   };
 }
 
-/** An error body of the API; null where it is not about the page. */
+/** Parses an error body of the API. Returns null if the error is not about the page. */
 export function readPageError(body: string): { readonly code: string; readonly message: string } | null {
   const [, code, rest = ""] =
     /Lighthouse returned error: ([A-Z][A-Z_]{2,60})\.?\s*([^"\\]{0,300})/.exec(body.slice(0, 65_536)) ?? [];
@@ -103,7 +103,10 @@ function scoreOf(category: unknown): number | null {
   return score === null || score > 1 ? null : Math.round(100 * score);
 }
 
-/** Up to Lighthouse 12 an audit of its own; the list of all metrics has it in every version. */
+/**
+ * Returns the time to first byte. The list of all metrics has it in every version, a separate audit up to Lighthouse
+ * 12.
+ */
 function firstByteOf(audits: Readonly<Record<string, unknown>>): number | null {
   const { items } = membersOf(membersOf(audits["metrics"])["details"]);
   const [first] = Array.isArray(items) ? (items as unknown[]) : [];

@@ -1,6 +1,6 @@
 import { amountOf, lineOf, membersOf, wholeOf } from "#probe-agent/analysis/page/pagespeed/read.ts";
 
-/** What would make a page faster. */
+/** A change that would make a page faster. */
 export interface Opportunity {
   readonly id: string;
   readonly title: string;
@@ -10,15 +10,15 @@ export interface Opportunity {
 }
 
 const MAX_LISTED = 30;
-/** Lighthouse has some 150 audits. */
+/** Maximum number of audits read. Lighthouse has about 150. */
 const MAX_AUDITS = 1000;
-/** Metrics in milliseconds that savings are given of (Lighthouse 11 and later). */
+/** Metrics in milliseconds for which audits give savings (Lighthouse 11 and later). */
 const TIMES = ["LCP", "FCP", "TBT", "INP"] as const;
 const PASSED = 0.9;
 
 /**
- * Audits that promise savings: up to Lighthouse 12 those of type "opportunity", later ones ("insights") by their
- * metricSavings. Most time first.
+ * Finds the audits that estimate savings: up to Lighthouse 12 those of type "opportunity", later ones ("insights") by
+ * their metricSavings. Sorted by saved time, most first.
  */
 export function readOpportunities(audits: unknown): Opportunity[] {
   const entries = Object.entries(membersOf(audits)).slice(0, MAX_AUDITS);

@@ -1,7 +1,7 @@
 import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
 import type { Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 
-/** What the performance score is made of; null: not measured. */
+/** Metrics of the performance score. null if not measured. */
 interface LabMetrics {
   readonly fcp_ms: number | null;
   readonly lcp_ms: number | null;
@@ -11,10 +11,10 @@ interface LabMetrics {
 
 type Metric = keyof LabMetrics;
 
-/** Weights of Lighthouse 10 and later; the missing 10 are the speed index's, which takes a film of the load. */
+/** Weights of Lighthouse 10 and later. The missing 10 belong to the speed index, which requires a film of the load. */
 const WEIGHTS: Readonly<Record<Metric, number>> = { fcp_ms: 10, lcp_ms: 25, tbt_ms: 30, cls: 25 };
 
-/** Control points of Lighthouse 10 and later, by device (core/audits/metrics). */
+/** Scoring curves of Lighthouse 10 and later, by device (core/audits/metrics). */
 const CURVES: Readonly<Record<Strategy, Readonly<Record<Metric, ScoreCurve>>>> = {
   mobile: {
     fcp_ms: { p10: 1800, median: 3000 },
@@ -31,10 +31,10 @@ const CURVES: Readonly<Record<Strategy, Readonly<Record<Metric, ScoreCurve>>>> =
 };
 
 /**
- * Lighthouse's performance score of the four metrics without the speed index, by its curves and weights, 0 to 100; null
- * where one of them is missing, as in Lighthouse.
+ * Computes Lighthouse's performance score, 0 to 100, from four metrics by its curves and weights, without the speed
+ * index. Returns null if one of them is missing, as Lighthouse does.
  */
-export function performanceOf(metrics: LabMetrics, strategy: Strategy): number | null {
+export function scorePerformance(metrics: LabMetrics, strategy: Strategy): number | null {
   let [sum, weights] = [0, 0];
   for (const metric of Object.keys(WEIGHTS) as Metric[]) {
     const value = metrics[metric];

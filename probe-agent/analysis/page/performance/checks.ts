@@ -1,7 +1,7 @@
 import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 
-/** One part of the score as it is published. */
+/** One part of the score as in the result. */
 export interface PerformanceCheck {
   readonly id: string;
   readonly name: string;
@@ -14,8 +14,8 @@ export interface PerformanceCheck {
   readonly reference: string;
 }
 
-/** The answer of one check: `share` of its points, from 0 to 1; null: does not apply. */
-interface Judgement {
+/** Outcome of one check. `share` is the share of its points from 0 to 1, or null if the check does not apply. */
+interface CheckOutcome {
   readonly share: number | null;
   readonly value: string | null;
   readonly detail: string;
@@ -27,19 +27,22 @@ interface Definition {
   readonly max: number;
   readonly expected: string;
   readonly reference: string;
-  readonly find: (facts: PerformanceFacts) => Judgement;
+  readonly find: (facts: PerformanceFacts) => CheckOutcome;
 }
 
 const KIB = 1024;
-/** web.dev's limits of a good and a poor TTFB. */
+/** Limits of web.dev for a good and a poor TTFB, in milliseconds. */
 const TTFB: ScoreCurve = { p10: 800, median: 1800 };
-/** Lighthouse fails server-response-time above 600 ms. */
+/** The server-response-time audit of Lighthouse fails above 600 ms. */
 const SERVER: ScoreCurve = { p10: 300, median: 600 };
-/** Lighthouse, total-byte-weight. */
+/** Limits of the total-byte-weight audit of Lighthouse. */
 const WEIGHT: ScoreCurve = { p10: 2667 * KIB, median: 4000 * KIB };
-/** Lighthouse, dom-size. */
+/** Limits of the dom-size audit of Lighthouse. */
 const ELEMENTS: ScoreCurve = { p10: 818, median: 1400 };
-/** [at most, share]: our own steps; Lighthouse judges the time such resources cost, which takes a browser. */
+/**
+ * [maximum number, share]. The steps are Vantage's own: Lighthouse grades the time that such resources cost, which
+ * takes a browser.
+ */
 const BLOCKING = [
   [0, 1],
   [2, 0.8],
@@ -48,15 +51,15 @@ const BLOCKING = [
   [10, 0.2],
 ] as const;
 
-/** The checks in their order. Points are ours: what delays the first paint most weighs most. */
+/** Checks in the order of the result. Vantage chose the points: what delays the first paint most has the most. */
 const DEFINITIONS: readonly Definition[] = [
   {
     id: "ttfb",
     name: "Time to first byte",
     max: 20,
-    expected: "well below 800 ms, redirects and connection included",
+    expected: "well below 800 ms, including redirects and connection",
     reference: "https://web.dev/articles/ttfb",
-    find: ({ navigationTtfbMs: ms }) => timed(TTFB, ms, "The first byte arrives"),
+    find: ({ navigationTtfbMs: ms }) => gradeTime(TTFB, ms, "The first byte arrives"),
   },
   {
     id: "server_response",
@@ -64,13 +67,13 @@ const DEFINITIONS: readonly Definition[] = [
     max: 10,
     expected: "well below 600 ms from request to first byte",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/server-response-time",
-    find: ({ ttfbMs: ms }) => timed(SERVER, ms, "The server answers a request"),
+    find: ({ ttfbMs: ms }) => gradeTime(SERVER, ms, "The server responds to a request"),
   },
   {
     id: "redirects",
     name: "Redirects",
     max: 5,
-    expected: "none, or one",
+    expected: "at most one",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/redirects",
     find: ({ redirects }) => ({
       share: redirects <= 1 ? 1 : redirects === 2 ? 0.5 : 0,
@@ -87,10 +90,10 @@ const DEFINITIONS: readonly Definition[] = [
     id: "compression",
     name: "Text compression",
     max: 10,
-    expected: "every text of 1400 bytes and more is sent compressed",
+    expected: "every text of 1400 bytes or more is sent compressed",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
     find: ({ texts, compressedTexts }) =>
-      share(compressedTexts, texts, "texts are sent compressed", "There is no text large enough to gain by it."),
+      gradeShare(compressedTexts, texts, "texts are sent compressed", "There is no text of 1400 bytes or more."),
   },
   {
     id: "page_weight",
@@ -101,8 +104,8 @@ const DEFINITIONS: readonly Definition[] = [
     find: ({ totalBytes, unknownSizes }) => ({
       share: logNormalScore(WEIGHT, totalBytes),
       value: `${Math.round(totalBytes / KIB)} KiB`,
-      detail: `The page and the resources its HTML names ${compared(totalBytes / KIB, WEIGHT.p10 / KIB, "KiB")}${
-        unknownSizes === 0 ? "" : `, ${unknownSizes} of unknown size left out`
+      detail: `The page and the resources that its HTML references ${compareWithLimit(totalBytes / KIB, WEIGHT.p10 / KIB, "KiB")}${
+        unknownSizes === 0 ? "" : `, without ${unknownSizes} of unknown size`
       }.`,
     }),
   },
@@ -128,10 +131,15 @@ const DEFINITIONS: readonly Definition[] = [
     id: "caching",
     name: "Browser caching",
     max: 10,
-    expected: "static resources may be kept for a week or longer",
+    expected: "browsers can cache static resources for a week or longer",
     reference: "https://web.dev/articles/http-cache",
     find: ({ cacheable, cachedLong }) =>
-      share(cachedLong, cacheable, "static resources may be kept for a week", "No static resource was measured."),
+      gradeShare(
+        cachedLong,
+        cacheable,
+        "static resources can be cached for a week",
+        "No static resource was measured.",
+      ),
   },
   {
     id: "http_version",
@@ -144,13 +152,13 @@ const DEFINITIONS: readonly Definition[] = [
       value: `HTTP/${httpVersion}`,
       detail:
         httpVersion === "2"
-          ? "The page came over HTTP/2: one connection carries all requests."
-          : `The page came over HTTP/${httpVersion}: a browser opens several connections to load in parallel.`,
+          ? "The page was served over HTTP/2, which uses one connection for all requests."
+          : `The page was served over HTTP/${httpVersion}, so a browser opens several connections to load in parallel.`,
     }),
   },
   {
     id: "dom_size",
-    name: "Size of the page's tree",
+    name: "DOM size",
     max: 5,
     expected: "well below 818 elements",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
@@ -160,7 +168,7 @@ const DEFINITIONS: readonly Definition[] = [
         : {
             share: logNormalScore(ELEMENTS, elements),
             value: `${elements} elements`,
-            detail: `The page ${compared(elements, ELEMENTS.p10, "elements")}${
+            detail: `The page ${compareWithLimit(elements, ELEMENTS.p10, "elements")}${
               elements > ELEMENTS.p10 ? "; the browser computes style and layout of all of them" : ""
             }.`,
           },
@@ -172,7 +180,7 @@ const DEFINITIONS: readonly Definition[] = [
     expected: "every img element has width and height",
     reference: "https://web.dev/articles/optimize-cls",
     find: ({ images }) =>
-      share(
+      gradeShare(
         (images?.total ?? 0) - (images?.missing_dimensions ?? 0),
         images?.total ?? 0,
         "images have a width and a height",
@@ -186,16 +194,16 @@ const DEFINITIONS: readonly Definition[] = [
     expected: "images are offered as WebP or AVIF",
     reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-webp-images",
     find: ({ images }) =>
-      share(
+      gradeShare(
         images?.modern_formats ?? 0,
         images?.known_formats ?? 0,
-        "images come in a modern format",
-        "There are no images whose format can be told.",
+        "images are offered in a modern format",
+        "There are no images of known format.",
       ),
   },
 ];
 
-/** All checks of a page, in fixed order. */
+/** Returns all checks of a page in a fixed order. */
 export function performanceChecks(facts: PerformanceFacts): PerformanceCheck[] {
   return DEFINITIONS.map(({ find, ...definition }) => {
     const { share: earned, value, detail } = find(facts);
@@ -204,7 +212,7 @@ export function performanceChecks(facts: PerformanceFacts): PerformanceCheck[] {
   });
 }
 
-/** 0 to 100: points earned of those that apply. */
+/** Returns the score from 0 to 100: the percentage earned of the points of the checks that apply. */
 export function performanceScore(checks: readonly PerformanceCheck[]): number {
   const counted = checks.filter(({ status }) => status !== "na");
   const earned = counted.reduce((sum, { score }) => sum + score, 0);
@@ -212,8 +220,8 @@ export function performanceScore(checks: readonly PerformanceCheck[]): number {
   return possible === 0 ? 0 : Math.round((100 * earned) / possible);
 }
 
-/** 0.9 of the points at p10, half of them at the median. */
-function timed(curve: ScoreCurve, ms: number, what: string): Judgement {
+/** Grades a time: 0.9 of the points at p10, half of them at the median. */
+function gradeTime(curve: ScoreCurve, ms: number, what: string): CheckOutcome {
   const limits =
     ms > curve.median
       ? `slow, above ${curve.median} ms`
@@ -224,13 +232,13 @@ function timed(curve: ScoreCurve, ms: number, what: string): Judgement {
   return { share: logNormalScore(curve, ms), value: `${ms} ms`, detail };
 }
 
-function compared(value: number, limit: number, unit: string): string {
+function compareWithLimit(value: number, limit: number, unit: string): string {
   const verb = unit === "elements" ? "has" : "weigh";
   const limited = `the limit of ${Math.round(limit)}${unit === "KiB" ? " KiB" : ""}`;
   return `${verb} ${Math.round(value)} ${unit}, ${value > limit ? "more than" : "within"} ${limited}`;
 }
 
-function share(good: number, all: number, what: string, none: string): Judgement {
+function gradeShare(good: number, all: number, what: string, none: string): CheckOutcome {
   if (all === 0) return { share: null, value: null, detail: none };
   return { share: good / all, value: `${good} of ${all}`, detail: `${good} of ${all} ${what}.` };
 }

@@ -1,21 +1,23 @@
 import type { ImageFacts } from "#probe-agent/analysis/page/page-resources/resource.ts";
 
-/** What the score is made of; all of it handed in. Null: not told. */
+/** Facts from which the score is computed. null means unknown. */
 export interface PerformanceFacts {
   readonly navigationTtfbMs: number;
   readonly ttfbMs: number;
   readonly redirects: number;
   /** "1.0", "1.1" or "2". */
   readonly httpVersion: string;
-  /** Texts large enough to gain by compression, the page included, and those that are sent compressed. */
+  /**
+   * Number of texts, including the page, that are large enough to gain by compression, and of those sent compressed.
+   */
   readonly texts: number;
   readonly compressedTexts: number;
-  /** Page and resources on the wire. */
+  /** Size of the page and its resources on the wire, without resources of unknown size. */
   readonly totalBytes: number;
-  /** Nothing more than the page and what is known of its resources: parts are missing. */
+  /** Number of resources of unknown size, which totalBytes does not include. */
   readonly unknownSizes: number;
   readonly renderBlocking: number;
-  /** Static resources that were measured, and those a browser may keep for a week. */
+  /** Number of measured static resources, and of those that a browser can keep for a week. */
   readonly cacheable: number;
   readonly cachedLong: number;
   readonly elements: number | null;

@@ -13,13 +13,13 @@ import {
   type ResourceType,
 } from "#probe-agent/analysis/page/page-resources/resource.ts";
 
-/** Octets of JSON of one list. */
+/** Maximum size of one list as JSON, in bytes. */
 const LIST_BYTES = 24_000;
 const MAX_FAILED = 30;
 const MAX_HOSTS = 30;
 const WEEK_S = 604_800;
 
-/** The resources of a page as they are published. */
+/** Reports the resources of a page as in the result. */
 export function resourceReport(found: PageResources, { measured, unmeasured }: Measurement, pageBytes: number) {
   const sizes = new Map(measured.map(({ url, bytes }) => [url, bytes]));
   const sized = ({ url, type, thirdParty }: PageResource) => ({
@@ -34,7 +34,7 @@ export function resourceReport(found: PageResources, { measured, unmeasured }: M
   const bytesOf = (list: readonly PageResource[]) => sumBytes(list.map(({ url }) => sizes.get(url) ?? null)).bytes;
   const blocking = found.resources.filter(({ renderBlocking }) => renderBlocking);
   const uncompressed = measured.filter((resource) => isText(resource) && resource.encoding === null);
-  const uncached = measured.filter((resource) => isStatic(resource) && !isKept(resource));
+  const uncached = measured.filter((resource) => isStatic(resource) && !isKeptForWeek(resource));
   const foreign = found.resources.filter(({ thirdParty }) => thirdParty);
   return {
     total: found.resources.length,
@@ -57,29 +57,32 @@ export function resourceReport(found: PageResources, { measured, unmeasured }: M
   };
 }
 
-/** Measured, came well, and large enough to gain by compression. */
+/** Reports whether a resource was fetched with status 200 and is a text large enough to gain by compression. */
 export function isText({ status, contentType, decodedBytes, bytes }: MeasuredResource): boolean {
   return status === 200 && isCompressible(contentType) && (decodedBytes ?? bytes ?? 0) >= WORTH_COMPRESSING_BYTES;
 }
 
-/** Measured, came well, and of a kind that changes with its name only; frames are pages. */
+/** Reports whether a resource was fetched with status 200 and is static. Frames are pages and not static. */
 export function isStatic({ status, type }: MeasuredResource): boolean {
   return status === 200 && type !== "frame";
 }
 
-/** Browsers may use it for a week without asking. */
-export function isKept({ cache }: MeasuredResource): boolean {
+/** Reports whether browsers can use a resource for a week without revalidation. */
+export function isKeptForWeek({ cache }: MeasuredResource): boolean {
   const fresh = cache === null || cache.always_revalidate || cache.browser?.from === "heuristic" ? null : cache.browser;
   return fresh !== null && fresh.fresh_s >= WEEK_S;
 }
 
 function cacheOf({ url, type, cache, thirdParty }: MeasuredResource) {
-  const said = cache?.browser ?? null;
+  const freshness = cache?.browser ?? null;
   return {
     url,
     type,
     cache_control: cache?.cache_control?.slice(0, 200).toWellFormed() ?? null,
-    fresh_s: said === null || said.from === "heuristic" || cache?.always_revalidate === true ? null : said.fresh_s,
+    fresh_s:
+      freshness === null || freshness.from === "heuristic" || cache?.always_revalidate === true
+        ? null
+        : freshness.fresh_s,
     third_party: thirdParty,
   };
 }

@@ -11,17 +11,17 @@ const scaled = (field: "good" | "poor", by: number): LabMetrics => ({
 });
 const IDS = ["slow-first-paint", "slow-largest-paint", "long-blocking-time", "layout-shifts", "slow-first-byte"];
 
-it("metrics at their limits and those not measured have none", () => {
+it("returns none for metrics at their limits and metrics not measured", () => {
   expect(pagespeedFindings(scaled("good", 1), [])).toEqual([]);
   expect(pagespeedFindings({ fcp_ms: null, lcp_ms: null, tbt_ms: null, cls: null, ttfb_ms: null }, [])).toEqual([]);
 });
 
-it("metrics beyond good are info, beyond poor a warning, and say the limit", () => {
+it("returns info for metrics that are not good, a warning for poor ones, and names the limit", () => {
   expect(kinds(pagespeedFindings(scaled("poor", 1), []))).toEqual(IDS.map((id) => `info ${id}`));
   const poor = pagespeedFindings(scaled("poor", 2), []);
   expect(kinds(poor)).toEqual(IDS.map((id) => `warning ${id}`));
   expect(poor[1]).toMatchObject({
-    message: "Largest contentful paint is 8000 ms: poor, above 4000 ms.",
+    message: "Largest contentful paint is 8000 ms. This is poor: the limit is 4000 ms.",
     where: "metrics.lcp_ms",
   });
   expectWellFormed(poor);

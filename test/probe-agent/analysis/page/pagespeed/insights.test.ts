@@ -11,8 +11,8 @@ function read(value: unknown): Insights {
   return answer.insights;
 }
 
-describe("an answer of PageSpeed Insights", () => {
-  it("gives scores as percents and metrics in ms; what is null stays null", () => {
+describe("a response of PageSpeed Insights", () => {
+  it("has scores in percent and metrics in ms; null stays null", () => {
     expect(read(insightsAnswer(SHOP))).toMatchObject({
       finalUrl: "https://shop.example/start",
       scores: { performance: 87, accessibility: 100, best_practices: 79, seo: null },
@@ -32,7 +32,7 @@ describe("an answer of PageSpeed Insights", () => {
     });
   });
 
-  it("lists what promises savings and has not passed: opportunities and insights, most time first", () => {
+  it("lists failed audits with savings: opportunities and insights, most saved time first", () => {
     expect(read(insightsAnswer(SHOP)).opportunities).toEqual([
       {
         id: "render-blocking-resources",
@@ -58,7 +58,7 @@ describe("an answer of PageSpeed Insights", () => {
     ]);
   });
 
-  it("gives the 75th percentile of real visits, layout shifts in their own unit", () => {
+  it("has the 75th percentile of real visits, with layout shifts in their own unit", () => {
     const { url, origin } = read(insightsAnswer(SHOP)).field;
     expect(url).toEqual(origin);
     expect(url).toMatchObject({
@@ -79,14 +79,14 @@ describe("an answer of PageSpeed Insights", () => {
     });
   });
 
-  it("does not take the origin's visits for the page's", () => {
+  it("does not report the origin's visits as the page's", () => {
     const fallen = { ...insightsAnswer(SHOP), loadingExperience: experience(SHOP, { origin_fallback: true }) };
     expect(read(fallen).field).toMatchObject({ url: null, origin: { lcp: { p75: 2310 } } });
     const none = { ...insightsAnswer(SHOP), loadingExperience: { initial_url: SHOP }, originLoadingExperience: {} };
     expect(read(none).field).toEqual({ url: null, origin: null });
   });
 
-  it("is the page's failure where Lighthouse could not load it", () => {
+  it("is the page's failure if Lighthouse could not load it", () => {
     const more = { runtimeError: { code: "NO_FCP", message: "The page did not paint any content." }, categories: {} };
     expect(readInsights(insightsAnswer(SHOP, "mobile", more))).toEqual({
       kind: "page_failed",
@@ -103,7 +103,7 @@ describe("an answer of PageSpeed Insights", () => {
     },
   );
 
-  it("stays null where a value is of another type or no number", () => {
+  it("has null for a value that is of another type or not a number", () => {
     const odd = {
       categories: { performance: { score: "0.9" }, seo: { score: 7 }, accessibility: { score: -1 }, __proto__: 1 },
       audits: {
@@ -146,12 +146,12 @@ describe("an answer of PageSpeed Insights", () => {
 });
 
 describe("an error of PageSpeed Insights", () => {
-  it("is about the page where Lighthouse says so", () => {
+  it("is about the page if Lighthouse says so", () => {
     const body = JSON.stringify(insightsError("FAILED_DOCUMENT_REQUEST", "(Details: net::ERR_TIMED_OUT)"));
     expect(readPageError(body)).toEqual({ code: "FAILED_DOCUMENT_REQUEST", message: "(Details: net::ERR_TIMED_OUT)" });
   });
 
-  it("is not where it is about the key or the quota", () => {
+  it("is not about the page if it is about the key or the quota", () => {
     for (const body of [
       "",
       "{}",
@@ -163,7 +163,7 @@ describe("an error of PageSpeed Insights", () => {
 });
 
 describe("real visits", () => {
-  it("are none without a metric that can be read", () => {
+  it("are null without a valid metric", () => {
     for (const value of [null, {}, { metrics: {} }, { metrics: { LARGEST_CONTENTFUL_PAINT_MS: { percentile: "2" } } }])
       expect(readExperience(value)).toBeNull();
   });

@@ -1,30 +1,30 @@
 import { describe, expect, it } from "vitest";
 import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
-import { performanceOf } from "#probe-agent/analysis/page/pagespeed/score.ts";
+import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/score.ts";
 
 describe("the performance score of a local load", () => {
-  it("is Lighthouse's, the speed index's weight shared by the others", () => {
+  it("is that of Lighthouse, with the speed index's weight shared by the other metrics", () => {
     // Lighthouse's calculator (v10, mobile): FCP 1800 -> 90, LCP 2500 -> 90, TBT 200 -> 90, CLS 0.1 -> 90.
-    expect(performanceOf({ fcp_ms: 1800, lcp_ms: 2500, tbt_ms: 200, cls: 0.1 }, "mobile")).toBe(90);
-    expect(performanceOf({ fcp_ms: 3000, lcp_ms: 4000, tbt_ms: 600, cls: 0.25 }, "mobile")).toBe(50);
-    expect(performanceOf({ fcp_ms: 934, lcp_ms: 1200, tbt_ms: 150, cls: 0.1 }, "desktop")).toBe(90);
+    expect(scorePerformance({ fcp_ms: 1800, lcp_ms: 2500, tbt_ms: 200, cls: 0.1 }, "mobile")).toBe(90);
+    expect(scorePerformance({ fcp_ms: 3000, lcp_ms: 4000, tbt_ms: 600, cls: 0.25 }, "mobile")).toBe(50);
+    expect(scorePerformance({ fcp_ms: 934, lcp_ms: 1200, tbt_ms: 150, cls: 0.1 }, "desktop")).toBe(90);
     // (10 x 1 + 25 x 1 + 30 x 0 + 25 x 1) / 90
-    expect(performanceOf({ fcp_ms: 100, lcp_ms: 100, tbt_ms: 60_000, cls: 0 }, "mobile")).toBe(67);
+    expect(scorePerformance({ fcp_ms: 100, lcp_ms: 100, tbt_ms: 60_000, cls: 0 }, "mobile")).toBe(67);
   });
 
-  it("is stricter with desktops", () => {
+  it("is stricter for desktops", () => {
     const metrics = { fcp_ms: 1500, lcp_ms: 2400, tbt_ms: 300, cls: 0 };
-    expect(performanceOf(metrics, "desktop")).toBeLessThan(performanceOf(metrics, "mobile") ?? 0);
+    expect(scorePerformance(metrics, "desktop")).toBeLessThan(scorePerformance(metrics, "mobile") ?? 0);
   });
 
-  it("is null where a metric is missing", () => {
+  it("is null if a metric is missing", () => {
     const whole = { fcp_ms: 1, lcp_ms: 1, tbt_ms: 1, cls: 0 };
-    for (const name of Object.keys(whole)) expect(performanceOf({ ...whole, [name]: null }, "mobile")).toBeNull();
+    for (const name of Object.keys(whole)) expect(scorePerformance({ ...whole, [name]: null }, "mobile")).toBeNull();
   });
 });
 
 describe("the conditions of a local load", () => {
-  it("are Lighthouse's for throttling while loading", () => {
+  it("are those of Lighthouse for throttling while loading", () => {
     expect(conditionsOf("mobile")).toEqual({
       width: 412,
       height: 823,

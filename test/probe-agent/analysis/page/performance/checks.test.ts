@@ -40,7 +40,7 @@ const checkOf = (id: string, facts: Partial<PerformanceFacts> = {}) =>
   performanceChecks({ ...BEST, ...facts }).find((check) => check.id === id);
 
 describe("the score", () => {
-  it("is 100 for the best, 0 for the worst, and its points add up to 100", () => {
+  it("is 100 for the best page, 0 for the worst, and its points add up to 100", () => {
     const checks = performanceChecks(BEST);
     expect(checks.reduce((sum, { max }) => sum + max, 0)).toBe(100);
     expect(performanceScore(checks)).toBe(100);
@@ -71,7 +71,7 @@ describe("the score", () => {
     expect(byBlocking).toEqual([100, 97, 94, 91, 88, 85]);
   });
 
-  it("leaves out what does not apply", () => {
+  it("leaves out checks that do not apply", () => {
     const nothing = { texts: 0, compressedTexts: 0, cacheable: 0, cachedLong: 0, elements: null, images: null };
     const na = performanceChecks({ ...BEST, ...nothing }).filter(({ status }) => status === "na");
     expect(na.map(({ id }) => id)).toEqual([
@@ -87,7 +87,7 @@ describe("the score", () => {
 });
 
 describe("a check", () => {
-  it("grades by Lighthouse's and web.dev's limits", () => {
+  it("grades by the limits of Lighthouse and web.dev", () => {
     expect(checkOf("ttfb", { navigationTtfbMs: 800 })).toMatchObject({
       score: 18,
       max: 20,
@@ -100,11 +100,11 @@ describe("a check", () => {
     expect(checkOf("server_response", { ttfbMs: 600 })).toMatchObject({ status: "warn", score: 5 });
   });
 
-  it("says what was left out of the weight", () => {
-    expect(checkOf("page_weight", { unknownSizes: 2 })?.detail).toContain("2 of unknown size left out");
+  it("says how many resources are left out of the weight", () => {
+    expect(checkOf("page_weight", { unknownSizes: 2 })?.detail).toContain("without 2 of unknown size");
   });
 
-  it("says what was found, and other words where it fails", () => {
+  it("says what was found, in other words if it fails", () => {
     const worst = new Map(performanceChecks(WORST).map((one) => [one.id, one]));
     for (const { id, detail } of performanceChecks(BEST)) expect(worst.get(id)?.detail, id).not.toBe(detail);
     for (const { id, value, detail } of worst.values()) {
@@ -128,12 +128,12 @@ describe("a check", () => {
   });
 });
 
-describe("whether connections are kept", () => {
+describe("connection reuse", () => {
   it.each([
     ["2", [], true],
     ["1.1", [["Keep-Alive", "timeout=5"]], true],
     ["1.1", [["connection", "Keep-Alive"]], true],
-    // Our own requests ask for it, so it says nothing (RFC 9112 section 9.6).
+    // Vantage's own requests ask for it, so it shows nothing (RFC 9112 section 9.6).
     ["1.1", [["Connection", "close"]], null],
     ["1.1", [], null],
     ["1.0", [], false],

@@ -51,7 +51,7 @@ function findingsOf(facts: PerformanceFacts, more: Partial<PerformanceSubject> =
   });
 }
 
-it("a fast page has none, and a slow one is costly but never critical", () => {
+it("returns none for a fast page, and none that is critical for a slow page", () => {
   expect(findingsOf(FAST)).toEqual([]);
   expect(kinds(findingsOf(SLOW))).toEqual([
     "warning ttfb",
@@ -69,15 +69,15 @@ it("a fast page has none, and a slow one is costly but never critical", () => {
   expectWellFormed(findingsOf(SLOW));
 });
 
-it("a check that only warns is info", () => {
+it("returns info for a check that only warns", () => {
   expect(kinds(findingsOf({ ...FAST, redirects: 2, elements: 1400 }))).toEqual(["info redirects", "info dom-size"]);
 });
 
-it("every check has advice", () => {
+it("has advice for every check", () => {
   expect(Object.keys(PERFORMANCE_ADVICE)).toEqual(performanceChecks(FAST).map(({ id }) => id));
 });
 
-it("names the first resources concerned, and the heaviest kind", () => {
+it("names the first affected resources, and the heaviest type", () => {
   const message = (id: string) => findingsOf(SLOW).find((one) => one.id === id)?.message;
   expect(message("render-blocking")).toMatch(/waits for 40 resources\. For example: .*1\.css.*3\.css and others\.$/);
   expect(message("page-weight")).toMatch(/of type image: 8 KiB\.$/);
@@ -87,6 +87,6 @@ it("names the first resources concerned, and the heaviest kind", () => {
 it.each([
   [404, "warning"],
   [503, "critical"],
-])("an error page with status %i has that finding alone: %s", (code, severity) => {
+])("returns only one finding for an error page with status %i: %s", (code, severity) => {
   expect(kinds(findingsOf(SLOW, { code }))).toEqual([`${severity} error-page`]);
 });
