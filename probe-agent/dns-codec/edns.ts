@@ -3,23 +3,23 @@ import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
 import { TYPE_OPT } from "#probe-agent/dns-codec/registry.ts";
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
-/** Name server identifier (RFC 5001); codes from IANA "DNS EDNS0 Option Codes (OPT)". */
+/** Code of the name server identifier option (RFC 5001). Codes are from IANA "DNS EDNS0 Option Codes (OPT)". */
 export const OPTION_NSID = 3;
-/** Client subnet (RFC 7871). */
+/** Code of the client subnet option (RFC 7871). */
 const OPTION_SUBNET = 8;
-/** Extended DNS Error (RFC 8914). */
+/** Code of the Extended DNS Error option (RFC 8914). */
 export const OPTION_EDE = 15;
 
-/** One EDNS option. */
+/** An EDNS option. */
 interface EdnsOption {
   readonly code: number;
   readonly data: Uint8Array;
 }
 
-// RFC 7871 section 11.1: no more of an address than it takes.
+// RFC 7871 section 11.1: send no more bits of an address than necessary.
 const SUBNET_BITS = { 4: 24, 6: 56 } as const;
 
-/** The option that asks for the answer that a client of this address would get (RFC 7871 section 6). */
+/** Creates the option that requests the answer for clients in the network of this address (RFC 7871 section 6). */
 export function clientSubnet(ip: string): EdnsOption {
   const octets = ipaddr.parse(ip).toByteArray();
   const bits = SUBNET_BITS[octets.length === 4 ? 4 : 6];
@@ -27,20 +27,20 @@ export function clientSubnet(ip: string): EdnsOption {
   return { code: OPTION_SUBNET, data: Uint8Array.of(0, family, bits, 0, ...octets.slice(0, bits / 8)) };
 }
 
-// A hostile resolver could send thousands; nobody reads more than these.
+// A hostile resolver could send thousands of errors. No reader needs more than these.
 const MAX_EXTENDED_ERRORS = 16;
 const MAX_EXTENDED_ERROR_TEXT = 512;
 const MAX_NSID = 255;
 
-/** One Extended DNS Error (RFC 8914); text is cut at 512 octets. */
+/** An Extended DNS Error (RFC 8914). Text is cut at 512 octets. */
 interface ExtendedError {
   readonly code: number;
   readonly text: string;
 }
 
-/** What an OPT record says (RFC 6891 section 6.1). */
+/** Contents of an OPT record (RFC 6891 section 6.1). */
 export interface Edns {
-  /** Largest UDP answer the sender takes, octets. */
+  /** Largest UDP message that the sender accepts, in octets. */
   readonly udpSize: number;
   readonly version: number;
   /** Upper eight bits of the RCODE. */
@@ -48,11 +48,11 @@ export interface Edns {
   readonly dnssecOk: boolean;
   readonly options: readonly EdnsOption[];
   readonly ede: readonly ExtendedError[];
-  /** The server's name for itself (RFC 5001), hexadecimal; null where it sent none. */
+  /** Server's own identifier in hexadecimal (RFC 5001). Null if it sent none. */
   readonly nsid: string | null;
 }
 
-/** Reads an OPT record's class, TTL and RDATA; options after a broken one are dropped. */
+/** Reads an OPT record's class, TTL and RDATA. Drops the options after a broken one. */
 export function readEdns(size: number, ttl: number, rdata: Uint8Array): Edns {
   const options = readOptions(rdata);
   const nsid = options.find((option) => option.code === OPTION_NSID);
@@ -85,11 +85,11 @@ function readOptions(rdata: Uint8Array): Edns["options"] {
 function readExtendedError(data: Uint8Array): ExtendedError {
   const [high = 0, low = 0] = data;
   const text = new TextDecoder().decode(data.subarray(2, 2 + MAX_EXTENDED_ERROR_TEXT));
-  // Some senders end the text with a zero octet, which section 2 tells readers to strip.
+  // Some senders end the text with a zero octet. RFC 8914 section 2 tells readers to remove it.
   return { code: high * 256 + low, text: text.endsWith("\u0000") ? text.slice(0, -1) : text };
 }
 
-/** An OPT record to send, as record data for the additional section. */
+/** An OPT record to write into the additional section. */
 export interface EdnsToSend {
   readonly udpSize: number;
   readonly dnssecOk: boolean;
@@ -98,7 +98,7 @@ export interface EdnsToSend {
   readonly options?: readonly EdnsOption[];
 }
 
-/** Writes the OPT record. */
+/** Writes an OPT record. */
 export function writeEdns(writer: ByteWriter, edns: EdnsToSend): void {
   writer.u8(0);
   writer.u16(TYPE_OPT);

@@ -6,15 +6,15 @@ import { typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** A record to write: `raw` goes out as it is. */
+/** A record to write. `raw` is written unchanged. */
 export type RecordToSend = Pick<DnsRecord, "name" | "type" | "class" | "ttl" | "raw">;
 
-/** A message to write; absent flags are off, absent sections empty. */
+/** A message to write. Missing flags are off, and missing sections are empty. */
 export interface MessageToSend {
   readonly id: number;
   readonly response?: boolean;
   readonly opcode?: number;
-  /** All twelve bits; those above four need `edns`. */
+  /** All twelve bits. The bits above the lowest four need `edns`. */
   readonly rcode?: number;
   readonly flags?: Partial<DnsFlags>;
   readonly question?: WireQuestion;
@@ -24,7 +24,10 @@ export interface MessageToSend {
   readonly edns?: EdnsToSend;
 }
 
-/** Writes a message (RFC 1035 section 4.1), owner names compressed. Throws DecodeError for what cannot be written. */
+/**
+ * Encodes a message (RFC 1035 section 4.1) with compressed owner names. Throws DecodeError for data that cannot be
+ * encoded.
+ */
 export function encodeMessage(message: MessageToSend): Uint8Array {
   const { flags = {}, answers = [], authority = [], additional = [], rcode = 0, edns } = message;
   const writer = new ByteWriter();

@@ -1,4 +1,7 @@
-/** Octets or text that are not valid DNS data. The only exception the codec throws; `message` is for people. */
+/**
+ * Error for octets or text that are not valid DNS data. The codec throws no other exception. `message` is readable
+ * text.
+ */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }

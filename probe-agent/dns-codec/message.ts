@@ -6,27 +6,27 @@ import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
 import { TYPE_OPT, typeName } from "#probe-agent/dns-codec/registry.ts";
 import type { DnsFlags, DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** Octets before the first question (RFC 1035 section 4.1.1). */
+/** Number of octets before the first question (RFC 1035 section 4.1.1). */
 export const HEADER_OCTETS = 12;
 
-/** One entry of the question section. */
+/** An entry of the question section. */
 export interface WireQuestion {
   readonly name: NameOctets;
   readonly type: number;
   readonly class: number;
 }
 
-/** Header and question: enough to tell whether a message answers a query. */
+/** Header and questions. They are enough to decide whether a message answers a query. */
 interface MessageHead {
   readonly id: number;
-  /** QR bit. */
+  /** The QR bit. */
   readonly response: boolean;
   readonly opcode: number;
-  /** The header's four bits; `Message.rcode` has all twelve. */
+  /** The header's four bits. `Message.rcode` has all twelve. */
   readonly rcode: number;
   readonly flags: DnsFlags;
   readonly questions: readonly WireQuestion[];
-  /** Record counts of answer, authority, additional as claimed. */
+  /** Record counts of the answer, authority and additional sections as stated in the header. */
   readonly counts: readonly [number, number, number];
   /** Offset of the first record. */
   readonly next: number;
@@ -38,11 +38,11 @@ export interface Message extends MessageHead {
   readonly authority: readonly DnsRecord[];
   readonly additional: readonly DnsRecord[];
   readonly edns: Edns | null;
-  /** Octets after the last record. */
+  /** Number of octets after the last record. */
   readonly trailing: number;
 }
 
-/** Reads header and questions. Throws DecodeError. */
+/** Decodes the header and the questions. Throws DecodeError. */
 export function decodeHead(bytes: Uint8Array): MessageHead {
   if (bytes.length < HEADER_OCTETS) throw new DecodeError("message is shorter than its header");
   const header = new RdataReader(bytes, 0, HEADER_OCTETS);
@@ -52,7 +52,7 @@ export function decodeHead(bytes: Uint8Array): MessageHead {
   const counts = [header.u16(), header.u16(), header.u16()] as const;
   const questions: WireQuestion[] = [];
   let next = HEADER_OCTETS;
-  // Nobody asks two questions (RFC 9619): more than a few are a lie that costs time.
+  // No honest message has two questions (RFC 9619). More than a few only cost time.
   if (questionCount > 4) throw new DecodeError("too many questions");
   for (let index = 0; index < questionCount; index += 1) {
     const read = readName(bytes, next);
@@ -74,8 +74,8 @@ export function decodeHead(bytes: Uint8Array): MessageHead {
 }
 
 /**
- * Reads a message (RFC 1035 section 4). A truncated one (TC) may end anywhere: what came whole is kept.
- * Throws DecodeError and nothing else; takes time linear in the message.
+ * Decodes a message (RFC 1035 section 4). A truncated message (TC) can end anywhere; its complete records are kept.
+ * Throws DecodeError and nothing else. Takes time linear in the size of the message.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
   if (bytes.length > 0xffff) throw new DecodeError("message is longer than 65535 octets");

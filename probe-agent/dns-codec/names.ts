@@ -1,25 +1,25 @@
 import { isSameOctets } from "#shared/same-octets.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 
-// RFC 1035 section 2.3.4: sizes on the wire, the root's zero octet included.
+// Sizes on the wire, including the root's zero octet (RFC 1035 section 2.3.4).
 const MAX_NAME_OCTETS = 255;
 const MAX_LABEL_OCTETS = 63;
-// A name has at most 127 labels, so no honest one needs more pointers than that.
+// A name has at most 127 labels, so no honest name needs more pointers.
 const MAX_POINTERS = 127;
 const HEADER_OCTETS = 12;
 
-// Characters with a meaning of their own in master files (RFC 1035 section 5.1); escaped as BIND does.
+// Characters with a special meaning in master files (RFC 1035 section 5.1). They are escaped as BIND does.
 const ESCAPED = new Set(Buffer.from('."$();@\\'));
 
-/** A name as uncompressed wire octets, ending in the root's zero octet. Case is kept. */
+/** A name as uncompressed wire octets, including the root's zero octet at the end. Letter case is kept. */
 export type NameOctets = Uint8Array;
 
 /** The root, ".". */
 const ROOT: NameOctets = Uint8Array.of(0);
 
 /**
- * Reads a possibly compressed name (RFC 1035 section 4.1.4) that starts at `start`; `next` is the offset after it.
- * Pointers must lead strictly backwards, past the header: that alone ends every loop. Throws DecodeError.
+ * Reads a name that starts at `start` and can be compressed (RFC 1035 section 4.1.4). `next` is the offset after it.
+ * Pointers must lead strictly backwards and past the header; this alone ends every loop. Throws DecodeError.
  */
 export function readName(message: Uint8Array, start: number): { readonly name: NameOctets; readonly next: number } {
   const octets = new Uint8Array(MAX_NAME_OCTETS);
@@ -55,7 +55,7 @@ export function readName(message: Uint8Array, start: number): { readonly name: N
   }
 }
 
-/** Presentation form without final dot, "." for the root; octets that need it are escaped as \X or \DDD. */
+/** Formats a name without the final dot, "." for the root. Escapes octets as \X or \DDD where needed. */
 export function nameToText(name: NameOctets): string {
   let text = "";
   let position = 0;
@@ -68,17 +68,20 @@ export function nameToText(name: NameOctets): string {
   }
 }
 
-/** One octet in presentation form: itself, \X where `special`, \DDD where not printable (or a space) in ASCII. */
+/** Formats one octet: itself, \X if it is in `special`, \DDD if it is a space or not printable ASCII. */
 export function escapeOctet(octet: number, special: ReadonlySet<number>): string {
   if (octet < 0x21 || octet > 0x7e) return `\\${String(octet).padStart(3, "0")}`;
   const character = String.fromCharCode(octet);
   return special.has(octet) ? `\\${character}` : character;
 }
 
-/** Reads presentation form, with or without final dot. Null where it is no name (empty label, too long, not ASCII). */
+/**
+ * Parses presentation form, with or without the final dot. Returns null if the text is not a name (empty label, too
+ * long, not ASCII).
+ */
 export function textToName(text: string): NameOctets | null {
   if (text === ".") return ROOT;
-  // Four characters for an escaped octet at most; keeps the loop short for any input.
+  // An escaped octet takes up to four characters. This bounds the loop for any input.
   if (text === "" || text.length > 4 * MAX_NAME_OCTETS) return null;
   const octets: number[] = [];
   let label: number[] = [];
@@ -101,7 +104,9 @@ export function textToName(text: string): NameOctets | null {
   return octets.length > MAX_NAME_OCTETS ? null : Uint8Array.from(octets);
 }
 
-/** The octet written at `position` (plain, \X or \DDD) and where the next one starts; null where it is not ASCII. */
+/**
+ * Reads the octet at `position` (plain, \X or \DDD) and returns the position of the next one. Null if it is not ASCII.
+ */
 export function unescapeAt(text: string, position: number): { readonly octet: number; readonly next: number } | null {
   const code = text.charCodeAt(position);
   if (Number.isNaN(code) || code > 0xff) return null;
@@ -115,18 +120,18 @@ export function unescapeAt(text: string, position: number): { readonly octet: nu
   return Number.isNaN(escaped) || escaped > 0x7e ? null : { octet: escaped, next: position + 2 };
 }
 
-/** A copy in lower case, ASCII letters only (RFC 4343; canonical form of RFC 4034 section 6.2). */
+/** Returns a copy with ASCII letters in lower case (RFC 4343; canonical form of RFC 4034 section 6.2). */
 export function lowerName(name: NameOctets): NameOctets {
-  // Length octets are at most 63 and so never mistaken for a letter.
+  // Length octets are at most 63, so they are never mistaken for a letter.
   return name.map((octet) => (octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet));
 }
 
-/** Whether two names are the same, octet by octet. */
+/** Reports whether two names are identical, octet by octet. */
 export function identicalNames(one: NameOctets, other: NameOctets): boolean {
   return isSameOctets(one, other);
 }
 
-/** Whether two names are the same but for the case of ASCII letters. */
+/** Reports whether two names are equal if the case of ASCII letters is ignored. */
 export function equalNames(one: NameOctets, other: NameOctets): boolean {
   return identicalNames(lowerName(one), lowerName(other));
 }

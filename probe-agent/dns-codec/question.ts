@@ -5,35 +5,38 @@ import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { decodeHead, HEADER_OCTETS, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { equalNames, identicalNames, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
-// DNS Flag Day 2020: fits every path without fragments.
+// DNS Flag Day 2020: this size passes every path without fragments.
 const UDP_SIZE = 1232;
-// RFC 5001 section 2.1: an empty option asks for it.
+// RFC 5001 section 2.1: an empty option requests the identifier.
 const ASK_NSID = { code: OPTION_NSID, data: new Uint8Array() };
 
-/** How queries travel: RFC 1035, RFC 7766, RFC 7858, RFC 8484. */
+/** Transports of queries: RFC 1035, RFC 7766, RFC 7858, RFC 8484. */
 export type Transport = "udp" | "tcp" | "dot" | "doh";
 
-/** How one query is put on the wire; what a server cannot take is dropped on the next try. */
+/** Options of a query on the wire. The next try leaves out what a server does not support. */
 export interface Shape {
   readonly transport: Transport;
   readonly edns: boolean;
-  /** Random case of the name's letters, which answers must repeat ("0x20"): more for a forger to guess. */
+  /**
+   * Whether the name's letters have random case, which answers must repeat ("0x20"). This makes forging an answer
+   * harder.
+   */
   readonly mixedCase: boolean;
 }
 
-/** Bits of a query that callers choose. */
+/** Options of a query that callers choose. */
 export interface QueryFlags {
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
   readonly dnssecOk: boolean;
-  /** Address whose network the answer is wanted for (RFC 7871); needs EDNS. */
+  /** Address whose network should be used for the answer (RFC 7871). Needs EDNS. */
   readonly clientSubnet?: string;
 }
 
-/** A query on the wire and what its answer must repeat. */
+/** A query on the wire, and the values that its answer must repeat. */
 interface WireQuery {
   readonly id: number;
-  /** Name in the case sent. */
+  /** Question with the name in the letter case that was sent. */
   readonly question: WireQuestion;
   readonly bytes: Uint8Array;
 }
@@ -63,15 +66,18 @@ function isLetter(octet: number): boolean {
   return octet >= 0x41 && lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Whether a datagram or frame answers a query; anything foreign is to be ignored and waited on. */
+/** Result of comparing a datagram or frame with a query. The caller ignores a foreign one and continues to wait. */
 export type Match = "answer" | "wrong_case" | "foreign";
 
-// Servers that do not understand a query may leave its question out (RFC 6891 section 7; seen with NOTIMP, REFUSED).
+// Servers that do not understand a query can leave its question out (RFC 6891 section 7; seen with NOTIMP and REFUSED).
 const FORMERR = 1;
 const NOTIMP = 4;
 const REFUSED = 5;
 
-/** Holds a reply against its query: id, QR, opcode, one question with the same name, type and class (RFC 5452 9.1). */
+/**
+ * Compares a reply with its query: id, QR, opcode, and one question with the same name, type and class (RFC 5452
+ * section 9.1).
+ */
 export function matchReply(query: WireQuery, bytes: Uint8Array): Match {
   try {
     const head = decodeHead(bytes);
@@ -91,8 +97,8 @@ export function matchReply(query: WireQuery, bytes: Uint8Array): Match {
 }
 
 /**
- * Puts the caller's spelling of the name back into a matched reply, in place: all names that point to the question
- * would else show the random case.
+ * Restores the caller's spelling of the name in a matched reply, in place. Otherwise all names that point to the
+ * question would show the random case.
  */
 export function restoreCase(reply: Uint8Array, name: NameOctets): void {
   const there = reply.subarray(HEADER_OCTETS, HEADER_OCTETS + name.length);

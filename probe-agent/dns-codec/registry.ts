@@ -92,17 +92,17 @@ const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, code]) => [code, na
 const TYPE_CODES = new Map(Object.entries(TYPES));
 const RCODE_NAMES = new Map(Object.entries(RCODES).map(([name, code]) => [code, name]));
 
-/** Class IN. */
+/** Code of class IN. */
 export const CLASS_IN = 1;
-/** The EDNS pseudo record type (RFC 6891). */
+/** Code of the EDNS pseudo record type (RFC 6891). */
 export const TYPE_OPT = 41;
 
-/** Mnemonic of a type, TYPEn where it has none here (RFC 3597 section 5). */
+/** Returns the mnemonic of a type, or TYPEn if it has none here (RFC 3597 section 5). */
 export function typeName(code: number): string {
   return TYPE_NAMES.get(code) ?? `TYPE${code}`;
 }
 
-/** Code of a mnemonic or of TYPEn, in any case; null where it is neither. */
+/** Returns the code of a mnemonic or of TYPEn, in any letter case. Null if it is neither. */
 export function typeCode(name: string): number | null {
   const upper = name.toUpperCase();
   const known = TYPE_CODES.get(upper);
@@ -111,7 +111,7 @@ export function typeCode(name: string): number | null {
   return digits === undefined || Number(digits) > 0xffff ? null : Number(digits);
 }
 
-/** IANA name of an RCODE (extended ones included), RCODEn where it has none. */
+/** Returns the IANA name of an RCODE, including extended RCODEs, or RCODEn if it has none. */
 export function rcodeName(code: number): string {
   return RCODE_NAMES.get(code) ?? `RCODE${code}`;
 }

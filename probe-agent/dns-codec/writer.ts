@@ -5,13 +5,13 @@ const MAX_MESSAGE_OCTETS = 65_535;
 // A pointer has 14 bits for its target (RFC 1035 section 4.1.4).
 const MAX_POINTER_TARGET = 0x3fff;
 
-/** Builds a message or RDATA front to back; throws DecodeError beyond 65535 octets. */
+/** Builds a message or RDATA from front to back. Throws DecodeError beyond 65535 octets. */
 export class ByteWriter {
   #octets = new Uint8Array(512);
   #length = 0;
   readonly #targets = new Map<string, number>();
 
-  /** Octets written so far. */
+  /** Number of octets written so far. */
   get length(): number {
     return this.#length;
   }
@@ -41,7 +41,10 @@ export class ByteWriter {
     this.#length = end;
   }
 
-  /** Writes a name, its longest already written tail as a pointer. Case is kept, so tails must match exactly. */
+  /**
+   * Writes a name. Its longest tail that was already written becomes a pointer. Letter case is kept, so tails must
+   * match exactly.
+   */
   compressedName(name: NameOctets): void {
     let position = 0;
     for (;;) {
@@ -56,7 +59,7 @@ export class ByteWriter {
     }
   }
 
-  /** Writes what `body` writes behind its 16-bit length. */
+  /** Writes a 16-bit length, followed by what `body` writes. */
   sized16(body: (writer: ByteWriter) => void): void {
     const start = this.#length;
     this.u16(0);
@@ -66,7 +69,7 @@ export class ByteWriter {
     this.#octets[start + 1] = size & 0xff;
   }
 
-  /** A copy of what was written. */
+  /** Returns a copy of the written octets. */
   finish(): Uint8Array {
     return this.#octets.slice(0, this.#length);
   }

@@ -12,47 +12,47 @@ import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DeadEnd } from "#probe-agent/port/http.ts";
-import { readWhatCan, seePage, type PageReading, type SeenPage } from "#probe-agent/sources/page.ts";
+import { analysePageOrHeaders, fetchPage, type PageReading, type FetchedPage } from "#probe-agent/sources/page.ts";
 
-/** A chain, and the page it ended at. */
+/** A redirect chain, and the page at its end. */
 export interface FollowedChain extends RedirectChain {
-  readonly last: SeenPage;
-  /** What that page says of itself. */
+  readonly last: FetchedPage;
+  /** Landing data of that page. */
   readonly landing: PageReading<Landing>;
 }
 
-/** How to follow. */
+/** Options of following a chain. */
 interface ChainRequest {
   readonly url: string;
   readonly maxRedirects: number;
   readonly userAgent?: string;
 }
 
-/** Redirects that tools without a parameter for it follow. */
+/** Maximum number of redirects that tools without a parameter for it follow. */
 export const MAX_REDIRECTS = 10;
-/** Enough for any page that only sends on, and for the head of any other. */
+/** Enough for any page that only redirects, and for the head of any other page. */
 const BODY_BYTES = 1024 * 1024;
-/** A page whose body never ends has shown its headers. */
+/** A page whose body never ends has already sent its headers. */
 const BODY_MS = 5000;
-/** Characters of a URL that nobody answers at. */
+/** Maximum number of characters shown of a URL that did not answer. */
 const MAX_DEAD_URL = 8192;
-/** Left for the report of a chain whose next page does not come. */
+/** Time kept for the report of a chain whose next page does not arrive. */
 const RESERVE_MS = 500;
 
 /**
- * Follows a URL as a browser would that runs no scripts: redirects, then the Refresh header or meta element of the page
- * they end at, and so on. The delay of a refresh is not waited for. Failed is that of the first request alone: whatever
- * leads nowhere later ends the chain at its last response. Refused is that of the redirects by HTTP.
+ * Follows a URL as a browser without scripts does: redirects, then the Refresh header or meta element of the page at
+ * their end, and so on. Does not wait for the delay of a refresh. Fails only if the first request fails; a later
+ * failure ends the chain at its last response. Refused means that a redirect by HTTP was refused.
  */
 export async function followChain(net: Net, request: ChainRequest): Promise<Outcome<FollowedChain>> {
   const startedAt = net.monotonic();
   const steps: RedirectStep[] = [];
   const seen = new Set<string>();
   let elapsedUs = 0;
-  const follow = async (url: string): Promise<Outcome<SeenPage>> => {
-    // The chain's time starts with its first request: the times of its hops add up to its own.
+  const follow = async (url: string): Promise<Outcome<FetchedPage>> => {
+    // The chain's time starts with its first request, so that the times of its hops add up to its total.
     const offsetUs = steps.length === 0 ? 0 : Math.max(elapsedUs, Math.round((net.monotonic() - startedAt) * 1000));
-    const fetched = await seePage(net, url, limitsOf(net, request, steps.length));
+    const fetched = await fetchPage(net, url, limitsOf(net, request, steps.length));
     if (fetched.status !== "ok") return fetched;
     const { hops, elapsedUs: tookUs } = fetched.data.snapshot;
     steps.push(...hops.map((hop) => ({ hop, startedAtUs: offsetUs + hop.startedAtUs, refresh: null })));
@@ -66,7 +66,7 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
   for (;;) {
     const { deadEnd } = last.snapshot;
     if (deadEnd !== undefined) return ok({ steps, last, landing: UNSEEN, stopped: "dead_end", deadEnd, elapsedUs });
-    const read = await readWhatCan(net, last, "landing", {});
+    const read = await analysePageOrHeaders(net, last, "landing", {});
     if (read.status !== "ok") return read;
     const landing = read.data;
     const { stopped, hops } = last.snapshot;
@@ -81,7 +81,7 @@ export async function followChain(net: Net, request: ChainRequest): Promise<Outc
     const target = refresh.target === null ? null : new URL(refresh.target);
     const step = steps.pop();
     if (step !== undefined) steps.push({ ...step, refresh: { ...noted, target } });
-    if (target === null || bare || !leadsOn(refresh, last)) return end(null);
+    if (target === null || bare || !isFollowed(refresh, last)) return end(null);
     if (seen.has(withoutFragment(target))) return end("loop");
     if (steps.length > request.maxRedirects) return end("too_many_redirects");
     const askedAt = net.monotonic();
@@ -107,31 +107,35 @@ function limitsOf(net: Net, { maxRedirects, userAgent }: ChainRequest, used: num
 }
 
 /**
- * A bare reload is no redirect. One within noscript is for others than browsers with scripts, but it is all that a
- * shortener has for whoever runs none.
+ * Reports whether a refresh is followed. A bare reload is not a redirect; the caller checks for it. A refresh within
+ * noscript is meant for browsers without scripts, but it is followed on a shortener, because there it is the only
+ * redirect for clients that run no scripts.
  */
-function leadsOn({ kind, delaySeconds }: LandingRefresh, { snapshot }: SeenPage): boolean {
+function isFollowed({ kind, delaySeconds }: LandingRefresh, { snapshot }: FetchedPage): boolean {
   if (delaySeconds > FOLLOWED_DELAY_S) return false;
   return kind !== "noscript" || shortenerOf(new URL(snapshot.finalUrl).hostname) !== null;
 }
 
-/** A response that leads to a dead end is no page, and its body is not read. */
+/** Landing data of a response that leads to a dead end. It is not a page, and its body is not read. */
 const UNSEEN: PageReading<Landing> = {
   report: { title: null, canonical: { url: null, source: null, named: [], unusable: 0 }, refresh: null },
   unread: false,
   limitations: [],
 };
 
-/** Where a chain leads in the end, be it to where nobody answers, and how. */
+/** Place where a chain ends, even if nothing answers there. */
 interface Destination {
   readonly url: string;
-  /** Null where nobody answers. */
+  /** Status code. Null if nothing answers there. */
   readonly code: number | null;
-  /** Redirects on the way. */
+  /** Number of redirects on the way. */
   readonly count: number;
 }
 
-/** The end of a chain as those see it who follow a link: a redirect into the void has led there all the same. */
+/**
+ * Returns the end of a chain as a person who follows the link sees it. A redirect to a URL that does not answer counts
+ * as well.
+ */
 export function destinationOf({ steps, last, stopped, deadEnd }: FollowedChain): Destination {
   const { finalUrl, final } = last.snapshot;
   return stopped === "dead_end" && deadEnd !== null
@@ -139,7 +143,7 @@ export function destinationOf({ steps, last, stopped, deadEnd }: FollowedChain):
     : { url: finalUrl, code: final.code, count: steps.length - 1 };
 }
 
-/** The request nobody answered, as results have it. */
+/** Converts the request that was not answered to its form in results. Null if there is none. */
 export function failureRow(deadEnd: DeadEnd | null) {
   if (deadEnd === null) return null;
   const { url, failure, elapsedUs } = deadEnd;
@@ -147,13 +151,16 @@ export function failureRow(deadEnd: DeadEnd | null) {
   return { url: url.slice(0, MAX_DEAD_URL), stage, source, reason, message, ms: Math.round(elapsedUs / 1000) };
 }
 
-/** Media type of the last response in lower case, null without one. */
-export function mediaType({ contentType }: SeenPage): string | null {
+/** Returns the media type of the last response in lower case, or null if it has none. */
+export function mediaType({ contentType }: FetchedPage): string | null {
   const type = (contentType ?? "").split(/[;,]/, 1)[0]?.trim().toLowerCase().slice(0, 200).toWellFormed() ?? "";
   return type === "" ? null : type;
 }
 
-/** What a visitor who follows the link meets; the manner of a redirect that works is the tool redirects' matter. */
+/**
+ * Ids of findings that concern a visitor who follows the link. How well a working redirect is made is reported by the
+ * tool redirects.
+ */
 const OF_DESTINATION: ReadonlySet<string> = new Set([
   "loop",
   "too-many-redirects",
@@ -172,12 +179,12 @@ const OF_DESTINATION: ReadonlySet<string> = new Set([
   "bad-certificate",
 ]);
 
-/** Findings about where a chain leads and how safely. */
+/** Returns findings about where a chain leads and how safe it is. */
 export function destinationFindings(chain: FollowedChain): Finding[] {
   return findChainFaults(chain).filter(({ id }) => OF_DESTINATION.has(id));
 }
 
-/** What a chain leaves open, one sentence each. */
+/** Returns what a chain leaves open, one sentence each. */
 export function chainLimitations({ landing }: FollowedChain): string[] {
-  return [...landing.limitations, "Scripts are not run: a redirect by script is not seen."];
+  return [...landing.limitations, "Scripts are not executed: redirects by script are not detected."];
 }

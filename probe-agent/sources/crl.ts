@@ -5,33 +5,36 @@ import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/e
 import type { ListAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
 
-/** Lists of public authorities that are cut into parts have up to some megabytes each. */
+/** Maximum size of a list. Lists of public authorities that are split into parts have up to some megabytes each. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const FETCH_MS = 8000;
-/** Lists kept, and their octets together. */
+/** Maximum number of kept lists, and of their octets together. */
 const KEPT_LISTS = 4;
 const KEPT_BYTES = 20 * 1024 * 1024;
-/** Lists on their way at once over all jobs, which bounds the memory they take. */
+/** Maximum number of lists fetched at the same time over all jobs. This bounds their memory. */
 const UNDER_WAY = 4;
 
 type Loaded = { readonly crl: Crl } | { readonly error: string };
 
-/** Authorities publish anew before the next update they promise, at the latest when something is revoked. */
+/**
+ * Time for which a list is kept. Authorities publish a new list before the announced next update, at the latest when
+ * they revoke a certificate.
+ */
 const KEPT_MS = 3_600_000;
 
 interface Kept {
   readonly crl: Crl;
-  /** When it was fetched. */
+  /** Time of the fetch. */
   readonly since: Date;
 }
 
-/** By URL, the one used last at the end. Only what the authority signed comes in. */
+/** Lists by URL, the last used one at the end. Only lists signed by the authority are stored. */
 const kept = new Map<string, Kept>();
 const underWay = new Map<string, Promise<Loaded>>();
 
 /**
- * Looks a certificate up in the list at a URL, which is kept for an hour, though not past its next update, and is fetched
- * once for all who wait.
+ * Looks up a certificate in the revocation list at a URL. A list is kept for an hour, but not past its next update. If
+ * several jobs need the same list, it is fetched once.
  */
 export async function lookUpInList(fetches: Fetches, url: string, subject: StatusSubject): Promise<ListAnswer> {
   const known = kept.get(url);
@@ -72,7 +75,7 @@ function isFresh({ since }: Kept, now: Date): boolean {
   return age >= 0 && age < KEPT_MS;
 }
 
-/** Puts a list at the end of the row and lets go of the first ones where they are too many; a bad one is let go of. */
+/** Stores a list as the last one, and drops the first ones if there are too many. A bad list is not stored. */
 function keep(url: string, list: Kept, { authentic, error }: CrlResult): void {
   kept.delete(url);
   if (!authentic || error === "stale" || error === "not_yet_valid") return;

@@ -8,18 +8,18 @@ import {
 } from "#probe-agent/analysis/registry/cymru.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** What Team Cymru's zones said; `answered` is false when they could not be asked. */
+/** Answer from Team Cymru's zones. `answered` is false if they did not answer. */
 interface CymruAnswer {
   readonly answered: boolean;
-  /** Null where no prefix in global routing holds the address. */
+  /** Null if no prefix in global routing contains the address. */
   readonly origin: Origin | null;
-  /** The first announcing system; null where it is not known. */
+  /** The first announcing system. Null if it is not known. */
   readonly system: AsRecord | null;
 }
 
 const QUESTION_MS = 3_000;
 
-/** Asks who announces an address, then who that is. */
+/** Looks up which autonomous system announces an address, then the data of that system. */
 export async function askCymru(net: Net, ip: string): Promise<CymruAnswer> {
   const zones = net.services.cymruZones;
   const name = originName(ip, zones);
@@ -30,13 +30,13 @@ export async function askCymru(net: Net, ip: string): Promise<CymruAnswer> {
   return { answered: true, origin, system: asn === undefined ? null : await askCymruAs(net, asn) };
 }
 
-/** Asks who an autonomous system is; null where the zone does not have it or did not answer. */
+/** Looks up the data of an autonomous system. Null if the zone does not have it or did not answer. */
 export async function askCymruAs(net: Net, asn: number): Promise<AsRecord | null> {
   const about = await askTexts(net, asName(asn, net.services.cymruZones));
   return about === null ? null : readAs(about, asn);
 }
 
-/** TXT texts of a name; empty where it has none, null where nobody can tell. */
+/** Looks up the TXT texts of a name. Empty if it has none, null if the lookup failed. */
 async function askTexts(net: Net, name: string): Promise<readonly string[] | null> {
   const answer = await net.dns.query({ name, type: "TXT", timeoutMs: QUESTION_MS });
   if (answer.status === "NXDOMAIN") return [];

@@ -3,34 +3,40 @@ import { textToName } from "#probe-agent/dns-codec/names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 
-/** What the DNS says to one question, aliases followed. */
+/** Answer to one DNS question, with aliases followed. */
 export interface Found {
-  /** none: the name has no record of this type; absent: there is no such name; unknown: nobody could tell. */
+  /** none: the name has no record of this type; absent: the name does not exist; unknown: the lookup failed. */
   readonly state: "records" | "none" | "absent" | "unknown";
-  /** The resolver's word, or why nothing is known: TIMEOUT, SERVFAIL, alias loop, ... */
+  /** Status from the resolver, or why nothing is known: TIMEOUT, SERVFAIL, alias loop, ... */
   readonly status: string;
   readonly records: readonly DnsRecord[];
-  /** Targets of aliases in order; empty where the name itself has the records. */
+  /** Targets of aliases in order. Empty if the name itself has the records. */
   readonly aliases: readonly string[];
-  /** As it came; null where nothing was asked. */
+  /** The unprocessed answer. Null if no question was sent. */
   readonly answer: DnsAnswer | null;
 }
 
-/** Asks each question once in a job, some at a time. */
+/** Sends each question only once for each job, a few at the same time. */
 export interface LookUp {
-  /** `name` in presentation form; what DNS cannot hold is absent. */
+  /** `name` is in presentation form. A name that DNS cannot hold is absent. */
   (name: string, type: string): Promise<Found>;
-  /** Questions that nobody answered, "TYPE name: why", in the order they failed. */
+  /** Questions without an answer, "TYPE name: reason", in the order in which they failed. */
   readonly unanswered: readonly string[];
 }
 
-/** Patience for one question, what is left for the result itself, questions at once and in all. */
+/**
+ * Time limit of one question, time kept for the result itself, and maximum number of questions at the same time and in
+ * total.
+ */
 const QUESTION_MS = 3_000;
 const RESERVE_MS = 900;
 const AT_ONCE = 16;
 const MAX_QUESTIONS = 400;
 
-/** A look-up that remembers its answers for one job. With `dnssecOk` answers carry their signatures, for validation. */
+/**
+ * Creates a lookup that caches its answers for one job. With `dnssecOk`, answers include their signatures, for
+ * validation.
+ */
 export function createLookUp(net: Net, options: { readonly dnssecOk?: boolean } = {}): LookUp {
   const asked = new Map<string, Promise<Found>>();
   const unanswered: string[] = [];
@@ -61,7 +67,7 @@ async function ask(net: Net, name: string, type: string, dnssecOk: boolean): Pro
   if (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN") {
     return { ...nothing("unknown", answer.status), answer };
   }
-  // What was cut and could not be had over TCP is no answer (RFC 2181 section 9).
+  // An answer that was truncated and could not be fetched over TCP is no answer (RFC 2181 section 9).
   if (answer.flags.tc) return { ...nothing("unknown", "TRUNCATED"), answer };
   const { records, targets, loop } = followCnames(name, type, answer.answers);
   if (loop) return { ...nothing("unknown", "alias loop"), aliases: targets, answer };
@@ -73,7 +79,7 @@ function nothing(state: Found["state"], status: string): Found {
   return { state, status, records: [], aliases: [], answer: null };
 }
 
-/** TXT texts, the strings of each joined without anything between, one character per octet (latin1). */
+/** Returns TXT texts. The strings of each record are joined without a separator, one character per octet (latin1). */
 export function textsOf(found: Found): string[] {
   return found.records.flatMap(({ typed }) => {
     const strings = typed["strings"];
@@ -81,12 +87,12 @@ export function textsOf(found: Found): string[] {
   });
 }
 
-/** Fields of the records that are text: address, exchange, ptrdname. */
+/** Returns the values of a text field of the records: address, exchange, ptrdname. */
 export function fieldsOf(found: Found, field: string): string[] {
   return found.records.map(({ typed }) => typed[field]).filter((value) => typeof value === "string");
 }
 
-/** Lets `limit` pieces of work run at a time, the others in their order. */
+/** Runs up to `limit` tasks at the same time, and the others in their order. */
 function createTurns(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -99,7 +105,7 @@ function createTurns(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
     try {
       return await work();
     } finally {
-      // The turn is handed on, so that nobody who comes meanwhile is one too many.
+      // The slot is handed over directly, so that a task that arrives meanwhile cannot exceed the limit.
       const next = waiting.shift();
       if (next === undefined) running -= 1;
       else next();

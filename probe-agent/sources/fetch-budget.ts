@@ -1,26 +1,26 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest } from "#probe-agent/port/http.ts";
 
-/** A document that came, or in a word why not. */
+/** A fetched document, or a short reason why there is none. */
 export type Fetched =
   | { readonly ok: true; readonly octets: Uint8Array }
   | { readonly ok: false; readonly error: string };
 
-/** A few fetches from strangers, counted, within the job's time. */
+/** A limited number of fetches from foreign servers, within the job's time. */
 export interface Fetches {
   /**
-   * The body of a 200 answer. Errors: a reason of net.http's, http_<code>, target_not_allowed, too_large, incomplete,
-   * too_many_fetches, out_of_time.
+   * Returns the body of an answer with status 200. Errors: a reason of net.http, http_<code>, target_not_allowed,
+   * too_large, incomplete, too_many_fetches, out_of_time.
    */
   fetch(request: Omit<HttpRequest, "follow" | "trusted"> & { readonly maxBodyBytes: number }): Promise<Fetched>;
-  /** The wait, cut to what is left of the job; 0 for nothing. */
+  /** Returns the wait in milliseconds, limited to the job's remaining time. 0 if nothing is left. */
   patienceMs(wait: number): number;
 }
 
-/** Redirects followed; each hop is vetted as the first is. */
+/** Maximum number of redirects followed. Each hop is vetted like the first one. */
 const MAX_REDIRECTS = 2;
 
-/** So many fetches, none of which outlasts what is left of the job but for `reserveMs`. */
+/** Creates a budget of `limit` fetches. Each ends `reserveMs` before the end of the job. */
 export function createFetches(net: Net, limit: number, reserveMs: number): Fetches {
   let left = limit;
   const patienceMs = (wait: number): number => Math.max(0, Math.min(wait, net.remainingMs() - reserveMs));

@@ -11,24 +11,24 @@ import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TechUnknown } from "#probe-agent/toolkit/tech.ts";
-import { limitationsOf, rawPageOf, type SeenPage } from "#probe-agent/sources/page.ts";
+import { limitationsOf, rawPageOf, type FetchedPage } from "#probe-agent/sources/page.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
-/** What a page was found to use. */
+/** Technologies found on a page. */
 interface Fingerprint {
   readonly technologies: readonly Technology[];
-  /** What shows the content management system; null unless asked for. */
+  /** Evidence of the content management system. Null unless requested. */
   readonly system: CmsReport | null;
-  /** Where evidence was looked for beside the page: robots, dns, certificate. */
+  /** Sources of evidence other than the page: robots, dns, certificate. */
   readonly sources: readonly string[];
-  /** Patterns of the rules that could not be used. */
+  /** Number of patterns in the rules that could not be used. */
   readonly unusable: number;
   readonly limitations: readonly string[];
 }
 
-/** Robots and DNS may take so long, the search so long, and so much is left for the answer. */
+/** Time limits in milliseconds for robots and DNS, for the search, and time kept for the answer. */
 const BESIDE_MS = 4000;
-/** A question ends before the wait for all of them: the other answers count. */
+/** A question ends before the wait for all of them ends, so that the other answers count. */
 const MARGIN_MS = 400;
 const SEARCH_MS = 12_000;
 const RESERVE_MS = 1500;
@@ -38,20 +38,20 @@ const MAX_COOKIES = 200;
 const MAX_NAMED = 5;
 
 const FAILURES: Readonly<Record<TechUnknown["reason"], string>> = {
-  busy: "the probe is looking at too many pages at once",
-  too_slow: "the page took too long to look at",
-  out_of_memory: "the page takes too much memory to look at",
+  busy: "the probe is examining too many pages at the same time",
+  too_slow: "the page took too long to examine",
+  out_of_memory: "the page needs too much memory to examine",
   cancelled: "the check ended first",
   broken: "the rules could not be run",
 };
 
 /**
- * Gathers what shows the technologies of a page and holds it against the rules. Fails only where the search itself does.
- * `withSystem`: also what shows its content management system, from the same parse.
+ * Gathers the evidence of a page's technologies and matches it against the rules. Fails only if the search itself
+ * fails. `withSystem` also returns the evidence of its content management system, from the same parse.
  */
 export async function fingerprint(
   net: Net,
-  seen: SeenPage,
+  seen: FetchedPage,
   { withSystem = false }: { readonly withSystem?: boolean } = {},
 ): Promise<Outcome<Fingerprint>> {
   const { snapshot } = seen;
@@ -86,13 +86,13 @@ export async function fingerprint(
     ],
     limitations: [
       ...limitationsOf(seen, truncated),
-      "Scripts were read, not run: technologies that show only in a browser's JavaScript are missing.",
+      "Scripts were read but not run, so technologies that show only in a browser's JavaScript are missing.",
       ...(suspended.length === 0
         ? []
-        : [`Rules that took too long are left out for a while (${suspended.length}): ${named}.`]),
-      ...(unfinished === 0 ? [] : [`There was no time for ${unfinished} rules.`]),
+        : [`Rules that took too long are suspended for a while (${suspended.length}): ${named}.`]),
+      ...(unfinished === 0 ? [] : [`${unfinished} rules were not run, because the time was over.`]),
       ...(robots === null || !robots.known ? ["/robots.txt could not be read."] : []),
-      ...(dns === null || !dns.complete ? ["Some DNS records could not be had in time."] : []),
+      ...(dns === null || !dns.complete ? ["The lookup of some DNS records timed out or failed."] : []),
     ],
   });
 }
@@ -102,11 +102,13 @@ interface DnsEvidence {
   readonly complete: boolean;
 }
 
-/** Where the data of each type stands: the parsed field, without final dot. */
+/** Field with the data of each type. It has no final dot. */
 const FIELD = { MX: "exchange", NS: "nsdname", SOA: "mname", TXT: "text", CNAME: "cname" } as const;
 type EvidenceRecord = keyof typeof FIELD;
 
-/** MX, NS, SOA and TXT of the registrable domain, CNAME of the host itself. An address has none of them. */
+/**
+ * Looks up MX, NS, SOA and TXT of the registrable domain, and CNAME of the host itself. An address has none of them.
+ */
 async function gatherDns(net: Net, hostname: string, timeoutMs: number): Promise<DnsEvidence> {
   const domain = registrableDomain(hostname);
   const records: Record<string, string[]> = {};
@@ -125,8 +127,11 @@ async function gatherDns(net: Net, hostname: string, timeoutMs: number): Promise
   return { records, complete: answered.every(Boolean) };
 }
 
-/** Cookies that the page's host set on the way, rejected ones too: they tell of the software all the same. */
-function cookiesOf({ snapshot }: SeenPage, now: Date): Record<string, string> {
+/**
+ * Returns the cookies that the page's host set on the way. Rejected ones are included, because they also identify the
+ * software.
+ */
+function cookiesOf({ snapshot }: FetchedPage, now: Date): Record<string, string> {
   const { host } = new URL(snapshot.finalUrl);
   const hops = snapshot.hops.filter(({ url }) => new URL(url).host === host);
   const lines = hops.flatMap(({ url, headers }) => headerValues(headers, "set-cookie").map((line) => ({ url, line })));
@@ -134,7 +139,7 @@ function cookiesOf({ snapshot }: SeenPage, now: Date): Record<string, string> {
   return Object.fromEntries(cookies.flatMap((cookie) => (cookie === null ? [] : [[cookie.name, cookie.value]])));
 }
 
-/** Organization and common name of whoever issued the certificate. */
+/** Returns the organization and the common name of the certificate's issuer. */
 function issuerNames(der: Uint8Array | undefined): string[] {
   const certificate = der === undefined ? null : parseCertificate(der);
   if (certificate === null) return [];

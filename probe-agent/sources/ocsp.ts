@@ -4,14 +4,15 @@ import { MAX_OCSP_BYTES } from "#probe-agent/analysis/tls/certificate/ocsp/respo
 import type { ResponderAnswer } from "#probe-agent/analysis/tls/certificate/status.ts";
 import type { Fetches } from "#probe-agent/sources/fetch-budget.ts";
 
-/** Patience with a responder, for each try. */
+/** Time limit for each try at a responder, in milliseconds. */
 const TRY_MS = 4000;
-/** Words of a responder that may not know the hash the issuer was named by. */
+/** Errors of a responder that may not know the hash that the request uses for the issuer. */
 const HASH_REFUSALS = new Set(["unauthorized", "malformed_request"]);
 
 /**
- * Asks a responder about a certificate: by POST and SHA-1, which all of them know; again by GET where POST failed over HTTP
- * (RFC 6960 appendix A.1), or by SHA-256 where the request was refused. Throws MalformedDer for an issuer without a key.
+ * Asks an OCSP responder about a certificate by POST with SHA-1, which all responders know. Repeats by GET if POST
+ * failed over HTTP (RFC 6960 appendix A.1), or with SHA-256 if the request was refused. Throws MalformedDer for an
+ * issuer without a key.
  */
 export async function askResponder(fetches: Fetches, url: string, subject: StatusSubject): Promise<ResponderAnswer> {
   const request = (hash: RequestHash): Uint8Array => encodeOcspRequest(subject.certificate, subject.issuer, hash);

@@ -7,61 +7,61 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import { runAnalysis, isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 
-/** A page fetched once; what it says is read by one of the analyses of pages. */
-export interface SeenPage {
+/** A page that was fetched once. The analyses of pages read it. */
+export interface FetchedPage {
   readonly snapshot: PageSnapshot;
-  /** Value of Content-Type, null without one. */
+  /** Value of Content-Type. Null if there is none. */
   readonly contentType: string | null;
   readonly isHtml: boolean;
-  /** What every result that looked at a page begins with. */
+  /** Fields at the start of every result about a page. */
   readonly head: { readonly url: string; readonly final_url: string; readonly code: number };
-  /** When the fetch began, ISO 8601 UTC. */
+  /** Start of the fetch, in ISO 8601 UTC. */
   readonly observedAt: string;
 }
 
-/** What an analysis gives of a page. */
+/** Result of an analysis of a page. */
 export interface PageReading<Report> {
   readonly report: Report;
-  /** The HTML of the page was left out (readWhatCan). */
+  /** Whether the HTML of the page was not analysed, because it was too complex. */
   readonly unread: boolean;
   /** Why parts of a result may be missing, one sentence each. */
   readonly limitations: readonly string[];
 }
 
 /**
- * As seePage, for tools that go by headers first: a page that never ends, or breaks off, has sent those. It is then read
- * as far as it came, and its limitations say so.
+ * Fetches a page for tools that need mainly its headers. A page that never ends or breaks off has already sent those.
+ * Its body is read as far as it arrived, and the limitations say so.
  */
-export function seeSlowPage(net: Net, url: string): Promise<Outcome<SeenPage>> {
-  return seePage(net, url, { bodyTimeoutMs: net.remainingMs() / 3 });
+export function fetchSlowPage(net: Net, url: string): Promise<Outcome<FetchedPage>> {
+  return fetchPage(net, url, { bodyTimeoutMs: net.remainingMs() / 3 });
 }
 
-/** What is wrong with how a body's length was said; all of it may well have come. */
+/** Errors in how the length of a body was declared. The whole body may have arrived nevertheless. */
 const SAID_WRONGLY = new Set(["bad_content_length", "unsupported_transfer_coding"]);
 
-/** Not all of the page's body was read: what is not found in it may still be there. */
-export function isCut({ snapshot: { body } }: SeenPage): boolean {
+/** Reports whether the body is incomplete. Things that are not found in it may still exist. */
+export function isBodyIncomplete({ snapshot: { body } }: FetchedPage): boolean {
   return body.truncated || (body.error !== null && !SAID_WRONGLY.has(body.error));
 }
 
-/** What an analysis of pages finds. */
+/** Report of an analysis of pages. */
 export type PageReportOf<Name extends PageAnalysisName> = ReportOf<Name>["report"];
-/** What it has to know beside the page. */
+/** Facts that the analysis needs in addition to the page. */
 type PageFactsOf<Name extends PageAnalysisName> = InputOf<Name>["facts"];
 
-/** Fetches a page, redirects followed. */
-export async function seePage(
+/** Fetches a page and follows redirects. */
+export async function fetchPage(
   net: Net,
   url: string,
   request: Partial<Omit<HttpRequest, "url">> = {},
-): Promise<Outcome<SeenPage>> {
+): Promise<Outcome<FetchedPage>> {
   const observedAt = net.now().toISOString();
   const fetched = await net.http.fetch({ method: "GET", follow: true, ...request, url });
   return fetched.status === "ok" ? ok(describeSnapshot(fetched.data, observedAt)) : fetched;
 }
 
-/** A snapshot as analysers take it. */
-export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): SeenPage {
+/** Converts a snapshot to the form that analyses take. */
+export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): FetchedPage {
   const { final, body, url, finalUrl } = snapshot;
   const contentType = joinedHeader(final.headers, "content-type");
   return {
@@ -73,10 +73,12 @@ export function describeSnapshot(snapshot: PageSnapshot, observedAt: string): Se
   };
 }
 
-/** Reads a page by an analysis. Fails where that takes too much: page_too_complex is the page's fault, busy the probe's. */
-export async function readSeen<Name extends PageAnalysisName>(
+/**
+ * Analyses a page. Fails if that needs too much time or memory: page_too_complex is the page's fault, busy the probe's.
+ */
+export async function analysePage<Name extends PageAnalysisName>(
   net: Net,
-  seen: SeenPage,
+  seen: FetchedPage,
   name: Name,
   facts: PageFactsOf<Name>,
 ): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
@@ -87,43 +89,46 @@ export async function readSeen<Name extends PageAnalysisName>(
 }
 
 /**
- * As readSeen, for tools that have something to say of any answer: of a page that is too complex it is what remains
- * without its HTML, as of an answer that has none.
+ * Analyses a page for tools that can report on any answer. If the page is too complex, it is analysed without its HTML,
+ * like an answer that has none.
  */
-export async function readWhatCan<Name extends PageAnalysisName>(
+export async function analysePageOrHeaders<Name extends PageAnalysisName>(
   net: Net,
-  seen: SeenPage,
+  seen: FetchedPage,
   name: Name,
   facts: PageFactsOf<Name>,
 ): Promise<Outcome<PageReading<PageReportOf<Name>>>> {
-  const read = await readSeen(net, seen, name, facts);
+  const read = await analysePage(net, seen, name, facts);
   if (!isTooComplex(read)) return read;
   const analysed = await runAnalysis(net, name, inputOf(seen, null, facts) as InputOf<Name>);
   if (analysed.status !== "ok") return analysed;
-  return ok({ report: analysed.data.report, unread: true, limitations: [...limitationsOf(seen), UNREAD] });
+  return ok({ report: analysed.data.report, unread: true, limitations: [...limitationsOf(seen), HTML_NOT_EXAMINED] });
 }
 
-/** Said where the HTML of a page is left out. */
-export const UNREAD = "The page takes too much to analyse: what its HTML says is not known.";
+/** Limitation of a result for which the HTML was not analysed. */
+export const HTML_NOT_EXAMINED = "The page is too complex to analyse, so its HTML was not examined.";
 
-function inputOf<Facts>(seen: SeenPage, body: Uint8Array | null, facts: Facts): PageInput<Facts> {
+function inputOf<Facts>(seen: FetchedPage, body: Uint8Array | null, facts: Facts): PageInput<Facts> {
   return { raw: { ...rawPageOf(seen), body }, facts };
 }
 
-/** A page as threads take it. */
-export function rawPageOf({ snapshot: { finalUrl, final, body }, contentType }: SeenPage): RawPage {
+/** Converts a page to the form that threads take. */
+export function rawPageOf({ snapshot: { finalUrl, final, body }, contentType }: FetchedPage): RawPage {
   return { url: finalUrl, status: final.code, headers: final.headers, contentType, body: body.bytes };
 }
 
-/** What keeps an answer from being a whole page, one sentence each. `truncated`: the page has more than is looked at. */
-export function limitationsOf({ snapshot, contentType, isHtml: html }: SeenPage, truncated = false): string[] {
+/**
+ * Returns why an answer is not a whole page, one sentence each. `truncated` means that the page has more than the
+ * analysis reads.
+ */
+export function limitationsOf({ snapshot, contentType, isHtml: html }: FetchedPage, truncated = false): string[] {
   const { final, body, stopped } = snapshot;
   const { code } = final;
   return [
     ...(stopped === null ? [] : [`The last response redirects on, which was not followed: ${stopped}.`]),
-    ...(code >= 400 ? [`The page answered with status ${code}: what was looked at may be an error page.`] : []),
-    ...(html ? [] : [`The answer is no HTML (${contentType ?? "without a Content-Type"}).`]),
-    ...(truncated || body.truncated ? ["The page is larger than what is looked at."] : []),
+    ...(code >= 400 ? [`The page answered with status ${code}, so it may be an error page.`] : []),
+    ...(html ? [] : [`The answer is not HTML (${contentType ?? "without a Content-Type"}).`]),
+    ...(truncated || body.truncated ? ["The page is larger than the part that was examined."] : []),
     ...(body.error === null ? [] : [`The body could not be read to its end: ${body.error}.`]),
   ];
 }

@@ -4,17 +4,20 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson } from "#probe-agent/sources/json.ts";
 import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 
-/** What PageSpeed Insights said: of the page, that it cannot load the page, or in a few words why nothing. */
+/**
+ * Answer of PageSpeed Insights: data about the page, an error that it cannot load the page, or a short reason why there
+ * is no answer.
+ */
 export type InsightsOutcome =
   | { readonly kind: "insights"; readonly insights: Insights }
   | { readonly kind: "page_failed"; readonly code: string; readonly message: string }
   | { readonly kind: "unavailable"; readonly source: ServiceSource; readonly reason: string };
 
 const CATEGORIES = ["performance", "accessibility", "best-practices", "seo"] as const;
-/** Results have 200 KB to 5 MB, pictures of the page included. */
+/** Maximum size of an answer. Results have 200 KB to 5 MB, including pictures of the page. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Asks PageSpeed Insights v5 about a page. The key goes into the request and nowhere else. */
+/** Asks PageSpeed Insights v5 about a page. The key is used only in the request. */
 export async function askInsights(
   net: Net,
   page: { readonly url: string; readonly strategy: Strategy },
@@ -30,7 +33,7 @@ export async function askInsights(
   const answer = await fetchJson(net, { url: url.href, trusted: true, maxBytes: MAX_BYTES, timeoutMs });
   if (answer.ok) {
     const read = readInsights(answer.value);
-    return read.kind === "unreadable" ? unavailable("an answer of another form", "service") : read;
+    return read.kind === "unreadable" ? unavailable("an answer in an unknown form", "service") : read;
   }
   const { source, reason, status, body } = answer;
   const failure = status === null || status === 429 ? null : readPageError(body ?? "");

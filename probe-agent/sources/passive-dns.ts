@@ -1,7 +1,7 @@
 import { readPassiveDns, type PassiveName } from "#probe-agent/analysis/registry/passive-dns.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** What the operator's passive DNS service has, and one sentence where something is amiss. */
+/** Names from the operator's passive DNS service, and one sentence if there was a problem. */
 interface PassiveAnswer {
   readonly names: readonly PassiveName[];
   readonly limitation: string | null;
@@ -9,7 +9,7 @@ interface PassiveAnswer {
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Asks the service for all names of an address (`<url>/<address>`); null where the operator has named none. */
+/** Asks the service for all names of an address (`<url>/<address>`). Null if the operator has configured no service. */
 export async function askPassiveDns(net: Net, ip: string, timeoutMs: number): Promise<PassiveAnswer | null> {
   const base = net.services.pdnsUrl;
   if (base === null) return null;
@@ -22,18 +22,18 @@ export async function askPassiveDns(net: Net, ip: string, timeoutMs: number): Pr
     trusted: true,
     timeoutMs,
   });
-  if (fetched.status !== "ok") return no(fetched.status === "failed" ? fetched.reason : "not allowed");
+  if (fetched.status !== "ok") return noNames(fetched.status === "failed" ? fetched.reason : "not allowed");
   const { final, body } = fetched.data;
-  // The services answer so for what they have never seen.
+  // The services answer like this for addresses that they have never seen.
   if (final.code === 404 || final.code === 204) return { names: [], limitation: null };
-  if (final.code !== 200) return no(`status ${final.code}`);
+  if (final.code !== 200) return noNames(`status ${final.code}`);
   const { names, unreadable } = readPassiveDns(new TextDecoder().decode(body.bytes), ip);
   const cut = body.truncated || body.error !== null;
   const bad = unreadable > (cut ? 1 : 0);
-  const what = bad ? "rows that cannot be read" : "more than is read";
+  const what = bad ? "rows that cannot be read" : "more than the size limit allows";
   return { names, limitation: bad || cut ? `Passive DNS: the service sent ${what}.` : null };
 }
 
-function no(reason: string): PassiveAnswer {
-  return { names: [], limitation: `Passive DNS: the service gave no answer (${reason}).` };
+function noNames(reason: string): PassiveAnswer {
+  return { names: [], limitation: `Passive DNS: the service did not answer (${reason}).` };
 }

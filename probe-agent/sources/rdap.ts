@@ -14,7 +14,10 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchJson, fetchText } from "#probe-agent/sources/json.ts";
 import { serviceSource, type ServiceSource } from "#probe-agent/sources/service-source.ts";
 
-/** A registration with the URL it was read at, or why there is none: one sentence for the result's limitations. */
+/**
+ * A registration with the URL it was read from, or one sentence for the result's limitations that says why there is
+ * none.
+ */
 type RdapAnswer =
   | { readonly ok: true; readonly finding: RdapFinding; readonly url: string }
   | { readonly ok: false; readonly limitation: string };
@@ -23,17 +26,17 @@ type RdapAnswer =
 export type RdapReply<Kind extends keyof RdapFindings = keyof RdapFindings> =
   | {
       readonly status: "found";
-      /** Null: the answer is no registration of the subject. */
+      /** Null if the answer is not a registration of the subject. */
       readonly finding: RdapFindings[Kind];
-      /** The document; null where it is nested too deep to be written. */
+      /** The document. Null if it is nested too deeply to write. */
       readonly raw: string | null;
       readonly url: string;
     }
-  /** RFC 7480 section 5.3: the registry has no such object. */
+  /** The registry has no such object (RFC 7480 section 5.3). */
   | { readonly status: "absent"; readonly url: string }
-  /** The list of registries names nobody. */
+  /** The list of registries contains no registry for the subject. */
   | { readonly status: "nobody" }
-  /** `reason` in a few words; `limited`: the registry turned the question away because it was asked too often. */
+  /** `reason` is short. `limited` means that the registry refused the query because of its rate limit. */
   | {
       readonly status: "failed";
       readonly about: "bootstrap" | "registry";
@@ -42,12 +45,12 @@ export type RdapReply<Kind extends keyof RdapFindings = keyof RdapFindings> =
       readonly reason: string;
     };
 
-/** RFC 9224 section 8: the registries change rarely and are not to be fetched for each query. */
+/** RFC 9224 section 8: the bootstrap registries change rarely and must not be fetched for each query. */
 const BOOTSTRAP_AGE_MS = 24 * 3_600_000;
 const MAX_BOOTSTRAPS = 8;
 const RDAP_TYPES = "application/rdap+json, application/json";
 
-/** A list of registries, or who failed to give it. */
+/** A list of registries, or who failed to provide it. */
 type Services<T> = { readonly ok: true; readonly services: T } | { readonly ok: false; readonly source: ServiceSource };
 type ReadServices<T> = (net: Net, url: string) => Promise<Services<T>>;
 
@@ -58,19 +61,19 @@ const autnumServices = cached(readAutnumBootstrap);
 /** Asks the registry that is responsible for an address (RFC 7484 and 9224, RFC 9082 section 3.1.1). */
 export async function askRdap(net: Net, ip: string): Promise<RdapAnswer> {
   const reply = await askRegistry(net, { kind: "ip", ip });
-  if (reply.status === "nobody") return no("RDAP: no registry is responsible for this address.");
-  if (reply.status === "absent") return no("RDAP: the registry gave no registration (status 404).");
+  if (reply.status === "nobody") return noRegistration("RDAP: no registry is responsible for this address.");
+  if (reply.status === "absent") return noRegistration("RDAP: the registry returned no registration (status 404).");
   if (reply.status === "failed") {
     return reply.about === "bootstrap"
-      ? no("RDAP: the list of registries could not be read.")
-      : no(`RDAP: the registry gave no registration (${reply.reason}).`);
+      ? noRegistration("RDAP: the list of registries could not be read.")
+      : noRegistration(`RDAP: the registry returned no registration (${reply.reason}).`);
   }
   const { finding, url } = reply;
-  if (finding === null) return no("RDAP: the registry's answer is no registration of this address.");
+  if (finding === null) return noRegistration("RDAP: the registry's answer is not a registration of this address.");
   return { ok: true, finding, url };
 }
 
-/** Finds the registry that is responsible and asks it. */
+/** Finds the responsible registry and asks it. */
 export async function askRegistry<Kind extends keyof RdapFindings>(
   net: Net,
   subject: Extract<RdapSubject, { kind: Kind }>,
@@ -86,7 +89,7 @@ export async function askRegistry<Kind extends keyof RdapFindings>(
   return await fetchRegistration(net, subject, `${found.service}${found.path}`, timeoutMs);
 }
 
-/** Fetches and reads one RDAP resource, of a registry or of whom it refers to. */
+/** Fetches and parses one RDAP resource, from a registry or from a server that it refers to. */
 export async function fetchRegistration<Kind extends keyof RdapFindings>(
   net: Net,
   subject: Extract<RdapSubject, { kind: Kind }>,
@@ -99,25 +102,25 @@ export async function fetchRegistration<Kind extends keyof RdapFindings>(
     const read = await runAnalysis(net, "rdap", { text: answer.text, subject });
     if (read.status !== "ok") {
       const source = read.status === "failed" ? serviceSource(read) : "service";
-      return { status: "failed", about: "registry", source, reason: wordOf(read) };
+      return { status: "failed", about: "registry", source, reason: reasonOf(read) };
     }
     if (!read.data.isJson) return { status: "failed", about: "registry", source: "service", reason: "not JSON" };
-    // The reader of a subject's kind gives findings of that kind.
+    // The parser of a subject's kind returns findings of that kind.
     const finding = read.data.finding as RdapFindings[Kind];
     return { status: "found", finding, raw: read.data.raw, url: answer.finalUrl };
   }
   if (answer.status === 404) return { status: "absent", url };
-  // RFC 7480 section 5.5.
+  // RFC 7480 section 5.5: status 429 is a rate limit.
   const limited = answer.status === 429;
-  const reason = limited ? "it limits how often it may be asked, status 429" : answer.reason;
+  const reason = limited ? "its rate limit is reached, status 429" : answer.reason;
   return { status: "failed", about: "registry", limited, source: answer.source, reason };
 }
 
-function wordOf(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): string {
+function reasonOf(outcome: Exclude<Outcome<unknown>, { status: "ok" }>): string {
   return outcome.status === "failed" ? outcome.message : "not allowed";
 }
 
-/** The registry responsible for a subject, as the list says; `service` null where it names nobody. */
+/** Finds the registry responsible for a subject in the bootstrap list. `service` is null if the list contains none. */
 async function findService(
   net: Net,
   base: string,
@@ -145,7 +148,7 @@ async function findService(
   }
 }
 
-/** A list older than a day still serves while a new one cannot be had. */
+/** Caches a bootstrap list for a day. An older list is used while a new one is not available. */
 function cached<T extends { readonly length: number } | { readonly size: number }>(
   read: (value: unknown) => T | null,
 ): ReadServices<T> {
@@ -172,6 +175,6 @@ function sizeOf(services: { readonly length: number } | { readonly size: number 
   return "length" in services ? services.length : services.size;
 }
 
-function no(limitation: string): RdapAnswer {
+function noRegistration(limitation: string): RdapAnswer {
   return { ok: false, limitation };
 }

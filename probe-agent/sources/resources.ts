@@ -11,18 +11,21 @@ import type { PageSnapshot } from "#probe-agent/port/http.ts";
 
 const AT_ONCE = 8;
 const REQUEST_MS = 8000;
-/** Less than this is not worth a request. */
+/** Minimum time for a request to be worth sending. */
 const LEAST_MS = 300;
-/** Decoded octets read of one resource; a larger one counts by what its head says. */
+/** Maximum decoded octets read of one resource. A larger resource counts with the size in its head. */
 const MAX_BYTES = 3 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 /**
- * Texts are fetched whole: many servers compress on the fly, and answer HEAD with the size before compression or none.
- * Of the others the head tells the size; so much less is sent.
+ * Types that are fetched whole. Many servers compress texts on the fly, and answer HEAD with the size before
+ * compression or with none. For other types, the head shows the size, so less is sent.
  */
 const FETCHED: ReadonlySet<PageResource["type"]> = new Set(["script", "stylesheet", "frame"]);
 
-/** Asks for the first 60 resources, eight at once, for `budgetMs`; what does not answer stays unknown. */
+/**
+ * Requests the first 60 resources, eight at the same time, for `budgetMs` milliseconds. Resources that do not answer
+ * stay unknown.
+ */
 export async function measureResources(
   net: Net,
   resources: readonly PageResource[],
@@ -33,7 +36,7 @@ export async function measureResources(
   const measured: (MeasuredResource | null)[] = queue.map(() => null);
   const entries = queue.entries();
   const work = async (): Promise<void> => {
-    // One iterator for all workers: each takes the next one.
+    // All workers share one iterator, so each takes the next resource.
     for (const [index, resource] of entries) {
       const timeoutMs = Math.min(REQUEST_MS, until - net.monotonic());
       if (timeoutMs < LEAST_MS) return;
@@ -58,7 +61,8 @@ async function measure(net: Net, resource: PageResource, timeoutMs: number): Pro
       timeoutMs: Math.max(1, left),
     });
     if (fetched.status === "ok") return describe(resource, fetched.data, method, net.now());
-    const why = fetched.status === "failed" ? fetched.reason : "it leads to an address that may not be contacted";
+    const why =
+      fetched.status === "failed" ? fetched.reason : "it leads to an address that the probe is not allowed to contact";
     return { ...resource, ...NOTHING, failure: why };
   };
   if (FETCHED.has(resource.type)) return await ask("GET");

@@ -1,20 +1,23 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** The name of an address and whether it leads back. */
+/** The name of an address, and whether the name resolves to the address. */
 interface ReverseName {
-  /** PTR name, null where there is none or nobody answered. */
+  /** PTR name. Null if there is none or the lookup failed. */
   readonly hostname: string | null;
-  /** Whether there is any; null where nobody answered. */
+  /** Whether there is a PTR name. Null if the lookup failed. */
   readonly exists: boolean | null;
-  /** Forward-confirmed reverse DNS; null without a name or when the look-up of the name failed. */
+  /** Forward-confirmed reverse DNS. Null without a name, or if the lookup of the name failed. */
   readonly fcrdns: boolean | null;
 }
 
-/** A sane address has one or two PTR names; hostile ones have hundreds. */
+/** An ordinary address has one or two PTR names. Hostile ones have hundreds. */
 const MAX_NAMES = 3;
 
-/** Asks for the PTR names and looks the first few up again; a confirmed one is preferred (RFC 8501 section 1). */
-export async function reverseName(net: Net, ip: string): Promise<ReverseName> {
+/**
+ * Looks up the PTR names of an address, and then the addresses of the first few names. Prefers a confirmed name (RFC
+ * 8501 section 1).
+ */
+export async function lookUpReverseName(net: Net, ip: string): Promise<ReverseName> {
   const names = await net.dns.reverse(ip);
   if (names === null) return { hostname: null, exists: null, fcrdns: null };
   const verdicts = await Promise.all(
@@ -26,7 +29,7 @@ export async function reverseName(net: Net, ip: string): Promise<ReverseName> {
   return best ?? verdicts[0] ?? { hostname: null, exists: false, fcrdns: null };
 }
 
-/** Whether a name resolves to an address now; null where the look-up failed. */
+/** Reports whether a name resolves to an address now. Null if the lookup failed. */
 export async function resolvesTo(net: Net, hostname: string, ip: string): Promise<boolean | null> {
   const resolved = await net.dns.resolve(hostname, ip.includes(":") ? 6 : 4);
   switch (resolved.status) {
@@ -34,7 +37,8 @@ export async function resolvesTo(net: Net, hostname: string, ip: string): Promis
       return [...resolved.data.allowed, ...resolved.data.blocked].some((address) => address.ip === ip);
     case "failed":
       return ["nxdomain", "no_address", "invalid_name"].includes(resolved.reason) ? false : null;
-    // A name or addresses we may not use: whatever they are, they are not this address, which we may.
+    // A name or addresses that the probe is not allowed to use. They cannot include this address, which it is allowed
+    // to use.
     default:
       return false;
   }

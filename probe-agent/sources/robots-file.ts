@@ -4,26 +4,26 @@ import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 
-/** A site's robots.txt as it came. */
+/** A site's robots.txt as received. */
 interface RobotsAnswer {
-  /** Origin it was asked of, e.g. https://example.com. */
+  /** Origin that was asked, e.g. https://example.com. */
   readonly origin: string;
   readonly url: string;
   readonly status: number;
   readonly contentType: string | null;
-  /** At most 500 KiB. */
+  /** Up to 500 KiB. */
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
-  /** Why the file ended before its end; null where it did not. */
+  /** Why the body broke off. Null if it did not. */
   readonly broken: BodyBreak | null;
 }
 
-/** RFC 9309 section 2.5: what a crawler must read, and Google's does, is 500 KiB. */
+/** RFC 9309 section 2.5: a crawler must read at least 500 KiB. Google's crawler reads exactly that. */
 const MAX_BYTES = 500 * 1024;
-/** RFC 9309 section 2.3.1.2. */
+/** RFC 9309 section 2.3.1.2: crawlers should follow at least five redirects. */
 const MAX_REDIRECTS = 5;
 
-/** Fetches /robots.txt of a site named by host, host:port or URL; http:// where nothing answers over https://. */
+/** Fetches /robots.txt of a site given as host, host:port or URL. Uses http:// if nothing answers over https://. */
 export function fetchRobots(net: Net, site: string): Promise<Outcome<RobotsAnswer>> {
   return tryOnSite(site, (url) => fetchRobotsOf(net, new URL(url).origin));
 }

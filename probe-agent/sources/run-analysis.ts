@@ -5,14 +5,17 @@ import type { Unanalysed } from "#probe-agent/toolkit/analyses.ts";
 
 const TOO_COMPLEX = "page_too_complex";
 const FAILURES: Readonly<Record<Unanalysed["reason"], Outcome<never>>> = {
-  too_slow: failed("response", "target", TOO_COMPLEX, "what was received takes too long to analyse"),
-  out_of_memory: failed("response", "target", TOO_COMPLEX, "what was received takes too much memory to analyse"),
-  busy: failed("response", "probe", "busy", "the probe is analysing too much at once"),
+  too_slow: failed("response", "target", TOO_COMPLEX, "the received data takes too long to analyse"),
+  out_of_memory: failed("response", "target", TOO_COMPLEX, "the received data needs too much memory to analyse"),
+  busy: failed("response", "probe", "busy", "the probe is analysing too much at the same time"),
   cancelled: failed("response", "probe", "cancelled", "the check ended first"),
-  broken: failed("response", "probe", "broken", "the probe's analysis did not come up"),
+  broken: failed("response", "probe", "broken", "the probe's analysis did not start"),
 };
 
-/** Analyses what a stranger sent. Fails where that takes too much: page_too_complex is the sender's, all else the probe's. */
+/**
+ * Analyses data from a foreign server. Fails if that takes too much: page_too_complex is the sender's fault, everything
+ * else the probe's.
+ */
 export async function runAnalysis<Name extends AnalysisName>(
   net: Net,
   name: Name,
@@ -22,7 +25,7 @@ export async function runAnalysis<Name extends AnalysisName>(
   return analysed.ok ? ok(analysed.report) : FAILURES[analysed.reason];
 }
 
-/** Whether an outcome is the failure of a page that takes too much time or memory. */
+/** Reports whether an outcome is the failure of a page that needs too much time or memory. */
 export function isTooComplex(outcome: Outcome<unknown>): boolean {
   return outcome.status === "failed" && outcome.reason === TOO_COMPLEX;
 }

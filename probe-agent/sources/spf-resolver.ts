@@ -3,11 +3,12 @@ import type { SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
 import { fieldsOf, textsOf, type Found, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 
 /**
- * Octets to be written with a backslash. Not the backslash itself: names that come out of records have theirs already.
+ * Octets to escape with a backslash. The backslash itself is not among them, because names from records are already
+ * escaped.
  */
 const SPECIAL = new Set(Buffer.from('"$();@'));
 
-/** The resolver of SPF over a job's look-ups. */
+/** Creates the resolver for SPF on top of a job's lookups. */
 export function spfResolver(lookUp: LookUp): SpfResolver {
   return {
     async query(name, type) {
@@ -33,7 +34,7 @@ function recordsOf(found: Found, type: string): string[] {
   }
 }
 
-/** Presentation form of a name that macros made: any octet may stand between its dots. */
+/** Returns the presentation form of a name that macros produced. It can contain any octet between its dots. */
 function presentName(name: string): string {
   return name
     .split(".")

@@ -1,13 +1,13 @@
 import { classifyAddress } from "#shared/egress.ts";
 
-/** Services of others on the internet, by their usual hosts; an operator's own stand-in is none. */
+/** Hosts of third-party services on the internet. An operator's own service in their place is not one of them. */
 const OUTSIDERS = /(?:^|\.)(?:googleapis\.com|thegreenwebfoundation\.org)$/;
 
 /**
- * Whether a service may be told of a target at these addresses: outsiders are not told of what an operator has opened
- * inside a private network, and could not reach it anyway.
+ * Reports whether a service may learn about a target with these addresses. Third parties do not learn about hosts that
+ * an operator has opened inside a private network. They could not reach them anyway.
  */
-export function mayBeTold(serviceUrl: string, addresses: readonly string[]): boolean {
+export function mayReceiveTarget(serviceUrl: string, addresses: readonly string[]): boolean {
   const outside = OUTSIDERS.test(URL.parse(serviceUrl)?.hostname ?? "");
   return !outside || addresses.every((ip) => classifyAddress(ip) === "public");
 }

@@ -2,8 +2,8 @@ import type { Outcome } from "#shared/outcome.ts";
 import { siteUrls } from "#shared/target-url.ts";
 
 /**
- * What a site named by a host, host:port or URL gives: tried at the URL, or over https and, where nothing speaks TLS
- * there, over http. The first failure is told where both fail.
+ * Runs an attempt on a site given as host, host:port or URL: at the URL, or over https and then over http if nothing
+ * speaks TLS there. Returns the first failure if both fail.
  */
 export async function tryOnSite<T>(site: string, attempt: (url: string) => Promise<Outcome<T>>): Promise<Outcome<T>> {
   const [first, second] = siteUrls(site);

@@ -3,8 +3,8 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { fetchJson, type JsonAnswer } from "#probe-agent/sources/json.ts";
 import type { ServiceSource } from "#probe-agent/sources/service-source.ts";
 
-/** What one of the archive's services said, or in a few words why it said nothing. */
-export type Told<T> =
+/** Answer of one of the archive's services, or a short reason why there is none. */
+export type ArchiveAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly source: ServiceSource; readonly reason: string };
 
@@ -12,33 +12,36 @@ export type Told<T> =
 export interface CaptureIndex {
   /** Oldest first. */
   readonly captures: readonly Capture[];
-  /** There are more than these; the last of all is `last`. */
+  /** Whether there are more captures than these. The last one of all is `last`. */
   readonly cut: boolean;
-  /** Null where there is none, or it could not be had. */
+  /** Null if there is none, or if it is not available. */
   readonly last: Capture | null;
 }
 
-/** Captures counted at most: 3 MB of index. */
+/** Maximum number of captures counted. They take 3 MB of index. */
 const MAX_CAPTURES = 100_000;
 const INDEX_BYTES = 8 * 1024 * 1024;
-/** Patience with each service; the index of a page with many captures takes the archive 40 s and more. */
+/**
+ * Time limits for each service, in milliseconds. For a page with many captures, the archive's index takes 40 s and
+ * more.
+ */
 const AVAILABILITY_MS = 15_000;
 const INDEX_MS = 50_000;
-/** A second try needs this much time, and so much is left for the answer. */
+/** Minimum time left for a second try, and time kept for the answer. */
 const AGAIN_MS = 15_000;
 const RESERVE_MS = 1500;
-const OTHER_FORM = { ok: false, source: "service", reason: "an answer of another form" } as const;
+const OTHER_FORM = { ok: false, source: "service", reason: "an answer in an unknown form" } as const;
 
 /** Asks the availability service for the snapshot closest to now. */
-export async function askAvailability(net: Net, url: string): Promise<Told<Capture | null>> {
+export async function askAvailability(net: Net, url: string): Promise<ArchiveAnswer<Capture | null>> {
   const answer = await ask(net, net.services.waybackUrl, { url }, AVAILABILITY_MS);
   if (!answer.ok) return answer;
   const closest = readAvailability(answer.value);
   return closest === undefined ? OTHER_FORM : { ok: true, value: closest };
 }
 
-/** Asks the index for every capture of a page. */
-export async function askIndex(net: Net, url: string): Promise<Told<CaptureIndex>> {
+/** Reads every capture of a page from the index. */
+export async function askIndex(net: Net, url: string): Promise<ArchiveAnswer<CaptureIndex>> {
   const told = await askCaptures(net, url, MAX_CAPTURES + 1);
   if (!told.ok) return told;
   const cut = told.value.length > MAX_CAPTURES;
@@ -49,7 +52,7 @@ export async function askIndex(net: Net, url: string): Promise<Told<CaptureIndex
   return { ok: true, value: { captures: told.value.slice(0, MAX_CAPTURES), cut, last } };
 }
 
-async function askCaptures(net: Net, url: string, limit: number): Promise<Told<readonly Capture[]>> {
+async function askCaptures(net: Net, url: string, limit: number): Promise<ArchiveAnswer<readonly Capture[]>> {
   const query = { url, output: "json", fl: "timestamp,statuscode", limit: String(limit) };
   const answer = await ask(net, net.services.waybackCdxUrl, query, INDEX_MS);
   if (!answer.ok) return answer;
@@ -57,13 +60,15 @@ async function askCaptures(net: Net, url: string, limit: number): Promise<Told<r
   return captures === null ? OTHER_FORM : { ok: true, value: captures };
 }
 
-/** One question, put again where the service was only out of breath; a limit (429) is respected. */
+/**
+ * Sends one question, and again if the service was only overloaded (status 502 to 504). Respects a rate limit (429).
+ */
 async function ask(
   net: Net,
   service: string,
   query: Readonly<Record<string, string>>,
   patienceMs: number,
-): Promise<Told<unknown>> {
+): Promise<ArchiveAnswer<unknown>> {
   const url = new URL(service);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const once = (): Promise<JsonAnswer> => {
@@ -77,7 +82,7 @@ async function ask(
 }
 
 function reasonOf({ reason, status, body }: Extract<JsonAnswer, { readonly ok: false }>): string {
-  if (status === 429) return "too many questions for now (status 429)";
-  // The archive's own words for sites that asked not to be shown.
+  if (status === 429) return "the rate limit is reached (status 429)";
+  // The archive's reply for sites that asked not to be shown.
   return status === 403 && /blocked/i.test(body ?? "") ? "the site is excluded from the archive" : reason;
 }

@@ -9,43 +9,43 @@ import {
 import type { Outcome } from "#shared/outcome.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** What an answer comes to: a word for people, and whether and where to go on. */
+/** A parsed answer: a word for its outcome, and the server to ask next. */
 export interface Reading<T> {
   readonly data: T;
   /** found, absent, limited, reserved, unknown. */
   readonly outcome: string;
-  /** Another server that may know more, as printed; null: no need or none named. */
+  /** Another server that may know more, as printed. Null if none is needed or named. */
   readonly referral: string | null;
-  /** The server's own words where it turned the question away, else null. */
+  /** The server's own words if it refused the query, otherwise null. */
   readonly limit: string | null;
 }
 
-/** One server asked. */
+/** One server that was asked. */
 interface WhoisStep<T> {
   readonly server: WhoisServer;
   readonly outcome: string;
-  /** Null where no answer came. */
+  /** Null if no answer arrived. */
   readonly answer: { readonly data: T; readonly text: string; readonly cut: boolean } | null;
 }
 
-/** The way from the first server to the last. */
+/** All servers that were asked, from the first to the last. */
 interface WhoisTrail<T> {
   readonly steps: readonly WhoisStep<T>[];
   /** Why parts may be missing, one sentence each. */
   readonly limitations: readonly string[];
-  /** The last failure of a server to answer, or of its answer to be read; null where neither failed. */
+  /** The last failure of a server to answer, or of its answer to be parsed. Null if neither failed. */
   readonly failure: Exclude<Outcome<unknown>, { status: "ok" }> | null;
 }
 
-/** Referrals followed at most. */
+/** Maximum number of referrals followed. */
 const MAX_REFERRALS = 3;
 const QUESTION_MS = 7_000;
-/** Left for the answer's way back. */
+/** Time kept for sending the answer back, in milliseconds. */
 const RESERVE_MS = 500;
 
 /**
- * Asks the first server (the operator's, or IANA), then those it refers to. Only the operator's own is free of the
- * address rules: whoever it names is a stranger.
+ * Asks the first server (the operator's, `first`, or IANA), then the servers it refers to. Only the operator's own
+ * server is exempt from the address rules. Servers that it refers to are vetted like any other.
  */
 export async function askWhois<T>(
   net: Net,
@@ -63,7 +63,7 @@ export async function askWhois<T>(
     const server: WhoisServer = next;
     const name = serverText(server);
     if (seen.has(name)) {
-      // Thick registries name themselves; a circle of several is worth a word.
+      // Registries with complete data refer to themselves. Only a circle of several servers is reported.
       if (serverText(steps.at(-1)?.server ?? server) !== name)
         limitations.push(`WHOIS: referrals lead back to ${name}.`);
       break;
@@ -81,42 +81,42 @@ export async function askWhois<T>(
     });
     if (reply.status !== "ok") {
       failure = reply;
-      const why = wordOf(reply);
+      const why = reasonOf(reply);
       steps.push({ server, outcome: why, answer: null });
-      limitations.push(`WHOIS: ${name} gave no answer (${why}).`);
+      limitations.push(`WHOIS: ${name} did not answer (${why}).`);
       break;
     }
     const { text, truncated, error } = reply.data;
-    if (truncated) limitations.push(`WHOIS: ${name} sent more than 256 KB; the rest was not read.`);
+    if (truncated) limitations.push(`WHOIS: ${name} sent more than 256 KB. The rest was not read.`);
     if (error !== null) limitations.push(`WHOIS: the answer of ${name} broke off (${error}).`);
     const reading = await read(text, server);
     if (reading.status !== "ok") {
       failure = reading;
-      steps.push({ server, outcome: wordOf(reading), answer: null });
-      limitations.push(`WHOIS: the answer of ${name} could not be read (${sentenceOf(reading)}).`);
+      steps.push({ server, outcome: reasonOf(reading), answer: null });
+      limitations.push(`WHOIS: the answer of ${name} could not be read (${messageOf(reading)}).`);
       break;
     }
     const { data, outcome, referral, limit } = reading.data;
     steps.push({ server, outcome, answer: { data, text, cut: truncated } });
     next = referral === null ? null : readReferral(referral);
-    if (outcome === "limited") limitations.push(turnedAway(name, limit));
+    if (outcome === "limited") limitations.push(describeRefusal(name, limit));
     if (outcome === "unknown" && referral === null)
-      limitations.push(`WHOIS: ${name} answered, but with nothing that can be read as a registration.`);
-    if (referral !== null && next === null) limitations.push(`WHOIS: ${name} refers to no usable WHOIS server.`);
+      limitations.push(`WHOIS: ${name} answered, but its answer contains no readable registration.`);
+    if (referral !== null && next === null) limitations.push(`WHOIS: ${name} refers to an unusable WHOIS server.`);
   }
   return { steps, limitations, failure };
 }
 
-/** The server's own words tell how long to wait, where it does. */
-function turnedAway(name: string, words: string | null): string {
+/** Describes a refusal because of a rate limit. The server's own words say how long to wait, if it does. */
+function describeRefusal(name: string, words: string | null): string {
   const quoted = words === null ? "" : `: "${words}"`;
-  return `WHOIS: ${name} limits how often it may be asked and turned this question away${quoted}. Ask again later.`;
+  return `WHOIS: ${name} refused the query because of its rate limit${quoted}. Try again later.`;
 }
 
-function wordOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
+function reasonOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
   return reply.status === "failed" ? reply.reason : "not allowed";
 }
 
-function sentenceOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
+function messageOf(reply: Exclude<Outcome<unknown>, { status: "ok" }>): string {
   return reply.status === "failed" ? reply.message : "not allowed";
 }

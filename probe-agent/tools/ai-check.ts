@@ -7,7 +7,7 @@ import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
-import { readSeen, seePage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";
 import { tryOnSite } from "#probe-agent/sources/try-on-site.ts";
 import { gatherFiles, readText, type SiteFiles } from "#probe-agent/tools/ai-check/gather.ts";
@@ -17,9 +17,9 @@ const MAX_SITEMAPS = 20;
 
 /** Fetches the site's root page and its well-known files, and scores both. */
 export const aiCheck = implement(contract, async (net, { domain }) => {
-  const seen = await tryOnSite(domain, (url) => seePage(net, url));
+  const seen = await tryOnSite(domain, (url) => fetchPage(net, url));
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "ai-page", {});
+  const read = await analysePage(net, seen.data, "ai-page", {});
   if (read.status !== "ok") return read;
   const { head, observedAt } = seen.data;
   const { meta, content, reserved: ownReserved, usage: ownUsage } = read.data.report;

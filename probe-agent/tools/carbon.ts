@@ -5,7 +5,7 @@ import { resourceLimitations, sumBytes } from "#probe-agent/analysis/page/page-r
 import type { ResourceType } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { askGreenWeb } from "#probe-agent/sources/green-web.ts";
-import { readSeen, seePage, type SeenPage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage, type FetchedPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -31,9 +31,9 @@ const CAVEATS = [
 
 /** Measures the bytes of a page and its resources, and estimates the emissions of their transfer. */
 export const carbon = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
+  const seen = await fetchPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "resources", {});
+  const read = await analysePage(net, seen.data, "resources", {});
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const { final } = snapshot;
@@ -86,7 +86,7 @@ export const carbon = implement(contract, async (net, { url }) => {
 /**
  * Returns the page's size on the wire. If it was not read to its end, returns its Content-Length, or null without one.
  */
-function pageBytes({ snapshot: { body, final } }: SeenPage): number | null {
+function pageBytes({ snapshot: { body, final } }: FetchedPage): number | null {
   if (!body.truncated && body.error === null) return body.transferredBytes;
   const [length = ""] = headerValues(final.headers, "content-length");
   return /^\d{1,15}$/.test(length) ? Number(length) : null;

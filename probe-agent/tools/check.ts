@@ -140,10 +140,10 @@ async function reverseOf(net: Net, ip: string): Promise<string | null> {
   const patience = Math.min(REVERSE_MS, net.remainingMs() / 2);
   if (classifyAddress(ip) === "refused") return null;
   let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<readonly string[]>((resolve) => {
+  const timedOutRecords = new Promise<readonly string[]>((resolve) => {
     timer = setTimeout(() => resolve([]), patience);
   });
-  const names = await Promise.race([net.dns.reverse(ip), tooLate]);
+  const names = await Promise.race([net.dns.reverse(ip), timedOutRecords]);
   clearTimeout(timer);
   return names?.[0] ?? null;
 }

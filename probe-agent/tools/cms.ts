@@ -7,7 +7,7 @@ import { lowerForeignConfidence } from "#probe-agent/analysis/page/cms/foreign.t
 import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms/parts.ts";
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { fetchPage } from "#probe-agent/sources/page.ts";
 import { confirmSystem, type Confirmed } from "#probe-agent/tools/cms/confirm.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
@@ -25,7 +25,7 @@ const MAX_PLUGINS = 100;
  * system, which can reveal what its pages do not.
  */
 export const cms = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
+  const seen = await fetchPage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;
   const { head, observedAt } = seen.data;
   const found = await fingerprint(net, seen.data, { withSystem: true });

@@ -5,7 +5,7 @@ import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
-import { readWhatCan, seeSlowPage } from "#probe-agent/sources/page.ts";
+import { analysePageOrHeaders, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Maximum size of the list of cookies, of one of its texts and of the findings, in octets of JSON. */
@@ -16,9 +16,9 @@ const FINDINGS_BYTES = 40_000;
 /** Analyses the cookies of a page and of the redirects to it. */
 export const cookie = implement(contract, async (net, { url }) => {
   const now = net.now();
-  const seen = await seeSlowPage(net, url);
+  const seen = await fetchSlowPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readWhatCan(net, seen.data, "trackers", {});
+  const read = await analysePageOrHeaders(net, seen.data, "trackers", {});
   if (read.status !== "ok") return read;
   const { head, snapshot, observedAt } = seen.data;
   const hops = snapshot.hops.map((hop) => ({ url: hop.url, headers: hop.headers }));

@@ -1,13 +1,13 @@
 import { ok } from "#shared/outcome.ts";
 import { csp as contract } from "#shared/tools/csp.ts";
-import { readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Analyses the policies of a page's headers and meta elements together. */
 export const csp = implement(contract, async (net, { url }) => {
-  const seen = await seeSlowPage(net, url);
+  const seen = await fetchSlowPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "csp", {});
+  const read = await analysePage(net, seen.data, "csp", {});
   if (read.status !== "ok") return read;
   const { head, observedAt } = seen.data;
   const { fields, limitations } = read.data.report;

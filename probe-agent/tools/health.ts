@@ -6,7 +6,7 @@ import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";
-import { readWhatCan, seePage } from "#probe-agent/sources/page.ts";
+import { analysePageOrHeaders, fetchPage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
@@ -31,11 +31,11 @@ export function healthOn(
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
   return implement(contract, async (net, { url }) => {
     const now = net.now();
-    const seen = await seePage(net, url);
+    const seen = await fetchPage(net, url);
     if (seen.status !== "ok") return seen;
     const { snapshot: page } = seen.data;
     const facts = await gather(net, page, now, ports);
-    const read = await readWhatCan(net, seen.data, "health", facts);
+    const read = await analysePageOrHeaders(net, seen.data, "health", facts);
     if (read.status !== "ok") return read;
     return ok({
       url: page.url,

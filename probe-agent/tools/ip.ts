@@ -5,7 +5,7 @@ import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 import { ipReport } from "#probe-agent/analysis/registry/ip-report.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { askRdap } from "#probe-agent/sources/rdap.ts";
-import { reverseName } from "#probe-agent/sources/reverse-name.ts";
+import { lookUpReverseName } from "#probe-agent/sources/reverse-name.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Left for the answer's way back once the sources have had their time. */
@@ -25,7 +25,7 @@ export const ip = implement(contract, async (net, { host }) => {
   const outside = type === "public" || type === "anycast";
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru, rdap] = await Promise.all([
-    waitAtMost(patience, reverseName(net, address.ip), null),
+    waitAtMost(patience, lookUpReverseName(net, address.ip), null),
     outside ? waitAtMost(patience, askCymru(net, address.ip), null) : null,
     outside ? waitAtMost(patience, askRdap(net, address.ip), null) : null,
   ]);

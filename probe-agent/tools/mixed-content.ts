@@ -1,18 +1,18 @@
 import { ok } from "#shared/outcome.ts";
 import { mixedContent as contract } from "#shared/tools/mixed-content.ts";
-import { isCut, readSeen, seeSlowPage } from "#probe-agent/sources/page.ts";
+import { isBodyIncomplete, analysePage, fetchSlowPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Finds the insecure references in a page's HTML. */
 export const mixedContent = implement(contract, async (net, { url }) => {
-  const seen = await seeSlowPage(net, url);
+  const seen = await fetchSlowPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "mixed-content", {});
+  const read = await analysePage(net, seen.data, "mixed-content", {});
   if (read.status !== "ok") return read;
   const { head, isHtml, observedAt } = seen.data;
   const { fields, limitations } = read.data.report;
   // If a page is incomplete and its part has no insecure reference, the page is not known to be clean.
-  const unsure = fields.https && fields.verdict === "clean" && isCut(seen.data);
+  const unsure = fields.https && fields.verdict === "clean" && isBodyIncomplete(seen.data);
   return ok({
     ...head,
     ...fields,

@@ -7,7 +7,7 @@ import { missingRequired } from "#probe-agent/analysis/page/social/required.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { excerpt } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { readSeen, seePage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { checkImage } from "#probe-agent/tools/og-preview/image-check.ts";
 
@@ -20,9 +20,9 @@ const GRAPH_BUDGET = 25_000;
 
 /** Reports what a shared link to a page looks like, and checks its first image. */
 export const ogPreview = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
+  const seen = await fetchPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "og-preview", {});
+  const read = await analysePage(net, seen.data, "og-preview", {});
   if (read.status !== "ok") return read;
   const { head, observedAt } = seen.data;
   const { tags, reading, card, fallback } = read.data.report;

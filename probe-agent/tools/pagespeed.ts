@@ -7,7 +7,7 @@ import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts"
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import { mayBeTold } from "#probe-agent/sources/third-party-services.ts";
+import { mayReceiveTarget } from "#probe-agent/sources/third-party-services.ts";
 import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { localResult } from "#probe-agent/tools/pagespeed/local.ts";
@@ -27,7 +27,7 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
   const resolved = await net.dns.resolve(host);
   if (resolved.status !== "ok") return resolved;
   const addresses = [...resolved.data.allowed, ...resolved.data.blocked].map(({ ip }) => ip);
-  const insights = mayBeTold(net.services.psiUrl, addresses)
+  const insights = mayReceiveTarget(net.services.psiUrl, addresses)
     ? await askInsights(net, { url, strategy }, Math.min(INSIGHTS_MS, Math.max(1, net.remainingMs() - RESERVE_MS)))
     : ({
         kind: "unavailable",

@@ -21,7 +21,7 @@ import { isKeptForWeek, isStatic, isText, resourceReport } from "#probe-agent/an
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
-import { readSeen, seePage, type PageReportOf, type SeenPage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage, type PageReportOf, type FetchedPage } from "#probe-agent/sources/page.ts";
 import { measureResources } from "#probe-agent/sources/resources.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { gatherSamples, middleSample, type TimedLoad } from "#probe-agent/tools/performance/samples.ts";
@@ -36,13 +36,13 @@ const POOR_TTFB_MS = 1800;
 
 /** Times the page up to three times, measures its resources, then scores all of it. */
 export const performance = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url);
+  const seen = await fetchPage(net, url);
   if (seen.status !== "ok") return seen;
   const { head, snapshot, observedAt } = seen.data;
   const { final, body } = snapshot;
   const samples = await gatherSamples(net, snapshot);
   const middle = middleSample(samples);
-  const read = await readSeen(net, seen.data, "resources", {});
+  const read = await analysePage(net, seen.data, "resources", {});
   if (read.status !== "ok") return read;
   const { found, dom } = read.data.report;
   const measurement = await measureResources(net, found.resources, net.remainingMs() - RESERVE_MS);
@@ -108,7 +108,7 @@ export const performance = implement(contract, async (net, { url }) => {
 });
 
 function collectFacts(
-  { snapshot, contentType }: SeenPage,
+  { snapshot, contentType }: FetchedPage,
   middle: TimedLoad,
   { found, dom }: PageReportOf<"resources">,
   { measured }: Measurement,

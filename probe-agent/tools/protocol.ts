@@ -7,7 +7,7 @@ import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { Hop } from "#probe-agent/port/http.ts";
-import { askHttpsRecords, tooLate, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
+import { askHttpsRecords, timedOutRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
 import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
 import { askTls } from "#probe-agent/tools/protocol/tls.ts";
@@ -38,7 +38,7 @@ export const protocol = implement(contract, async (net, { url }) => {
   const [others, secured, records] = await Promise.all([
     Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
     final.tls === null ? null : askTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
-    isLiteral ? null : waitAtMost(DNS_MS, askHttpsRecords(net, host, port), tooLate(host, port)),
+    isLiteral ? null : waitAtMost(DNS_MS, askHttpsRecords(net, host, port), timedOutRecords(host, port)),
   ]);
   const attempts = [...tried, ...others];
   const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));

@@ -3,7 +3,7 @@ import { redirects as contract } from "#shared/tools/redirects.ts";
 import { FOLLOWED_DELAY_S } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { redirectReport } from "#probe-agent/analysis/web/redirects.ts";
 import { failureRow, followChain } from "#probe-agent/sources/chain.ts";
-import { UNREAD } from "#probe-agent/sources/page.ts";
+import { HTML_NOT_EXAMINED } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Follows a redirect chain once and reports it. */
@@ -33,7 +33,7 @@ export const redirects = implement(contract, async (net, { url, max, ua }) => {
       ...(body.error === null && !body.truncated
         ? []
         : ["The last page was not read to its end: a refresh in the rest is not detected."]),
-      ...(chain.landing.unread ? [UNREAD] : []),
+      ...(chain.landing.unread ? [HTML_NOT_EXAMINED] : []),
       "Scripts are not executed: redirects by script are not detected.",
     ],
   });

@@ -15,10 +15,10 @@ import { isTooComplex } from "#probe-agent/sources/run-analysis.ts";
 import {
   describeSnapshot,
   limitationsOf,
-  readSeen,
-  seeSlowPage,
-  UNREAD,
-  type SeenPage,
+  analysePage,
+  fetchSlowPage,
+  HTML_NOT_EXAMINED,
+  type FetchedPage,
 } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -37,7 +37,7 @@ export function securityOn(
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
   return implement(contract, async (net, { url }) => {
     const now = net.now();
-    const asked = await seeSlowPage(net, url);
+    const asked = await fetchSlowPage(net, url);
     if (asked.status !== "ok") return asked;
     const secure = await securePage(net, asked.data, ports);
     const seen = secure ?? asked.data;
@@ -62,7 +62,7 @@ export function securityOn(
     const inventory = headerInventory(final.headers);
     const gradable = isGradable(final.code);
     const facts = { now, snapshot: beside, redirectionKnown: http.known };
-    const read = gradable ? await readSeen(net, seen, "security", facts) : null;
+    const read = gradable ? await analysePage(net, seen, "security", facts) : null;
     if (read !== null && read.status !== "ok" && !isTooComplex(read)) return read;
     const graded = read?.status === "ok" ? read.data : null;
     const preload = evidence === null ? { eligible: null, faults: [] } : judgePreload(evidence);
@@ -99,7 +99,7 @@ export function securityOn(
           : ["This probe has no HSTS preload list: an entry there would earn 5 points."]),
         ...(evidence === null ? ["Whether the domain may enter the preload list could not be told."] : []),
         ...(inventory.cut ? ["Not all headers are listed."] : []),
-        ...(read === null || graded !== null ? [] : [`${UNREAD} There is no grade without it.`]),
+        ...(read === null || graded !== null ? [] : [`${HTML_NOT_EXAMINED} There is no grade without it.`]),
         ...(graded?.limitations ?? limitationsOf(seen)),
       ],
     });
@@ -110,7 +110,7 @@ export function securityOn(
 export const security = securityOn({ http: 80, https: 443 });
 
 /** Where the page came over http:// though https:// answers too, MDN grades the latter; null: it came over https, or nothing answers. */
-async function securePage(net: Net, { snapshot }: SeenPage, ports: WebPorts): Promise<SeenPage | null> {
+async function securePage(net: Net, { snapshot }: FetchedPage, ports: WebPorts): Promise<FetchedPage | null> {
   if (snapshot.finalUrl.startsWith("https:")) return null;
   const url = new URL(snapshot.finalUrl);
   url.protocol = "https:";

@@ -5,16 +5,16 @@ import type { SeoSite } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
-import { readSeen, seePage } from "#probe-agent/sources/page.ts";
+import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { fetchSiteFacts } from "#probe-agent/tools/seo-audit/gather.ts";
 
 /** Reads a page, then the files of its site that matter to search engines, and audits both. */
 export const seoAudit = implement(contract, async (net, { url }) => {
   const now = net.now();
-  const seen = await seePage(net, url);
+  const seen = await fetchPage(net, url);
   if (seen.status !== "ok") return seen;
-  const read = await readSeen(net, seen.data, "seo-page", { now });
+  const read = await analysePage(net, seen.data, "seo-page", { now });
   if (read.status !== "ok") return read;
   const { report: page, limitations } = read.data;
   const site = await fetchSiteFacts(net, page.url, page.favicon !== null && page.favicon.declared === null);

@@ -4,7 +4,7 @@ import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import { smtpReport } from "#probe-agent/analysis/mail/smtp/report.ts";
-import { reverseName } from "#probe-agent/sources/reverse-name.ts";
+import { lookUpReverseName } from "#probe-agent/sources/reverse-name.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
 import { converse } from "#probe-agent/tools/smtp-test/converse.ts";
@@ -31,7 +31,7 @@ export function smtpTestOn(
     const { host, address, link, attempts, hasBlocked } = connected.data;
     const implicit = implicitTlsPorts.includes(port);
     const isName = isIP(host) === 0;
-    const reverse = reverseName(net, address.ip);
+    const reverse = lookUpReverseName(net, address.ip);
     const tlsa = isName ? lookUpTlsa(net, host, port) : Promise.resolve(null);
     const conversation = await converse(net, link, { implicit, servername: isName ? host : null });
     const nothing = nothingHeard(conversation);

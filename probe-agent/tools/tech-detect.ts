@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { techDetect as contract } from "#shared/tools/tech-detect.ts";
 import { reportTechnologies } from "#probe-agent/analysis/page/tech/report.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
-import { seePage } from "#probe-agent/sources/page.ts";
+import { fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Maximum time to fetch the page, in milliseconds. Leaves time to analyse it. */
@@ -10,7 +10,7 @@ const PAGE_MS = 18_000;
 
 /** Detects technologies by a page, its headers, the DNS records of its host and its certificate. */
 export const techDetect = implement(contract, async (net, { url }) => {
-  const seen = await seePage(net, url, { timeoutMs: PAGE_MS });
+  const seen = await fetchPage(net, url, { timeoutMs: PAGE_MS });
   if (seen.status !== "ok") return seen;
   const { head, observedAt } = seen.data;
   const found = await fingerprint(net, seen.data);

@@ -1,7 +1,7 @@
 import { failed, ok } from "#shared/outcome.ts";
 import { wayback as contract } from "#shared/tools/wayback.ts";
 import { countYears, toSnapshot, type Capture } from "#probe-agent/analysis/web/wayback.ts";
-import { askAvailability, askIndex, type CaptureIndex, type Told } from "#probe-agent/sources/wayback.ts";
+import { askAvailability, askIndex, type CaptureIndex, type ArchiveAnswer } from "#probe-agent/sources/wayback.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /**
@@ -48,7 +48,7 @@ export const wayback = implement(contract, async (net, { url: given }) => {
   });
 });
 
-function limitationsOf(available: Told<Capture | null>, index: Told<CaptureIndex>): string[] {
+function limitationsOf(available: ArchiveAnswer<Capture | null>, index: ArchiveAnswer<CaptureIndex>): string[] {
   return [
     ...(available.ok ? [] : [`The availability service did not answer: ${available.reason}.`]),
     ...(index.ok ? [] : [`Snapshots were not counted, the index did not answer: ${index.reason}.`]),

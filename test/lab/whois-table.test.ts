@@ -240,7 +240,7 @@ describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-i
     });
     const dead = await asker.see<ResultOf<typeof ipContract>>("ip", { host: "9.9.9.9" });
     expect(dead).toMatchObject({ asn: 19_281, announced_prefix: "9.9.9.0/24", rdap: null });
-    expect(dead.limitations.join(" ")).toMatch(/RDAP: the registry gave no registration \(refused\)/);
+    expect(dead.limitations.join(" ")).toMatch(/RDAP: the registry returned no registration \(refused\)/);
   });
 
   it("ip: an address of the lab has a name that leads back, and no network", async () => {

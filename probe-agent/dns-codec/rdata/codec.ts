@@ -6,7 +6,7 @@ import { LAYOUTS, type Layout } from "#probe-agent/dns-codec/rdata/table.ts";
 import { Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
-/** RDATA read: presentation form, octets with names expanded, fields by RFC name. */
+/** Parsed RDATA: presentation form, octets with expanded names, and fields by RFC name. */
 interface Rdata {
   readonly data: string;
   readonly raw: Uint8Array;
@@ -20,8 +20,9 @@ function layoutOf(type: string): Layout | undefined {
 }
 
 /**
- * Reads the RDATA between two offsets of a message. RDATA that does not fit its type is that record's fault alone and
- * comes as the octets of RFC 3597 (`\# 3 0A0000`) with nothing typed. Throws DecodeError for a name that cannot be read.
+ * Reads the RDATA between two offsets of a message. RDATA that is not valid for its type affects only that record: it
+ * is returned as the octets of RFC 3597 (`\# 3 0A0000`) without typed fields. Throws DecodeError for a name that cannot
+ * be read.
  */
 export function readRdata(type: string, message: Uint8Array, start: number, end: number): Rdata {
   const layout = layoutOf(type);
@@ -59,15 +60,15 @@ function formatOpaque(raw: Uint8Array): string {
   return raw.length === 0 ? "\\# 0" : `\\# ${raw.length} ${toHex(raw)}`;
 }
 
-/** RDATA octets of a type from its presentation form, names not compressed. Throws DecodeError. */
+/** Parses the presentation form of a type's RDATA into octets, with names uncompressed. Throws DecodeError. */
 export function parseRdata(type: string, text: string): Uint8Array {
   const tokens = new Tokens(text);
   if (tokens.peek() === "\\#") return parseOpaque(tokens);
   const layout = layoutOf(type);
-  if (layout === undefined) throw new DecodeError(`only the \\# form is known for ${type}`);
+  if (layout === undefined) throw new DecodeError(`only the \\# form is supported for ${type}`);
   const values: Record<string, unknown> = {};
   for (const [name, field] of inTextOrder(layout)) values[name] = field.parse(tokens);
-  if (tokens.left > 0) throw new DecodeError("more words than fields");
+  if (tokens.left > 0) throw new DecodeError("there are more words than fields");
   const writer = new ByteWriter();
   for (const [name, field] of layout.fields) field.write(writer, values[name]);
   return writer.finish();
@@ -82,8 +83,8 @@ function parseOpaque(tokens: Tokens): Uint8Array {
 }
 
 /**
- * Canonical form of RDATA (RFC 4034 section 6.2) for signatures: names in lower case where the type says so.
- * `raw` is as `readRdata` gave it.
+ * Returns RDATA in canonical form for signatures (RFC 4034 section 6.2): names in lower case if the type requires it.
+ * `raw` is the value that `readRdata` returned.
  */
 export function canonicalRdata(type: string, raw: Uint8Array): Uint8Array {
   const layout = layoutOf(type);
@@ -91,7 +92,7 @@ export function canonicalRdata(type: string, raw: Uint8Array): Uint8Array {
   try {
     return readFields(layout, new RdataReader(raw, 0, raw.length, true)).raw;
   } catch (error) {
-    // RDATA that does not fit its type has no names to lower.
+    // RDATA that is not valid for its type has no names to convert.
     if (error instanceof DecodeError) return raw;
     throw error;
   }

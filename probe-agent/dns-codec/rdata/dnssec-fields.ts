@@ -18,7 +18,7 @@ function codeOf(mnemonic: string): number {
   return code;
 }
 
-/** RRSIG's times: the value is seconds since 1970 modulo 2^32, the text YYYYMMDDHHmmSS (RFC 4034 section 3.2). */
+/** A time of RRSIG. The value is seconds since 1970 modulo 2^32, the text is YYYYMMDDHHmmSS (RFC 4034 section 3.2). */
 export const timestamp: Field<number> = {
   read: (reader) => reader.u32(),
   write: (writer, value) => writer.u32(value),
@@ -71,7 +71,10 @@ function writeBitmap(writer: ByteWriter, types: readonly string[]): void {
   }
 }
 
-/** Key tag of a DNSKEY's RDATA (RFC 4034 appendix B; algorithm 1 is not in use any more). */
+/**
+ * Computes the key tag of a DNSKEY's RDATA (RFC 4034 appendix B). Algorithm 1, which has its own formula, is no longer
+ * in use.
+ */
 export function keyTag(rdata: Uint8Array): number {
   let sum = 0;
   for (const [index, octet] of rdata.entries()) sum += (index & 1) === 0 ? octet << 8 : octet;

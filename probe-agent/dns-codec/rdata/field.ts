@@ -6,8 +6,8 @@ import { escapeWord, quoteWord, unescapeWord, type Tokens } from "#probe-agent/d
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 /**
- * One field of a record's RDATA: octets <-> value <-> presentation form. Values are plain JSON; octets are text with
- * one character each (latin1), hexadecimal or base64. `read` and `parse` throw DecodeError.
+ * A field of a record's RDATA, convertible between octets, value and presentation form. Values are plain JSON. Octets
+ * are text with one character each (latin1), hexadecimal or base64. `read` and `parse` throw DecodeError.
  */
 export interface Field<V> {
   read(reader: RdataReader): V;
@@ -26,10 +26,10 @@ function integer(bits: 8 | 16 | 32): Field<number> {
   };
 }
 
-/** A decimal integer from 0 to `maximum`. Throws DecodeError. */
+/** Parses a decimal integer from 0 to `maximum`. Throws DecodeError. */
 export function parseInteger(word: string, maximum: number): number {
   const value = /^\d{1,10}$/.test(word) ? Number(word) : Number.NaN;
-  if (!(value <= maximum)) throw new DecodeError(`${word.slice(0, 20)} is no integer up to ${maximum}`);
+  if (!(value <= maximum)) throw new DecodeError(`${word.slice(0, 20)} is not an integer from 0 to ${maximum}`);
   return value;
 }
 
@@ -40,7 +40,7 @@ export const u16 = integer(16);
 /** Four octets as a number. */
 export const u32 = integer(32);
 
-/** A domain name; the value has no final dot, the presentation form has one: it is absolute in any zone file. */
+/** A domain name. The value has no final dot. The presentation form has one, so it is absolute in any zone file. */
 export const domainName: Field<string> = {
   read: (reader) => nameToText(reader.name()),
   write(writer, value) {
@@ -84,7 +84,7 @@ export const characterString: Field<string> = {
   parse: (tokens) => latin1(unescapeWord(tokens.take())),
 };
 
-/** One or more character-strings up to the end. */
+/** One or more character-strings until the end of the RDATA. */
 export const characterStrings: Field<readonly string[]> = {
   read(reader) {
     const strings = [characterString.read(reader)];
@@ -100,7 +100,7 @@ export const characterStrings: Field<readonly string[]> = {
   },
 };
 
-/** Text without a length of its own up to the end, quoted: CAA's value (RFC 8659), URI's target (RFC 7553). */
+/** Text without a length octet until the end of the RDATA, quoted: CAA's value (RFC 8659), URI's target (RFC 7553). */
 export const quotedRest: Field<string> = {
   read: (reader) => latin1(reader.rest()),
   write: (writer, value) => writer.bytes(Buffer.from(value, "latin1")),
@@ -108,13 +108,13 @@ export const quotedRest: Field<string> = {
   parse: (tokens) => latin1(unescapeWord(tokens.take())),
 };
 
-/** CAA's property tag: a length octet and letters or digits, unquoted (RFC 8659 section 4.1). */
+/** CAA's property tag: a length octet, then letters or digits, unquoted (RFC 8659 section 4.1). */
 export const tag: Field<string> = {
   ...characterString,
   format: (value) => (/^[0-9a-z]+$/i.test(value) ? value : `"${escapeWord(value)}"`),
 };
 
-/** Octets as text with one character each. */
+/** Converts octets to text with one character each. */
 export function latin1(octets: Uint8Array): string {
   return Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString("latin1");
 }

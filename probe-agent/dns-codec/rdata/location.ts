@@ -2,7 +2,8 @@ import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import type { Field } from "#probe-agent/dns-codec/rdata/field.ts";
 import type { Tokens } from "#probe-agent/dns-codec/rdata/tokens.ts";
 
-// RFC 1876 section 2: thousandths of an arc second from 2^31, centimetres from 100 km below the WGS 84 spheroid.
+// RFC 1876 section 2: angles in thousandths of an arc second from 2^31, altitude in centimetres from 100 km below the
+// WGS 84 spheroid.
 const EQUATOR = 2 ** 31;
 const BASE_CM = 10_000_000;
 const PER_DEGREE = 3_600_000;
@@ -49,7 +50,10 @@ export const altitude: Field<number> = {
   parse: (tokens) => metres(tokens.take()),
 };
 
-/** A size or precision in metres: one octet of mantissa and power of ten, in centimetres; optional in text. */
+/**
+ * A size or precision in metres. On the wire, it is one octet of mantissa and power of ten, in centimetres. Optional in
+ * text.
+ */
 export function extent(defaultMetres: number): Field<number> {
   return {
     read(reader) {
@@ -67,7 +71,7 @@ export function extent(defaultMetres: number): Field<number> {
   };
 }
 
-/** The version octet, which the text leaves out; only 0 is defined. */
+/** The version octet, which the text leaves out. Only 0 is defined. */
 export const version: Field<number> = {
   read(reader) {
     const value = reader.u8();

@@ -1,10 +1,10 @@
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import type { Field } from "#probe-agent/dns-codec/rdata/field.ts";
 
-// RFC 4648 section 7, "Extended Hex" alphabet: NSEC3 owner hashes (RFC 5155 section 3.3).
+// RFC 4648 section 7, "Extended Hex" alphabet. Used by NSEC3 owner hashes (RFC 5155 section 3.3).
 const BASE32_HEX = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
 
-/** Octets up to the end, in hexadecimal (upper case, as dig prints it). */
+/** Octets until the end of the RDATA in hexadecimal (upper case, as dig prints it). */
 export const hexRest: Field<string> = {
   read: (reader) => toHex(reader.rest()),
   write: (writer, value) => writer.bytes(Buffer.from(value, "hex")),
@@ -12,7 +12,7 @@ export const hexRest: Field<string> = {
   parse: (tokens) => parseHex(tokens.rest().join("")),
 };
 
-/** Octets up to the end, in base64. */
+/** Octets until the end of the RDATA in base64. */
 export const base64Rest: Field<string> = {
   read: (reader) => Buffer.from(reader.rest()).toString("base64"),
   write: (writer, value) => writer.bytes(Buffer.from(value, "base64")),
@@ -20,7 +20,7 @@ export const base64Rest: Field<string> = {
   parse: (tokens) => parseBase64(tokens.rest().join("")),
 };
 
-/** NSEC3's salt behind a length octet; "-" where it is empty (RFC 5155 section 3.3). */
+/** NSEC3's salt after a length octet. "-" if it is empty (RFC 5155 section 3.3). */
 export const salt: Field<string> = {
   read: (reader) => toHex(reader.take(reader.u8())),
   write(writer, value) {
@@ -34,7 +34,7 @@ export const salt: Field<string> = {
   },
 };
 
-/** NSEC3's next hashed owner behind a length octet, in base32hex without padding. */
+/** NSEC3's next hashed owner after a length octet, in base32hex without padding. */
 export const nextHash: Field<string> = {
   read: (reader) => toBase32Hex(reader.take(reader.u8())),
   write(writer, value) {
@@ -51,12 +51,12 @@ function bounded(text: string, maximum: number): string {
   return text;
 }
 
-/** Upper-case hexadecimal. */
+/** Formats octets as upper-case hexadecimal. */
 export function toHex(octets: Uint8Array): string {
   return Buffer.from(octets).toString("hex").toUpperCase();
 }
 
-/** Upper-case hexadecimal of a hexadecimal word. Throws DecodeError. */
+/** Checks a hexadecimal word and returns it in upper case. Throws DecodeError. */
 export function parseHex(text: string): string {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) throw new DecodeError("not hexadecimal");
   return text.toUpperCase();

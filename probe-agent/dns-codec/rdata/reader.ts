@@ -1,10 +1,10 @@
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { lowerName, readName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
 
-/** A name inside RDATA that cannot be read: the message as a whole is not to be trusted. */
+/** Error for a name inside RDATA that cannot be read. The whole message cannot be trusted then. */
 export class RdataNameError extends DecodeError {}
 
-/** Reads one record's RDATA and keeps it with all names expanded. Throws DecodeError past the RDATA's end. */
+/** Reads one record's RDATA, and keeps a copy with all names expanded. Throws DecodeError past the end of the RDATA. */
 export class RdataReader {
   readonly #message: Uint8Array;
   readonly #end: number;
@@ -13,7 +13,7 @@ export class RdataReader {
   #position: number;
   #copied: number;
 
-  /** `lowerNames` gives the canonical form of RFC 4034 section 6.2 in `expanded()`. */
+  /** `lowerNames` makes `expanded()` return the canonical form of RFC 4034 section 6.2. */
   constructor(message: Uint8Array, start: number, end: number, lowerNames = false) {
     this.#message = message;
     this.#position = start;
@@ -22,7 +22,7 @@ export class RdataReader {
     this.#lowerNames = lowerNames;
   }
 
-  /** Octets not read yet. */
+  /** Number of octets not read so far. */
   get left(): number {
     return this.#end - this.#position;
   }
@@ -39,7 +39,7 @@ export class RdataReader {
     return this.u16() * 0x1_0000 + this.u16();
   }
 
-  /** A view of the next octets. */
+  /** Returns a view of the next octets. */
   take(count: number): Uint8Array {
     if (count > this.left) throw new DecodeError("RDATA is shorter than its fields");
     const taken = this.#message.subarray(this.#position, this.#position + count);
@@ -47,12 +47,12 @@ export class RdataReader {
     return taken;
   }
 
-  /** A view of everything left. */
+  /** Returns a view of all remaining octets. */
   rest(): Uint8Array {
     return this.take(this.left);
   }
 
-  /** A name, compressed or not: RFC 3597 section 4 wants both read for the types that once allowed it. */
+  /** Reads a name, compressed or not. RFC 3597 section 4 requires both for the types that once allowed compression. */
   name(): NameOctets {
     if (this.left === 0) throw new DecodeError("RDATA is shorter than its fields");
     const read = this.#readName();
@@ -66,7 +66,7 @@ export class RdataReader {
     return read.name;
   }
 
-  /** Everything read so far, names expanded. */
+  /** Returns everything read so far, with names expanded. */
   expanded(): Uint8Array {
     const tail = this.#message.slice(this.#copied, this.#position);
     return this.#expanded.length === 0 ? tail : new Uint8Array(Buffer.concat([...this.#expanded, tail]));

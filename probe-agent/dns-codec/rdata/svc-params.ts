@@ -5,7 +5,9 @@ import { RdataReader } from "#probe-agent/dns-codec/rdata/reader.ts";
 import { escapeWord, unescapeWord } from "#probe-agent/dns-codec/rdata/tokens.ts";
 import type { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
-/** A parameter's value: a list, a port, true for one without a value, base64 (ech) or octets as latin1 text. */
+/**
+ * Value of a parameter: a list, a port, true for a parameter without a value, base64 (ech), or octets as latin1 text.
+ */
 type SvcValue = readonly string[] | string | number | true;
 /** Parameters of SVCB and HTTPS by key name, in wire order. */
 type SvcParams = Readonly<Record<string, SvcValue>>;
@@ -17,7 +19,7 @@ interface Kind<V> {
   parse(word: string): V;
 }
 
-// RFC 9460 section 14.3.2 and RFC 9461 (dohpath).
+// Key names from RFC 9460 section 14.3.2 and RFC 9461 (dohpath).
 const KEYS = ["mandatory", "alpn", "no-default-alpn", "port", "ipv4hint", "ech", "ipv6hint", "dohpath"] as const;
 
 function listOf(readOne: (reader: RdataReader) => string, writeOne: (w: ByteWriter, value: string) => void) {
@@ -52,7 +54,7 @@ const alpn: Kind<readonly string[]> = {
       writer.bytes(Buffer.from(id, "latin1"));
     },
   ),
-  // A comma or backslash inside an item is escaped once as a list item and once more as text (RFC 9460 appendix A.1).
+  // A comma or backslash inside an item is escaped once as a list item and again as text (RFC 9460 appendix A.1).
   format: (ids) => `"${escapeWord(ids.map((id) => id.replaceAll(/[\\,]/g, "\\$&")).join(","))}"`,
   parse: (word) =>
     [...latin1(unescapeWord(word)).matchAll(/(?:\\[\s\S]|[^\\,])+/g)].map(([id]) => id.replaceAll(/\\([\s\S])/g, "$1")),
@@ -64,7 +66,7 @@ const KINDS: Readonly<Record<string, Kind<SvcValue>>> = {
       (reader) => keyName(reader.u16()),
       (writer, key) => writer.u16(keyCode(key)),
     ),
-    // In ascending order on the wire, in any order as text (RFC 9460 section 8).
+    // Ascending order on the wire, any order in text (RFC 9460 section 8).
     parse: (word) => word.split(",").toSorted((one, other) => keyCode(one) - keyCode(other)),
   },
   alpn,
@@ -107,7 +109,10 @@ function keyCode(name: string): number {
   return parseInteger(name.slice(3), 0xffff);
 }
 
-/** The service parameters of SVCB and HTTPS (RFC 9460 section 2): keys strictly ascending, values of known shape. */
+/**
+ * The service parameters of SVCB and HTTPS (RFC 9460 section 2): keys in strictly ascending order, values of known
+ * form.
+ */
 export const svcParams: Field<SvcParams> = {
   read(reader) {
     const entries: [string, SvcValue][] = [];

@@ -7,11 +7,14 @@ import { svcParams } from "#probe-agent/dns-codec/rdata/svc-params.ts";
 /** The fields of one type's RDATA in wire order, under their RFC names. */
 export interface Layout {
   readonly fields: readonly (readonly [name: string, field: field.Field<unknown>])[];
-  /** Values worth having beside the fields. */
+  /** Computes useful values in addition to the fields. */
   derive?(values: Readonly<Record<string, unknown>>, rdata: Uint8Array): Readonly<Record<string, unknown>>;
-  /** Names in it are lower-cased in canonical form (RFC 4034 section 6.2 as amended by RFC 6840 section 5.1). */
+  /**
+   * Whether names are converted to lower case in canonical form (RFC 4034 section 6.2 as amended by RFC 6840 section
+   * 5.1).
+   */
   readonly lowerNames?: true;
-  /** Order of the fields in presentation form where it is not that of the wire. */
+  /** Order of the fields in presentation form, if it differs from wire order. */
   readonly textOrder?: readonly string[];
 }
 
@@ -43,8 +46,9 @@ function oneName(name: string): Layout {
 }
 
 /**
- * Types whose RDATA is understood; the rest is shown in the \# form of RFC 3597. RFC 1035 unless said otherwise.
- * A TXT's `strings` have one character per octet; `text` is them joined, read as UTF-8 where it is that.
+ * Types with parsed RDATA. Others are shown in the \# form of RFC 3597. Types are from RFC 1035 unless stated
+ * otherwise. A TXT's `strings` have one character per octet. Its `text` is the joined strings, decoded as UTF-8 if they
+ * are valid UTF-8.
  */
 export const LAYOUTS: Readonly<Record<string, Layout>> = {
   A: layout({ address: field.ipv4 }),

@@ -1,10 +1,10 @@
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { escapeOctet, unescapeAt } from "#probe-agent/dns-codec/names.ts";
 
-// Inside quotes only these two need a backslash; a space stands for itself.
+// Inside quotes, only these two characters need a backslash. A space needs none.
 const QUOTED_SPECIAL = new Set(['"'.charCodeAt(0), "\\".charCodeAt(0)]);
 
-/** The words of one record's RDATA in presentation form, quotes removed and escapes kept. Throws DecodeError. */
+/** The words of one record's RDATA in presentation form, with quotes removed and escapes kept. Throws DecodeError. */
 export class Tokens {
   readonly #words: readonly string[];
   #next = 0;
@@ -28,7 +28,7 @@ export class Tokens {
     return word;
   }
 
-  /** All words left. */
+  /** Returns all remaining words. */
   rest(): readonly string[] {
     const words = this.#words.slice(this.#next);
     this.#next = this.#words.length;
@@ -60,24 +60,26 @@ function splitWords(text: string): string[] {
   return words;
 }
 
-/** Octets of an escaped word. Throws DecodeError for characters that are no octet. */
+/** Decodes an escaped word into octets. Throws DecodeError for characters that do not fit in one octet. */
 export function unescapeWord(word: string): Uint8Array {
   const octets: number[] = [];
   for (let position = 0; position < word.length;) {
     const read = unescapeAt(word, position);
-    if (read === null) throw new DecodeError("bad escape or a character that is no octet");
+    if (read === null) throw new DecodeError("bad escape, or a character that does not fit in one octet");
     octets.push(read.octet);
     position = read.next;
   }
   return Uint8Array.from(octets);
 }
 
-/** A quoted word; `latin1` has one character per octet. */
+/** Formats a quoted word. `latin1` has one character per octet. */
 export function quoteWord(latin1: string): string {
   return `"${escapeWord(latin1)}"`;
 }
 
-/** The inside of a quoted word: \X for quote and backslash, \DDD for what is not printable ASCII. */
+/**
+ * Escapes the inside of a quoted word: \X for quote and backslash, \DDD for anything else that is not printable ASCII.
+ */
 export function escapeWord(latin1: string): string {
   let text = "";
   for (const octet of Buffer.from(latin1, "latin1")) text += octet === 0x20 ? " " : escapeOctet(octet, QUOTED_SPECIAL);

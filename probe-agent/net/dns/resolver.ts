@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Failed, type Outcome } from "#shared/outcome.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
-import { reverseName } from "#probe-agent/dns-codec/address.ts";
+import { arpaName } from "#probe-agent/dns-codec/address.ts";
 import type { Query } from "#probe-agent/net/dns/client.ts";
 import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { Address, IpVersion, Resolved } from "#probe-agent/port/address.ts";
@@ -98,7 +98,7 @@ function toAddress(ip: string): Address {
 
 /** `DnsPort.reverse`: PTR names through the CNAMEs of RFC 2317 delegations. */
 export async function reverseNames(query: Query, ip: string): Promise<readonly string[] | null> {
-  const name = isIP(ip) === 0 ? null : reverseName(ip);
+  const name = isIP(ip) === 0 ? null : arpaName(ip);
   if (name === null) return [];
   const answer = await query({ name, type: "PTR", timeoutMs: REVERSE_MS });
   if (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN") return null;

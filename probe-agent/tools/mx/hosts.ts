@@ -5,7 +5,7 @@ import type { AddressFacts, HostFacts, Routing } from "#probe-agent/analysis/mai
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 import { fieldsOf, type Found, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
-import { reverseName } from "#probe-agent/sources/reverse-name.ts";
+import { lookUpReverseName } from "#probe-agent/sources/reverse-name.ts";
 
 /** Maximum number of mail hosts. */
 const MAX_HOSTS = 20;
@@ -84,7 +84,7 @@ async function detailAddress(net: Net, ip: string): Promise<AddressFacts> {
   if (addressType(ip) !== "public") return { ip, ...UNASKED };
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru] = await Promise.all([
-    waitAtMost(patience, reverseName(net, ip), null),
+    waitAtMost(patience, lookUpReverseName(net, ip), null),
     waitAtMost(patience, askCymru(net, ip), null),
   ]);
   const asn = cymru?.origin?.asns[0] ?? null;

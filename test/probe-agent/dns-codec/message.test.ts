@@ -46,7 +46,7 @@ function fresh(): Uint8Array {
 }
 
 describe("a message", () => {
-  it("goes to octets and back", () => {
+  it("is the same after encoding and decoding", () => {
     const message = decodeMessage(fresh());
     expect(message).toMatchObject({ id: 0xbeef, response: true, opcode: 0, rcode: 0, trailing: 0 });
     expect(message.flags).toEqual({ aa: true, tc: false, rd: true, ra: true, ad: true, cd: true });
@@ -65,11 +65,11 @@ describe("a message", () => {
     expect([message.rcode, rcodeName(message.rcode)]).toEqual([23, "BADCOOKIE"]);
   });
 
-  it("may have octets after its end", () => {
+  it("can have octets after its end", () => {
     expect(decodeMessage(Uint8Array.of(...fresh(), 1, 2, 3)).trailing).toBe(3);
   });
 
-  it("keeps what came whole when it was cut, and only then", () => {
+  it("keeps its complete records if it was truncated, and only then", () => {
     const cut = fresh().subarray(0, 70);
     expect(() => decodeMessage(cut)).toThrow(DecodeError);
     const flagged = Uint8Array.from(cut);
@@ -82,7 +82,7 @@ describe("a message", () => {
     expect(decodeMessage(encodeMessage({ id: 1, answers: [record] })).answers[0]?.ttl).toBe(0);
   });
 
-  it("takes no option past a broken one, and few errors", () => {
+  it("drops options after a broken one, and keeps only a few errors", () => {
     const ede = Array.from({ length: 40 }, () => ({
       code: OPTION_EDE,
       data: Uint8Array.of(0, 1, ...Buffer.alloc(600, "x")),
@@ -99,7 +99,7 @@ describe("a message", () => {
   });
 });
 
-describe("what is no message", () => {
+describe("octets that are not a message", () => {
   it.each([
     ["nothing", ""],
     ["a header cut short", "0001800000000000000000"],
@@ -114,7 +114,7 @@ describe("what is no message", () => {
     expect(() => decodeMessage(Uint8Array.from(Buffer.from(hex, "hex")))).toThrow(DecodeError);
   });
 
-  it("is refused above 65535 octets, and not written either", () => {
+  it("is rejected above 65535 octets in decoding and in encoding", () => {
     expect(() => decodeMessage(new Uint8Array(65_536))).toThrow(DecodeError);
     const long = makeRecord("a.test", "TYPE999", `\\# 60000 ${"00".repeat(60_000)}`);
     expect(() => encodeMessage({ id: 1, answers: [long, long] })).toThrow(DecodeError);
@@ -122,7 +122,7 @@ describe("what is no message", () => {
 });
 
 describe("hostile messages", () => {
-  /** A seeded generator (xorshift32): the same mutations on every run. */
+  /** A seeded generator (xorshift32), so that every run uses the same mutations. */
   function createRandom(seed: number): (below: number) => number {
     let state = seed;
     return (below) => {
@@ -148,7 +148,7 @@ describe("hostile messages", () => {
     return mutant;
   }
 
-  it("never raise anything but a DecodeError, in 20,000 mutations", () => {
+  it("never raise any error but a DecodeError in 20,000 mutations", () => {
     const random = createRandom(20_260_101);
     const original = fresh();
     let refused = 0;
@@ -167,7 +167,7 @@ describe("hostile messages", () => {
     expect(refused).toBeLessThan(19_000);
   });
 
-  it("cannot make decoding long: the largest message full of names through long pointers", () => {
+  it("cannot make decoding slow: the largest message, full of names with long chains of pointers", () => {
     const deep = Array.from({ length: 127 }, () => "a").join(".");
     const [name] = [textToName(deep) ?? new Uint8Array()];
     const head = encodeMessage({ id: 1, response: true, question: { name, type: 1, class: 1 } });

@@ -4,7 +4,7 @@ import { equalNames, lowerName, nameToText, readName, textToName } from "#probe-
 import { ByteWriter } from "#probe-agent/dns-codec/writer.ts";
 
 const HEADER = Array.from({ length: 12 }, () => 0);
-// 63 labels of four octets each: 252, and one for the root.
+// 63 labels of four octets each make 252, plus one for the root.
 const LABELS = Array.from({ length: 63 }, () => "abc");
 
 function message(...octets: readonly (number | string)[]): Uint8Array {
@@ -40,7 +40,7 @@ describe("a name on the wire", () => {
     expect(() => readName(bytes, start)).toThrow(DecodeError);
   });
 
-  it("may have 255 octets and no more", () => {
+  it("can have 255 octets and no more", () => {
     expect(readName(message(...LABELS, "a", 0), 12).name).toHaveLength(255);
     expect(() => readName(message(...LABELS, "ab", 0), 12)).toThrow("longer than 255");
   });
@@ -93,14 +93,14 @@ describe("a name as text", () => {
     },
   );
 
-  it("may have 63 octets a label and 255 in all", () => {
+  it("can have 63 octets in a label and 255 in total", () => {
     expect(textToName("x".repeat(63))).toHaveLength(65);
     expect(textToName(`${"abc.".repeat(63)}a`)).toHaveLength(255);
     expect(textToName(`${"abc.".repeat(63)}ab`)).toBeNull();
     expect(textToName("a".repeat(1_000_000))).toBeNull();
   });
 
-  it("equals another but for case, in ASCII alone", () => {
+  it("equals another name without regard to case, in ASCII only", () => {
     const name = (text: string) => textToName(text) ?? new Uint8Array();
     expect(equalNames(name("WWW.Example.TEST"), name("www.example.test"))).toBe(true);
     expect(equalNames(name("\\200.test"), name("\\232.test"))).toBe(false);

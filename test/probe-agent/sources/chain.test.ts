@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it("a chain's time starts with its first request, however late the agent gets to it", async () => {
+it("the time of a chain starts with its first request, however late the agent sends it", async () => {
   const net = netFactory()(jobLimits(10_000), () => undefined);
   let pauses = 0;
-  // Each look at the clock is a pause of a second before the next one.
+  // Each call of the clock adds a pause of one second before the next call.
   const paused = { ...net, monotonic: () => systemClock.monotonic() + 1000 * pauses++ };
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const followed = await followChain(paused, { url, maxRedirects: 5 });

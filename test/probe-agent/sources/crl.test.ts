@@ -10,7 +10,7 @@ const leaf = await pki.issue({ dns: ["leaf.test"] });
 const subject = { certificate: parsed(leaf), issuer: parsed(pki.intermediate), now: new Date() };
 const SMALL: Fetched = { ok: true, octets: certificateList({ issuer: pki.intermediate }) };
 
-/** Fetches that go as the test says, each noted. */
+/** Creates fetches that answer as the test says, and records each fetch. */
 function fetching(answer: (url: string) => Fetched | Promise<Fetched>, patience = 5000) {
   const urls: string[] = [];
   const fetches: Fetches = {
@@ -23,14 +23,14 @@ function fetching(answer: (url: string) => Fetched | Promise<Fetched>, patience 
   return { fetches, urls };
 }
 
-/** Where a list lies that no other test asks for. */
+/** A list URL that no other test uses. */
 const place = (() => {
   let count = 0;
   return () => `http://lists.test/${(count += 1)}`;
 })();
 
 describe("revocation lists", () => {
-  it("are on their way four at a time, over all jobs", async () => {
+  it("are fetched four at a time, over all jobs", async () => {
     const gate = Promise.withResolvers<Fetched>();
     const { fetches, urls } = fetching(() => gate.promise);
     const first = Array.from({ length: 4 }, place).map((url) => lookUpInList(fetches, url, subject));
@@ -42,7 +42,7 @@ describe("revocation lists", () => {
     expect(await lookUpInList(fetches, place(), subject)).toMatchObject({ result: { status: "good" } });
   });
 
-  it("are waited for by others no longer than their own job lasts, whatever becomes of the first one", async () => {
+  it("are awaited by other jobs only until those jobs end, whatever happens to the first job", async () => {
     const gate = Promise.withResolvers<Fetched>();
     const url = place();
     const first = lookUpInList(fetching(() => gate.promise).fetches, url, subject);
@@ -54,7 +54,7 @@ describe("revocation lists", () => {
     expect(await lookUpInList(hasty.fetches, url, subject)).toMatchObject({ result: { status: "good" } });
   });
 
-  it("are kept four at most: the one used longest ago goes", async () => {
+  it("are kept up to four, and the least recently used one is dropped", async () => {
     const { fetches, urls } = fetching(() => SMALL);
     const [a, b, c, d, e] = Array.from({ length: 5 }, place) as [string, string, string, string, string];
     for (const url of [a, b, c, d, a, e]) await lookUpInList(fetches, url, subject);
@@ -65,7 +65,7 @@ describe("revocation lists", () => {
     expect(urls).toHaveLength(6);
   });
 
-  it("are kept up to twenty megabytes together", async () => {
+  it("are kept up to a total of twenty megabytes", async () => {
     const rawEntries = manyEntries(260_000);
     const big: Fetched = { ok: true, octets: certificateList({ issuer: pki.intermediate, rawEntries }) };
     const { fetches, urls } = fetching(() => big);

@@ -14,12 +14,12 @@ import type { StandIns } from "#test/support/stand-ins.ts";
 import { runTool, type ToolSetting } from "#test/support/tool.ts";
 import { TOOL_CALLS, type Call } from "#test/support/tool-calls.ts";
 
-/** How something that a tool depends on is down. */
+/** Ways in which a service that a tool depends on is down. */
 const FAULTS = ["refuses", "hangs", "answers with an error", "answers rubbish"] as const;
 type Fault = (typeof FAULTS)[number];
 
 const egress = createEgress({ targets: ["127.0.0.0/8", "::1/128"], names: ["test", "legacy", "localhost"] });
-/** The services by names, which the resolver under test cannot tell. */
+/** Services by name. The resolver under test cannot look up these names. */
 const NAMED: Partial<Services> = {
   rdapBootstrapUrl: "http://registries.test/rdap",
   waybackUrl: "http://archive.test/available",
@@ -27,10 +27,10 @@ const NAMED: Partial<Services> = {
   psiUrl: "http://pagespeed.test/",
   whoisServer: { host: "whois.test", port: 43 },
 };
-/** Less than a tool's own deadline, so that what hangs does not hold up the test. */
+/** Shorter than a tool's own deadline, so that a hanging service does not delay the test. */
 const TIMEOUT_MS = 3_000;
 const NOBODY = "127.0.0.1:9";
-/** The names of the calls; nothing of this world is asked, as its names cannot be looked up. */
+/** Names of the calls. No real server is contacted, because the names cannot be looked up. */
 const WORLD = {
   https: "https://shop.test",
   http: "http://shop.test",
@@ -48,7 +48,10 @@ const WHOIS_FAULTS: Readonly<Record<Exclude<Fault, "refuses">, WhoisBehaviour>> 
   "answers rubbish": Uint8Array.from({ length: 3000 }, (_, n) => (n * 7919) % 256),
 };
 
-/** One stand-in for every web service, failing by the first part of the path; one WHOIS and one DNS server per fault. */
+/**
+ * One server in place of every web service, which fails according to the first part of the path, and one WHOIS and one
+ * DNS server for each fault.
+ */
 let web: HttpServer;
 const names = new Map<Fault, DnsServer>();
 const registries = new Map<Fault, WhoisServer>();
@@ -119,15 +122,15 @@ describe.each(FAULTS)("a resolver that %s", (fault) => {
   });
 });
 
-/** Tools whose answer says itself that the resolver did not answer, and those that need none. */
+/** Tools whose answer itself says that the resolver did not answer, and tools that need no resolver. */
 const ANSWERED: ReadonlySet<string> = new Set(["dns", "mx", "dkim", "email-check", "email-header", "reverse-ip"]);
 
-/** Who is blamed for a resolver's fault; ok: the tool has an answer all the same. */
+/** Who is blamed for a resolver's fault. "ok" means that the tool has an answer anyway. */
 function whoFails(tool: string, fault: Fault): "resolver" | "service" | "ok" {
   if (ANSWERED.has(tool)) return "ok";
-  // SERVFAIL is an answer, which propagation compares like every other.
+  // SERVFAIL is an answer, which propagation compares like any other.
   if (tool === "propagation" && fault === "answers with an error") return "ok";
-  // Its time for the registry ends before the registry's own address is given up.
+  // The tool's time for the registry ends before the lookup of the registry's own address does.
   if (tool === "asn" && (fault === "hangs" || fault === "answers rubbish")) return "service";
   return "resolver";
 }
@@ -135,7 +138,7 @@ function whoFails(tool: string, fault: Fault): "resolver" | "service" | "ok" {
 interface Row {
   readonly tool: string;
   readonly call: Call;
-  /** By fault: who is to blame and why. */
+  /** By fault: who is to blame, and why. */
   readonly told: Readonly<Record<Fault, string>>;
 }
 
@@ -190,7 +193,7 @@ const SERVICES: readonly Row[] = [
       "answers rubbish": "service/source_unavailable",
     },
   },
-  // Without these the answer is poorer, and says so.
+  // Without these services the answer has fewer data, and says so.
   ...[
     { tool: "carbon", call: {} },
     { tool: "ip", call: { host: "127.0.0.1" } },
@@ -203,7 +206,7 @@ const SERVICES: readonly Row[] = [
 ];
 
 describe.each(FAULTS)("an outside service that %s", (fault) => {
-  it.concurrent("is blamed itself, never the target", async () => {
+  it.concurrent("is blamed instead of the target", async () => {
     const setting = { dnsServers: [working.address], services: servicesThat(fault) };
     const told = await Promise.all(
       SERVICES.map(async ({ tool, call }) => {

@@ -5,7 +5,7 @@ import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts"
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { AnalysesPort, Unanalysed } from "#probe-agent/toolkit/analyses.ts";
-import { readSeen, readWhatCan, seePage, UNREAD } from "#probe-agent/sources/page.ts";
+import { analysePage, analysePageOrHeaders, fetchPage, HTML_NOT_EXAMINED } from "#probe-agent/sources/page.ts";
 import { cookie } from "#probe-agent/tools/cookie.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
 import { schema } from "#probe-agent/tools/schema.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** A net whose threads give up on every page, for this reason; what has no body they analyse. */
+/** A net whose threads give up on every page for this reason. They analyse a page without a body. */
 function netThat(reason: Unanalysed["reason"]): Net {
   const limits = jobLimits();
   const real = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) })(limits);
@@ -52,7 +52,7 @@ function netThat(reason: Unanalysed["reason"]): Net {
 }
 
 async function seen(net: Net) {
-  const outcome = await seePage(net, `${server.url}/`);
+  const outcome = await fetchPage(net, `${server.url}/`);
   if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
   return outcome.data;
 }
@@ -62,10 +62,10 @@ function dataOf<T>(outcome: Outcome<T>): T {
   return outcome.data;
 }
 
-describe("a page that takes too much", () => {
+describe("a page that is too complex", () => {
   it.each(["too_slow", "out_of_memory"] as const)("is the target's failure (%s)", async (reason) => {
     const net = netThat(reason);
-    expect(await readSeen(net, await seen(net), "schema", {})).toMatchObject({
+    expect(await analysePage(net, await seen(net), "schema", {})).toMatchObject({
       status: "failed",
       stage: "response",
       source: "target",
@@ -74,20 +74,20 @@ describe("a page that takes too much", () => {
     expect(await schema.run(net, { url: `${server.url}/` })).toMatchObject({ reason: "page_too_complex" });
   });
 
-  it("is read without its HTML by those who have something to say without it", async () => {
+  it("is analysed without its HTML by tools that can report on other parts", async () => {
     const net = netThat("too_slow");
-    const read = dataOf(await readWhatCan(net, await seen(net), "trackers", {}));
-    expect(read).toEqual({ report: null, unread: true, limitations: [UNREAD] });
+    const read = dataOf(await analysePageOrHeaders(net, await seen(net), "trackers", {}));
+    expect(read).toEqual({ report: null, unread: true, limitations: [HTML_NOT_EXAMINED] });
   });
 
-  it("still has cookies; its trackers are not known", async () => {
+  it("still has cookies, but its trackers are not known", async () => {
     const result = dataOf(await cookie.run(netThat("too_slow"), { url: `${server.url}/` }));
     expect(result.cookies.map(({ name }) => name)).toEqual(["a"]);
     expect(result.trackers_in_html).toBeNull();
-    expect(result.limitations).toContain(UNREAD);
+    expect(result.limitations).toContain(HTML_NOT_EXAMINED);
   });
 
-  it("still has headers; there is no grade without its scripts", async () => {
+  it("still has headers, but no grade without its scripts", async () => {
     const result = dataOf(await security.run(netThat("out_of_memory"), { url: `${server.url}/` }));
     expect(result).toMatchObject({ score: null, grade: null, mdn: null, tests: [] });
     expect(result.headers.present.length).toBeGreaterThan(0);
@@ -98,10 +98,10 @@ describe("a page that takes too much", () => {
     const net = netThat("too_slow");
     const expanded = dataOf(await urlExpand.run(net, { url: `${server.url}/` }));
     expect(expanded).toMatchObject({ expanded_url: `${server.url}/`, title: null });
-    expect(expanded.limitations).toContain(UNREAD);
+    expect(expanded.limitations).toContain(HTML_NOT_EXAMINED);
     const chain = dataOf(await redirects.run(net, { url: `${server.url}/`, max: 10 }));
     expect(chain).toMatchObject({ count: 0, final_code: 200 });
-    expect(chain.limitations).toContain(UNREAD);
+    expect(chain.limitations).toContain(HTML_NOT_EXAMINED);
   });
 });
 
@@ -116,14 +116,14 @@ it.each(["busy", "cancelled", "broken"] as const)(
   },
 );
 
-it("a page that is read tells what it is", async () => {
+it("a page that is analysed has a report", async () => {
   const net = netOf({ ...portsOf(netThat("busy")) });
-  const read = dataOf(await readSeen(net, await seen(net), "landing", {}));
+  const read = dataOf(await analysePage(net, await seen(net), "landing", {}));
   expect(read.report).toMatchObject({ title: "T", canonical: { url: `${server.url}/canonical`, source: "header" } });
   expect(read).toMatchObject({ unread: false, limitations: [] });
 });
 
-/** The ports of a net but for its analyses. */
+/** The ports of a net except its analyses. */
 function portsOf({ http, dns }: Net): Partial<Net> {
   return { http, dns };
 }

@@ -155,7 +155,7 @@ describe("readiness for AI", () => {
     const result = await ask();
     expect(result).toMatchObject({ semantic_html: null, ssr_words: null, text_ratio: null });
     expect(result.checks.find(({ id }) => id === "static_text")).toMatchObject({ status: "na" });
-    expect(result.limitations.join()).toContain("no HTML");
+    expect(result.limitations.join()).toContain("not HTML");
     const { outcome } = await runTool(aiCheck, { domain: `127.0.0.1:${await closedPort()}` });
     expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
   });

@@ -187,7 +187,7 @@ describe("the host", () => {
     ["fails", "{}", 500, "status 500"],
     ["limits", "{}", 429, "status 429"],
     ["answers with something else", "<html>", 200, "not JSON"],
-    ["answers in another form", "[]", 200, "another form"],
+    ["answers in another form", "[]", 200, "unknown form"],
     ["sends too much", `{"green":true,"x":"${"a".repeat(400_000)}"}`, 200, "incomplete answer"],
   ])("is unknown if the service %s; the rest is reported", async (_what, body, status, reason) => {
     const api = await greenWeb(body, status);

@@ -323,7 +323,7 @@ describe("a site without a system", () => {
   it("is checked even if the response is not HTML", async () => {
     const { result } = await look({ "/": { type: "application/json", body: "{}" } });
     expect(result.detected).toBe(false);
-    expect(result.limitations.join(" ")).toMatch(/no HTML/);
+    expect(result.limitations.join(" ")).toMatch(/not HTML/);
   });
 
   it("is a failure of the target if no server answers", async () => {

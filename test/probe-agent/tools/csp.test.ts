@@ -118,7 +118,7 @@ describe("a page's policies", () => {
   it("are read also if the response is not HTML", async () => {
     const result = await see("/bytes/10");
     expect(result).toMatchObject({ code: 200, grade: "F" });
-    expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
+    expect(result.limitations).toEqual(["The answer is not HTML (text/plain)."]);
   });
 });
 

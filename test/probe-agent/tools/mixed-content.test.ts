@@ -125,7 +125,7 @@ it("finds nothing mixed in a page over HTTP", async () => {
 it("has no verdict if the response is not HTML", async () => {
   const result = await see("/text");
   expect(result).toMatchObject({ https: true, verdict: null });
-  expect(result.limitations).toEqual(["The answer is no HTML (text/plain)."]);
+  expect(result.limitations).toEqual(["The answer is not HTML (text/plain)."]);
 });
 
 describe("hostile pages", () => {
@@ -153,7 +153,7 @@ describe("hostile pages", () => {
   it("with 5 MB of links are read in time, and the result says that there is more", async () => {
     const result = await see("/links");
     expect(result.verdict).toBeNull();
-    expect(result.limitations).toContain("The page is larger than what is looked at.");
+    expect(result.limitations).toContain("The page is larger than the part that was examined.");
   }, 20_000);
 });
 

@@ -146,7 +146,7 @@ describe("a page without social tags", () => {
   });
   it("can have no title, or be no HTML page", async () => {
     expect((await previewOf("/empty")).fallback.title).toBeNull();
-    expect((await previewOf("/text")).limitations.join()).toMatch(/no HTML/);
+    expect((await previewOf("/text")).limitations.join()).toMatch(/not HTML/);
   });
 });
 

@@ -125,7 +125,7 @@ describe("PageSpeed Insights", () => {
     ],
     ["500", json({ error: { code: 500, message: "Something went wrong" } }, 500), "status 500"],
     ["no JSON", (response: ServerResponse) => response.end("<html>"), "not JSON"],
-    ["another form", json({ kind: "other" }), "another form"],
+    ["another form", json({ kind: "other" }), "unknown form"],
     [
       "an answer without end",
       (response: ServerResponse) => response.writeHead(200).end(`{"a":"${"x".repeat(17 * 1024 * 1024)}"}`),

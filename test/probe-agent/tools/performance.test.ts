@@ -195,7 +195,7 @@ describe("a response that is not a page", () => {
     const { url } = await serve({ "/": { type: "application/json", body: "{}" } });
     const result = await resultOf(tool, { url });
     expect(result).toMatchObject({ dom: null, images: null, resources: { total: 0 } });
-    expect(result.limitations.join()).toContain("no HTML");
+    expect(result.limitations.join()).toContain("not HTML");
   });
 
   it("has no score if it is an error page, and is not a sample of another page", async () => {

@@ -345,7 +345,7 @@ describe("passive DNS", () => {
     ["an error", 500, "status 500"],
     ["a web page", "<html>\n<body>", "cannot be read"],
     ["rows of something else", '{"x":1}\n[1]\nnull\n7\n', "cannot be read"],
-    ["a flood", `${row(1)}\n`.repeat(60_000), "more than is read"],
+    ["a flood", `${row(1)}\n`.repeat(60_000), "more than the size limit allows"],
   ])("with %s is a limitation", async (_, answer, words) => {
     rows = () => answer;
     expect((await look("127.0.0.77", { port: 9, pdns: true })).limitations.join(" ")).toContain(words);

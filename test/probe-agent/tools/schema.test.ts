@@ -233,7 +233,7 @@ describe("other pages", () => {
   it("that are not HTML have no structured data, and a limitation gives the reason", async () => {
     const result = await schemaOf("/text");
     expect(result.items).toEqual([]);
-    expect(result.limitations.join()).toMatch(/no HTML/);
+    expect(result.limitations.join()).toMatch(/not HTML/);
   });
 
   it("of any size fit into a result, which reports what was cut", async () => {
@@ -242,7 +242,7 @@ describe("other pages", () => {
     expect(huge.items_total).toBe(2001);
     expect(huge.limitations.join()).toMatch(/shortened.*more entries than fit into a result/);
     expect((await schemaOf("/deep")).findings[0]?.message).toMatch(/nested deeper/);
-    expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than what is looked at/);
+    expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than the part that was examined/);
   }, 60_000);
 
   it("that cannot be fetched are a failure of the target", async () => {

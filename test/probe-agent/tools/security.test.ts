@@ -301,7 +301,7 @@ describe("hostile answers", () => {
       return true;
     });
     const result = await see(`https://site.test:${site.port}/`);
-    expect(result.limitations).toContain("The page is larger than what is looked at.");
+    expect(result.limitations).toContain("The page is larger than the part that was examined.");
     expect(testsOf(result)["subresource-integrity"]).toBe(
       "sri-not-implemented-but-external-scripts-loaded-securely -5",
     );

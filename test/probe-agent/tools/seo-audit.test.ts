@@ -197,7 +197,7 @@ describe("a fact that is unknown", () => {
       og: null,
       title: null,
     });
-    expect(result.limitations.join(" ")).toMatch(/no HTML/);
+    expect(result.limitations.join(" ")).toMatch(/not HTML/);
   });
 
   it("does not keep an error page from being audited", async () => {

@@ -15,7 +15,7 @@ let site: HttpServer;
 let base: string;
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
-const NO_SCRIPTS = "Scripts were read, not run";
+const NO_SCRIPTS = "Scripts were read but not run";
 
 beforeAll(async () => {
   pki = await createPki();
@@ -127,7 +127,7 @@ describe("a page", () => {
   it("is fingerprinted by its headers if it is not HTML", async () => {
     const result = await look("/json");
     expect(result.technologies.map(({ name }) => name)).toContain("Kestrel");
-    expect(result.limitations.join(" ")).toMatch(/no HTML/);
+    expect(result.limitations.join(" ")).toMatch(/not HTML/);
   });
 
   it("is fingerprinted if it is an error page, and the result says so", async () => {
@@ -140,7 +140,7 @@ describe("a page", () => {
   it("is fingerprinted by its first 5 MB if it is larger", async () => {
     const result = await look("/huge");
     expect(result.technologies.map(({ name }) => name)).toContain("Next.js");
-    expect(result.limitations.join(" ")).toMatch(/larger than what is looked at/);
+    expect(result.limitations.join(" ")).toMatch(/larger than the part that was examined/);
   });
 
   it("does not wait for a name server that never replies", async () => {
@@ -154,7 +154,7 @@ describe("a page", () => {
     expect(result.technologies.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["WordPress", "Amazon Route 53"]),
     );
-    expect(result.limitations.join(" ")).toMatch(/DNS records could not be had in time/);
+    expect(result.limitations.join(" ")).toMatch(/lookup of some DNS records timed out or failed/);
   });
 
   it("is a failure of the target if no server answers", async () => {

@@ -109,9 +109,9 @@ describe("an archived page", () => {
   it.each([
     ["limits us", send("slow down", 429), /429/],
     ["breaks down", send("<html>", 503), /503/],
-    ["answers something else", send({ error: "x" }), /another form/],
+    ["answers something else", send({ error: "x" }), /unknown form/],
     ["answers no JSON", send("<!doctype html>"), /not JSON/],
-    ["names no timestamps", send([["a"], ["b"]]), /another form/],
+    ["names no timestamps", send([["a"], ["b"]]), /unknown form/],
     [
       "excludes the site",
       send("org.archive.util.io.RuntimeIOException: AdministrativeAccessControlException: Blocked Site Error", 403),

@@ -58,7 +58,7 @@ describe("referrals", () => {
   it("to other services than WHOIS are not followed", async () => {
     for (const odd of ["127.0.0.1:25", "http://127.0.0.1/", "127.0.0.1:6667", "a b", "x".repeat(5000)]) {
       bench.says.first = () => `refer: ${odd}\n`;
-      expect(JSON.stringify((await bench.run("example.test")).outcome)).toContain("no usable WHOIS server");
+      expect(JSON.stringify((await bench.run("example.test")).outcome)).toContain("an unusable WHOIS server");
     }
   });
 
@@ -66,7 +66,7 @@ describe("referrals", () => {
     bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", "127.0.0.1:9999");
     const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrar: { iana_id: "9999" }, registrant: null });
-    expect(result.limitations.join(" ")).toContain("127.0.0.1:9999 gave no answer");
+    expect(result.limitations.join(" ")).toContain("127.0.0.1:9999 did not answer");
   });
 });
 
@@ -88,13 +88,13 @@ describe("an answer made to be slow", () => {
   });
 
   it("that takes too long to read is a failure of this server, in words", async () => {
-    const failure = failed("response", "target", "page_too_complex", "what was received takes too long to analyse");
+    const failure = failed("response", "target", "page_too_complex", "the received data takes too long to analyse");
     const reply = { text: "x", charset: "utf-8", ip: "192.0.2.1", bytes: 1, truncated: false, error: null } as const;
     const net = netOf({ whois: { ask: () => Promise.resolve(ok(reply)) }, services: testServices() });
     const server = { host: "whois.example", port: 43 };
     const trail = await askWhois(net, { kind: "domain", name: "a.example" }, server, () => Promise.resolve(failure));
     expect(trail).toMatchObject({ failure, steps: [{ outcome: "page_too_complex", answer: null }] });
-    expect(trail.limitations.join()).toContain("could not be read (what was received takes too long to analyse)");
+    expect(trail.limitations.join()).toContain("could not be read (the received data takes too long to analyse)");
   });
 });
 
@@ -116,9 +116,9 @@ describe("nothing to tell", () => {
     const { outcome } = await bench.run("example.test");
     expect(outcome).toMatchObject({ status: "failed", stage: "response", reason: "rate_limited" });
     const message = outcome.status === "failed" ? outcome.message : "";
-    expect(message).toContain(`${bench.first.address} limits how often it may be asked`);
+    expect(message).toContain(`${bench.first.address} refused the query because of its rate limit`);
     expect(message).toContain('"the WHOIS query quota for this probe has been exceeded, wait 45 s"');
-    expect(message).toContain("Ask again later.");
+    expect(message).toContain("Try again later.");
   });
 
   it.each(["example.com", "8.8.8.8", "AS15169"])(
@@ -128,7 +128,7 @@ describe("nothing to tell", () => {
       bench.says.first = () => ({ reset: "" });
       const { outcome } = await bench.run(host);
       expect(outcome).toMatchObject({ status: "failed", stage: "response", reason: "rate_limited" });
-      expect(JSON.stringify(outcome)).toContain("limits how often it may be asked, status 429");
+      expect(JSON.stringify(outcome)).toContain("its rate limit is reached, status 429");
     },
   );
 
@@ -136,13 +136,13 @@ describe("nothing to tell", () => {
     const services = { whoisServer: { host: "whois.nowhere.test", port: 43 }, rdapBootstrapUrl: "http://127.0.0.1:9" };
     const { outcome } = await bench.run("example.com", { services });
     expect(outcome).toMatchObject({ status: "failed", stage: "dns", source: "resolver" });
-    expect(JSON.stringify(outcome)).toContain("whois.nowhere.test gave no answer");
+    expect(JSON.stringify(outcome)).toContain("whois.nowhere.test did not answer");
   });
 
   it("says that an answer was of no use", async () => {
     bench.says.first = () => "% All rights reserved.\n";
     const { outcome } = await bench.run("example.test");
-    expect(JSON.stringify(outcome)).toContain("nothing that can be read as a registration");
+    expect(JSON.stringify(outcome)).toContain("its answer contains no readable registration");
   });
 
   it("is not what a registrar's limit leaves, but is told", async () => {
@@ -150,7 +150,9 @@ describe("nothing to tell", () => {
     bench.says.second = () => "Your query is too frequent.\n";
     const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrant: null });
-    expect(result.limitations.join(" ")).toContain(`${bench.second.address} limits how often it may be asked`);
+    expect(result.limitations.join(" ")).toContain(
+      `${bench.second.address} refused the query because of its rate limit`,
+    );
   });
 
   it("is a failed check in time where every server is silent", async () => {

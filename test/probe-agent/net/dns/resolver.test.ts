@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
-import { reverseName } from "#probe-agent/dns-codec/address.ts";
+import { arpaName } from "#probe-agent/dns-codec/address.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { parseServer } from "#probe-agent/net/dns/server-address.ts";
 import { parseResolvConf } from "#probe-agent/net/dns/system-config.ts";
@@ -175,8 +175,8 @@ describe("reverse", () => {
   });
 
   it("asks under the right name", () => {
-    expect(reverseName("192.0.2.1")).toBe("1.2.0.192.in-addr.arpa");
-    expect(reverseName("2001:db8::567:89ab")).toBe(
+    expect(arpaName("192.0.2.1")).toBe("1.2.0.192.in-addr.arpa");
+    expect(arpaName("2001:db8::567:89ab")).toBe(
       "b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
     );
   });

@@ -54,7 +54,7 @@ island.test  IN 300 dnskey 257 3 13 (
     ["\n\nexample.", "line 3: a record has the form: owner, optional TTL and IN, type, data"],
     ["example. IN A 192.0.2.1", "example A: only DS and DNSKEY records are trust anchors"],
     ["example. IN DS 1 8 2 XYZ", "line 1: not hexadecimal"],
-    ["example. IN DS 70000 8 2 AB", "line 1: 70000 is no integer up to 65535"],
+    ["example. IN DS 70000 8 2 AB", "line 1: 70000 is not an integer from 0 to 65535"],
     ["$ORIGIN example.", "line 1: a record has the form"],
     ["@ IN DS 1 8 2 AB", "line 1: @ is not an absolute domain name"],
     ['trust-anchors { . static-key 257 3 8 "AwEAAQ=="; };', "line 1:"],
