@@ -139,7 +139,7 @@ export const ogPreview = defineTool({
   params: Type.Object({ url: Url({ description: "Page to preview; redirects are followed" }) }),
   result: Type.Object({
     ...PAGE_FIELDS,
-    findings: findings("Faults of the tags and the image that keep platforms from using them; worst first"),
+    findings: findings("Faults of the tags and the image that keep platforms from using them; most severe first"),
     og: Graph,
     twitter: Card,
     fallback: record(

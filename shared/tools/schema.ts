@@ -77,7 +77,9 @@ export const schema = defineTool({
     items: list(Item, "Top-level items in page order. Members of @graph count as top-level items"),
     items_total: count("Number of top-level items on the page, also if items is cut"),
     types: texts("All types on the page, including those of nested items, each once"),
-    findings: findings("Faults of the markup, invalid values, and properties that rich results lack; worst first"),
+    findings: findings(
+      "Faults of the markup, invalid values, and properties that rich results lack; most severe first",
+    ),
     rich_results: list(RichResult, "Kinds of rich results that an item of the page has the type for"),
     ...OBSERVED_FIELDS,
   }),

@@ -50,7 +50,7 @@ export const seoAudit = defineTool({
     ),
     grade: letterGrade("Grade of the score. The minimum scores of A+ to D are 95, 90, 80, 70 and 60"),
     checks: list(Check, "All checks in a fixed order"),
-    findings: findings("One for each failed check, and faults that do not count in the score; worst first"),
+    findings: findings("One for each failed check, and faults that do not count in the score; most severe first"),
     title: Nullable(
       Type.Object(
         {

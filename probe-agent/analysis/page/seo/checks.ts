@@ -10,7 +10,7 @@ interface SeoCheck {
   readonly id: string;
   /** Part of the score: the audits of Lighthouse, or our additional checks. */
   readonly part: "lighthouse" | "extra";
-  /** Weight checkLength its part. */
+  /** Weight within its part. */
   readonly weight: number;
   /** What passes, as a noun phrase or sentence. */
   readonly expected: string;

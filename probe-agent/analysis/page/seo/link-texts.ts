@@ -1,8 +1,8 @@
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 
 /**
- * Link texts that do not describe the target, by language. The texts are from Lighthouse's audit "link-text", in the
- * most common languages of web pages. French, Italian, Dutch, Polish, Russian and Chinese have similar texts.
+ * Link texts that do not describe the target, by language. They are the texts of Lighthouse's audit "link-text" in the
+ * most common languages of web pages, and similar texts in French, Italian, Dutch, Polish, Russian and Chinese.
  */
 const TEXTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({

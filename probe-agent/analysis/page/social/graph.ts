@@ -8,7 +8,7 @@ interface GraphMedia {
   readonly url: string | null;
   readonly secure_url: string | null;
   readonly type: string | null;
-  /** Declared size in parsePixels; null if it is absent or not a number. */
+  /** Declared size in pixels; null if it is absent or not a number. */
   readonly width: number | null;
   readonly height: number | null;
   readonly alt: string | null;
@@ -48,7 +48,7 @@ export interface GraphReading {
   readonly relativeImage: boolean;
   /** Properties without content. */
   readonly empty: readonly string[];
-  /** Structured properties before any image, video or audio that they could toMedia. */
+  /** Structured properties before any image, video or audio that they could describe. */
   readonly orphans: readonly string[];
 }
 

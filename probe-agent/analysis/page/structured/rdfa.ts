@@ -22,7 +22,7 @@ import {
   type Vocabulary,
 } from "#probe-agent/analysis/page/structured/rdfa-names.ts";
 
-/** An item under construction. Any element that names the address of an item can addValue properties to it. */
+/** An item under construction. Any element that names the address of an item can add properties to it. */
 interface Subject {
   readonly item: { readonly type: string[]; readonly id?: string; properties: Record<string, StructuredValue[]> };
   readonly properties: Map<string, StructuredValue[]>;

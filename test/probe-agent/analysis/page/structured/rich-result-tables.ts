@@ -1,5 +1,5 @@
 /** A JSON-LD object without its context. */
-export type Thing = Readonly<Record<string, unknown>>;
+export type JsonLdNode = Readonly<Record<string, unknown>>;
 
 /** An offer of a merchant listing. */
 export const offer = { "@type": "Offer", price: 9, priceCurrency: "EUR" };
@@ -7,7 +7,7 @@ export const offer = { "@type": "Offer", price: 9, priceCurrency: "EUR" };
 export const rating = { "@type": "AggregateRating", ratingValue: 4, ratingCount: 2 };
 const book = { "@type": "Book", name: "B" };
 /** Makes an element of a list. */
-export const element = (more: Thing) => ({ "@type": "ListItem", ...more });
+export const element = (more: JsonLdNode) => ({ "@type": "ListItem", ...more });
 /** A movie with all required properties, as an element of a carousel. */
 export const movie = { "@type": "Movie", name: "M", url: "https://example.com/page#m", image: "/m.jpg" };
 
@@ -17,7 +17,7 @@ export interface Row {
   readonly page: string;
   readonly asOf: string;
   /** An object with all properties that the table requires. */
-  readonly least: Thing;
+  readonly least: JsonLdNode;
   /** The missing required properties when a property of `least` is removed, keyed by that property. */
   readonly required: Readonly<Record<string, string>>;
   /** The recommended properties that `least` lacks. */
@@ -362,7 +362,7 @@ export const TABLES: readonly Row[] = [
 ];
 
 /** Features that Google has ended, with the date and an object that had the feature. */
-export const ENDED: readonly (readonly [feature: string, date: string, thing: Thing])[] = [
+export const ENDED: readonly (readonly [feature: string, date: string, thing: JsonLdNode])[] = [
   ["Book actions", "2025-06-12", { ...book, potentialAction: { "@type": "ReadAction" } }],
   ["Course info", "2025-09-09", { "@type": "Course", hasCourseInstance: { courseMode: "online" } }],
   ["Estimated salary", "2025-09-09", { "@type": "Occupation", name: "O" }],

@@ -11,13 +11,13 @@ import {
   offer,
   rating,
   TABLES,
-  type Thing,
+  type JsonLdNode,
 } from "#test/probe-agent/analysis/page/structured/rich-result-tables.ts";
 
 const resultsOf = (html: string) => richResults(readEntities(locateData(readHtml(html), "https://example.com/page")));
 const jsonLd = (thing: unknown): string => `<script type="application/ld+json">${JSON.stringify(thing)}</script>`;
-const results = (thing: Thing) => resultsOf(jsonLd({ "@context": "https://schema.org", ...thing }));
-const resultOf = (feature: string, thing: Thing) => results(thing).find((one) => one.feature === feature);
+const results = (thing: JsonLdNode) => resultsOf(jsonLd({ "@context": "https://schema.org", ...thing }));
+const resultOf = (feature: string, thing: JsonLdNode) => results(thing).find((one) => one.feature === feature);
 
 const paths = (row: string): string[] => (row === "" ? [] : row.split(" ").map((need) => need.split("|").join(" or ")));
 
@@ -181,7 +181,7 @@ describe("conditions of the tables", () => {
   });
 
   it("a carousel needs two elements with a position and a type that carousels show", () => {
-    const list = (elements: readonly Thing[]) =>
+    const list = (elements: readonly JsonLdNode[]) =>
       resultOf("Carousel", { "@type": "ItemList", itemListElement: elements });
     expect(list([element({ position: 1, url: "/1" })])?.missing_required).toEqual(["itemListElement[1]"]);
     expect(list([element({ item: movie }), element({ position: 2, item: movie })])?.missing_required).toEqual([
