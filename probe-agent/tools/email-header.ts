@@ -35,7 +35,7 @@ export const emailHeader = implement(contract, async (net, { headers }) => {
   const source = ["headers", ...(isPlaced ? ["geo"] : []), ...(spf.result === null ? [] : ["dns"])];
   return ok({
     ...rows,
-    dkim_signatures: rows.dkim_signatures.map(withoutIssues),
+    dkim_signatures: rows.dkim_signatures.map(({ other_issues: _otherIssues, ...row }) => withoutIssues(row)),
     arc_chain:
       rows.arc_chain === null
         ? null

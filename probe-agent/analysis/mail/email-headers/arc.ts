@@ -94,5 +94,6 @@ function readSet(i: number, values: Values, arrival: Arrival): ArcSet {
 }
 
 function issuesOf(signature: Signature | null, arrival: Arrival): string[] {
-  return signature === null ? [] : [...signature.issues, ...timesAgainst(signature, arrival)];
+  if (signature === null) return [];
+  return [...signature.issues, ...timesAgainst(signature, arrival)].map(({ message }) => message);
 }

@@ -3,8 +3,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 import { ANOMALY_GUIDE } from "#probe-agent/analysis/mail/email-headers/anomalies/guide.ts";
 import type { AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
-import { PARTIAL_BODY } from "#probe-agent/analysis/mail/email-headers/signature.ts";
-import { EXPIRED_NOW, EXPIRED_ON_ARRIVAL } from "#probe-agent/analysis/mail/email-headers/signatures.ts";
+
 import { addAddress } from "#probe-agent/analysis/mail/spf/findings.ts";
 import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
 
@@ -12,8 +11,7 @@ type SpfNow = NonNullable<ResultOf<typeof emailHeader>["spf_now"]>;
 
 /** Anomalies whose causes follow as findings of their own. */
 const TOLD_BELOW: ReadonlySet<AnomalyId> = new Set<AnomalyId>(["dkim_issues", "arc_broken"]);
-/** Issues that have an anomaly of their own. */
-const TOLD_ABOVE: ReadonlySet<string> = new Set([PARTIAL_BODY, EXPIRED_NOW, EXPIRED_ON_ARRIVAL]);
+
 /** Of one kind; a header block may hold a hundred signatures. */
 const MAX_OF_A_KIND = 20;
 const DKIM_FAULT = ANOMALY_GUIDE.dkim_issues;
@@ -37,8 +35,7 @@ function anomalyFinding({ id, severity, field, message }: HeaderRows["anomalies"
 
 /** One a signature: its other issues in one message. */
 function signatureFindings({ dkim_signatures: signatures }: Pick<HeaderRows, "dkim_signatures">): Finding[] {
-  return signatures.flatMap(({ d, s, issues }, index): Finding[] => {
-    const others = issues.filter((issue) => !TOLD_ABOVE.has(issue));
+  return signatures.flatMap(({ d, s, other_issues: others }, index): Finding[] => {
     const message = `The signature of ${d ?? "no domain"} (selector ${s ?? "none"}): ${others.join(" ")}`;
     const where = `DKIM-Signature ${index + 1}`;
     return others.length === 0

@@ -29,12 +29,17 @@ export function fitLists(result: Result): { readonly result: Result; readonly cu
     return kept;
   };
   const { auth, arc_chain: arc, alignment, content_type: type, list_unsubscribe: list } = result;
+  const fitSignatures = (): Result["dkim_signatures"] => {
+    // other_issues repeats issues and is in no result, so it does not count.
+    const rows = result.dkim_signatures.map(({ other_issues: _otherIssues, ...row }) => row);
+    return result.dkim_signatures.slice(0, fit("dkim_signatures", rows, SHARES.dkim_signatures).length);
+  };
   const fitted: Result = {
     ...result,
     hops: fit("hops", result.hops, SHARES.hops),
     headers: fit("headers", result.headers, SHARES.headers),
     authentication_results: fit("authentication_results", result.authentication_results, SHARES.authentication_results),
-    dkim_signatures: fit("dkim_signatures", result.dkim_signatures, SHARES.dkim_signatures),
+    dkim_signatures: fitSignatures(),
     addresses: fit("addresses", result.addresses, SHARES.addresses),
     spam_headers: fit("spam_headers", result.spam_headers, SHARES.spam_headers),
     anomalies: fit("anomalies", result.anomalies, SHARES.anomalies),

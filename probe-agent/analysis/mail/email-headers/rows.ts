@@ -12,8 +12,8 @@ export interface Anomaly {
   message: string;
 }
 
-/** A DKIM signature with what is wrong with it. */
-type SignatureRow = Flawed<Contract["dkim_signatures"][number]>;
+/** A DKIM signature with its issues. `other_issues` are the issues whose cause is not an anomaly. */
+type SignatureRow = Flawed<Contract["dkim_signatures"][number]> & { other_issues: string[] };
 /** An ARC chain with what is wrong with it and with its sets. */
 type ArcChainRow = Flawed<
   Omit<NonNullable<Contract["arc_chain"]>, "sets"> & {

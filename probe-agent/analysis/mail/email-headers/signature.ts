@@ -19,8 +19,38 @@ export interface Signature {
   readonly t: number | null;
   readonly x: number | null;
   readonly hasCopiedFields: boolean;
-  /** What RFC 6376, 8301, 8463 and 8617 do not allow or advise against; one sentence each. */
-  readonly issues: readonly string[];
+  /** What RFC 6376, 8301, 8463 and 8617 do not allow or advise against. */
+  readonly issues: readonly SignatureIssue[];
+}
+
+/** Kinds of faults of a signature. */
+type SignatureIssueId =
+  | "tag-list-malformed"
+  | "tag-missing"
+  | "tag-repeated"
+  | "version-unknown"
+  | "algorithm-sha1"
+  | "algorithm-unknown"
+  | "not-base64"
+  | "domain-invalid"
+  | "selector-invalid"
+  | "identity-outside-domain"
+  | "from-not-signed"
+  | "canonicalization-unknown"
+  | "partial-body"
+  | "query-unknown"
+  | "seal-with-fields"
+  | "time-invalid"
+  | "expiry-invalid"
+  | "expires-before-signing"
+  | "expired"
+  | "signed-after-arrival";
+
+/** One fault of a signature. */
+export interface SignatureIssue {
+  readonly id: SignatureIssueId;
+  /** A sentence. */
+  readonly message: string;
 }
 
 /** Which field it is, for the rules differ. */
@@ -33,7 +63,8 @@ const REQUIRED: Readonly<Record<SignatureKind, readonly string[]>> = {
 };
 const ALGORITHMS = new Set(["rsa-sha256", "ed25519-sha256"]);
 const DOMAIN = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])$/i;
-/** Field names looked at. */
+const SELECTOR = /^[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?$/i;
+/** Maximum number of signed field names that are read. */
 const MAX_SIGNED = 500;
 
 /** Reads and judges the tags alone: no key is fetched, nothing is verified. */
@@ -70,10 +101,12 @@ export function readSignature(value: string, kind: SignatureKind): Signature {
   return {
     ...signature,
     issues: [
-      ...(faults.length > 0 ? ["The field is no list of tags."] : []),
-      ...missing.map((name) => `The tag ${name}= is missing.`),
-      ...repeated.map((name) => `The tag ${name}= stands there more than once.`),
-      ...(kind === "dkim" && tags.has("v") && tag("v") !== "1" ? ["The version v= is not 1."] : []),
+      ...(faults.length > 0 ? [issue("tag-list-malformed", "The field is no list of tags.")] : []),
+      ...missing.map((name) => issue("tag-missing", `The tag ${name}= is missing.`)),
+      ...repeated.map((name) => issue("tag-repeated", `The tag ${name}= stands there more than once.`)),
+      ...(kind === "dkim" && tags.has("v") && tag("v") !== "1"
+        ? [issue("version-unknown", "The version v= is not 1.")]
+        : []),
       ...algorithmIssues(signature.a),
       ...base64Issues("b", signature.b),
       ...base64Issues("bh", signature.bh),
@@ -83,8 +116,9 @@ export function readSignature(value: string, kind: SignatureKind): Signature {
   };
 }
 
-/** The issue of a signature with l=. */
-export const PARTIAL_BODY = "Only part of the body is signed (l=): text can be added to the message.";
+function issue(id: SignatureIssueId, message: string): SignatureIssue {
+  return { id, message };
+}
 
 function canonicalization(given: string | null): string {
   const [header = "", body] = (given ?? "").toLowerCase().split("/");
@@ -97,39 +131,51 @@ function seconds(value: string | undefined): number | null {
   return number === null ? null : number * 1000;
 }
 
-function algorithmIssues(a: string | null): string[] {
+function algorithmIssues(a: string | null): SignatureIssue[] {
   if (a === null || ALGORITHMS.has(a)) return [];
-  if (a === "rsa-sha1") return ["The algorithm rsa-sha1 counts as no signature (RFC 8301)."];
-  return ["The algorithm a= is not known."];
+  if (a === "rsa-sha1") {
+    return [issue("algorithm-sha1", "The algorithm rsa-sha1 counts as no signature (RFC 8301).")];
+  }
+  return [issue("algorithm-unknown", "The algorithm a= is not known.")];
 }
 
-function base64Issues(name: string, value: string | null): string[] {
-  return value === null || isBase64(value) ? [] : [`The tag ${name}= is not base64.`];
+function base64Issues(name: string, value: string | null): SignatureIssue[] {
+  return value === null || isBase64(value) ? [] : [issue("not-base64", `The tag ${name}= is not base64.`)];
 }
 
 type Read = Omit<Signature, "issues">;
 
-function nameIssues({ d, i, s, h, c, l, q }: Read, kind: SignatureKind): string[] {
+function nameIssues({ d, i, s, h, c, l, q }: Read, kind: SignatureKind): SignatureIssue[] {
   const agentDomain = i === null ? null : i.slice(i.lastIndexOf("@") + 1).toLowerCase();
   const outside = agentDomain !== null && d !== null && agentDomain !== d && !agentDomain.endsWith(`.${d}`);
   const needsFrom = kind !== "arc_seal" && h.length > 0 && !h.includes("from");
   return [
-    ...(d !== null && !DOMAIN.test(d) ? ["The domain d= is no domain name."] : []),
-    ...(s !== null && !/^[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?$/i.test(s) ? ["The selector s= is no name."] : []),
-    ...(outside ? ["The identity i= is not in the domain d=."] : []),
-    ...(needsFrom ? ["From is not among the signed fields h=."] : []),
-    ...(/^(?:simple|relaxed)\/(?:simple|relaxed)$/.test(c) ? [] : ["The canonicalization c= is not known."]),
-    ...(l === null ? [] : [PARTIAL_BODY]),
-    ...(q !== null && !q.split(":").includes("dns/txt") ? ["The key cannot be fetched as q= says."] : []),
-    ...(kind === "arc_seal" && h.length > 0 ? ["A seal must not have h= (RFC 8617 section 4.1.3)."] : []),
+    ...(d !== null && !DOMAIN.test(d) ? [issue("domain-invalid", "The domain d= is no domain name.")] : []),
+    ...(s !== null && !SELECTOR.test(s) ? [issue("selector-invalid", "The selector s= is no name.")] : []),
+    ...(outside ? [issue("identity-outside-domain", "The identity i= is not in the domain d=.")] : []),
+    ...(needsFrom ? [issue("from-not-signed", "From is not among the signed fields h=.")] : []),
+    ...(/^(?:simple|relaxed)\/(?:simple|relaxed)$/.test(c)
+      ? []
+      : [issue("canonicalization-unknown", "The canonicalization c= is not known.")]),
+    ...(l === null
+      ? []
+      : [issue("partial-body", "Only part of the body is signed (l=): text can be added to the message.")]),
+    ...(q !== null && !q.split(":").includes("dns/txt")
+      ? [issue("query-unknown", "The key cannot be fetched as q= says.")]
+      : []),
+    ...(kind === "arc_seal" && h.length > 0
+      ? [issue("seal-with-fields", "A seal must not have h= (RFC 8617 section 4.1.3).")]
+      : []),
   ];
 }
 
-function timeIssues(tags: ReadonlyMap<string, string>, { t, x }: Read): string[] {
+function timeIssues(tags: ReadonlyMap<string, string>, { t, x }: Read): SignatureIssue[] {
   return [
-    ...(tags.has("t") && t === null ? ["The time t= is no number."] : []),
-    ...(tags.has("x") && x === null ? ["The expiry x= is no number."] : []),
-    ...(t !== null && x !== null && x <= t ? ["The signature expires (x=) before it was made (t=)."] : []),
+    ...(tags.has("t") && t === null ? [issue("time-invalid", "The time t= is no number.")] : []),
+    ...(tags.has("x") && x === null ? [issue("expiry-invalid", "The expiry x= is no number.")] : []),
+    ...(t !== null && x !== null && x <= t
+      ? [issue("expires-before-signing", "The signature expires (x=) before it was made (t=).")]
+      : []),
   ];
 }
 

@@ -3,15 +3,17 @@ import { CLOCK_AHEAD_MS, type Arrival } from "#probe-agent/analysis/mail/email-h
 import type { MethodResult } from "#probe-agent/analysis/mail/email-headers/authentication-results.ts";
 import type { Field } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
-import { readSignature, type Signature } from "#probe-agent/analysis/mail/email-headers/signature.ts";
+import {
+  readSignature,
+  type Signature,
+  type SignatureIssue,
+} from "#probe-agent/analysis/mail/email-headers/signature.ts";
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type DkimSignature = HeaderRows["dkim_signatures"][number];
 
-/** Issues of a signature that has expired, told when the message arrived or now. */
-export const EXPIRED_ON_ARRIVAL = "It had expired when the message arrived (x=).";
-/** See EXPIRED_ON_ARRIVAL. */
-export const EXPIRED_NOW = "It has expired (x=).";
+/** Issues whose anomaly has the same cause: dkim_expired, dkim_partial_body. */
+const COVERED_BY_ANOMALIES: ReadonlySet<SignatureIssue["id"]> = new Set(["expired", "partial-body"]);
 
 /** Signatures looked at; verifiers stop far below. */
 const MAX_SIGNATURES = 100;
@@ -32,6 +34,7 @@ export function describeSignatures(
     .slice(0, MAX_SIGNATURES)
     .map(({ value }) => readSignature(value, "dkim"));
   return signatures.map((signature) => {
+    const issues = [...signature.issues, ...timesAgainst(signature, arrival)];
     const counts = Map.groupBy(signature.h, (name) => name);
     const signed = [...counts].map(([name, { length }]) => ({
       name,
@@ -53,7 +56,8 @@ export function describeSignatures(
       result: verdictOn(signature, signatures, verdicts),
       oversigned: signed.flatMap(({ name, extra }) => (extra ? [printable(name)] : [])).slice(0, MAX_NAMES),
       unsigned: WORTH_SIGNING.filter((name) => present.has(name) && !counts.has(name)),
-      issues: [...signature.issues.map((issue) => printable(issue)), ...timesAgainst(signature, arrival)],
+      issues: issues.map(({ message }) => printable(message)),
+      other_issues: issues.flatMap(({ id, message }) => (COVERED_BY_ANOMALIES.has(id) ? [] : [printable(message)])),
     };
   });
 }
@@ -63,15 +67,15 @@ function hasExpired({ x }: Pick<Signature, "x">, { time }: Arrival): boolean | n
   return x === null ? null : x < time;
 }
 
-/** What is wrong with a signature's times, held against the time of arrival; one sentence each. */
-export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arrival): string[] {
+/** Finds faults of a signature's times relative to the time of arrival. */
+export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arrival): SignatureIssue[] {
   const isFuture = signature.t !== null && signature.t > arrival.time + CLOCK_AHEAD_MS;
   const isArrival = arrival.source !== "now";
+  const expired = isArrival ? "It had expired when the message arrived (x=)." : "It has expired (x=).";
+  const future = isArrival ? "It was made after the message arrived (t=)." : "It was made in the future (t=).";
   return [
-    ...(hasExpired(signature, arrival) === true ? [isArrival ? EXPIRED_ON_ARRIVAL : EXPIRED_NOW] : []),
-    ...(isFuture
-      ? [isArrival ? "It was made after the message arrived (t=)." : "It was made in the future (t=)."]
-      : []),
+    ...(hasExpired(signature, arrival) === true ? [{ id: "expired", message: expired } as const] : []),
+    ...(isFuture ? [{ id: "signed-after-arrival", message: future } as const] : []),
   ];
 }
 

@@ -45,16 +45,11 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
       "A DKIM signature covers only part of the body (l=): anyone can add to it.",
     ),
     ...when(
-      signatures.some(hasOtherIssues),
+      signatures.some(({ other_issues: others }) => others.length > 0),
       "info",
       "dkim_issues",
       "DKIM-Signature",
       "A DKIM signature has issues of its own.",
     ),
   ];
-}
-
-/** Issues beside those that have a finding of their own: expiry, and a part of the body. */
-function hasOtherIssues({ issues, expired, l }: Examined["result"]["dkim_signatures"][number]): boolean {
-  return issues.length > (expired === true ? 1 : 0) + (l === null ? 0 : 1);
 }
