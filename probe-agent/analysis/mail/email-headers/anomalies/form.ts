@@ -31,17 +31,43 @@ const NON_ASCII = /[^\u0000-\u007F]/;
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
-/** What is odd about the header block as text: missing, repeated and malformed fields. */
-export function formAnomalies({ block, byKey, result, malformedWords, addressFaults }: Examined): Anomaly[] {
-  const { faults, fields } = block;
+/** Finds faults of the header block as text: missing, repeated and malformed fields. */
+export function formAnomalies(examined: Examined): Anomaly[] {
+  return [
+    ...findMissingFields(examined),
+    ...findDuplicates(examined),
+    ...findMalformedId(examined),
+    ...findOddCharacters(examined),
+    ...findBadEncodedWords(examined),
+    ...findBadAddressSyntax(examined),
+    ...findBadLines(examined),
+  ];
+}
+
+/** Finds required and usual fields that are missing. */
+function findMissingFields({ byKey }: Examined): Anomaly[] {
   const has = (name: string): boolean => byKey.has(name);
-  const id = result.message_id;
   return [
     ...when(!has("from"), "critical", "missing_from", "From", "There is no From field."),
     ...when(!has("date"), "warning", "missing_date", "Date", "There is no Date field."),
     ...when(!has("message-id"), "warning", "missing_message_id", "Message-ID", "There is no Message-ID field."),
     ...when(!has("received"), "info", "missing_received", "Received", "No Received field: no way can be traced."),
-    ...duplicates(byKey),
+  ];
+}
+
+/** Finds fields that occur more than once and must not. */
+function findDuplicates({ byKey }: Examined): Anomaly[] {
+  return SINGLETONS.flatMap((name) => {
+    const times = byKey.get(name.toLowerCase())?.length ?? 0;
+    const severity = SHOWN.has(name) ? "critical" : "warning";
+    return times < 2 ? [] : [anomaly(severity, "duplicate_field", name, `${name} stands there ${times} times.`)];
+  });
+}
+
+/** Finds a Message-ID in the wrong form. */
+function findMalformedId({ result }: Examined): Anomaly[] {
+  const id = result.message_id;
+  return [
     ...when(
       id !== null && !MESSAGE_ID.test(id),
       "info",
@@ -49,6 +75,13 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       "Message-ID",
       "The Message-ID is not of the form <left@right>.",
     ),
+  ];
+}
+
+/** Finds control, non-ASCII and invisible characters. */
+function findOddCharacters({ block, result }: Examined): Anomaly[] {
+  const { fields } = block;
+  return [
     ...when(
       fields.some(({ value }) => CONTROL.test(value)),
       "warning",
@@ -70,6 +103,12 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       "Subject",
       "The subject holds invisible or direction-changing characters.",
     ),
+  ];
+}
+
+/** Finds encoded words (RFC 2047) that cannot be decoded. */
+function findBadEncodedWords({ malformedWords, addressFaults }: Examined): Anomaly[] {
+  return [
     ...when(
       malformedWords > 0,
       "info",
@@ -84,6 +123,12 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       null,
       "An encoded word stands in quotes, where it must not be decoded (RFC 2047 section 5).",
     ),
+  ];
+}
+
+/** Finds syntax faults of address fields. */
+function findBadAddressSyntax({ addressFaults }: Examined): Anomaly[] {
+  return [
     ...when(
       addressFaults.has("unclosed"),
       "warning",
@@ -105,6 +150,13 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       null,
       "An address has a route, which is obsolete (RFC 5322 section 4.4).",
     ),
+  ];
+}
+
+/** Finds faults of line endings, line lengths and folding. */
+function findBadLines({ block, result }: Examined): Anomaly[] {
+  const { faults } = block;
+  return [
     ...when(result.line_endings === "mixed", "info", "mixed_line_endings", null, "Lines end in different ways."),
     ...when(
       faults.long_line > 0,
@@ -128,12 +180,4 @@ export function formAnomalies({ block, byKey, result, malformedWords, addressFau
       "White space stands where it has been obsolete since RFC 2822.",
     ),
   ];
-}
-
-function duplicates(byKey: Examined["byKey"]): Anomaly[] {
-  return SINGLETONS.flatMap((name) => {
-    const times = byKey.get(name.toLowerCase())?.length ?? 0;
-    const severity = SHOWN.has(name) ? "critical" : "warning";
-    return times < 2 ? [] : [anomaly(severity, "duplicate_field", name, `${name} stands there ${times} times.`)];
-  });
 }
