@@ -319,6 +319,26 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
   });
 });
 
+describe("BIMI", () => {
+  it.each([
+    ["v=DMARC1; p=reject", "v=BIMI1; l=https://x.test/a.svg", true, false],
+    ["v=DMARC1; p=none", "v=BIMI1; l=https://x.test/a.svg", false, true],
+    ["v=DMARC1; p=reject; sp=none", "v=BIMI1; l=https://x.test/a.svg", false, true],
+    ["v=DMARC1; p=reject; pct=50", "v=BIMI1; l=https://x.test/a.svg", false, true],
+    ["v=DMARC1; p=none", "v=BIMI1; l=; a=", false, false],
+  ])("with %s and %s is ready: %s, a finding: %s", async (dmarc, record, ready, isFound) => {
+    const zones = {
+      "x.test": { A: ["8.8.8.8"] },
+      "_dmarc.x.test": { TXT: [txt(dmarc)] },
+      "default._bimi.x.test": { TXT: [txt(record)] },
+    };
+    const { bimi, findings } = await check("x.test", { zones });
+    expect(bimi.dmarc_ready).toBe(ready);
+    const found = findings.filter(({ id }) => id === "bimi-dmarc-not-enforced");
+    expect(found.map(({ severity, where }) => [severity, where])).toEqual(isFound ? [["info", "bimi"]] : []);
+  });
+});
+
 describe("DANE", () => {
   it("of all hosts replaces MTA-STS", async () => {
     const tree = growDaneTree();
