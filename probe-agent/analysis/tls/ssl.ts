@@ -13,7 +13,7 @@ import { signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import { lacksIssuer } from "#probe-agent/analysis/tls/certificate/server.ts";
 import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
-import { gradeTls } from "#probe-agent/analysis/tls/ssl/grade.ts";
+import { gradeTls, type SslGrading } from "#probe-agent/analysis/tls/ssl/grade.ts";
 import { sslFindings } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { reportNames, type NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
@@ -50,84 +50,30 @@ export interface SslFacts extends ChainTerms {
   readonly ctLogs: CtLogs;
 }
 
-/** Describes what a server showed, with what others say of it. */
+/** Returns the part of the ssl tool's result that the facts determine. */
 export function sslReport(facts: SslFacts): SslReport {
-  const { observation, configuration, hsts, now } = facts;
-  const { sent, leaf, issuer, verification } = facts.chain;
-  const chain = reportChain(sent, verification.path, now);
-  const certificate = describeCertificate(leaf, now);
-  const { clientCertificateRequested } = observation;
-  const status = reportRevocation(facts.revocation, observation.ocspStaple !== null);
-  const fromOcsp = facts.revocation.staple?.timestamps ?? null;
-  const transparency = reportTransparency({
-    leaf,
-    issuer,
-    fromTls: facts.timestamps,
-    fromOcsp,
-    logs: facts.ctLogs,
-    now,
-  });
-  const names = reportNames(facts.names, facts.chain, facts);
-  const trust = decideTrust({ leaf, host: facts.host, verification, revocation: status, now });
-  const missingIntermediate = trust.errors.includes("missing_intermediate");
-  const others = otherCertificates(facts);
-  const noticed = sslFindings({
-    leaf,
-    sent,
-    path: verification.path,
-    chainTrusted: verification.trusted,
-    anchored: facts.chain.anchored,
-    pathIsWeak: trust.errors.includes("weak_signature"),
-    issuerUnknown: lacksIssuer(verification) && !missingIntermediate,
-    roots: facts.roots,
-    chain,
-    configuration,
-    hsts,
-    mustStaple: certificate.must_staple,
-    stapled: observation.ocspStaple !== null,
-    staple: facts.revocation.staple,
-    badTimestamps: transparency.bad,
-    dane: names.fields.dane,
-    clientCertificateRequested,
-    handshakeError: observation.error,
-    now,
-  });
-  const grading = gradeTls({
-    configuration,
-    hsts,
-    key: certificate.key,
-    chainTrusted: verification.trusted,
-    hostnameMatch: verification.hostname_match,
-    errors: verification.errors,
-    md5: verification.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
-    revocation: status.revoked ? "revoked" : status.revocation.status,
-    warnings: noticed.filter(({ severity }) => severity !== "info").length,
-  });
-  const found = sortFindings([...trust.findings, ...noticed, ...untrustedOthers(others)]);
+  const { observation, configuration, hsts } = facts;
+  const analysis = analyzeServer(facts);
+  const { certificate, revocation, transparency, names, trust, otherCertificates } = analysis;
+  const noticed = noticedFindings(facts, analysis);
+  const grading = gradeServer(facts, analysis, noticed);
+  const found = sortFindings([...trust.findings, ...noticed, ...untrustedOthers(otherCertificates)]);
   return {
     protocol: observation.protocol,
     cipher: observation.cipher,
     alpn: observation.alpn,
     certificate: { ...certificate, scts: transparency.ct.scts },
-    chain: chain.rows,
-    chain_complete: !missingIntermediate && !lacksIssuer(verification),
-    chain_ordered: chain.ordered,
-    chain_trusted: verification.trusted && !status.revoked,
-    contains_root: chain.containsRoot,
-    missing_intermediate: missingIntermediate,
-    hostname_match: verification.hostname_match,
-    trusted: trust.trusted,
-    trust_error: trust.error,
-    client_certificate_requested: clientCertificateRequested,
+    ...chainFields(facts, analysis),
+    client_certificate_requested: observation.clientCertificateRequested,
     handshake_error: observation.error,
-    ocsp: status.ocsp,
-    revocation: status.revocation,
+    ocsp: revocation.ocsp,
+    revocation: revocation.revocation,
     ct: transparency.ct,
     ...names.fields,
     ...reportConfiguration(configuration),
     http_alpn: facts.httpAlpn === null ? null : [...facts.httpAlpn],
     hsts: reportHsts(hsts),
-    other_certificates: others,
+    other_certificates: otherCertificates,
     grade: grading.grade,
     grade_caps: [...grading.caps],
     score: grading.score,
@@ -136,19 +82,128 @@ export function sslReport(facts: SslFacts): SslReport {
     warnings: found.map(({ message }) => message),
     connect_ms: toMicroseconds(observation.connectMs),
     handshake_ms: observation.handshakeMs === null ? null : toMicroseconds(observation.handshakeMs),
-    limitations: [
-      ...certificateLimits(sent, certificate),
-      ...configurationLimits(facts),
-      ...(grading.grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
-      ...status.limitations,
-      ...transparency.limitations,
-      ...names.limitations,
-    ],
+    limitations: limitationsOf(facts, analysis, grading),
   };
 }
 
+/** Returns the analyses of a server that findings, grade and result fields use. */
+function analyzeServer(facts: SslFacts) {
+  const { observation, now } = facts;
+  const { sent, leaf, issuer, verification } = facts.chain;
+  const revocation = reportRevocation(facts.revocation, observation.ocspStaple !== null);
+  const fromOcsp = facts.revocation.staple?.timestamps ?? null;
+  const trust = decideTrust({ leaf, host: facts.host, verification, revocation, now });
+  return {
+    chain: reportChain(sent, verification.path, now),
+    certificate: describeCertificate(leaf, now),
+    revocation,
+    transparency: reportTransparency({
+      leaf,
+      issuer,
+      fromTls: facts.timestamps,
+      fromOcsp,
+      logs: facts.ctLogs,
+      now,
+    }),
+    names: reportNames(facts.names, facts.chain, facts),
+    trust,
+    missingIntermediate: trust.errors.includes("missing_intermediate"),
+    otherCertificates: reportOtherCertificates(facts),
+  };
+}
+
+type Analysis = ReturnType<typeof analyzeServer>;
+
+/** Returns the findings that do not decide trust. */
+function noticedFindings(facts: SslFacts, analysis: Analysis): Finding[] {
+  const { observation, configuration, hsts, now } = facts;
+  const { sent, leaf, verification } = facts.chain;
+  return sslFindings({
+    leaf,
+    sent,
+    path: verification.path,
+    chainTrusted: verification.trusted,
+    anchored: facts.chain.anchored,
+    pathIsWeak: analysis.trust.errors.includes("weak_signature"),
+    issuerUnknown: lacksIssuer(verification) && !analysis.missingIntermediate,
+    roots: facts.roots,
+    chain: analysis.chain,
+    configuration,
+    hsts,
+    mustStaple: analysis.certificate.must_staple,
+    stapled: observation.ocspStaple !== null,
+    staple: facts.revocation.staple,
+    badTimestamps: analysis.transparency.bad,
+    dane: analysis.names.fields.dane,
+    clientCertificateRequested: observation.clientCertificateRequested,
+    handshakeError: observation.error,
+    now,
+  });
+}
+
+function gradeServer(
+  { configuration, hsts, chain: { verification } }: SslFacts,
+  { certificate, revocation }: Analysis,
+  noticed: readonly Finding[],
+): SslGrading {
+  return gradeTls({
+    configuration,
+    hsts,
+    key: certificate.key,
+    chainTrusted: verification.trusted,
+    hostnameMatch: verification.hostname_match,
+    errors: verification.errors,
+    md5: verification.path.slice(0, -1).some((one) => /^md[245]/i.test(signatureName(one))),
+    revocation: revocation.revoked ? "revoked" : revocation.revocation.status,
+    warnings: noticed.filter(({ severity }) => severity !== "info").length,
+  });
+}
+
+/** Fields of the result about the chain and its trust. */
+type ChainFields = Pick<
+  Result,
+  | "chain"
+  | "chain_complete"
+  | "chain_ordered"
+  | "chain_trusted"
+  | "contains_root"
+  | "missing_intermediate"
+  | "hostname_match"
+  | "trusted"
+  | "trust_error"
+>;
+
+function chainFields(
+  { chain: { verification } }: SslFacts,
+  { chain, missingIntermediate, revocation, trust }: Analysis,
+): ChainFields {
+  return {
+    chain: chain.rows,
+    chain_complete: !missingIntermediate && !lacksIssuer(verification),
+    chain_ordered: chain.ordered,
+    chain_trusted: verification.trusted && !revocation.revoked,
+    contains_root: chain.containsRoot,
+    missing_intermediate: missingIntermediate,
+    hostname_match: verification.hostname_match,
+    trusted: trust.trusted,
+    trust_error: trust.error,
+  };
+}
+
+function limitationsOf(facts: SslFacts, analysis: Analysis, { grade }: SslGrading): string[] {
+  const { certificate, revocation, transparency, names } = analysis;
+  return [
+    ...certificateLimits(facts.chain.sent, certificate),
+    ...configurationLimits(facts),
+    ...(grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
+    ...revocation.limitations,
+    ...transparency.limitations,
+    ...names.limitations,
+  ];
+}
+
 /** The certificate for clients that take other keys, where it is another one. */
-function otherCertificates(facts: SslFacts): Result["other_certificates"] {
+function reportOtherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
   const other = readServerChain(facts.otherSent, facts);
   if (other === null || isSame(other.leaf, facts.chain.leaf)) return [];

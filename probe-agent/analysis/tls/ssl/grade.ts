@@ -36,7 +36,7 @@ export interface GradeFacts {
 }
 
 /** The grade; null for what cannot be known. */
-interface SslGrading {
+export interface SslGrading {
   readonly grade: SslGrade | null;
   readonly score: number | null;
   readonly scores: Scores | null;
@@ -53,8 +53,8 @@ const FLOORS = [
 ] as const;
 
 /**
- * Grades by the SSL Labs method (Qualys SSL Server Rating Guide). What is not known is taken once for good and once for bad: where both
- * come to the same, that is the answer, else it is null.
+ * Grades by the SSL Labs method (Qualys SSL Server Rating Guide). What is not known is taken once for good and once for
+ * bad: where both come to the same, that is the answer, else it is null.
  */
 export function gradeTls(facts: GradeFacts): SslGrading {
   const best = evaluate(facts, true);
