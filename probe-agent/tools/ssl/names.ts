@@ -1,6 +1,6 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { certifiedName, climb, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import { certifiedName, nameAndParents, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
 import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
 import type { ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -33,7 +33,7 @@ export async function seeNames(
 /** The nearest records at or above the name (RFC 8659 section 3); all levels are asked at once. */
 async function seeCaa(net: Net, name: string): Promise<CaaSeen> {
   const lookUp = createLookUp(net);
-  const levels = climb(name);
+  const levels = nameAndParents(name);
   const found = await Promise.all(levels.map((level) => lookUp(level, "CAA")));
   for (const [index, { state, status, records }] of found.entries()) {
     const level = levels[index] ?? name;

@@ -35,17 +35,17 @@ export async function survey({ lists, features }: Probers, ownCurve: number | nu
     seeFeatures(features, offered, old),
   ]);
   const lanes = listed.flatMap((one) => one.lanes);
-  const fedUp = await isFedUp(features, versions, lanes);
+  const stoppedAnswering = await hasStoppedAnswering(features, versions, lanes);
   return {
     // What looked like a refusal then may have been weariness.
     versions: versions.map(({ version, offered: isOffered, abrupt }) => ({
       version,
-      offered: fedUp && abrupt ? null : isOffered,
+      offered: stoppedAnswering && abrupt ? null : isOffered,
     })),
-    suites: suites.map((one) => ({ ...one, complete: one.complete && !fedUp })),
+    suites: suites.map((one) => ({ ...one, complete: one.complete && !stoppedAnswering })),
     groups: [...newGroups, ...(oldGroups === null ? [] : [oldGroups])],
     ...rest,
-    fedUp,
+    stoppedAnswering,
     connections: lists.spent() + features.spent(),
   };
 }
@@ -83,7 +83,7 @@ async function seeFeatures(
 }
 
 /** Where the end of a connection counted as a refusal: is a hello still answered that was answered before? */
-async function isFedUp(
+async function hasStoppedAnswering(
   prober: Prober,
   versions: readonly VersionSeen[],
   lanes: readonly Elimination[],

@@ -62,7 +62,7 @@ describe("servers that are hard to talk to", () => {
       const { seen } = await scripted(open, { versions: { [TLS12]: [0xc02f, 0xc030] }, refuse });
       expect(offered(seen)).toBe("---+-");
       expect(seen.suites[0]).toMatchObject({ codes: [0xc02f, 0xc030], complete: true });
-      expect(seen.fedUp).toBe(false);
+      expect(seen.stoppedAnswering).toBe(false);
     }
   });
 
@@ -76,7 +76,7 @@ describe("servers that are hard to talk to", () => {
         return true;
       },
     });
-    expect(seen.fedUp).toBe(true);
+    expect(seen.stoppedAnswering).toBe(true);
     expect(offered(seen)).toBe("?+?+?");
     expect(seen.suites.every(({ complete }) => !complete)).toBe(true);
     expect(seen.suites.some(({ codes }) => codes.length > 0)).toBe(true);

@@ -79,7 +79,7 @@ describe("groups and features", () => {
       compression: true,
       secureRenegotiation: false,
       fallbackScsv: false,
-      fedUp: false,
+      stoppedAnswering: false,
     });
   });
 

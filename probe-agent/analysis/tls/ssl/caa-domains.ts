@@ -41,12 +41,12 @@ const AUTHORITIES: readonly {
 ];
 
 /** The authority an organization is; null where it is not known here. */
-export function authorityOf(organization: string | null): string | null {
+export function authorityOfOrganization(organization: string | null): string | null {
   const key = organization?.toLowerCase() ?? "";
   return AUTHORITIES.find(({ organizations }) => organizations.includes(key))?.name ?? null;
 }
 
 /** The authority a domain names in a CAA record; null where it is not known here. */
-export function authorityNamedBy(domain: string): string | null {
+export function authorityOfDomain(domain: string): string | null {
   return AUTHORITIES.find(({ domains }) => domains.includes(domain))?.name ?? null;
 }

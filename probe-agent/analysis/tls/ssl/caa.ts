@@ -5,7 +5,7 @@ import { isWildcardMatch } from "#probe-agent/analysis/tls/certificate/hostname.
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { ATTRIBUTE, attributeOf, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { authorityNamedBy, authorityOf } from "#probe-agent/analysis/tls/ssl/caa-domains.ts";
+import { authorityOfDomain, authorityOfOrganization } from "#probe-agent/analysis/tls/ssl/caa-domains.ts";
 
 /** A CAA record (RFC 8659 section 4). */
 export type CaaRow = NonNullable<ResultOf<typeof ssl>["caa"]>[number];
@@ -20,7 +20,7 @@ export function certifiedName(host: string, leaf: Certificate): { readonly name:
 }
 
 /** The name and all above it up to the top-level domain, the order of tree climbing (RFC 8659 section 3). */
-export function climb(name: string): string[] {
+export function nameAndParents(name: string): string[] {
   const labels = name.replace(/\.$/, "").split(".");
   return labels.map((_label, index) => labels.slice(index).join("."));
 }
@@ -39,9 +39,9 @@ export function allowsIssuer(rows: readonly CaaRow[], leaf: Certificate, wildcar
   const domains = relevant.map(({ value }) => issuerDomain(value)).filter((domain) => domain !== "");
   if (domains.length === 0) return false;
   if (domains.some((domain) => isOf(domain, leaf))) return true;
-  const own = authorityOf(organizationOf(leaf.issuer));
+  const own = authorityOfOrganization(organizationOf(leaf.issuer));
   if (own === null) return null;
-  const owners = new Set(domains.map(authorityNamedBy));
+  const owners = new Set(domains.map(authorityOfDomain));
   if (owners.has(own)) return true;
   return owners.has(null) ? null : false;
 }

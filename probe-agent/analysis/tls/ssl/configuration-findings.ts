@@ -1,6 +1,6 @@
 import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
-import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
@@ -12,7 +12,7 @@ const MIN_CURVE = 224;
 const NAMED = 3;
 
 /** What in versions, suites and groups deserves attention. */
-export function configurationFindings(configuration: Configuration, hsts: HstsSeen): Noticed[] {
+export function configurationFindings(configuration: Configuration, hsts: HstsSeen): FindingDraft[] {
   const suites = [...new Set(suitesOf(configuration.suites.flatMap(({ codes }) => codes)))];
   return [
     ...versionFindings(configuration),
@@ -22,7 +22,7 @@ export function configurationFindings(configuration: Configuration, hsts: HstsSe
   ];
 }
 
-function versionFindings({ versions }: Configuration): Noticed[] {
+function versionFindings({ versions }: Configuration): FindingDraft[] {
   const offered = new Map(versions.map((seen) => [seen.version.key, seen.offered]));
   const found = versions.flatMap(({ version, offered: isOffered }) => {
     if (isOffered !== true || version.key === "tls1_2" || version.key === "tls1_3") return [];
@@ -39,7 +39,7 @@ function versionFindings({ versions }: Configuration): Noticed[] {
   return none ? [...found, entry("no-tls1-3", "info", "TLS 1.3 is not offered.")] : found;
 }
 
-function suiteFindings(suites: readonly Suite[]): Noticed[] {
+function suiteFindings(suites: readonly Suite[]): FindingDraft[] {
   if (suites.length === 0) return [];
   const broken = suites.filter((suite) => strengthOf(suite) === "broken");
   const open = broken.some(isOpen);
@@ -61,7 +61,7 @@ export function isOpen({ bits, auth, exportGrade }: Suite): boolean {
   return bits < 112 || auth === "none" || exportGrade;
 }
 
-function exchangeFindings(configuration: Configuration): Noticed[] {
+function exchangeFindings(configuration: Configuration): FindingDraft[] {
   const { primeBits, groups, compression, secureRenegotiation, fallbackScsv } = configuration;
   const weakGroups = [...new Set(groups.flatMap(({ codes }) => codes))].flatMap((code) => {
     const group = GROUPS.get(code);
@@ -85,7 +85,7 @@ function exchangeFindings(configuration: Configuration): Noticed[] {
   ];
 }
 
-function hstsFindings(hsts: HstsSeen): Noticed[] {
+function hstsFindings(hsts: HstsSeen): FindingDraft[] {
   if (hsts.kind === "absent") return [entry("no-hsts", "info", "No Strict-Transport-Security header is sent.")];
   if (hsts.kind !== "sent") return [];
   const { maxAge } = parseHsts(hsts.value);
@@ -94,7 +94,7 @@ function hstsFindings(hsts: HstsSeen): Noticed[] {
   return maxAge < HSTS_SIX_MONTHS ? [entry("short-hsts", "info", message)] : [];
 }
 
-function named(id: Noticed["id"], severity: Noticed["severity"], what: string, suites: readonly Suite[]): Noticed[] {
+function named(id: FindingDraft["id"], severity: FindingDraft["severity"], what: string, suites: readonly Suite[]): FindingDraft[] {
   return suites.length === 0 ? [] : [entry(id, severity, `${what}: ${some(suites.map(({ name }) => name))}.`)];
 }
 
@@ -103,6 +103,6 @@ function some(names: readonly string[]): string {
   return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-function entry(id: Noticed["id"], severity: Noticed["severity"], message: string): Noticed {
+function entry(id: FindingDraft["id"], severity: FindingDraft["severity"], message: string): FindingDraft {
   return { id, severity, message };
 }

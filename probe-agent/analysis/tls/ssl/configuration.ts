@@ -35,7 +35,7 @@ export interface Configuration {
   /** Null where there is no lower version to fall back to, or it could not be told. */
   readonly fallbackScsv: boolean | null;
   /** The server stopped answering hellos it had answered before. */
-  readonly fedUp: boolean;
+  readonly stoppedAnswering: boolean;
   /** Connections made. */
   readonly connections: number;
 }

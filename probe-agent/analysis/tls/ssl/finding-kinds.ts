@@ -129,7 +129,7 @@ export const FINDING_KINDS = {
 type FindingId = keyof typeof FINDING_KINDS;
 
 /** What an analysis noticed; the table above adds the rest of the finding. */
-export interface Noticed {
+export interface FindingDraft {
   readonly id: FindingId;
   readonly severity: Severity;
   readonly message: string;

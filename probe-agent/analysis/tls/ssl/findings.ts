@@ -8,7 +8,7 @@ import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/eval
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import { configurationFindings } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";
-import { FINDING_KINDS, type Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { FINDING_KINDS, type FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { pathFindings, type PathFacts } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
@@ -52,16 +52,16 @@ const FIRST_LIFETIME_DAYS = 1_187; // 39 months
 export function sslFindings(facts: FindingFacts): Finding[] {
   const configured = configurationFindings(facts.configuration, facts.hsts);
   const chained = [...chainFindings(facts), ...formFindings(facts), ...pathFindings(facts)];
-  const all: Noticed[] = [...handshake(facts), ...expiry(facts), ...configured, ...chained, ...extras(facts)];
+  const all: FindingDraft[] = [...handshake(facts), ...expiry(facts), ...configured, ...chained, ...extras(facts)];
   return sortFindings(all.map(toFinding));
 }
 
-function toFinding({ id, severity, message, where }: Noticed): Finding {
+function toFinding({ id, severity, message, where }: FindingDraft): Finding {
   return { id, severity, message, ...FINDING_KINDS[id], where: where ?? null };
 }
 
 /** A client without a certificate of its own fails as ordinary visitors do, which is what such a server wants. */
-function handshake({ handshakeError, clientCertificateRequested }: FindingFacts): Noticed[] {
+function handshake({ handshakeError, clientCertificateRequested }: FindingFacts): FindingDraft[] {
   if (handshakeError === null || clientCertificateRequested) return [];
   const message = `The handshake failed after the certificate had been received: ${handshakeError.message}.`;
   return [{ id: "handshake-failed", severity: "critical", message }];
@@ -85,7 +85,7 @@ export function expiryStage(left: number, lifetimeDays: number): ExpiryStage {
   return left <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
 }
 
-function expiry({ leaf, path, now }: FindingFacts): Noticed[] {
+function expiry({ leaf, path, now }: FindingFacts): FindingDraft[] {
   const stage = expiryStage(daysLeft(leaf, now), lifetimeMs(leaf) / DAY_MS);
   const longest = longestLifetimeDays(leaf.notBefore);
   const lifetime = Math.round(lifetimeMs(leaf) / DAY_MS);
@@ -111,7 +111,7 @@ function days(certificate: Certificate, now: Date): string {
   return left === 1 ? "1 day" : `${left} days`;
 }
 
-function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): Noticed[] {
+function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): FindingDraft[] {
   const weak = [...new Set([...sent, ...path.slice(0, -1)])].some(
     (certificate) =>
       certificate !== null && isWeakSignature(certificate) && !isSameOctets(certificate.subject, certificate.issuer),
@@ -135,7 +135,7 @@ function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): Noticed
   ];
 }
 
-function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: FindingFacts): Noticed[] {
+function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: FindingFacts): FindingDraft[] {
   const mismatch =
     dane?.dnssec === "bogus"
       ? "The TLSA records fail DNSSEC validation; clients that use DANE refuse the server."
@@ -162,7 +162,7 @@ function stapleFindings({
   mustStaple,
   stapled,
   staple,
-}: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): Noticed[] {
+}: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): FindingDraft[] {
   const severity = mustStaple ? "critical" : "warning";
   const insists = mustStaple
     ? "The certificate requires one (must-staple): clients that enforce it refuse the server."
@@ -180,10 +180,10 @@ function stapleFindings({
   return [{ id: "bad-staple", severity, message: `The stapled OCSP response is not valid (${why}). ${insists}` }];
 }
 
-function warning(id: Noticed["id"], message: string): Noticed {
+function warning(id: FindingDraft["id"], message: string): FindingDraft {
   return { id, severity: "warning", message };
 }
 
-function info(id: Noticed["id"], message: string): Noticed {
+function info(id: FindingDraft["id"], message: string): FindingDraft {
   return { id, severity: "info", message };
 }

@@ -2,7 +2,7 @@ import { authorityLeafFault } from "#probe-agent/analysis/tls/certificate/extens
 import { formFaults, type FormFault } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { keyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { strictFaults, type StrictRequest, type StrictRule } from "#probe-agent/analysis/tls/certificate/strict.ts";
 
 /** Findings of one chain; a real one has none or one, a hostile one does not swell the answer. */
@@ -23,11 +23,11 @@ const STRICT_TEXTS: Readonly<Record<StrictRule, string>> = {
 };
 
 /** Who refuses the certificates of a path for their form, by rule: all clients of one kind, or strict ones alone. */
-export function formFindings(request: StrictRequest): Noticed[] {
+export function formFindings(request: StrictRequest): FindingDraft[] {
   return [...refusals(request), ...strictRefusals(request), ...edwardsKeys(request)];
 }
 
-function refusals({ path, anchored }: StrictRequest): Noticed[] {
+function refusals({ path, anchored }: StrictRequest): FindingDraft[] {
   return path
     .flatMap((certificate, position) => {
       const isAnchor = anchored && position === path.length - 1;
@@ -44,7 +44,7 @@ function ownAuthority(certificate: Certificate): FormFault[] {
   return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
 }
 
-function refusal({ clients, what }: FormFault, subject: string): Noticed {
+function refusal({ clients, what }: FormFault, subject: string): FindingDraft {
   const message =
     clients === null
       ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} breaks RFC 5280: ${what}.`
@@ -52,7 +52,7 @@ function refusal({ clients, what }: FormFault, subject: string): Noticed {
   return { id: "certificate-form", severity: "critical", message };
 }
 
-function strictRefusals(request: StrictRequest): Noticed[] {
+function strictRefusals(request: StrictRequest): FindingDraft[] {
   const faults = strictFaults(request);
   if (faults.length === 0) return [];
   const rules = [...new Set(faults.map(({ rule }) => rule))];
@@ -64,7 +64,7 @@ function strictRefusals(request: StrictRequest): Noticed[] {
   return [{ id: "strict-clients", severity: "warning", message: `${STRICT_CLIENTS}: ${reasons.join("; ")}.` }];
 }
 
-function edwardsKeys({ path }: StrictRequest): Noticed[] {
+function edwardsKeys({ path }: StrictRequest): FindingDraft[] {
   const kind = path.map((certificate) => keyFacts(certificate).type).find((type) => EDWARDS.has(type));
   if (kind === undefined) return [];
   const message = `Chrome, Firefox and Safari know no ${kind} keys in certificates; Go and OpenSSL accept them.`;

@@ -1,7 +1,7 @@
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
-import type { Noticed } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
 /** What these findings are drawn from. */
@@ -26,20 +26,20 @@ const CLIENTS: Readonly<Record<GreedyClient, string>> = {
 };
 
 /** Who refuses a chain that is good only by another path than the one sent first; what an unknown issuer may mean. */
-export function pathFindings(facts: PathFacts): Noticed[] {
+export function pathFindings(facts: PathFacts): FindingDraft[] {
   if (facts.issuerUnknown) return [issuerUnknown()];
   // A path of one certificate is a leaf that is an anchor itself.
   return facts.chainTrusted && facts.path.length > 1 ? pathBuilding(facts) : [];
 }
 
-function issuerUnknown(): Noticed {
+function issuerUnknown(): FindingDraft {
   const message =
     "The issuer's certificate was not sent, and the certificate does not say where to fetch it: an authority that is not " +
     "trusted and a missing intermediate look the same. If the authority is a public one, send its intermediate too.";
   return { id: "issuer-unknown", severity: "info", message };
 }
 
-function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): Noticed[] {
+function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): FindingDraft[] {
   const others = sent.slice(1, MAX_SENT).flatMap((certificate) => certificate ?? []);
   const request = { leaf, sent: others, roots, now };
   const refusing = (Object.keys(CLIENTS) as GreedyClient[]).flatMap((client) => {

@@ -74,7 +74,7 @@ export function configurationLimits(facts: {
   const unranked = suites.filter(({ order, ranked }) => order === "server" && !ranked);
   return [
     ...untold.map(({ version }) => `Whether ${version.label} is offered could not be told: no answer in time.`),
-    ...(configuration.fedUp ? ["The server stopped answering before all was asked."] : []),
+    ...(configuration.stoppedAnswering ? ["The server stopped answering before all was asked."] : []),
     ...unfinished.map(({ version }) => `The suites of ${version.label} are not all listed: the answers stopped.`),
     ...unranked.map(({ version }) => `The server's order among its suites of ${version.label} was not found out.`),
     ...groups

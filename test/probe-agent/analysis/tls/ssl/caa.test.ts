@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allowsIssuer, certifiedName, climb, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import { allowsIssuer, certifiedName, nameAndParents, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { createPki, issue } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
@@ -19,8 +19,8 @@ function rows(...texts: readonly string[]): CaaRow[] {
 
 describe("climbing the tree (RFC 8659 section 3)", () => {
   it("goes from the name to the top-level domain", () => {
-    expect(climb("a.b.example.com.")).toEqual(["a.b.example.com", "b.example.com", "example.com", "com"]);
-    expect(climb("com")).toEqual(["com"]);
+    expect(nameAndParents("a.b.example.com.")).toEqual(["a.b.example.com", "b.example.com", "example.com", "com"]);
+    expect(nameAndParents("com")).toEqual(["com"]);
   });
 
   it("begins at the name in the certificate: for a wildcard at the one below which it stands", async () => {

@@ -29,7 +29,7 @@ function offering(
     compression: false,
     secureRenegotiation: true,
     fallbackScsv: true,
-    fedUp: false,
+    stoppedAnswering: false,
     connections: 50,
     ...change,
   };
