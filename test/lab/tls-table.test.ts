@@ -117,7 +117,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     await lab.network.cut("probe-eu", "svc");
     const { data } = await ask<Ssl>("ssl?host=revoked.tls.test").finally(() => lab.network.heal("probe-eu", "svc"));
     expect(data).toMatchObject({ ...GOOD, revocation: { status: "unknown", method: null }, grade: "A" });
-    expect(data.limitations.join(" ")).toContain("Whether the certificate is revoked could not be told");
+    expect(data.limitations.join(" ")).toContain("Whether the certificate is revoked could not be determined");
   });
 
   it.each(STATUS_ROWS)("ssl and OpenSSL: $variant is $status by $method", async ({ variant, method, status }) => {

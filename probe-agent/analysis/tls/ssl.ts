@@ -26,26 +26,26 @@ import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
 type Result = ResultOf<typeof ssl>;
 
-/** The part of the tool's result that follows from what was seen, the roots and the clock. */
+/** The part of the tool's result that the facts determine. */
 type SslReport = Omit<
   Result,
   "host" | "port" | "ip" | "ip_version" | "addresses" | "servername" | "resolve_ms" | "observed_at" | "elapsed_ms"
 >;
 
-/** What the report is made from. */
+/** Input of sslReport. */
 export interface SslFacts extends ChainTerms {
   readonly observation: TlsObservation;
   readonly chain: ServerChain;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
-  /** h2 and http/1.1 as far as offered; null where it could not be told. */
+  /** Which of h2 and http/1.1 the server accepts by ALPN; null if unknown. */
   readonly httpAlpn: readonly string[] | null;
-  /** Certificates as sent to a client that takes another kind of key, [] where there are none; null: not told. */
+  /** Certificates sent to a client that accepts another type of key; empty if there are none, null if unknown. */
   readonly otherSent: readonly Uint8Array[] | null;
   readonly revocation: RevocationFacts;
-  /** Signed certificate timestamps by the TLS extension; null for none. */
+  /** List of signed certificate timestamps from the TLS extension; null if there is none. */
   readonly timestamps: Uint8Array | null | "unknown";
-  /** Null for an address. */
+  /** Null if the host is an address. */
   readonly names: NamesFacts | null;
   readonly ctLogs: CtLogs;
 }
@@ -195,14 +195,14 @@ function limitationsOf(facts: SslFacts, analysis: Analysis, { grade }: SslGradin
   return [
     ...certificateLimits(facts.chain.sent, certificate),
     ...configurationLimits(facts),
-    ...(grade === null ? ["No grade is given: too little is known of versions and suites."] : []),
+    ...(grade === null ? ["No grade was given: too little is known about versions and cipher suites."] : []),
     ...revocation.limitations,
     ...transparency.limitations,
     ...names.limitations,
   ];
 }
 
-/** The certificate for clients that take other keys, where it is another one. */
+/** Describes the certificate for clients that accept other keys, if it differs; null if unknown. */
 function reportOtherCertificates(facts: SslFacts): Result["other_certificates"] {
   if (facts.otherSent === null) return null;
   const other = readServerChain(facts.otherSent, facts);
@@ -217,12 +217,13 @@ function reportOtherCertificates(facts: SslFacts): Result["other_certificates"] 
   ];
 }
 
-/** A client that takes the other key is turned away, however good the first certificate is. */
+/** Returns findings for other certificates that are not trusted: clients that receive them refuse the server. */
 function untrustedOthers(rows: Result["other_certificates"]): Finding[] {
   return (rows ?? []).flatMap(({ key, trust_error: error, fingerprint_sha256: where }): Finding[] => {
     if (error === null) return [];
     const id = "other-certificate-untrusted";
-    const message = `The certificate for clients that take ${key.type} keys is not trusted: ${error.replaceAll("_", " ")}.`;
+    const why = error.replaceAll("_", " ");
+    const message = `The certificate for clients that accept only ${key.type} keys is not trusted: ${why}.`;
     return [{ id, severity: "critical", message, ...FINDING_KINDS[id], where }];
   });
 }
@@ -231,9 +232,9 @@ function certificateLimits(sent: readonly Sent[], certificate: CertificateDescri
   const unreadable = sent.flatMap((one, index) => (one === null ? [index] : []));
   return [
     ...(unreadable.length > 0
-      ? [`Certificates that could not be read are left out, at ${unreadable.join(", ")}.`]
+      ? [`Certificates at positions ${unreadable.join(", ")} could not be read and are not shown.`]
       : []),
-    ...(sent.length > MAX_ROWS ? [`Of ${sent.length} certificates sent only the first ${MAX_ROWS} are shown.`] : []),
+    ...(sent.length > MAX_ROWS ? [`Only the first ${MAX_ROWS} of ${sent.length} certificates sent are shown.`] : []),
     ...(certificate.san.length < certificate.san_total ? ["Not all alternative names are shown."] : []),
   ];
 }

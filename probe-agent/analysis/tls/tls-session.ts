@@ -4,10 +4,10 @@ import { describeCertificate } from "#probe-agent/analysis/tls/certificate/descr
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 
-/** The TLS of a request as the check tool shows it. */
+/** TLS session of a request in the check tool's result. */
 type TlsSession = NonNullable<ResultOf<typeof check>["tls"]>;
 
-/** A session with its certificate and when its chain ends; what cannot be read is null. */
+/** Describes a session with its certificate and the expiry of its chain. Parts that cannot be read are null. */
 export function describeSession(
   { protocol, cipher, alpn, authorized, error, chain, path }: HopTls,
   now: Date,
@@ -35,7 +35,7 @@ function readable(ders: readonly Uint8Array[]): readonly Certificate[] {
   return ders.flatMap((der) => parseCertificate(der) ?? []);
 }
 
-/** ISO 8601; null for none. */
+/** Returns the earliest notAfter in ISO 8601, or null if there are no certificates. */
 function earliestEnd(certificates: readonly Certificate[]): string | null {
   const ends = certificates.map(({ notAfter }) => notAfter.getTime());
   return ends.length === 0 ? null : new Date(Math.min(...ends)).toISOString();

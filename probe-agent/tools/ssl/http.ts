@@ -36,14 +36,19 @@ export async function seeHsts(
 ): Promise<HstsSeen> {
   const { host, port, speaksHttp } = where;
   if (literalFamily(host) !== null) {
-    return { kind: "not_applicable", why: "HSTS does not hold for addresses, only for names." };
+    return { kind: "not_applicable", why: "HSTS was not checked: it applies only to host names, not to addresses." };
   }
-  if (!speaksHttp) return { kind: "not_applicable", why: "HSTS was not looked for: no HTTP by ALPN on this port." };
+  if (!speaksHttp) {
+    return {
+      kind: "not_applicable",
+      why: "HSTS was not checked: the server does not offer HTTP by ALPN on this port.",
+    };
+  }
   const url = `https://${host}:${port}/`;
   const fetched = await net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: 1, timeoutMs });
   if (fetched.status !== "ok") {
-    const why = fetched.status === "failed" ? fetched.message : "the address may not be fetched";
-    return { kind: "unknown", why: `Whether HSTS is sent could not be told: ${why}.` };
+    const why = fetched.status === "failed" ? fetched.message : "The rules on targets do not allow the request";
+    return { kind: "unknown", why: `Whether the server sends HSTS could not be determined. ${why}.` };
   }
   const [value] = headerValues(fetched.data.final.headers, "strict-transport-security");
   return value === undefined ? { kind: "absent" } : { kind: "sent", value };

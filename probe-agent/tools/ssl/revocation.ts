@@ -15,7 +15,8 @@ const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
 
 /**
  * Staple, then responder, then list: the first that tells good or revoked is enough. Then the lists of the authorities
- * above, as far as fetches are left. Nobody is asked about certificates of strangers: whoever made them chose the URLs too.
+ * above, as far as fetches are left. Nobody is asked about certificates of strangers: whoever made them chose the URLs
+ * too.
  */
 export async function seeRevocation(
   net: Net,
@@ -26,7 +27,7 @@ export async function seeRevocation(
   const { leaf: certificate, issuer } = chain;
   const now = net.now();
   const nobody = { staple: null, responder: null, list: null, authorities: [] };
-  if (issuer === null) return { ...nobody, notAsked: "the certificate of its issuer is not at hand" };
+  if (issuer === null) return { ...nobody, notAsked: "its issuer's certificate is unavailable" };
   const subject = { certificate, issuer, now };
   const stapled = staple === null ? null : evaluateOcsp(staple, subject);
   const notAsked = whyNot(chain, now);
@@ -37,9 +38,9 @@ export async function seeRevocation(
 }
 
 function whyNot({ leaf, anchored }: ServerChain, now: Date): string | null {
-  if (!anchored) return "its chain leads to no trusted root";
-  // RFC 5280 section 3.3: an entry may go once the certificate has expired.
-  return isExpired(leaf, now) ? "it has expired, and authorities forget expired certificates" : null;
+  if (!anchored) return "its chain does not lead to a trusted root";
+  // Authorities are allowed to remove an entry once the certificate has expired (RFC 5280 section 3.3).
+  return isExpired(leaf, now) ? "it has expired, and authorities no longer publish its status" : null;
 }
 
 async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<RevocationFacts, "responder" | "list">> {
@@ -67,7 +68,9 @@ async function askAbove(
   return rows;
 }
 
-/** Only http: what is signed needs no TLS, whose certificate would have to be checked in its turn (RFC 5280 section 8). */
+/**
+ * Only http: what is signed needs no TLS, whose certificate would have to be checked in its turn (RFC 5280 section 8).
+ */
 function firstOverHttp(read: () => readonly string[]): string | null {
   try {
     return read().find((url) => /^http:/i.test(url)) ?? null;

@@ -33,12 +33,12 @@ describe("a chain that leads to a root", () => {
     );
   });
 
-  it("is trusted with intermediates in any order, repeated, and mixed with strangers and the root itself", async () => {
+  it("is trusted with intermediates in any order, repeated, and mixed with unrelated ones and the root", async () => {
     const stranger = await issue({ dns: ["stranger.example"] });
     expect(verify(leaf, [pki.root, stranger, pki.intermediate, leaf, pki.intermediate])).toMatchObject(good);
   });
 
-  it("takes PEM bundles and DER alike", () => {
+  it("can be PEM bundles or DER", () => {
     const bundle = `# comment\n${pki.intermediate.pem}${pki.root.pem}`;
     const verification = verifyChain({
       leaf: leaf.der,
@@ -50,40 +50,40 @@ describe("a chain that leads to a root", () => {
     expect(verification).toMatchObject(good);
   });
 
-  it("may begin at an anchor: a self-signed server certificate among the roots is trusted", async () => {
+  it("can begin at an anchor: a self-signed server certificate among the roots is trusted", async () => {
     const own = await issue({ dns: [HOST] });
     expect(verify(own, [], { roots: [own] })).toMatchObject(good);
   });
 
-  it("may end at an intermediate that is among the roots", () => {
+  it("can end at an intermediate that is among the roots", () => {
     expect(verify(leaf, [], { roots: [pki.intermediate] })).toMatchObject(good);
   });
 });
 
-describe("a chain that does not", () => {
-  it("is missing_intermediate where the leaf comes alone", () => {
+describe("a chain that does not lead to a root", () => {
+  it("is missing_intermediate if only the leaf is sent", () => {
     expect(verify(leaf, [])).toMatchObject({ trusted: false, hostname_match: true, errors: ["missing_intermediate"] });
   });
 
-  it("is self_signed where the leaf signed itself", async () => {
+  it("is self_signed if the leaf is signed with its own key", async () => {
     expect(verify(await issue({ dns: [HOST] }), [])).toMatchObject({ trusted: false, errors: ["self_signed"] });
   });
 
-  it("is untrusted_root where it ends at a stranger, whether that one was sent or not", async () => {
+  it("is untrusted_root if it ends at an unknown root, sent or not", async () => {
     const other = await createPki({ name: "Other" });
     const theirs = await other.issue({ dns: [HOST] });
     expect(verify(theirs, [other.intermediate, other.root]).errors).toEqual(["untrusted_root"]);
     expect(verify(theirs, [other.intermediate]).errors).toEqual(["untrusted_root"]);
   });
 
-  it("is not fooled by a root of the same name with another key", async () => {
+  it("is not trusted because of a root of the same name with another key", async () => {
     const impostor = await createPki();
     const theirs = await impostor.issue({ dns: [HOST] });
     expect(verify(theirs, [impostor.intermediate, impostor.root]).errors).toEqual(["untrusted_root"]);
     expect(verify(theirs, [pki.intermediate]).errors).toEqual(["bad_signature"]);
   });
 
-  it("ends where two authorities sign only each other", async () => {
+  it("is untrusted_root if two authorities sign only each other", async () => {
     const a = await issue({ subject: "A", ca: true });
     const b = await issue({ subject: "B", ca: true });
     const aByB = await issue({ subject: "A", ca: true, key: a.keys, issuer: b });
@@ -92,7 +92,7 @@ describe("a chain that does not", () => {
     expect(verify(below, [aByB, bByA]).errors).toEqual(["untrusted_root"]);
   });
 
-  it("is malformed where the leaf is no certificate", () => {
+  it("is malformed if the leaf is not a certificate", () => {
     for (const text of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
       const verification = verifyChain({ leaf: text, intermediates: [], roots: [], host: HOST, now: daysFromNow(0) });
       expect(verification).toMatchObject({ trusted: false, hostname_match: false, errors: ["malformed"] });
@@ -101,7 +101,7 @@ describe("a chain that does not", () => {
 });
 
 describe("dates", () => {
-  it("count for the leaf, inclusive at both ends", async () => {
+  it("are checked for the leaf, inclusive at both ends", async () => {
     const notBefore = new Date("2026-03-01T00:00:00Z");
     const notAfter = new Date("2026-03-31T23:59:59Z");
     const dated = await pki.issue({ dns: [HOST], notBefore, notAfter });
@@ -112,7 +112,7 @@ describe("dates", () => {
     expect(at("2026-04-01T00:00:00Z")).toEqual(["expired"]);
   });
 
-  it("count for intermediates and roots", async () => {
+  it("are checked for intermediates and roots", async () => {
     const old = { notBefore: daysFromNow(-400), notAfter: daysFromNow(-1), ca: true };
     const expiredCa = await issue({ ...old, subject: "Expired CA", issuer: pki.root });
     expect(verify(await issue({ dns: [HOST], issuer: expiredCa }), [expiredCa]).errors).toEqual(["expired"]);
@@ -121,7 +121,7 @@ describe("dates", () => {
     expect(verify(below, [], { roots: [expiredRoot] }).errors).toEqual(["expired"]);
   });
 
-  it("may lie beyond 2050 (GeneralizedTime)", async () => {
+  it("can be after 2050 (GeneralizedTime)", async () => {
     const notAfter = new Date("2150-01-01T00:00:00Z");
     const late = await pki.issue({ dns: [HOST], notAfter });
     expect(verify(late)).toMatchObject({ ...good, path: [{ notAfter }, {}, {}] });
@@ -129,7 +129,7 @@ describe("dates", () => {
 });
 
 describe("several paths", () => {
-  it("are tried until one is good: an expired cross-sign does not matter", async () => {
+  it("are tried until one is trusted: an expired cross-signed certificate does not matter", async () => {
     const authority = await issue({ subject: "Authority", ca: true, issuer: pki.root });
     const oldRoot = await issue({
       subject: "Old root",
@@ -143,7 +143,7 @@ describe("several paths", () => {
     expect(verify(below, [cross], { roots: [oldRoot, pki.root] }).errors).toEqual(["expired"]);
   });
 
-  it("are found in a mesh of cross-signs with loops", async () => {
+  it("are found among many cross-signed certificates with loops", async () => {
     const names = ["M1", "M2", "M3", "M4"];
     const mesh = await Promise.all(names.map((subject) => issue({ subject, ca: true })));
     const crossed = await Promise.all(
@@ -159,7 +159,7 @@ describe("several paths", () => {
     expect(verify(below, crossed).errors).toEqual(["untrusted_root"]);
   });
 
-  it("are told apart by key where an authority of the same name was re-keyed", async () => {
+  it("are distinguished by key if an authority of the same name has a new key", async () => {
     const [one, two] = await Promise.all([1, 2].map(() => issue({ subject: "Twin", ca: true, issuer: pki.root })));
     if (!one || !two) throw new Error("two twins");
     expect(verify(await issue({ dns: [HOST], issuer: two, noKeyIds: true }), [one, two])).toMatchObject(good);
@@ -167,7 +167,7 @@ describe("several paths", () => {
 });
 
 describe("authorities", () => {
-  it("must be authorities", async () => {
+  it("must be CA certificates", async () => {
     const notCa = await pki.issue({ subject: "Not a CA" });
     expect(verify(await issue({ dns: [HOST], issuer: notCa }), [notCa, pki.intermediate]).errors).toEqual([
       "not_a_ca",
@@ -179,7 +179,7 @@ describe("authorities", () => {
     expect(verify(await issue({ dns: [HOST], issuer: mute }), [mute]).errors).toEqual(["not_a_ca"]);
   });
 
-  it("may have no more authorities below them than their path length says", async () => {
+  it("cannot have more authorities below them than their path length allows", async () => {
     const one = await issue({ subject: "One", ca: true, pathLength: 1, issuer: pki.root });
     const two = await issue({ subject: "Two", ca: true, issuer: one });
     const three = await issue({ subject: "Three", ca: true, issuer: two });
@@ -187,7 +187,7 @@ describe("authorities", () => {
     expect(verify(await issue({ dns: [HOST], issuer: three }), [one, two, three]).errors).toEqual(["path_too_long"]);
   });
 
-  it("that are limited to other uses cannot vouch for servers", async () => {
+  it("that are limited to other uses cannot issue for servers", async () => {
     const mail = await issue({ subject: "Mail CA", ca: true, eku: ["1.3.6.1.5.5.7.3.4"], issuer: pki.root });
     expect(verify(await issue({ dns: [HOST], issuer: mail }), [mail]).errors).toEqual(["wrong_usage"]);
     const web = await issue({ subject: "Web CA", ca: true, eku: [SERVER_AUTH, CLIENT_AUTH], issuer: pki.root });
@@ -196,19 +196,19 @@ describe("authorities", () => {
 });
 
 describe("the leaf", () => {
-  it("must be meant for servers", async () => {
+  it("must be allowed for servers", async () => {
     expect(verify(await pki.issue({ dns: [HOST], eku: [CLIENT_AUTH] })).errors).toEqual(["wrong_usage"]);
     expect(verify(await pki.issue({ dns: [HOST], eku: null }))).toMatchObject(good);
     expect(verify(await pki.issue({ dns: [HOST], keyUsage: 2 })).errors).toEqual(["wrong_usage"]);
   });
 
-  it("must not have critical extensions nobody knows", async () => {
+  it("must not have unknown critical extensions", async () => {
     const extra = (critical: boolean) => [{ oid: "1.3.6.1.4.1.55555.1", critical, value: der(0x05) }];
     expect(verify(await pki.issue({ dns: [HOST], extra: extra(true) })).errors).toEqual(["unknown_critical_extension"]);
     expect(verify(await pki.issue({ dns: [HOST], extra: extra(false) }))).toMatchObject(good);
   });
 
-  it("must have extensions that can be read", async () => {
+  it("must have readable extensions", async () => {
     for (const oid of ["2.5.29.17", "1.3.6.1.5.5.7.1.1", "2.5.29.31", "2.5.29.32", "1.3.6.1.5.5.7.1.24"]) {
       const extra = [{ oid, value: Buffer.from("malformed") }];
       const errors = verify(await pki.issue({ subject: "x", extra })).errors;
@@ -223,7 +223,7 @@ describe("the leaf", () => {
     expect(verify(await pki.issue({ dns: [HOST], hash: "SHA-1" })).errors).toEqual(["weak_signature"]);
   });
 
-  it("shows every fault at once, the gravest first", async () => {
+  it("shows all faults, most severe first", async () => {
     const poor = await pki.issue({
       dns: ["a.example"],
       hash: "SHA-1",
@@ -239,7 +239,7 @@ describe("the leaf", () => {
 });
 
 describe("keys and signatures above the leaf", () => {
-  it("count for intermediates, and only the key for roots", async () => {
+  it("are checked for intermediates; for roots only the key is", async () => {
     const weakKey = await issue({ subject: "Weak key", ca: true, key: "rsa1024", issuer: pki.root });
     expect(verify(await issue({ dns: [HOST], issuer: weakKey }), [weakKey]).errors).toEqual(["weak_key"]);
     const weakHash = await issue({ subject: "Weak hash", ca: true, hash: "SHA-1", issuer: pki.root });

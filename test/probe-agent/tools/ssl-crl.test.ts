@@ -17,7 +17,7 @@ function list(revoked: readonly Issued[] = [], of: Issued = issuer): Uint8Array 
 }
 
 let count = 0;
-/** A path nobody has used: lists are kept by URL. */
+/** Returns an unused path, because lists are cached by URL. */
 function path(kind: string): string {
   count += 1;
   return `/${kind}/${count}`;
@@ -31,7 +31,7 @@ describe("the revocation list", () => {
     return await lab.check(leaf);
   }
 
-  it("tells where there is no responder, as with Let's Encrypt", async () => {
+  it("gives the status if there is no responder, as with Let's Encrypt", async () => {
     const result = await listed(() => list());
     expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "good", method: "crl" } });
     expect(result.ocsp).toEqual({
@@ -53,7 +53,7 @@ describe("the revocation list", () => {
     });
   });
 
-  it("is asked where the responder does not know", async () => {
+  it("is used if the responder does not know the certificate", async () => {
     const [ocsp, crl] = [path("ocsp"), path("crl")];
     const leaf = await lab.issue({ ocspUrls: [lab.say(ocsp, 500)], crlUrls: [lab.say(crl, 500)] });
     const single = { certificate: leaf, issuer, status: "unknown" } as const;
@@ -65,28 +65,28 @@ describe("the revocation list", () => {
   });
 
   it.each([
-    ["is not there", (): number => 404, "http_404"],
-    ["is no list", () => Buffer.from("<html>"), "malformed"],
-    ["is signed by somebody else", () => certificateList({ issuer, signer: lab.pki.root }), "bad_signature"],
+    ["does not exist", (): number => 404, "http_404"],
+    ["is not a list", () => Buffer.from("<html>"), "malformed"],
+    ["is signed by another authority", () => certificateList({ issuer, signer: lab.pki.root }), "bad_signature"],
     [
-      "has run out",
+      "has expired",
       () => certificateList({ issuer, thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-1) }),
       "stale",
     ],
     ["is longer than ten megabytes", () => Buffer.alloc(10.5 * 1024 * 1024), "too_large"],
-  ] as const)("that %s leaves it unknown", async (_what, octets, error) => {
+  ] as const)("that %s leaves the status unknown", async (_what, octets, error) => {
     const result = await listed(octets);
     expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "unknown", method: null, crl: { error } } });
-    expect(result.limitations.join(" ")).toContain(`its revocation list: ${error}`);
+    expect(result.limitations.join(" ")).toContain(`revocation list: ${error}`);
   });
 
-  it("of ten megabytes and 300,000 entries is looked through in time", async () => {
+  it("of ten megabytes and 300,000 entries is searched in time", async () => {
     const rawEntries = manyEntries(300_000);
     const result = await listed(() => certificateList({ issuer, rawEntries }));
     expect(result.revocation).toMatchObject({ status: "good", method: "crl" });
   });
 
-  it("is fetched once for all who ask at a time", async () => {
+  it("is fetched once for checks at the same time", async () => {
     const at = path("crl");
     const crlUrls = [lab.say(at, list())];
     const [one, two] = [await lab.issue({ crlUrls }), await lab.issue({ crlUrls })];
@@ -98,7 +98,7 @@ describe("the revocation list", () => {
 
   it.each([
     ["for an hour", 7, 1],
-    ["not past its next update", 0.3 / 24, 0.4],
+    ["until its next update at most", 0.3 / 24, 0.4],
   ])("is kept %s", async (_what, days, hours) => {
     const at = path("crl");
     const leaf = await lab.issue({
@@ -123,7 +123,7 @@ describe("the revocation list", () => {
 });
 
 describe("authorities above", () => {
-  it("are looked up in the lists of their issuers, and one revoked makes the server untrusted", async () => {
+  it("are looked up in the lists of their issuers, and a revoked one makes the server untrusted", async () => {
     const at = path("root");
     const crlUrls = [lab.say(at, 500)];
     const middle = await issue({ issuer: lab.pki.root, subject: "Middle", ca: true, crlUrls });
@@ -151,7 +151,7 @@ describe("authorities above", () => {
     ]);
   });
 
-  it("are not asked about beyond three fetches", async () => {
+  it("are not checked after three fetches", async () => {
     const [ocsp, crl, root] = [path("ocsp"), path("crl"), path("root")];
     const crlUrls = [lab.say(root, list([], lab.pki.root))];
     const middle = await issue({ issuer: lab.pki.root, subject: "Middle", ca: true, crlUrls });
@@ -160,7 +160,9 @@ describe("authorities above", () => {
     const result = await lab.check(leaf, { chain: [middle] });
     expect(lab.asked()).toHaveLength(3);
     expect(result.revocation).toMatchObject({ status: "unknown", authorities: [{ status: "unknown" }] });
-    expect(result.limitations.join(" ")).toMatch(/an authority above it is revoked could not be told/);
+    expect(result.limitations.join(" ")).toMatch(
+      /an authority above the certificate is revoked could not be determined/,
+    );
   });
 
   function stapledBy(authority: Issued, certificate: Issued): Uint8Array {

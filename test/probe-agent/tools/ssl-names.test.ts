@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-/** The tool with a root of the DNS that the test has signed. */
+/** Runs the tool with a DNS root that the test signed. */
 function trusting(
   trustAnchors: readonly TrustAnchor[],
 ): Implementation<typeof ssl.contract.params.properties, typeof ssl.contract.result.properties> {
@@ -39,7 +39,7 @@ async function check(options: DnsServerOptions, port: number, host: string, anch
   return await resultOf(trusting(anchors), { host, port }, setting);
 }
 
-/** Checks a server whose name lies in a zone with these records; `_PORT` stands for the port's TLSA owner. */
+/** Checks a server whose name is in a zone with these records; `_PORT` represents the port's TLSA owner name. */
 async function inZone(
   records: readonly string[],
   {
@@ -82,7 +82,7 @@ function forge(record: Zone["records"][number]): Zone["records"][number] {
   return { ...record, raw };
 }
 
-/** A TLSA record for a certificate's key, by SHA-256. */
+/** Creates a TLSA record for a certificate's key by SHA-256. */
 function tlsa(usage: number, certificate: Issued): string {
   const digest = createHash("sha256").update(parsed(certificate).spki).digest("hex");
   return `_PORT 3600 IN TLSA ${usage} 1 1 ${digest}`;
@@ -105,37 +105,37 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
     expect(list).toEqual([]);
   });
 
-  it("holds where one of several records matches, as while a key is changed", async () => {
+  it("is valid if one of several records matches, as during a key change", async () => {
     const { dane } = await inZone([tlsa(3, pki.root), tlsa(3, leaf)]);
     expect(dane).toMatchObject({ valid: true, tlsa_total: 2 });
     expect(dane?.tlsa.map(({ matches }) => matches).toSorted()).toEqual([false, true]);
   });
 
-  it("fails where none matches", async () => {
+  it("is invalid if no record matches", async () => {
     const result = await inZone([tlsa(3, pki.root)]);
     expect(result.dane).toMatchObject({ valid: false, dnssec: "secure" });
     expect(warnings(result)).toEqual(["dane-mismatch"]);
     expect(result.trusted).toBe(true);
   });
 
-  it("fails where the records fail validation", async () => {
+  it("is invalid if the records fail validation", async () => {
     const result = await inZone([tlsa(3, leaf)], { forged: true });
     expect(result.dane).toMatchObject({ valid: false, dnssec: "bogus", reason: expect.any(String) as string });
     expect(warnings(result)).toEqual(["dane-mismatch"]);
   });
 
-  it("counts for nothing without signatures, whatever the records say", async () => {
+  it("is ignored without signatures, regardless of the records", async () => {
     const result = await inZone([tlsa(3, pki.root)], { signed: false });
     expect(result.dane).toMatchObject({ valid: null, dnssec: "insecure", tlsa: [{ matches: false }] });
     expect(warnings(result)).toEqual([]);
   });
 
-  it("is passed over where no record can be used", async () => {
+  it("is ignored if no record is usable", async () => {
     const { dane } = await inZone([`_PORT 3600 IN TLSA 3 1 1 abcd`, `_PORT 3600 IN TLSA 9 1 1 ${"ab".repeat(32)}`]);
     expect(dane).toMatchObject({ valid: null, dnssec: "secure", tlsa: [{ usable: false }, { usable: false }] });
   });
 
-  it("is absent without records, and not known without an answer", async () => {
+  it("is absent without records and unknown without an answer", async () => {
     const none = { tlsa: [], tlsa_total: 0, valid: null, dnssec: null };
     expect((await inZone([])).dane).toEqual({ ...none, reason: null });
     const server = await startTlsServer({ chain: [leaf, pki.intermediate] });
@@ -144,12 +144,12 @@ describe("DANE (RFC 6698, RFC 7671)", () => {
     const behaviours = { [`_${server.port}._tcp.${TLS_HOST}`]: { status: "SERVFAIL" } };
     const result = await check({ zones, behaviours }, server.port, TLS_HOST, []);
     expect(result.dane).toMatchObject(none);
-    expect(result.limitations.join(" ")).toMatch(/DANE is not known/);
+    expect(result.limitations.join(" ")).toMatch(/DANE could not be checked/);
   });
 });
 
 describe("CAA (RFC 8659)", () => {
-  it("is found by climbing, the nearest records alone", async () => {
+  it("uses only the nearest records up the tree", async () => {
     const above = ['example. 3600 IN CAA 0 issue "above.test"', 'example. 3600 IN CAA 0 iodef "mailto:a@b.test"'];
     const climbed = await inZone(above);
     expect(climbed.caa).toEqual([
@@ -162,11 +162,11 @@ describe("CAA (RFC 8659)", () => {
     expect(nearest.caa_allows_issuer).toBe(false);
   });
 
-  it("without records lets everybody issue", async () => {
+  it("allows every authority to issue if there are no records", async () => {
     expect(await inZone([])).toMatchObject({ caa: [], caa_allows_issuer: true });
   });
 
-  it("of a wildcard certificate begins where the wildcard stands", async () => {
+  it("starts at the parent of the wildcard for a wildcard certificate", async () => {
     const server = await startTlsServer({ chain: [await pki.issue({ dns: ["*.zone.test"] }), pki.intermediate] });
     open.push(server);
     const zones = {
@@ -178,7 +178,7 @@ describe("CAA (RFC 8659)", () => {
     expect(result.caa_allows_issuer).toBeNull();
   });
 
-  it("is not known where a name on the way is not answered for", async () => {
+  it("is unknown if the look-up of a name up the tree fails", async () => {
     const server = await startTlsServer({ chain: [leaf, pki.intermediate] });
     open.push(server);
     const zones = { [TLS_HOST]: { A: ["127.0.0.1"] }, example: { CAA: ['0 issue "above.test"'] } };
@@ -188,7 +188,7 @@ describe("CAA (RFC 8659)", () => {
     expect(result.limitations.join(" ")).toMatch(/CAA records could not be looked up: tls\.example: SERVFAIL/);
   });
 
-  it("has nothing to do with addresses, nor has DANE", async () => {
+  it("does not apply to addresses, and DANE does not either", async () => {
     const certificate = await pki.issue({ ip: ["127.0.0.1"] });
     const server = await startTlsServer({ chain: [certificate, pki.intermediate] });
     open.push(server);

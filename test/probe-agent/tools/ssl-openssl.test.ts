@@ -47,7 +47,7 @@ function suitesOf({ ciphers }: Result, protocol: string): string[] {
   return (ciphers ?? []).flatMap((row) => (row.protocol === protocol ? (row.openssl_name ?? row.iana_name) : []));
 }
 
-/** The suites a client of OpenSSL agrees on, tried one by one, a few at once. */
+/** Returns the suites that OpenSSL's client negotiates, tried one by one with a few in parallel. */
 async function agreed(port: number, protocol: keyof typeof VERSIONS): Promise<string[]> {
   const flag = VERSIONS[protocol];
   const list = spawnSync("openssl", ["ciphers", "-s", flag, "ALL:COMPLEMENTOFALL:-PSK:-SRP:@SECLEVEL=0"]).stdout;
@@ -65,8 +65,8 @@ async function agreed(port: number, protocol: keyof typeof VERSIONS): Promise<st
   return found;
 }
 
-describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is no openssl)", () => {
-  it("the list is what openssl s_client agrees on, suite by suite", { timeout: 60_000 }, async () => {
+describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped if there is no openssl)", () => {
+  it("the list has the suites that openssl s_client negotiates one by one", { timeout: 60_000 }, async () => {
     const { port } = await serve([rsa, ecdsa], ["-cipher", "ALL:COMPLEMENTOFALL:@SECLEVEL=0"]);
     const result = await look(port);
     for (const protocol of ["TLSv1", "TLSv1.2", "TLSv1.3"] as const) {
@@ -81,10 +81,10 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is 
       grade: "T",
     });
     expect(result.grade_caps.map(({ grade }) => grade)).toEqual(["T", "F", "F", "B", "B", "B"]);
-    expect(result.limitations.join(" ")).not.toMatch(/not all listed|is offered could not be told/);
+    expect(result.limitations.join(" ")).not.toMatch(/not all listed|is offered could not be determined/);
   });
 
-  it("the order is the server's, to the last suite", async () => {
+  it("the suites are in the server's order, up to the last one", async () => {
     const order = ["AES128-SHA", "ECDHE-RSA-AES256-GCM-SHA384", "DHE-RSA-AES128-SHA", "ECDHE-RSA-CHACHA20-POLY1305"];
     const { port } = await serve([rsa], ["-serverpref", "-no_tls1_3", "-cipher", `${order.join(":")}:@SECLEVEL=0`]);
     const result = await look(port);
@@ -103,7 +103,7 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped where there is 
     expect({ fallback_scsv, secure_renegotiation }).toEqual({ fallback_scsv: null, secure_renegotiation: true });
   });
 
-  it("both certificates are found, and the groups of each way to agree on a key", async () => {
+  it("both certificates are found, and the groups of each key exchange", async () => {
     const { port } = await serve([rsa, ecdsa], ["-groups", "P-384:X25519:ffdhe3072"]);
     const result = await look(port);
     expect(result.other_certificates).toMatchObject([

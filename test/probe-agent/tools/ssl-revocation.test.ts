@@ -17,14 +17,14 @@ function response(certificate: Issued, single: Partial<SingleOptions> = {}, opti
 }
 
 let count = 0;
-/** A path nobody has used: lists are kept by URL. */
+/** Returns an unused path, because lists are cached by URL. */
 function path(kind: string): string {
   count += 1;
   return `/${kind}/${count}`;
 }
 
-describe("a staple", () => {
-  it("that can be relied upon settles it, and nobody else is asked", async () => {
+describe("a stapled response", () => {
+  it("that is valid gives the status, and nothing else is asked", async () => {
     const leaf = await lab.issue({
       ocspUrls: [lab.say("/ocsp", 500)],
       crlUrls: [lab.say("/crl", 500)],
@@ -43,7 +43,7 @@ describe("a staple", () => {
     expect(Date.parse(result.ocsp.next_update ?? "")).toBeGreaterThan(Date.now());
     expect(lab.asked()).toEqual([]);
     expect(findingIds(result)).toEqual([]);
-    expect(result.limitations.join(" ")).not.toMatch(/certificate is revoked/);
+    expect(result.limitations.join(" ")).not.toMatch(/Whether the certificate is revoked/);
   });
 
   it("that says revoked makes the server untrusted and caps the grade", async () => {
@@ -63,7 +63,7 @@ describe("a staple", () => {
     });
   });
 
-  it("comes before the name and behind the dates in the order of gravity", async () => {
+  it("ranks as more severe than a name mismatch and less severe than expiry", async () => {
     const leaf = await lab.issue();
     const wrong = await lab.check(leaf, { staple: response(leaf, REVOKED), host: "other.example" });
     expect(wrong).toMatchObject({ trust_error: "revoked" });
@@ -75,9 +75,9 @@ describe("a staple", () => {
   });
 
   it.each([
-    ["has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}, "stale-staple", "stale"],
-    ["is signed by somebody else", {}, { signer: lab.pki.root }, "bad-staple", "unauthorized_signer"],
-  ])("that %s is told, and the responder asked", async (_what, single, options, id, error) => {
+    ["has expired", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}, "stale-staple", "stale"],
+    ["is signed by another authority", {}, { signer: lab.pki.root }, "bad-staple", "unauthorized_signer"],
+  ])("that %s is reported, and the responder is asked", async (_what, single, options, id, error) => {
     const at = path("ocsp");
     const leaf = await lab.issue({ ocspUrls: [lab.say(at, 500)] });
     lab.say(at, response(leaf));
@@ -91,7 +91,7 @@ describe("a staple", () => {
     expect(alone.revocation).toMatchObject({ status: "unknown", method: null });
   });
 
-  it("that is foreign, unknown or missing is graver where the certificate insists on one", async () => {
+  it("that is for another certificate, unknown or missing is more severe if the certificate requires one", async () => {
     const leaf = await lab.issue({ mustStaple: true });
     const other = await lab.issue();
     expect(findingIds(await lab.check(leaf, { staple: response(other) }))).toEqual(["critical:bad-staple"]);
@@ -112,7 +112,7 @@ describe("the responder", () => {
     return await lab.check(leaf);
   }
 
-  it("is asked by POST where nothing is stapled", async () => {
+  it("is asked by POST if nothing is stapled", async () => {
     const result = await asked((leaf) => response(leaf));
     expect(lab.asked()).toEqual([expect.stringMatching(/^POST \/ocsp\/\d+$/)]);
     expect(result).toMatchObject({ ...TRUSTED, ocsp: { stapled: false, source: "responder", status: "good" } });
@@ -120,7 +120,7 @@ describe("the responder", () => {
     expect(result.revocation).toMatchObject({ status: "good", method: "ocsp", reason: null, revoked_at: null });
   });
 
-  it("says revoked", async () => {
+  it("reports that the certificate is revoked", async () => {
     const result = await asked((leaf) => response(leaf, REVOKED));
     expect(result).toMatchObject({
       trust_error: "revoked",
@@ -129,7 +129,7 @@ describe("the responder", () => {
     });
   });
 
-  it("is asked by GET where it takes no POST (RFC 6960 appendix A.1)", async () => {
+  it("is asked by GET if it refuses POST (RFC 6960 appendix A.1)", async () => {
     const result = await asked((leaf) => (method) => (method === "GET" ? response(leaf) : 405));
     expect(result.revocation).toMatchObject({ status: "good", method: "ocsp" });
     expect(lab.asked()).toEqual([
@@ -138,7 +138,7 @@ describe("the responder", () => {
     ]);
   });
 
-  it("is asked by SHA-256 where it refuses SHA-1", async () => {
+  it("is asked with SHA-256 if it refuses SHA-1", async () => {
     const sha256 = "608648016503040201";
     const result = await asked(
       (leaf) => (_method, body) =>
@@ -160,14 +160,14 @@ describe("the responder", () => {
     ],
     ["a redirect to a private address", () => ({ redirect: "http://10.0.0.1/ocsp" }), "target_not_allowed"],
     ["nothing", () => 404, "http_404"],
-  ] as const)("that answers with %s leaves it unknown, and trust as it was", async (_what, saying, error) => {
+  ] as const)("that answers with %s leaves the status unknown and trust unchanged", async (_what, saying, error) => {
     const result = await asked((leaf) => saying(leaf));
     expect(result).toMatchObject({ ...TRUSTED, revocation: { status: "unknown", method: null } });
     expect(result.ocsp).toMatchObject({ error });
-    expect(result.limitations.join(" ")).toContain(`its OCSP responder: ${error}`);
+    expect(result.limitations.join(" ")).toContain(`OCSP responder: ${error}`);
   });
 
-  it("that never answers is not waited for longer than four seconds, and the list still asked", async () => {
+  it("that never answers is given up after four seconds, and the list is still used", async () => {
     const at = path("crl");
     const leaf = await lab.issue({
       ocspUrls: [lab.say("/silent", "silence")],
@@ -186,28 +186,28 @@ describe("the responder", () => {
   });
 });
 
-describe("nobody is asked", () => {
-  it("about a chain that leads to no trusted root: its maker chose the URLs", async () => {
+describe("no responder and no list is asked", () => {
+  it("about a chain without a trusted root, because its maker chose the URLs", async () => {
     const stranger = await createPki({ name: "Stranger" });
     const urls = { ocspUrls: [lab.say(path("ocsp"), 500)], crlUrls: [lab.say(path("crl"), 500)] };
     const leaf = await stranger.issue({ dns: ["tls.example"], ...urls });
     const result = await lab.check(leaf, { chain: [stranger.intermediate] });
     expect(result).toMatchObject({ trust_error: "untrusted_root", revocation: { status: "unknown" } });
     expect(lab.asked()).toEqual([]);
-    expect(result.limitations.join(" ")).toMatch(/its chain leads to no trusted root/);
+    expect(result.limitations.join(" ")).toMatch(/its chain does not lead to a trusted root/);
   });
 
-  it("about one that has expired, or whose issuer was not sent", async () => {
+  it("about a certificate that has expired, or whose issuer was not sent", async () => {
     const urls = { ocspUrls: [lab.say(path("ocsp"), 500)], crlUrls: [lab.say(path("crl"), 500)] };
     const expired = await lab.issue({ ...urls, notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
-    expect((await lab.check(expired)).limitations.join(" ")).toMatch(/authorities forget expired certificates/);
+    expect((await lab.check(expired)).limitations.join(" ")).toMatch(/authorities no longer publish its status/);
     expect(lab.asked()).toEqual([]);
     const alone = await lab.check(await lab.issue(urls), { chain: [] });
-    expect(alone.limitations.join(" ")).toMatch(/the certificate of its issuer is not at hand/);
+    expect(alone.limitations.join(" ")).toMatch(/its issuer's certificate is unavailable/);
     expect(lab.asked()).toEqual([]);
   });
 
-  it("over https or ldap, or where the certificate names nobody", async () => {
+  it("over https or ldap, or if the certificate names none", async () => {
     const leaf = await lab.issue({ ocspUrls: ["https://127.0.0.1:9/"], crlUrls: ["ldap://127.0.0.1/x"] });
     const result = await lab.check(leaf);
     expect(result.revocation).toMatchObject({ status: "unknown", crl: null });

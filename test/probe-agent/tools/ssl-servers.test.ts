@@ -23,7 +23,7 @@ describe("handshakes that fail after the certificate", () => {
     expect(data.client_certificate_requested).toBe(variant.startsWith("client"));
   });
 
-  it("also where the server then falls silent", async () => {
+  it("are reported if the server stops answering", async () => {
     expect(await result("half_hanging")).toMatchObject({
       handshake_error: { reason: "timeout" },
       protocol: null,
@@ -44,7 +44,7 @@ describe("servers without a certificate", () => {
     expect(await check(variant)).toMatchObject({ status: "failed", stage: "tls", source: "target", reason });
   });
 
-  it("that are not there fail in stage connect", async () => {
+  it("that do not listen fail in stage connect", async () => {
     const server = await startTlsVariant("good", pki);
     await server.close();
     expect(await run(server.port)).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
@@ -64,14 +64,14 @@ describe("hosts and addresses", () => {
     expect(server.servernames[0]).toBeNull();
   });
 
-  it("the next address is tried where one refuses the connection", async () => {
+  it("the next address is tried if one refuses the connection", async () => {
     const server = await startTlsVariant("wrong_host", pki);
     const outcome = await run(server.port, "two.example");
     await server.close();
     expect(outcome).toMatchObject({ status: "ok", data: { ip: "127.0.0.1" } });
   });
 
-  it("a forbidden address is shown and not contacted; alone it refuses the host", async () => {
+  it("a forbidden address is shown but not contacted; a host with only forbidden addresses is refused", async () => {
     const server = await startTlsVariant("wrong_host", pki);
     const outcome = await run(server.port, "blocked.example");
     await server.close();
@@ -83,7 +83,7 @@ describe("hosts and addresses", () => {
     expect(await run(server.port, "private.example")).toEqual({ status: "refused" });
   });
 
-  it("a server that speaks another application protocol is looked at all the same", async () => {
+  it("a server of another application protocol is checked too", async () => {
     expect(await result("other_alpn")).toMatchObject({ ...TRUSTED, alpn: null });
   });
 });
@@ -105,7 +105,7 @@ describe("web servers", () => {
     return outcome.data;
   }
 
-  it("with a year of HSTS earn an A+", async () => {
+  it("with a year of HSTS get an A+", async () => {
     const data = await site("max-age=31536000; includeSubDomains");
     expect(data).toMatchObject({
       grade: "A+",
@@ -125,13 +125,13 @@ describe("web servers", () => {
     expect(findingIds(data)).toEqual([warning]);
   });
 
-  it("without HTTP/2 say so", async () => {
+  it("without HTTP/2 are reported as such", async () => {
     const leaf = await pki.issue({ dns: [TLS_HOST] });
     const server = await startTlsServer({ chain: [leaf, pki.intermediate], ALPNProtocols: ["http/1.1"] });
     const outcome = await run(server.port, TLS_HOST, 8000);
     await server.close();
     expect(outcome).toMatchObject({ status: "ok", data: { http_alpn: ["http/1.1"], hsts: null, grade: "A" } });
     const { limitations } = (outcome as { data: SslResult }).data;
-    expect(limitations.join(" ")).toMatch(/Whether HSTS is sent could not be told/);
+    expect(limitations.join(" ")).toMatch(/Whether the server sends HSTS could not be determined/);
   });
 });

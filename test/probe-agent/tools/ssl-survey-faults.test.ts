@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 describe("servers that are hard to talk to", () => {
-  it("choke on long hellos: short ones tell, however the long ones fail", async () => {
+  it("are surveyed with short hellos if long ones fail, in whatever way", async () => {
     for (const fail of ["silent", "closed", "reset"] as const) {
       const lengths: number[] = [];
       const { seen } = await scripted(
@@ -45,7 +45,7 @@ describe("servers that are hard to talk to", () => {
     }
   });
 
-  it("say nothing to versions they do not know: null, not false", async () => {
+  it("have versions null, not false, if they do not answer a hello", async () => {
     const { seen } = await scripted(
       open,
       { versions: { [TLS12]: [0xc02f] }, intercept: (_socket, { version }) => version !== TLS12 },
@@ -54,7 +54,7 @@ describe("servers that are hard to talk to", () => {
     expect(offered(seen)).toBe("???+?");
   });
 
-  it("close or reset without a word: a refusal, as long as they still answer what they answered before", async () => {
+  it("refuse by closing or resetting, if they still answer hellos that they answered before", async () => {
     for (const refuse of [
       (socket: Parameters<WireHandler>[0]) => void socket.end(),
       (socket: Parameters<WireHandler>[0]) => void socket.resetAndDestroy(),
@@ -66,7 +66,7 @@ describe("servers that are hard to talk to", () => {
     }
   });
 
-  it("have enough of us after some connections: what was refused then is not known", async () => {
+  it("stop answering after some connections, and what they refused then is unknown", async () => {
     const { seen } = await scripted(open, {
       versions: { [TLS10]: [0x0035], [TLS12]: [0xc02f, 0xc030, 0x009c, 0x0035] },
       refuse: (socket) => void socket.end(),
@@ -82,7 +82,7 @@ describe("servers that are hard to talk to", () => {
     expect(seen.suites.some(({ codes }) => codes.length > 0)).toBe(true);
   });
 
-  it("fall silent half way: a partial list, soon", async () => {
+  it("stop answering half way, and give a partial list in time", async () => {
     const started = systemClock.monotonic();
     const { seen, server } = await scripted(
       open,
@@ -97,7 +97,7 @@ describe("servers that are hard to talk to", () => {
     expect(systemClock.monotonic() - started).toBeLessThan(8000);
   });
 
-  it("have more suites than connections are allowed: a partial list", async () => {
+  it("have more suites than the maximum number of connections, and give a partial list", async () => {
     const all = [...SUITES.values()].filter(({ tls13 }) => !tls13).map(({ code }) => code);
     const { seen, server } = await scripted(open, { versions: { [TLS12]: all } }, { connections: 50 });
     expect(seen.suites[0]?.complete).toBe(false);
@@ -127,7 +127,7 @@ describe("servers that answer nonsense", () => {
     ["alerts alone", (socket) => void socket.end(alertRecord(80))],
     ["an alert of one octet", (socket) => void socket.end(Uint8Array.of(21, 3, 1, 0, 1, 2))],
     ["nothing", () => undefined],
-    ["an end at once", (socket) => void socket.end()],
+    ["an immediate end", (socket) => void socket.end()],
   ])("%s", async (_what, handler) => {
     const started = systemClock.monotonic();
     const seen = await wired(open, handler, { questionMs: 300 });
@@ -136,13 +136,13 @@ describe("servers that answer nonsense", () => {
     expect(systemClock.monotonic() - started).toBeLessThan(10_000);
   });
 
-  it("the same suite whatever is offered ends the list", async () => {
+  it("the same suite for every offer ends the list", async () => {
     const seen = await wired(open, (socket) => void socket.write(helloRecord({ version: TLS12, suite: 0xc02f })));
     expect(offered(seen)).toBe("---+-");
     expect(seen.suites[0]).toMatchObject({ codes: [0xc02f], complete: false });
   });
 
-  it("a version nobody asked for counts as a refusal", async () => {
+  it("a version that was not offered counts as a refusal", async () => {
     const seen = await wired(open, (socket) => void socket.write(helloRecord({ version: 0x7f1c, suite: 0x1301 })));
     expect(offered(seen)).toBe("-----");
   });

@@ -11,8 +11,8 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-describe("suites no library offers any more", () => {
-  it("SSL 3 with RC4, 3DES and export suites is seen as it is", async () => {
+describe("suites that no library offers any more", () => {
+  it("SSL 3 with RC4, 3DES and export suites is reported", async () => {
     const { seen } = await scripted(open, {
       versions: { [SSL3]: [0x000a, 0x0005, 0x0003, 0x0014], [TLS10]: [0x000a] },
     });
@@ -31,7 +31,7 @@ describe("suites no library offers any more", () => {
     ]);
   });
 
-  it("a server of nothing but GOST or shared keys is found by the rare ones", async () => {
+  it("a server with only GOST or shared keys is found with the rare suites", async () => {
     const { seen } = await scripted(open, { versions: { [TLS12]: [0x0081, 0xc100, 0x008c] } });
     expect(offered(seen)).toBe("---+-");
     expect(names(seen, TLS12)).toEqual([
@@ -45,7 +45,7 @@ describe("suites no library offers any more", () => {
 describe("order of preference", () => {
   const own = [0x009c, 0xc02f, 0x0039, 0xc013, 0x0035, 0xc030, 0x009e, 0x0096];
 
-  it("is the server's across all kinds of suites", async () => {
+  it("is the server's across all types of suites", async () => {
     const { seen } = await scripted(open, { versions: { [TLS12]: own, [TLS13]: [0x1303, 0x1301] } });
     expect(seen.suites.map(({ codes, order, ranked, complete }) => [codes, order, ranked, complete])).toEqual([
       [own, "server", true, true],
@@ -53,7 +53,7 @@ describe("order of preference", () => {
     ]);
   });
 
-  it("is the client's where the server has none", async () => {
+  it("is the client's if the server has none", async () => {
     const { seen } = await scripted(open, { versions: { [TLS12]: own }, clientOrder: true });
     expect(seen.suites[0]).toMatchObject({ order: "client", ranked: false, complete: true });
     expect(new Set(seen.suites[0]?.codes)).toEqual(new Set(own));
@@ -61,7 +61,7 @@ describe("order of preference", () => {
 });
 
 describe("groups and features", () => {
-  it("come from HelloRetryRequest, from ServerKeyExchange and from the prime", async () => {
+  it("are read from HelloRetryRequest, ServerKeyExchange and the prime", async () => {
     const { seen } = await scripted(open, {
       versions: { [TLS12]: [0xc02f, 0x009e], [TLS13]: [0x1301] },
       groups: [0x11ec, 29, 24, 256],
@@ -83,7 +83,7 @@ describe("groups and features", () => {
     });
   });
 
-  it("an EC key's own curve stays on offer, or the server could not use its certificate", async () => {
+  it("always offer an EC key's own curve, without which the server could not use its certificate", async () => {
     const { seen } = await scripted(open, {
       versions: { [TLS12]: [0xc02b] },
       groups: [29, 24, 23],
@@ -96,7 +96,7 @@ describe("groups and features", () => {
     expect(seen.groups.map(({ codes, complete }) => [codes, complete])).toEqual([[[29, 24, 23], true]]);
   });
 
-  it("are null for TLS 1.3 alone, which has none of them", async () => {
+  it("are null for TLS 1.3 only, which has none of them", async () => {
     const { seen } = await scripted(open, { versions: { [TLS13]: [0x1302] } });
     expect(seen).toMatchObject({ compression: false, secureRenegotiation: null, fallbackScsv: null, primeBits: null });
   });

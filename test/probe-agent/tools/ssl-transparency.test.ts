@@ -54,15 +54,15 @@ describe("signed certificate timestamps", () => {
     expect(result.findings).toEqual([]);
   });
 
-  it("without a list are shown by their id alone, and that is said", async () => {
+  it("without a list are shown only by id, and a limitation says so", async () => {
     const leaf = await issueLogged(lab.pki, [log], { dns: [TLS_HOST] }, AT);
     const result = await lab.check(leaf);
     expect(rows(result)).toEqual([["certificate", null, AT.toISOString(), null]]);
     expect(result.ct.scts[0]?.log_id).toBe(log.id);
-    expect(result.limitations.join(" ")).toMatch(/there is no list of logs/);
+    expect(result.limitations.join(" ")).toMatch(/no list of logs is configured/);
   });
 
-  it("that are not what they say are warned of", async () => {
+  it("that are invalid cause a warning", async () => {
     const forger = { ...log, privateKey: createLog().privateKey };
     const leaf = await issueLogged(lab.pki, [forger], { dns: [TLS_HOST] }, AT);
     const result = await lab.check(leaf, { data: { ctLogs } });
@@ -95,14 +95,14 @@ describe.skipIf(!HAS_OPENSSL)("timestamps by the TLS extension (RFC 6962 section
     }
   });
 
-  it("are not known of where the server wants a key share we have not", async () => {
+  it("are unknown if the server requires a key share that we do not support", async () => {
     const leaf = await lab.pki.issue({ dns: [TLS_HOST] });
     const server = await startOpensslServer([leaf], ["-tls1_3", "-groups", "P-384"]);
     try {
       const setting = { dnsServers: [dns.address], roots: [lab.pki.root.pem] };
       const result = await resultOf(ssl, { host: TLS_HOST, port: server.port }, setting);
       expect(result.ct.count).toBe(0);
-      expect(result.limitations.join(" ")).toMatch(/by a TLS extension could not be told/);
+      expect(result.limitations.join(" ")).toMatch(/in a TLS extension could not be determined/);
     } finally {
       await server.close();
     }

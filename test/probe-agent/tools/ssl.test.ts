@@ -71,7 +71,7 @@ describe("a good server", () => {
   });
 });
 
-describe("what a strict client refuses", () => {
+describe("certificates that a strict client refuses", () => {
   it.each([
     ["expired", "expired"],
     ["not_yet_valid", "not_yet_valid"],
@@ -92,7 +92,7 @@ describe("what a strict client refuses", () => {
     });
   });
 
-  it("a certificate that breaks a rule of form is not trusted, and the message names the rule and the client", async () => {
+  it("a certificate that breaks a form rule is not trusted, and the message names rule and client", async () => {
     const { findings } = await result("authority");
     expect(findings).toContainEqual(
       expect.objectContaining({
@@ -117,19 +117,19 @@ describe("what a strict client refuses", () => {
     ]);
   });
 
-  it("a certificate for another host is not trusted though its chain is", async () => {
+  it("a certificate for another host is not trusted although its chain is", async () => {
     const mismatch = { trusted: false, chain_trusted: true, hostname_match: false, trust_error: "hostname_mismatch" };
     expect(await result("wrong_host")).toMatchObject(mismatch);
   });
 
-  it("days left are negative once expired, floored", async () => {
+  it("days left are rounded down and negative once expired", async () => {
     expect((await result("expired")).certificate.days_left).toBe(-11);
     expect((await result("expiring_soon")).certificate.days_left).toBe(5);
   });
 });
 
 describe("chains as sent", () => {
-  it("in the wrong order are trusted and said to be so, the root too", async () => {
+  it("in the wrong order are trusted, and findings report the order and the root", async () => {
     const data = await result("wrong_order");
     expect(data).toMatchObject({ ...TRUSTED, chain_ordered: false, contains_root: true });
     expect(data.chain.map(({ role, sent }) => [role, sent])).toEqual([
@@ -140,15 +140,15 @@ describe("chains as sent", () => {
     expect(findingIds(data)).toEqual(["warning:chain-order", "info:root-sent"]);
   });
 
-  it("with a cross-sign that leads nowhere first are trusted, and the clients that refuse them are named", async () => {
+  it("with a useless cross-signed certificate first are trusted, and clients that refuse them are named", async () => {
     const data = await result("cross_signed");
     expect(data).toMatchObject({ ...TRUSTED, chain_complete: true });
     expect(findingIds(data)).toContain("warning:path-building");
     const { message } = data.findings.find(({ id }) => id === "path-building") ?? {};
-    expect(message).toMatch(/refuse the chain.*OpenSSL \(curl.*GnuTLS .*sent at 1/);
+    expect(message).toMatch(/refuse the chain.*OpenSSL \(curl.*GnuTLS .*sent at position 1/);
   });
 
-  it("without the issuer's certificate are of an authority that is not trusted, or lack one: which cannot be told", async () => {
+  it("without the issuer's certificate have an untrusted authority or lack an intermediate", async () => {
     const data = await result("unknown_issuer");
     expect(data).toMatchObject({
       trusted: false,
@@ -157,12 +157,12 @@ describe("chains as sent", () => {
       missing_intermediate: false,
     });
     expect(findingIds(data)).toEqual(["critical:untrusted-root", "info:issuer-unknown"]);
-    expect(data.findings[1]?.message).toContain("a missing intermediate look the same");
+    expect(data.findings[1]?.message).toContain("or its intermediate certificate is missing");
     expect(findingIds(await result("missing_intermediate"))).toEqual(["critical:missing-intermediate"]);
     expect(findingIds(await result("untrusted_root"))).toEqual(["critical:untrusted-root", "info:root-sent"]);
   });
 
-  it("with repeats and strangers show them as extra", async () => {
+  it("with repeated and unrelated certificates show them as extra", async () => {
     const data = await result("duplicated");
     expect(data).toMatchObject({ ...TRUSTED, chain_ordered: false, contains_root: false });
     expect(data.chain.map(({ role }) => role)).toEqual(["leaf", "extra", "intermediate", "extra", "root"]);
@@ -181,7 +181,7 @@ describe("protocol versions", () => {
       ["critical:no-modern-protocol", "warning:old-protocol", "warning:no-aead"],
     ],
     ["cbc_only", [false, false, true, false], ["warning:no-aead", "info:no-tls1-3"]],
-  ] as const)("of the server %s are told apart", async (variant, offered, warnings) => {
+  ] as const)("of the server %s are distinguished", async (variant, offered, warnings) => {
     const data = await result(variant);
     const { tls1_0, tls1_1, tls1_2, tls1_3 } = data.protocols;
     expect([tls1_0, tls1_1, tls1_2, tls1_3]).toEqual(offered);
@@ -190,7 +190,7 @@ describe("protocol versions", () => {
 });
 
 describe("warnings", () => {
-  it("tell of an end that is near, by lifetime", async () => {
+  it("report that a certificate expires soon, relative to its lifetime", async () => {
     expect(findingIds(await result("expiring_soon"))).toEqual(["warning:expires-soon"]);
     const short = { dns: [TLS_HOST], notBefore: daysFromNow(-4), notAfter: daysFromNow(3.5) };
     const server = await startTlsServer({ chain: [await pki.issue(short), pki.intermediate] });
@@ -199,7 +199,7 @@ describe("warnings", () => {
     expect(outcome.status === "ok" && findingIds(outcome.data)).toEqual([]);
   });
 
-  it("tell of a life longer than public certificates may have by when they were issued", async () => {
+  it("report a lifetime above the limit for public certificates at the date of issue", async () => {
     expect(
       ["2017-12-31", "2018-03-01", "2020-09-01", "2026-03-14", "2026-03-15", "2027-03-15", "2029-03-15"].map((day) =>
         longestLifetimeDays(new Date(day)),
@@ -219,7 +219,7 @@ describe("warnings", () => {
     }
   });
 
-  it("tell of a missing staple where the certificate wants one", async () => {
+  it("report a missing stapled response if the certificate requires one", async () => {
     expect(findingIds(await result("must_staple"))).toEqual(["critical:no-staple"]);
     const stapled = await result("stapled");
     expect(findingIds(stapled)).toEqual(["critical:bad-staple"]);

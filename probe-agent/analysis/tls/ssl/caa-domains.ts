@@ -1,6 +1,6 @@
 /**
- * The largest authorities: the organizations they certify as, and domains by which they are named in CAA records, as they
- * ask their customers to do. An authority or domain that is missing here makes an answer unknown.
+ * The largest authorities: the organizations in their certificates, and the domains that they ask their customers to
+ * use in CAA records. For an authority or a domain that is not listed, the result is unknown.
  */
 const AUTHORITIES: readonly {
   readonly name: string;
@@ -40,13 +40,13 @@ const AUTHORITIES: readonly {
   { name: "Microsoft", organizations: ["microsoft corporation"], domains: ["microsoft.com"] },
 ];
 
-/** The authority an organization is; null where it is not known here. */
+/** Returns the authority of an organization, or null if it is unknown. */
 export function authorityOfOrganization(organization: string | null): string | null {
   const key = organization?.toLowerCase() ?? "";
   return AUTHORITIES.find(({ organizations }) => organizations.includes(key))?.name ?? null;
 }
 
-/** The authority a domain names in a CAA record; null where it is not known here. */
+/** Returns the authority of a domain in a CAA record, or null if it is unknown. */
 export function authorityOfDomain(domain: string): string | null {
   return AUTHORITIES.find(({ domains }) => domains.includes(domain))?.name ?? null;
 }

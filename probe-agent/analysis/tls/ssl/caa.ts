@@ -10,35 +10,37 @@ import { authorityOfDomain, authorityOfOrganization } from "#probe-agent/analysi
 /** A CAA record (RFC 8659 section 4). */
 export type CaaRow = NonNullable<ResultOf<typeof ssl>["caa"]>[number];
 
-/** Tags whose meaning for a server's certificate is known: RFC 8659, RFC 9495, and those of the CAs' own registry (IANA). */
+/** Known tags: RFC 8659, RFC 9495, and the other tags of IANA's CAA registry. */
 const KNOWN_TAGS = new Set(["issue", "issuewild", "iodef", "issuemail", "issuevmc", "contactemail", "contactphone"]);
 
-/** The name a certificate for the host was issued by: the host, or the name below which its wildcard stands. */
+/**
+ * Returns the name that CAA records apply to: the host, or its parent if the certificate matches only by a wildcard.
+ */
 export function certifiedName(host: string, leaf: Certificate): { readonly name: string; readonly wildcard: boolean } {
   const wildcard = isWildcardMatch(leaf, host);
   return { name: wildcard ? host.slice(host.indexOf(".") + 1) : host, wildcard };
 }
 
-/** The name and all above it up to the top-level domain, the order of tree climbing (RFC 8659 section 3). */
+/** Returns a name and its parents up to the top-level domain, in the order of tree climbing (RFC 8659 section 3). */
 export function nameAndParents(name: string): string[] {
   const labels = name.replace(/\.$/, "").split(".");
   return labels.map((_label, index) => labels.slice(index).join("."));
 }
 
 /**
- * Whether the records let the certificate's authority issue; null where it cannot be told: a domain may belong to an
- * authority not known here.
+ * Reports whether the records allow the certificate's authority to issue. Returns null if that is unknown, because a
+ * record has an unknown critical tag or names an unknown authority.
  */
 export function allowsIssuer(rows: readonly CaaRow[], leaf: Certificate, wildcard: boolean): boolean | null {
   if (rows.some(({ critical, tag }) => critical && !KNOWN_TAGS.has(tag))) return null;
   const withTag = (wanted: string): CaaRow[] => rows.filter(({ tag }) => tag === wanted);
   const wild = withTag("issuewild");
-  // RFC 8659 section 4.3: issuewild wins over issue where the name is a wildcard.
+  // For a wildcard, issuewild overrides issue (RFC 8659 section 4.3).
   const relevant = wildcard && wild.length > 0 ? wild : withTag("issue");
   if (relevant.length === 0) return true;
   const domains = relevant.map(({ value }) => issuerDomain(value)).filter((domain) => domain !== "");
   if (domains.length === 0) return false;
-  if (domains.some((domain) => isOf(domain, leaf))) return true;
+  if (domains.some((domain) => isDomainOfIssuer(domain, leaf))) return true;
   const own = authorityOfOrganization(organizationOf(leaf.issuer));
   if (own === null) return null;
   const owners = new Set(domains.map(authorityOfDomain));
@@ -46,13 +48,16 @@ export function allowsIssuer(rows: readonly CaaRow[], leaf: Certificate, wildcar
   return owners.has(null) ? null : false;
 }
 
-/** RFC 8659 section 4.2: the domain before the parameters; empty for none, which lets nobody issue. */
+/**
+ * Returns the domain before the parameters (RFC 8659 section 4.2). An empty domain means that no authority is allowed
+ * to issue.
+ */
 function issuerDomain(value: string): string {
   return (value.split(";")[0] ?? "").trim().toLowerCase().replace(/\.$/, "");
 }
 
-/** The authority's own servers, as the certificate names them, are below the domain. */
-function isOf(domain: string, leaf: Certificate): boolean {
+/** Reports whether a URL of the authority in the certificate (OCSP, issuer, CRL) is at the domain or below it. */
+function isDomainOfIssuer(domain: string, leaf: Certificate): boolean {
   if (!domain.includes(".")) return false;
   return urlsOf(leaf).some((url) => {
     const host = URL.parse(url)?.hostname ?? "";

@@ -7,27 +7,28 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 
 type Row = ResultOf<typeof ssl>["chain"][number];
 
-/** A certificate as sent: null where its octets are no certificate. */
+/** A certificate as sent; null if it cannot be parsed. */
 export type Sent = Certificate | null;
 
-/** What the server's list looks like beside the path that was found through it. */
+/** Comparison of the certificates sent with the path found. */
 export interface ChainReport {
   readonly rows: Row[];
+  /** Whether each certificate sent is followed by its issuer. */
   readonly ordered: boolean;
-  /** Out of order even without the extra ones. */
+  /** Whether the certificates are out of order even without the extra ones. */
   readonly misplaced: boolean;
-  /** A self-signed authority behind the first place. */
+  /** Whether a self-signed authority was sent after the first certificate. */
   readonly containsRoot: boolean;
-  /** Places in the order sent that are no use: repeats and certificates beside the path. */
+  /** Positions, in the order sent, of certificates that are of no use: repeats, and those outside the path. */
   readonly extra: readonly number[];
 }
 
-/** Certificates shown; servers send fewer than ten. */
+/** Maximum number of certificates in the result; servers send fewer than ten. */
 export const MAX_ROWS = 30;
 
 /**
- * Sets the list as sent beside the path found: who plays which part, whether each certificate certifies the one before
- * it (RFC 8446 section 4.4.2), and the anchor at the end where it was not sent.
+ * Compares the certificates sent with the path found: the role of each certificate, and whether each one certifies the
+ * one before it (RFC 8446 section 4.4.2). The anchor is added at the end if it was not sent.
  */
 export function reportChain(sent: readonly Sent[], path: readonly Certificate[], now: Date): ChainReport {
   const shown = sent.slice(0, MAX_ROWS);
@@ -56,13 +57,14 @@ function roleOf(certificate: Sent, index: number, sent: readonly Sent[], path: r
   const repeated = sent.slice(0, index).some((earlier) => earlier !== null && isSame(earlier, certificate));
   if (repeated) return "extra";
   const used = path.some((step) => isSame(step, certificate));
-  // Not on the path we found, yet part of another one: a cross-sign for clients with other roots, or a root of theirs.
+  // A certificate outside the path can be part of another path: a cross-signed certificate for clients with other
+  // roots, or such a root.
   const issuesSome = sent.some((other) => other !== null && !isSame(other, certificate) && issues(certificate, other));
   if (!used && !issuesSome) return "extra";
   return isSelfSigned(certificate) ? "root" : "intermediate";
 }
 
-/** RFC 8446 section 4.4.2: each certificate should certify the one before it. */
+/** Reports whether each certificate certifies the one before it (RFC 8446 section 4.4.2). */
 function isOrdered(list: readonly Sent[]): boolean {
   return list.every((certificate, index) => index === 0 || issues(certificate, list[index - 1]));
 }

@@ -12,7 +12,10 @@ type GroupRow = NonNullable<Result["groups"]>[number];
 
 const STRENGTHS = ["strong", "acceptable", "weak", "broken"] as const;
 
-/** Rows of the result: the newest version first, then the server's order or the strongest first. */
+/**
+ * Returns the result's rows of suites: newest version first, within a version in the server's order, or the strongest
+ * first if that order is unknown.
+ */
 export function cipherRows(seen: readonly SuitesSeen[]): CipherRow[] {
   return seen.toReversed().flatMap(({ version, codes, ranked }) => {
     const suites = suitesOf(codes);
@@ -40,7 +43,9 @@ function cipherRow(protocol: string, suite: Suite): CipherRow {
   };
 }
 
-/** Each group once, with the versions it was seen with, in the order the server chose them. */
+/**
+ * Returns the result's rows of groups: each group once, with its versions, in the order in which the server chose them.
+ */
 export function groupRows(seen: readonly GroupsSeen[]): GroupRow[] {
   const codes = [...new Set(seen.flatMap((one) => one.codes))];
   return codes.flatMap((code) => {

@@ -5,13 +5,14 @@ import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 
-/** Smallest sizes that are not weak: RFC 9325 section 4.1 (primes), NIST SP 800-57 part 1 (curves, 112 bits). */
+/** Minimum size of primes in bits (RFC 9325 section 4.1). */
 const MIN_PRIME = 2048;
+/** Minimum size of curves in bits, for a strength of 112 bits (NIST SP 800-57 part 1). */
 const MIN_CURVE = 224;
-/** Suites named in one message. */
+/** Maximum number of suites or groups named in one message. */
 const NAMED = 3;
 
-/** What in versions, suites and groups deserves attention. */
+/** Finds weaknesses in versions, cipher suites, groups and HSTS. */
 export function configurationFindings(configuration: Configuration, hsts: HstsSeen): FindingDraft[] {
   const suites = [...new Set(suitesOf(configuration.suites.flatMap(({ codes }) => codes)))];
   return [
@@ -28,35 +29,46 @@ function versionFindings({ versions }: Configuration): FindingDraft[] {
     if (isOffered !== true || version.key === "tls1_2" || version.key === "tls1_3") return [];
     const broken = version.key === "ssl3";
     const why = broken ? "it is broken (RFC 7568)" : "it is deprecated (RFC 8996)";
-    const message = `${version.label} is offered; ${why}.`;
+    const message = `The server offers ${version.label}; ${why}.`;
     return [{ ...entry("old-protocol", broken ? "critical" : "warning", message), where: version.key }];
   });
   if (offered.get("tls1_2") === false && offered.get("tls1_3") === false) {
-    const message = "Neither TLS 1.2 nor TLS 1.3 is offered; today's clients cannot connect.";
+    const message = "The server offers neither TLS 1.2 nor TLS 1.3; current clients cannot connect.";
     return [entry("no-modern-protocol", "critical", message), ...found];
   }
   const none = offered.get("tls1_3") === false;
-  return none ? [...found, entry("no-tls1-3", "info", "TLS 1.3 is not offered.")] : found;
+  return none ? [...found, entry("no-tls1-3", "info", "The server does not offer TLS 1.3.")] : found;
 }
 
 function suiteFindings(suites: readonly Suite[]): FindingDraft[] {
   if (suites.length === 0) return [];
   const broken = suites.filter((suite) => strengthOf(suite) === "broken");
   const open = broken.some(isOpen);
-  const small = suites.filter((suite) => strengthOf(suite) === "weak" && suite.forwardSecrecy);
-  const fixed = suites.filter((suite) => strengthOf(suite) === "weak" && !suite.forwardSecrecy);
+  const smallBlocks = suites.filter((suite) => strengthOf(suite) === "weak" && suite.forwardSecrecy);
+  const staticKeys = suites.filter((suite) => strengthOf(suite) === "weak" && !suite.forwardSecrecy);
   const noForwardSecrecy = !suites.some(({ forwardSecrecy }) => forwardSecrecy);
   return [
-    ...named("broken-cipher", open ? "critical" : "warning", "Broken cipher suites are offered", broken),
-    ...named("weak-cipher", "warning", "Suites with 64-bit blocks are offered (Sweet32)", small),
+    ...named("broken-cipher", open ? "critical" : "warning", "The server offers broken cipher suites", broken),
+    ...named("weak-cipher", "warning", "The server offers cipher suites with 64-bit blocks (Sweet32)", smallBlocks),
     ...(noForwardSecrecy
-      ? [entry("no-forward-secrecy", "warning", "No suite has forward secrecy: a leaked key opens recorded traffic.")]
-      : named("static-key-exchange", "info", "Suites without forward secrecy are offered", fixed)),
-    ...(suites.some(({ aead }) => aead) ? [] : [entry("no-aead", "warning", "No suite has authenticated encryption.")]),
+      ? [
+          entry(
+            "no-forward-secrecy",
+            "warning",
+            "No cipher suite has forward secrecy: anyone with the leaked key can decrypt recorded traffic.",
+          ),
+        ]
+      : named("static-key-exchange", "info", "The server offers cipher suites without forward secrecy", staticKeys)),
+    ...(suites.some(({ aead }) => aead)
+      ? []
+      : [entry("no-aead", "warning", "No cipher suite has authenticated encryption.")]),
   ];
 }
 
-/** Whether an attacker can read or change what a suite protects: fewer than 112 bits, export grade, or no proof of identity. */
+/**
+ * Reports whether an attacker can read or change traffic with a suite: it has fewer than 112 bits, is export grade, or
+ * does not authenticate the server.
+ */
 export function isOpen({ bits, auth, exportGrade }: Suite): boolean {
   return bits < 112 || auth === "none" || exportGrade;
 }
@@ -67,38 +79,53 @@ function exchangeFindings(configuration: Configuration): FindingDraft[] {
     const group = GROUPS.get(code);
     return group !== undefined && group.bits !== null && group.bits < MIN_CURVE ? [group.name] : [];
   });
-  const prime = `Diffie-Hellman primes of ${primeBits} bits are used; fewer than ${MIN_PRIME} are weak (Logjam).`;
+  const prime = `The server uses a Diffie-Hellman prime of ${primeBits} bits; below ${MIN_PRIME} it is weak (Logjam).`;
   return [
     ...(primeBits !== null && primeBits < MIN_PRIME
       ? [entry("weak-dh", primeBits < 1024 ? "critical" : "warning", prime)]
       : []),
-    ...(weakGroups.length > 0 ? [entry("weak-group", "warning", `Weak groups are offered: ${some(weakGroups)}.`)] : []),
+    ...(weakGroups.length > 0
+      ? [entry("weak-group", "warning", `The server offers weak groups: ${listSome(weakGroups)}.`)]
+      : []),
     ...(compression === true
-      ? [entry("compression", "warning", "TLS compression is offered; it gives secrets away (CRIME).")]
+      ? [entry("compression", "warning", "The server offers TLS compression, which reveals secrets (CRIME).")]
       : []),
     ...(secureRenegotiation === false
-      ? [entry("no-secure-renegotiation", "warning", "Secure renegotiation (RFC 5746) is missing.")]
+      ? [entry("no-secure-renegotiation", "warning", "The server does not support secure renegotiation (RFC 5746).")]
       : []),
     ...(fallbackScsv === false
-      ? [entry("no-fallback-scsv", "info", "Clients pushed to a lower version are not refused (RFC 7507).")]
+      ? [
+          entry(
+            "no-fallback-scsv",
+            "info",
+            "The server accepts clients that were forced to a lower version (RFC 7507, TLS_FALLBACK_SCSV).",
+          ),
+        ]
       : []),
   ];
 }
 
 function hstsFindings(hsts: HstsSeen): FindingDraft[] {
-  if (hsts.kind === "absent") return [entry("no-hsts", "info", "No Strict-Transport-Security header is sent.")];
+  if (hsts.kind === "absent") {
+    return [entry("no-hsts", "info", "The server does not send a Strict-Transport-Security header.")];
+  }
   if (hsts.kind !== "sent") return [];
   const { maxAge } = parseHsts(hsts.value);
   if (maxAge === null) return [entry("no-hsts", "info", "The Strict-Transport-Security header cannot be read.")];
-  const message = "Strict-Transport-Security lasts less than six months.";
+  const message = "The max-age of Strict-Transport-Security is less than six months.";
   return maxAge < HSTS_SIX_MONTHS ? [entry("short-hsts", "info", message)] : [];
 }
 
-function named(id: FindingDraft["id"], severity: FindingDraft["severity"], what: string, suites: readonly Suite[]): FindingDraft[] {
-  return suites.length === 0 ? [] : [entry(id, severity, `${what}: ${some(suites.map(({ name }) => name))}.`)];
+function named(
+  id: FindingDraft["id"],
+  severity: FindingDraft["severity"],
+  what: string,
+  suites: readonly Suite[],
+): FindingDraft[] {
+  return suites.length === 0 ? [] : [entry(id, severity, `${what}: ${listSome(suites.map(({ name }) => name))}.`)];
 }
 
-function some(names: readonly string[]): string {
+function listSome(names: readonly string[]): string {
   const rest = names.length - NAMED;
   return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

@@ -1,49 +1,51 @@
 import type { Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 
-/** Suites of one version that is offered. */
+/** Cipher suites that a server accepts with one version. */
 export interface SuitesSeen {
   readonly version: Version;
-  /** The server's favourite first where `ranked`. */
+  /** IANA numbers; in the server's order of preference if `ranked`. */
   readonly codes: readonly number[];
   readonly ranked: boolean;
-  /** Whose order decides; null where it could not be told. */
+  /** Whether the server's or the client's order of preference decides; null if unknown. */
   readonly order: "server" | "client" | null;
-  /** All there are. */
+  /** Whether `codes` contains all suites. */
   readonly complete: boolean;
 }
 
-/** Groups a server takes with one version. */
+/** Groups that a server accepts with one version. */
 export interface GroupsSeen {
   readonly version: Version;
+  /** IANA numbers. */
   readonly codes: readonly number[];
+  /** Whether `codes` contains all groups. */
   readonly complete: boolean;
 }
 
-/** How a server is configured, as far as ClientHellos brought it to light. */
+/** Configuration of a server, as its answers to ClientHellos show it. */
 export interface Configuration {
-  /** Oldest first; null where it could not be told. */
+  /** Oldest first. `offered` is null if unknown. */
   readonly versions: readonly { readonly version: Version; readonly offered: boolean | null }[];
-  /** Of each version that is offered, oldest first. */
+  /** One entry for each version offered, oldest first. */
   readonly suites: readonly SuitesSeen[];
   readonly groups: readonly GroupsSeen[];
-  /** Smallest Diffie-Hellman prime of its own, bits; null where none was seen. */
+  /** Smallest Diffie-Hellman prime that the server chose before TLS 1.3, in bits; null if none was seen. */
   readonly primeBits: number | null;
-  /** Null where it could not be told. */
+  /** Whether the server compresses records; null if unknown. */
   readonly compression: boolean | null;
-  /** Null where there is nothing to renegotiate or it could not be told. */
+  /** Whether the server supports RFC 5746; null if it has only TLS 1.3, or if unknown. */
   readonly secureRenegotiation: boolean | null;
-  /** Null where there is no lower version to fall back to, or it could not be told. */
+  /** Whether the server refuses fallbacks (RFC 7507); null if it has no lower version, or if unknown. */
   readonly fallbackScsv: boolean | null;
-  /** The server stopped answering hellos it had answered before. */
+  /** Whether the server stopped answering ClientHellos that it had answered before. */
   readonly stoppedAnswering: boolean;
-  /** Connections made. */
+  /** Number of connections made. */
   readonly connections: number;
 }
 
-/** What GET / over HTTPS said of Strict-Transport-Security. */
+/** Strict-Transport-Security in the answer to GET / over HTTPS. */
 export type HstsSeen =
   | { readonly kind: "sent"; readonly value: string }
   | { readonly kind: "absent" }
-  /** No web server, or an address, for which the header means nothing (RFC 6797 section 8.1.1). */
+  /** The host is an address, for which browsers ignore the header (RFC 6797 section 8.1.1), or it has no web server. */
   | { readonly kind: "not_applicable"; readonly why: string }
   | { readonly kind: "unknown"; readonly why: string };

@@ -1,27 +1,29 @@
 import type { Severity } from "#shared/findings.ts";
 
-/** What of a finding does not depend on the server: what to change, and where that is described. */
+/** Parts of a finding that do not depend on the server. */
 interface FindingKind {
+  /** What to change. */
   readonly how: string | null;
+  /** URL of a description. */
   readonly reference: string | null;
 }
 
 const RFC = "https://www.rfc-editor.org/rfc";
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const MOZILLA_TLS = "https://wiki.mozilla.org/Security/Server_Side_TLS";
-const RENEW = "Renew the certificate now, and let it renew automatically (for example with an ACME client).";
+const RENEW = "Renew the certificate now, and set up automatic renewal (for example with an ACME client).";
 const MODERN_SUITES =
   "Offer only ECDHE suites with AES-GCM or ChaCha20-Poly1305, e.g. nginx: ssl_ciphers ECDHE+AESGCM:ECDHE+CHACHA20;";
-const STAPLE = "Turn on OCSP stapling (nginx: ssl_stapling on;) and let the server reach the responder.";
+const STAPLE = "Turn on OCSP stapling (nginx: ssl_stapling on;) and allow the server to reach the responder.";
 
-/** Every kind of finding that does not decide trust, by id. */
+/** All kinds of findings that do not decide trust, by id. */
 export const FINDING_KINDS = {
   "handshake-failed": {
     how: "Read the server's error log at the time of this check: the server ended the handshake after sending its certificate.",
     reference: `${RFC}/rfc8446#section-6`,
   },
   "client-certificate": {
-    how: "Request client certificates only where visitors have one, e.g. nginx: ssl_verify_client off;",
+    how: "Request client certificates only if visitors have them, e.g. nginx: ssl_verify_client off;",
     reference: `${RFC}/rfc8446#section-4.3.2`,
   },
   "expires-soon": { how: RENEW, reference: `${RFC}/rfc5280#section-4.1.2.5` },
@@ -30,15 +32,15 @@ export const FINDING_KINDS = {
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
   "long-lifetime": {
-    how: "Have the certificate issued anew with a lifetime within the limit.",
+    how: "Request a new certificate with a lifetime within the limit.",
     reference: "https://cabforum.org/working-groups/server/baseline-requirements/",
   },
   "weak-signature-sent": {
-    how: "Remove the certificate from the chain, or replace it by one that is signed with SHA-256.",
+    how: "Remove the certificate from the chain, or replace it with one that is signed with SHA-256.",
     reference: `${RFC}/rfc9155`,
   },
   "chain-order": {
-    how: "Order the certificate file: the server's certificate first, then each issuer of the one before it.",
+    how: "Order the certificate file: the server's certificate first, then the issuer of each certificate before it.",
     reference: `${RFC}/rfc8446#section-4.4.2`,
   },
   "path-building": {
@@ -50,11 +52,11 @@ export const FINDING_KINDS = {
     reference: `${RFC}/rfc8446#section-4.4.2`,
   },
   "certificate-form": {
-    how: "Have the certificate issued anew by an authority that follows RFC 5280.",
+    how: "Request a new certificate from an authority that follows RFC 5280.",
     reference: `${RFC}/rfc5280#section-4`,
   },
   "strict-clients": {
-    how: "Have the named certificates issued anew with the extensions that are missing.",
+    how: "Request new certificates, with the missing extensions, in place of the named ones.",
     reference: `${RFC}/rfc5280#section-4.2`,
   },
   "edwards-key": {
@@ -73,11 +75,11 @@ export const FINDING_KINDS = {
   "stale-staple": { how: STAPLE, reference: `${RFC}/rfc6960#section-4.2.2.1` },
   "bad-staple": { how: STAPLE, reference: `${RFC}/rfc6960#section-3.2` },
   "bad-sct": {
-    how: "Have the certificate issued anew; the authority embeds valid timestamps.",
+    how: "Request a new certificate; the authority embeds valid timestamps.",
     reference: `${RFC}/rfc6962#section-3.2`,
   },
   "dane-mismatch": {
-    how: "Publish a TLSA record of the current certificate or key (3 1 1 and the SHA-256 of the public key), or remove the records.",
+    how: "Publish a TLSA record for the current certificate or key (3 1 1 and the SHA-256 of the public key), or remove the records.",
     reference: `${RFC}/rfc7671#section-5.1`,
   },
   "old-protocol": {
@@ -120,7 +122,7 @@ export const FINDING_KINDS = {
     reference: `${MDN}/HTTP/Reference/Headers/Strict-Transport-Security`,
   },
   "other-certificate-untrusted": {
-    how: "Replace this certificate like the first one: same names, same authority, same chain file.",
+    how: "Replace this certificate in the same way as the first one: same names, same authority, same chain file.",
     reference: `${RFC}/rfc8446#section-4.4.2.2`,
   },
 } as const satisfies Readonly<Record<string, FindingKind>>;
@@ -128,11 +130,11 @@ export const FINDING_KINDS = {
 /** Stable name of a kind of finding. */
 type FindingId = keyof typeof FINDING_KINDS;
 
-/** What an analysis noticed; the table above adds the rest of the finding. */
+/** A finding without the parts that FINDING_KINDS adds. */
 export interface FindingDraft {
   readonly id: FindingId;
   readonly severity: Severity;
   readonly message: string;
-  /** The part of the result it is about; absent: the whole. */
+  /** Part of the result that the finding is about; absent if it is about the whole. */
   readonly where?: string;
 }

@@ -16,29 +16,29 @@ import type { ChainReport } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
 type Result = ResultOf<typeof ssl>;
 
-/** What the findings are drawn from, trust aside. */
+/** Input of sslFindings. */
 interface FindingFacts extends PathFacts {
   readonly chain: ChainReport;
-  /** The path ends in a root that is trusted. */
+  /** Whether the path ends in a trusted root. */
   readonly anchored: boolean;
-  /** A weak signature on the path already makes the certificate untrusted. */
+  /** Whether a weak signature on the path already makes the certificate untrusted. */
   readonly pathIsWeak: boolean;
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
   readonly mustStaple: boolean;
   readonly stapled: boolean;
-  /** Judged; null where nothing was stapled or nobody is known to judge it by. */
+  /** Null if nothing was stapled, or the response cannot be checked because the issuer is unknown. */
   readonly staple: OcspResult | null;
-  /** Signed certificate timestamps that are not what they say. */
+  /** Number of invalid signed certificate timestamps. */
   readonly badTimestamps: number;
   readonly dane: Result["dane"];
   readonly clientCertificateRequested: boolean;
-  /** Why the handshake failed after the certificate had come; null where it completed. */
+  /** Why the handshake failed after the certificate arrived; null if it completed. */
   readonly handshakeError: Result["handshake_error"];
 }
 
 const DAY_MS = 86_400_000;
-/** The longest a public certificate may be valid, days, by when it was issued (CA/Browser Forum ballots SC-22, SC-31, SC-81). */
+/** Maximum lifetime of public certificates in days, by date of issue (CA/Browser Forum ballots SC-22, SC-31, SC-81). */
 const LIFETIMES: readonly (readonly [issuedFrom: string, days: number])[] = [
   ["2029-03-15", 47],
   ["2027-03-15", 100],
@@ -48,11 +48,17 @@ const LIFETIMES: readonly (readonly [issuedFrom: string, days: number])[] = [
 ];
 const FIRST_LIFETIME_DAYS = 1_187; // 39 months
 
-/** What is worth knowing about a server although it does not decide trust, worst first. */
+/** Returns the findings that do not decide trust, worst first. */
 export function sslFindings(facts: FindingFacts): Finding[] {
   const configured = configurationFindings(facts.configuration, facts.hsts);
   const chained = [...chainFindings(facts), ...formFindings(facts), ...pathFindings(facts)];
-  const all: FindingDraft[] = [...handshake(facts), ...expiry(facts), ...configured, ...chained, ...extras(facts)];
+  const all: FindingDraft[] = [
+    ...handshakeFindings(facts),
+    ...expiryFindings(facts),
+    ...configured,
+    ...chained,
+    ...extensionFindings(facts),
+  ];
   return sortFindings(all.map(toFinding));
 }
 
@@ -60,24 +66,27 @@ function toFinding({ id, severity, message, where }: FindingDraft): Finding {
   return { id, severity, message, ...FINDING_KINDS[id], where: where ?? null };
 }
 
-/** A client without a certificate of its own fails as ordinary visitors do, which is what such a server wants. */
-function handshake({ handshakeError, clientCertificateRequested }: FindingFacts): FindingDraft[] {
+/**
+ * Reports a failed handshake. If the server requests a client certificate, a failure without one is expected: ordinary
+ * visitors fail too, as the server intends.
+ */
+function handshakeFindings({ handshakeError, clientCertificateRequested }: FindingFacts): FindingDraft[] {
   if (handshakeError === null || clientCertificateRequested) return [];
-  const message = `The handshake failed after the certificate had been received: ${handshakeError.message}.`;
+  const message = `The handshake failed after the certificate was received: ${handshakeError.message}.`;
   return [{ id: "handshake-failed", severity: "critical", message }];
 }
 
-/** Days a public certificate that was issued then may be valid. */
+/** Returns the maximum lifetime, in days, of a public certificate by its date of issue. */
 export function longestLifetimeDays(issued: Date): number {
   return LIFETIMES.find(([from]) => issued.getTime() >= Date.parse(from))?.[1] ?? FIRST_LIFETIME_DAYS;
 }
 
-/** How near the end of a certificate is. */
+/** How soon a certificate expires. */
 type ExpiryStage = "expired" | "urgent" | "due" | "far";
 
 /**
- * The stage by whole days left and lifetime: urgent at 7 days or a tenth of the lifetime, whichever is less; due at 30 days
- * or a third. health scores by the same stages.
+ * Returns the stage from whole days left and lifetime in days: urgent at 7 days or a tenth of the lifetime, whichever
+ * is less; due at 30 days or a third of the lifetime, whichever is less. The health tool uses the same stages.
  */
 export function expiryStage(left: number, lifetimeDays: number): ExpiryStage {
   if (left < 0) return "expired";
@@ -85,7 +94,7 @@ export function expiryStage(left: number, lifetimeDays: number): ExpiryStage {
   return left <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
 }
 
-function expiry({ leaf, path, now }: FindingFacts): FindingDraft[] {
+function expiryFindings({ leaf, path, now }: FindingFacts): FindingDraft[] {
   const stage = expiryStage(daysLeft(leaf, now), lifetimeMs(leaf) / DAY_MS);
   const longest = longestLifetimeDays(leaf.notBefore);
   const lifetime = Math.round(lifetimeMs(leaf) / DAY_MS);
@@ -94,12 +103,14 @@ function expiry({ leaf, path, now }: FindingFacts): FindingDraft[] {
   const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
   return [
     ...(stage === "urgent" || stage === "due" ? [warning("expires-soon", own)] : []),
-    ...(first ? [warning("chain-expires-soon", `A certificate above it expires in ${days(first, now)}.`)] : []),
+    ...(first
+      ? [warning("chain-expires-soon", `A certificate above the server's expires in ${days(first, now)}.`)]
+      : []),
     ...(lifetimeMs(leaf) > (longest + 1) * DAY_MS
       ? [
           info(
             "long-lifetime",
-            `The certificate is valid for ${lifetime} days; a public one issued on its date may be for ${longest} at most.`,
+            `The certificate is valid for ${lifetime} days; public certificates of its date are limited to ${longest} days.`,
           ),
         ]
       : []),
@@ -120,33 +131,40 @@ function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): Finding
     ...(weak && !pathIsWeak
       ? [warning("weak-signature-sent", "A certificate of the chain is signed with SHA-1 or an older hash.")]
       : []),
-    ...(chain.misplaced ? [warning("chain-order", "The chain is not sent in order; some clients refuse it.")] : []),
+    ...(chain.misplaced ? [warning("chain-order", "The chain is sent out of order; some clients refuse it.")] : []),
     ...(chain.extra.length > 0
       ? [
           info(
             "extra-certificate",
-            `Certificates that are not part of the chain are sent, at positions ${chain.extra.join(", ")} of the chain.`,
+            `The server sends certificates that are not part of the chain, at positions ${chain.extra.join(", ")}.`,
           ),
         ]
       : []),
     ...(chain.containsRoot
-      ? [info("root-sent", "The server also sends the root certificate; clients have their own copy and ignore it.")]
+      ? [info("root-sent", "The server sends the root certificate; clients have their own copy and ignore it.")]
       : []),
   ];
 }
 
-function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: FindingFacts): FindingDraft[] {
+/** Findings on OCSP stapling, certificate transparency, DANE and client certificates. */
+function extensionFindings({
+  clientCertificateRequested,
+  badTimestamps,
+  dane,
+  ...status
+}: FindingFacts): FindingDraft[] {
   const mismatch =
     dane?.dnssec === "bogus"
       ? "The TLSA records fail DNSSEC validation; clients that use DANE refuse the server."
-      : "No TLSA record fits the server's certificates; clients that use DANE refuse the server.";
+      : "No TLSA record matches the server's certificates; clients that use DANE refuse the server.";
   return [
     ...stapleFindings(status),
     ...(badTimestamps > 0
       ? [
           warning(
             "bad-sct",
-            `${badTimestamps} signed certificate timestamps were not made by the log they name for this certificate, or lie in the future.`,
+            `${badTimestamps} signed certificate ${badTimestamps === 1 ? "timestamp is" : "timestamps are"} invalid: ` +
+              "not signed by the named log for this certificate, or in the future.",
           ),
         ]
       : []),
@@ -157,27 +175,28 @@ function extras({ clientCertificateRequested, badTimestamps, dane, ...status }: 
   ];
 }
 
-/** A staple that is missing, has run out or is good for nothing; graver where the certificate insists on one. */
+/** Reports a missing, expired or invalid stapled response; critical if the certificate requires one. */
 function stapleFindings({
   mustStaple,
   stapled,
   staple,
 }: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): FindingDraft[] {
   const severity = mustStaple ? "critical" : "warning";
-  const insists = mustStaple
+  const consequence = mustStaple
     ? "The certificate requires one (must-staple): clients that enforce it refuse the server."
-    : "Some clients ignore it, others refuse the server.";
+    : "Some clients ignore the response, others refuse the server.";
   if (!stapled) {
     const message =
-      "The certificate requires a stapled OCSP response (must-staple) and the server sends none; clients that enforce it refuse the server.";
+      "The certificate requires a stapled OCSP response (must-staple), but the server does not send one; clients that " +
+      "enforce this refuse the server.";
     return mustStaple ? [{ id: "no-staple", severity, message }] : [];
   }
   if (staple === null || (staple.error === null && staple.status !== "unknown")) return [];
   if (staple.error === "stale") {
-    return [{ id: "stale-staple", severity, message: `The stapled OCSP response has expired. ${insists}` }];
+    return [{ id: "stale-staple", severity, message: `The stapled OCSP response has expired. ${consequence}` }];
   }
   const why = (staple.error ?? "status unknown").replaceAll("_", " ");
-  return [{ id: "bad-staple", severity, message: `The stapled OCSP response is not valid (${why}). ${insists}` }];
+  return [{ id: "bad-staple", severity, message: `The stapled OCSP response is not valid (${why}). ${consequence}` }];
 }
 
 function warning(id: FindingDraft["id"], message: string): FindingDraft {

@@ -5,24 +5,27 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import { strictFaults, type StrictRequest, type StrictRule } from "#probe-agent/analysis/tls/certificate/strict.ts";
 
-/** Findings of one chain; a real one has none or one, a hostile one does not swell the answer. */
+/** Maximum number of findings on form for one chain. Real chains have at most one; the limit is for hostile chains. */
 const MAX_FORM_FINDINGS = 5;
 const STRICT_CLIENTS = "Python 3.13 and later (by default) and OpenSSL with -x509_strict refuse this chain";
 const EDWARDS: ReadonlySet<string> = new Set(["Ed25519", "Ed448"]);
 
-/** What strict clients miss, as the end of a sentence about a certificate. */
+/** Fault that strict clients refuse, as the end of a sentence about a certificate. */
 const STRICT_TEXTS: Readonly<Record<StrictRule, string>> = {
-  path_length: "has a path length but is no authority's",
+  path_length: "has a path length but is not a CA certificate",
   basic_constraints: "has basicConstraints that are not critical",
   key_usage: "has no keyUsage",
   empty_issuer: "has an empty issuer name, which Firefox refuses too",
   empty_subject: "has an empty subject",
   authority_key_identifier: "has no authority key identifier (AKI)",
   subject_key_identifier: "has no subject key identifier (SKI)",
-  version: "is of version 1 or 2",
+  version: "has version 1 or 2",
 };
 
-/** Who refuses the certificates of a path for their form, by rule: all clients of one kind, or strict ones alone. */
+/**
+ * Returns findings on the form of a path's certificates: form rules that clients enforce, rules of strict clients, and
+ * Ed25519 or Ed448 keys.
+ */
 export function formFindings(request: StrictRequest): FindingDraft[] {
   return [...refusals(request), ...strictRefusals(request), ...edwardsKeys(request)];
 }
@@ -38,7 +41,7 @@ function refusals({ path, anchored }: StrictRequest): FindingDraft[] {
     .slice(0, MAX_FORM_FINDINGS);
 }
 
-/** A server's certificate that is a root: trusted, but not by Firefox. */
+/** Returns the fault of a server's certificate that is also the root: Firefox does not trust it. */
 function ownAuthority(certificate: Certificate): FormFault[] {
   const what = authorityLeafFault(certificate);
   return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
@@ -47,7 +50,7 @@ function ownAuthority(certificate: Certificate): FormFault[] {
 function refusal({ clients, what }: FormFault, subject: string): FindingDraft {
   const message =
     clients === null
-      ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} breaks RFC 5280: ${what}.`
+      ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} violates RFC 5280: ${what}.`
       : `${clients} ${isPlural(clients) ? "refuse" : "refuses"} ${subject}: ${what}.`;
   return { id: "certificate-form", severity: "critical", message };
 }
@@ -67,7 +70,7 @@ function strictRefusals(request: StrictRequest): FindingDraft[] {
 function edwardsKeys({ path }: StrictRequest): FindingDraft[] {
   const kind = path.map((certificate) => keyFacts(certificate).type).find((type) => EDWARDS.has(type));
   if (kind === undefined) return [];
-  const message = `Chrome, Firefox and Safari know no ${kind} keys in certificates; Go and OpenSSL accept them.`;
+  const message = `Chrome, Firefox and Safari do not support ${kind} keys in certificates; Go and OpenSSL do.`;
   return [{ id: "edwards-key", severity: "critical", message }];
 }
 

@@ -6,41 +6,42 @@ import { scoreParts, totalScore, type Scores } from "#probe-agent/analysis/tls/s
 import { hasSmallBlocks, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 
-/** Best first; T and M stand beside the scale and win over it. */
+/** Grades, best first. T and M are outside the scale and override it. */
 const GRADES = ["A+", "A", "B", "C", "D", "E", "F", "M", "T"] as const;
 
 /** A grade of the SSL Labs scale. */
 type SslGrade = (typeof GRADES)[number];
 
-/** The best grade that is left, and why. */
+/** An upper limit of the grade. */
 interface SslGradeCap {
   readonly grade: "A" | "B" | "C" | "F" | "M" | "T";
+  /** Why, in one sentence. */
   readonly reason: string;
 }
 
-/** What the grade is made of. */
+/** Input of gradeTls. */
 export interface GradeFacts {
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
   readonly key: KeyFacts;
   readonly chainTrusted: boolean;
   readonly hostnameMatch: boolean;
-  /** Words of trust_error. */
+  /** Codes of trust_error. */
   readonly errors: readonly string[];
-  /** A certificate of the chain is signed with MD5 or an older hash. */
+  /** Whether a certificate of the chain is signed with MD5 or an older hash. */
   readonly md5: boolean;
-  /** Null where it was not asked about. */
+  /** Null if revocation was not checked. */
   readonly revocation: "good" | "revoked" | "unknown" | null;
-  /** Warnings that keep an A from becoming an A+. */
+  /** Number of findings that prevent an A+. */
   readonly warnings: number;
 }
 
-/** The grade; null for what cannot be known. */
+/** Grade and score. A field is null if it cannot be determined. */
 export interface SslGrading {
   readonly grade: SslGrade | null;
   readonly score: number | null;
   readonly scores: Scores | null;
-  /** The hardest first. */
+  /** Lowest grade first. */
   readonly caps: readonly SslGradeCap[];
 }
 
@@ -53,8 +54,8 @@ const FLOORS = [
 ] as const;
 
 /**
- * Grades by the SSL Labs method (Qualys SSL Server Rating Guide). What is not known is taken once for good and once for
- * bad: where both come to the same, that is the answer, else it is null.
+ * Grades a server by the SSL Labs method (Qualys SSL Server Rating Guide). Unknown values are assumed to be good once
+ * and bad once. A field is null if the two results differ.
  */
 export function gradeTls(facts: GradeFacts): SslGrading {
   const best = evaluate(facts, true);
@@ -84,18 +85,18 @@ function evaluate(facts: GradeFacts, unknownIsGood: boolean): SslGrading {
     ...configurationCaps(facts, versions, unknownIsGood),
     ...(scores !== null && scores.key_exchange <= 80 ? [cap("B", "The key exchange is weak.")] : []),
   ].toSorted((one, other) => GRADES.indexOf(other.grade) - GRADES.indexOf(one.grade));
-  if (scores === null) return { grade: unscored(caps), score: null, scores, caps };
+  if (scores === null) return { grade: gradeWithoutScore(caps), score: null, scores, caps };
   const score = totalScore(scores);
-  const plain: SslGrade = FLOORS.find(([floor]) => score >= floor)?.[1] ?? "F";
-  const spotless = plain === "A" && caps.length === 0 && facts.warnings === 0;
-  return { grade: spotless ? "A+" : worse(plain, caps[0]?.grade), score, scores, caps };
+  const scored: SslGrade = FLOORS.find(([floor]) => score >= floor)?.[1] ?? "F";
+  const isPerfect = scored === "A" && caps.length === 0 && facts.warnings === 0;
+  return { grade: isPerfect ? "A+" : worse(scored, caps[0]?.grade), score, scores, caps };
 }
 
-/** A suite without encryption and proof of identity: what might stand in the part of a list that was not seen. */
+/** A suite without encryption and authentication, assumed in the unknown part of an incomplete list of suites. */
 const WORST_SUITE = 0xc015;
 
-/** Trust decides without a score. */
-function unscored([first]: readonly SslGradeCap[]): SslGrade | null {
+/** Returns the grade without a score: only a fault of trust or name decides it. */
+function gradeWithoutScore([first]: readonly SslGradeCap[]): SslGrade | null {
   return first?.grade === "T" || first?.grade === "M" ? first.grade : null;
 }
 
@@ -116,7 +117,7 @@ function trustCaps({ chainTrusted, hostnameMatch, errors, md5, revocation }: Gra
   return [
     ...(chainTrusted ? [] : [cap("T", `The certificate is not trusted: ${faults.join(", ") || "no valid chain"}.`)]),
     ...(revocation === "revoked" ? [cap("T", "The certificate is revoked.")] : []),
-    ...(hostnameMatch ? [] : [cap("M", "The certificate is for other names.")]),
+    ...(hostnameMatch ? [] : [cap("M", "The certificate does not match the host name.")]),
     ...(md5 ? [cap("F", "A certificate of the chain is signed with MD5 or an older hash.")] : []),
   ];
 }
@@ -127,17 +128,19 @@ function suiteCaps({ suites: seen }: Configuration, suites: readonly Suite[]): S
     ({ version, codes }) => version.wire >= 0x0302 && suitesOf(codes).some((suite) => hasSmallBlocks(suite)),
   );
   return [
-    ...(some(({ bits }) => bits === 0) ? [cap("F", "Suites without encryption are offered.")] : []),
-    ...(some(({ exportGrade }) => exportGrade) ? [cap("F", "Export suites are offered.")] : []),
-    ...(some(({ auth }) => auth === "none") ? [cap("F", "Anonymous suites are offered.")] : []),
+    ...(some(({ bits }) => bits === 0) ? [cap("F", "The server offers cipher suites without encryption.")] : []),
+    ...(some(({ exportGrade }) => exportGrade) ? [cap("F", "The server offers export cipher suites.")] : []),
+    ...(some(({ auth }) => auth === "none") ? [cap("F", "The server offers anonymous cipher suites.")] : []),
     ...(some(({ bits, exportGrade }) => bits > 0 && bits < 112 && !exportGrade)
-      ? [cap("F", "Suites below 112 bits are offered.")]
+      ? [cap("F", "The server offers cipher suites with fewer than 112 bits.")]
       : []),
-    ...(smallBlocks ? [cap("C", "64-bit block ciphers are offered with TLS 1.1 or newer (Sweet32).")] : []),
-    ...(some(({ cipher }) => cipher === "RC4") ? [cap("B", "RC4 is offered.")] : []),
-    ...(suites.length > 0 && !some(({ aead }) => aead) ? [cap("B", "No authenticated encryption is offered.")] : []),
+    ...(smallBlocks ? [cap("C", "The server offers ciphers with 64-bit blocks with TLS 1.1 or newer (Sweet32).")] : []),
+    ...(some(({ cipher }) => cipher === "RC4") ? [cap("B", "The server offers RC4.")] : []),
+    ...(suites.length > 0 && !some(({ aead }) => aead)
+      ? [cap("B", "The server offers no authenticated encryption.")]
+      : []),
     ...(suites.length > 0 && !some(({ forwardSecrecy }) => forwardSecrecy)
-      ? [cap("B", "No forward secrecy is offered.")]
+      ? [cap("B", "The server offers no forward secrecy.")]
       : []),
   ];
 }
@@ -150,22 +153,28 @@ function configurationCaps(
   const { primeBits, compression, secureRenegotiation, fallbackScsv } = configuration;
   const old = configuration.versions.filter(({ version }) => !isModern(version.key) && versions.includes(version.key));
   return [
-    ...(primeBits !== null && primeBits < 1024 ? [cap("F", "Diffie-Hellman primes below 1024 bits are used.")] : []),
-    ...(versions.some(isModern) ? [] : [cap("C", "Neither TLS 1.2 nor TLS 1.3 is offered.")]),
-    ...((compression ?? !unknownIsGood) ? [cap("C", "TLS compression is offered (CRIME).")] : []),
-    ...old.map(({ version }) => cap("B", `${version.label} is offered.`)),
-    ...(secureRenegotiation === false ? [cap("A", "Secure renegotiation (RFC 5746) is missing.")] : []),
-    ...(fallbackScsv === false ? [cap("A", "Forced fallbacks are not refused (TLS_FALLBACK_SCSV).")] : []),
+    ...(primeBits !== null && primeBits < 1024
+      ? [cap("F", "The server uses a Diffie-Hellman prime below 1024 bits.")]
+      : []),
+    ...(versions.some(isModern) ? [] : [cap("C", "The server offers neither TLS 1.2 nor TLS 1.3.")]),
+    ...((compression ?? !unknownIsGood) ? [cap("C", "The server offers TLS compression (CRIME).")] : []),
+    ...old.map(({ version }) => cap("B", `The server offers ${version.label}.`)),
+    ...(secureRenegotiation === false
+      ? [cap("A", "The server does not support secure renegotiation (RFC 5746).")]
+      : []),
+    ...(fallbackScsv === false
+      ? [cap("A", "The server accepts clients that were forced to a lower version (TLS_FALLBACK_SCSV).")]
+      : []),
     ...hstsCaps(hsts),
   ];
 }
 
-/** An A+ has to be earned: what could not be seen does not earn it. */
+/** Caps by HSTS. Unknown HSTS prevents an A+. */
 function hstsCaps(hsts: HstsSeen): SslGradeCap[] {
   if (hsts.kind === "not_applicable") return [];
-  if (hsts.kind === "unknown") return [cap("A", "Whether HSTS is sent could not be told.")];
-  if (hsts.kind === "absent") return [cap("A", "HSTS is missing.")];
+  if (hsts.kind === "unknown") return [cap("A", "Whether the server sends HSTS could not be determined.")];
+  if (hsts.kind === "absent") return [cap("A", "The server does not send HSTS.")];
   const { maxAge } = parseHsts(hsts.value);
   if (maxAge === null) return [cap("A", "The HSTS header cannot be read.")];
-  return maxAge < HSTS_SIX_MONTHS ? [cap("A", "HSTS lasts less than six months.")] : [];
+  return maxAge < HSTS_SIX_MONTHS ? [cap("A", "The max-age of HSTS is less than six months.")] : [];
 }

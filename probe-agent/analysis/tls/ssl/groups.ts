@@ -1,10 +1,10 @@
-/** A group that a key can be agreed in (IANA, TLS Supported Groups). */
+/** A group for key agreement (IANA, TLS Supported Groups). */
 interface Group {
   readonly code: number;
   readonly name: string;
-  /** Size of the curve's field or of the prime; null where the group has neither alone. */
+  /** Size of the curve's field or of the prime in bits; null for post-quantum groups. */
   readonly bits: number | null;
-  /** Also safe from a quantum computer that records today's traffic. */
+  /** Whether recorded traffic stays safe from a future quantum computer. */
   readonly postQuantum: boolean;
 }
 
@@ -73,7 +73,7 @@ const POST_QUANTUM: readonly (readonly [code: number, name: string])[] = [
   [0x6399, "X25519Kyber768Draft00"],
 ];
 
-/** Every group known here, by number. */
+/** All known groups by number. */
 export const GROUPS: ReadonlyMap<number, Group> = new Map(
   [
     ...[...CURVES, ...OLD_CURVES, ...NEW_CURVES, ...PRIMES].map(
@@ -83,14 +83,16 @@ export const GROUPS: ReadonlyMap<number, Group> = new Map(
   ].map((group) => [group.code, group]),
 );
 
-/** Numbers to ask TLS 1.3 servers for, in lists that are tried side by side. */
+/** Numbers of the groups to offer TLS 1.3 servers, in lists that are tried in parallel. */
 export const TLS13_GROUPS: readonly (readonly number[])[] = [
   codes(CURVES),
   codes([...NEW_CURVES, ...PRIMES]),
   codes(POST_QUANTUM),
 ];
 
-/** The same for older servers: named curves alone, their primes are their own. */
+/**
+ * Numbers of the groups to offer with older versions, in parallel lists: only named curves, as servers choose primes.
+ */
 export const OLD_GROUPS: readonly (readonly number[])[] = [codes(CURVES), codes(OLD_CURVES)];
 
 function codes(rows: readonly (readonly [number, ...unknown[]])[]): number[] {

@@ -3,15 +3,19 @@ import { SIGNAL, strengthOf, SUITES } from "#probe-agent/analysis/tls/ssl/suites
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
 
-/** A protocol version: Node's name, the field of the result, the number on the wire. */
+/** A protocol version. */
 export interface Version {
+  /** Node's name. */
   readonly name: "SSLv3" | "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3";
+  /** Field of the result. */
   readonly key: "ssl3" | "tls1_0" | "tls1_1" | "tls1_2" | "tls1_3";
+  /** Name in messages. */
   readonly label: string;
+  /** Number on the wire. */
   readonly wire: number;
 }
 
-/** Oldest first. */
+/** All versions, oldest first. */
 export const VERSIONS: readonly Version[] = [
   { name: "SSLv3", key: "ssl3", label: "SSL 3", wire: 0x0300 },
   { name: "TLSv1", key: "tls1_0", label: "TLS 1.0", wire: 0x0301 },
@@ -20,29 +24,29 @@ export const VERSIONS: readonly Version[] = [
   { name: "TLSv1.3", key: "tls1_3", label: "TLS 1.3", wire: 0x0304 },
 ];
 
-/** Number of renegotiation_info among the extensions of a ServerHello (RFC 5746). */
+/** Number of the renegotiation_info extension (RFC 5746). */
 export const EXTENSION_RENEGOTIATION_INFO = 0xff01;
 
 const TLS12 = 0x0303;
 const TLS13 = 0x0304;
 
-/** Every scheme a certificate can have a key for, the usual first (IANA, TLS SignatureScheme). */
+/** All signature schemes that a certificate's key can have, common ones first (IANA, TLS SignatureScheme). */
 const SIGNATURE_ALGORITHMS = [
   0x0403, 0x0804, 0x0401, 0x0503, 0x0805, 0x0501, 0x0603, 0x0806, 0x0601, 0x0807, 0x0808, 0x0809, 0x080a, 0x080b,
   0x081a, 0x081b, 0x081c, 0x0904, 0x0905, 0x0906, 0x0708, 0x0303, 0x0301, 0x0203, 0x0201, 0x0402, 0x0302, 0x0202,
 ];
 
-/** Suites in lists that are tried side by side, those of the same kind together. */
+/** Lists of suites that are tried in parallel. Each list has suites of one type. */
 interface Lanes {
-  /** What web servers have. */
+  /** Suites that web servers use. */
   readonly common: readonly (readonly number[])[];
-  /** What stands in registries and test servers: anonymous, shared keys, fixed Diffie-Hellman, GOST. */
+  /** Suites that only registries and test servers have: anonymous, shared keys, fixed Diffie-Hellman, GOST. */
   readonly rare: readonly number[];
 }
 
 const lanesOf = new Map<Version["name"], Lanes>();
 
-/** The suites that can be used with a version. */
+/** Returns the suites that can be used with a version. */
 export function suiteLanes(version: Version): Lanes {
   const known = lanesOf.get(version.name) ?? makeLanes(version);
   lanesOf.set(version.name, known);
@@ -67,7 +71,7 @@ function makeLanes({ wire }: Version): Lanes {
   return { common, rare: lane(({ code }) => !taken.has(code)) };
 }
 
-/** A short list that servers with little room for a hello still take: the most widely used of each kind. */
+/** Returns the most common suites of each type, for servers that accept only a short ClientHello. */
 export function fewSuites(version: Version): number[] {
   const { common } = suiteLanes(version);
   return version.wire === TLS13 ? [0x1301, 0x1302, 0x1303] : common.flat().filter((code) => FEW.has(code));
@@ -78,7 +82,10 @@ const FEW: ReadonlySet<number> = new Set([
   0xc014, 0xc00a, 0x0033, 0x0039, 0x009c, 0x009d, 0x003c, 0x002f, 0x0035, 0x000a, 0x0005,
 ]);
 
-/** Suites that are worth nothing, or lack forward secrecy, or else authenticated encryption. */
+/**
+ * Returns the suites of a version by their most severe weakness: broken (including 3DES), without forward secrecy
+ * (`fixed`), or without authenticated encryption (`cbc`).
+ */
 export function suitesByFault(version: Version): { broken: number[]; fixed: number[]; cbc: number[] } {
   const { common, rare } = suiteLanes(version);
   const all = [...common.flat(), ...rare].flatMap((code) => SUITES.get(code) ?? []);
@@ -91,7 +98,7 @@ export function suitesByFault(version: Version): { broken: number[]; fixed: numb
   };
 }
 
-/** A full hello for a version with these suites. */
+/** Creates a full ClientHello for a version with these suites. */
 export function helloOf(version: Version, servername: string | null, suites: readonly number[]): ClientHello {
   if (version.wire === TLS13) {
     return {
@@ -114,7 +121,10 @@ export function helloOf(version: Version, servername: string | null, suites: rea
   };
 }
 
-/** The same for servers that choke on long hellos: below 256 octets with a usual name, no more than needed. */
+/**
+ * Creates a short ClientHello for servers that fail on long ones: below 256 octets with a host name of usual length,
+ * and only the extensions that are necessary.
+ */
 export function shortHelloOf(version: Version, servername: string | null, suites: readonly number[]): ClientHello {
   const { usualExtras: _, ...hello } = helloOf(version, servername, suites);
   return {

@@ -7,7 +7,7 @@ import type { ChainTerms, ServerChain } from "#probe-agent/analysis/tls/ssl/serv
 
 type Result = ResultOf<typeof ssl>;
 
-/** What the DNS says of who may certify the host, and with what. */
+/** DNS records that limit the certificates and authorities of a host. */
 export interface NamesFacts {
   readonly tlsa: {
     readonly status: "secure" | "insecure" | "bogus" | "absent" | "unknown";
@@ -15,17 +15,19 @@ export interface NamesFacts {
     readonly records: readonly Tlsa[];
   };
   readonly caa: CaaSeen;
-  /** The certificate is for the host by a wildcard. */
+  /** Whether the certificate matches the host only by a wildcard. */
   readonly wildcard: boolean;
 }
 
-/** CAA records that hold; null where they could not be looked up, with the reason. */
+/** CAA records that apply to a name. */
 export interface CaaSeen {
+  /** Null if the look-up failed. */
   readonly rows: readonly CaaRow[] | null;
+  /** Why the look-up failed; null if it did not. */
   readonly why: string | null;
 }
 
-/** The fields of the result, and what could not be known. */
+/** Fields of the result, and limitations. */
 interface NamesReport {
   readonly fields: Pick<Result, "dane" | "caa" | "caa_allows_issuer">;
   readonly limitations: readonly string[];
@@ -36,26 +38,28 @@ const MAX_DATA = 512;
 const MAX_CAA = 50;
 const MAX_VALUE = 256;
 
-/** Holds the server's chain against TLSA and CAA records. */
+/** Compares the server's chain with TLSA and CAA records. */
 export function reportNames(facts: NamesFacts | null, chain: ServerChain, terms: ChainTerms): NamesReport {
   if (facts === null) return { fields: { dane: null, caa: null, caa_allows_issuer: null }, limitations: [] };
   const { tlsa, caa, wildcard } = facts;
   const rows = caa.rows?.slice(0, MAX_CAA) ?? null;
   return {
     fields: {
-      dane: daneOf(tlsa, chain, terms),
-      caa: rows?.map(shownRow) ?? null,
+      dane: reportDane(tlsa, chain, terms),
+      caa: rows?.map(printableRow) ?? null,
       caa_allows_issuer: rows === null ? null : allowsIssuer(rows, chain.leaf, wildcard),
     },
     limitations: [
-      ...(tlsa.status === "unknown" ? [`DANE is not known: ${tlsa.reason ?? "no answer"}.`] : []),
-      ...(tlsa.records.length > MAX_TLSA ? [`Of ${tlsa.records.length} TLSA records ${MAX_TLSA} are looked at.`] : []),
+      ...(tlsa.status === "unknown" ? [`DANE could not be checked: ${tlsa.reason ?? "no answer"}.`] : []),
+      ...(tlsa.records.length > MAX_TLSA
+        ? [`Only the first ${MAX_TLSA} of ${tlsa.records.length} TLSA records were checked.`]
+        : []),
       ...(caa.why === null ? [] : [`CAA records could not be looked up: ${printable(caa.why)}.`]),
     ],
   };
 }
 
-function daneOf(
+function reportDane(
   { status, reason, records }: NamesFacts["tlsa"],
   { leaf, sent, verification }: ServerChain,
   { host, now }: ChainTerms,
@@ -70,17 +74,17 @@ function daneOf(
     matches: satisfiesTlsa(record, { leaf, others, host, now, verification }),
   }));
   const usable = tlsa.filter((record) => record.usable);
-  const holds = status === "secure" && usable.length > 0 ? usable.some(({ matches }) => matches) : null;
+  const isMatch = status === "secure" && usable.length > 0 ? usable.some(({ matches }) => matches) : null;
   return {
     tlsa,
     tlsa_total: records.length,
-    // RFC 6698 section 4.1: with bogus records the connection is not to be made.
-    valid: status === "bogus" ? false : holds,
+    // If the records are bogus, a client must not connect (RFC 6698 section 4.1).
+    valid: status === "bogus" ? false : isMatch,
     dnssec: status === "secure" || status === "insecure" || status === "bogus" ? status : null,
     reason: reason === null ? null : printable(reason),
   };
 }
 
-function shownRow({ name, critical, tag, value }: CaaRow): CaaRow {
+function printableRow({ name, critical, tag, value }: CaaRow): CaaRow {
   return { name, critical, tag: printable(tag, MAX_VALUE), value: printable(value, MAX_VALUE) };
 }

@@ -4,38 +4,39 @@ import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/cer
 import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
-/** What these findings are drawn from. */
+/** Input of pathFindings. */
 export interface PathFacts {
   readonly leaf: Certificate;
   readonly sent: readonly Sent[];
   /** The path found, leaf first. */
   readonly path: readonly Certificate[];
   readonly chainTrusted: boolean;
-  /** Nothing is known about the issuer of the leaf. */
+  /** Whether the issuer of the leaf is unknown. */
   readonly issuerUnknown: boolean;
   readonly roots: readonly Uint8Array[];
   readonly now: Date;
 }
 
-/** Certificates looked at; servers send fewer than ten. */
+/** Maximum number of certificates used; servers send fewer than ten. */
 const MAX_SENT = 100;
-/** The programs of each library, as administrators know them. */
+/** Each library with programs that use it, as administrators know them. */
 const CLIENTS: Readonly<Record<GreedyClient, string>> = {
   openssl: "OpenSSL (curl, Python, PHP, Node.js)",
   gnutls: "GnuTLS (wget on Debian)",
 };
 
-/** Who refuses a chain that is good only by another path than the one sent first; what an unknown issuer may mean. */
+/** Reports clients that refuse a trusted chain because they try only one path, and explains an unknown issuer. */
 export function pathFindings(facts: PathFacts): FindingDraft[] {
   if (facts.issuerUnknown) return [issuerUnknown()];
-  // A path of one certificate is a leaf that is an anchor itself.
+  // In a path of one certificate, the leaf is itself an anchor.
   return facts.chainTrusted && facts.path.length > 1 ? pathBuilding(facts) : [];
 }
 
 function issuerUnknown(): FindingDraft {
   const message =
-    "The issuer's certificate was not sent, and the certificate does not say where to fetch it: an authority that is not " +
-    "trusted and a missing intermediate look the same. If the authority is a public one, send its intermediate too.";
+    "The server did not send the issuer's certificate, and the certificate does not say where to fetch it. Either " +
+    "the authority is not trusted, or its intermediate certificate is missing. If the authority is public, send its " +
+    "intermediate certificate too.";
   return { id: "issuer-unknown", severity: "info", message };
 }
 
@@ -43,27 +44,30 @@ function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): FindingDraft
   const others = sent.slice(1, MAX_SENT).flatMap((certificate) => certificate ?? []);
   const request = { leaf, sent: others, roots, now };
   const refusing = (Object.keys(CLIENTS) as GreedyClient[]).flatMap((client) => {
-    const plain = findGreedyPath(client, request);
-    return plain.trusted ? [] : [{ client, astray: positionOff(plain.issuers, path, sent) }];
+    const greedy = findGreedyPath(client, request);
+    return greedy.trusted ? [] : [{ client, position: divergingPosition(greedy.issuers, path, sent) }];
   });
   if (refusing.length === 0) return [];
   const names = refusing.map(({ client }) => CLIENTS[client]).join(" and ");
-  const places = [...new Set(refusing.flatMap(({ astray }) => astray ?? []))];
+  const positions = [...new Set(refusing.flatMap(({ position }) => position ?? []))];
   const where =
-    places.length === 0
+    positions.length === 0
       ? ""
-      : ` They take the certificate sent at ${places.join(" or ")}: leave it out, or send it last.`;
-  const message = `Clients that follow only one path refuse the chain, though it is trusted by another: ${names}.${where}`;
+      : ` They select the certificate sent at position ${positions.join(" or ")}: remove it, or send it last.`;
+  const message = `Clients that try only one path refuse the chain, though another path is trusted: ${names}.${where}`;
   return [{ id: "path-building", severity: "warning", message }];
 }
 
-/** Place in the order sent of the first issuer a client takes that is not on the good path; null where it was not sent. */
-function positionOff(
+/**
+ * Returns the position, in the order sent, of the first issuer that a client selects outside the trusted path. Returns
+ * null if that issuer was not sent.
+ */
+function divergingPosition(
   issuers: readonly Certificate[],
   path: readonly Certificate[],
   sent: readonly Sent[],
 ): number | null {
-  const astray = issuers.find((issuer) => !path.some((step) => isSame(step, issuer)));
-  const place = sent.findIndex((one) => one !== null && astray !== undefined && isSame(one, astray));
-  return place === -1 ? null : place;
+  const diverging = issuers.find((issuer) => !path.some((step) => isSame(step, issuer)));
+  const position = sent.findIndex((one) => one !== null && diverging !== undefined && isSame(one, diverging));
+  return position === -1 ? null : position;
 }

@@ -6,7 +6,7 @@ import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/conf
 
 type Result = ResultOf<typeof ssl>;
 
-/** Fields of the result that show the configuration. */
+/** Fields of the result about the configuration. */
 type ConfigurationFields = Pick<
   Result,
   | "protocols"
@@ -20,10 +20,10 @@ type ConfigurationFields = Pick<
   | "connections"
 >;
 
-/** Characters shown of a header. */
+/** Maximum number of characters of the header in the result. */
 const MAX_VALUE = 300;
 
-/** The configuration as the result shows it. */
+/** Returns the result's fields about the configuration. */
 export function reportConfiguration(configuration: Configuration): ConfigurationFields {
   const { versions, suites, groups, primeBits, compression, secureRenegotiation, fallbackScsv } = configuration;
   const protocols = Object.fromEntries(versions.map(({ version, offered }) => [version.key, offered]));
@@ -44,7 +44,7 @@ export function reportConfiguration(configuration: Configuration): Configuration
   };
 }
 
-/** The header as the result shows it; null where there was none to look for. */
+/** Returns the result's field about the header; null if it does not apply or is unknown. */
 export function reportHsts(hsts: HstsSeen): Result["hsts"] {
   if (hsts.kind === "absent") {
     return { present: false, value: null, max_age_s: null, include_subdomains: false, preload: false };
@@ -60,7 +60,7 @@ export function reportHsts(hsts: HstsSeen): Result["hsts"] {
   };
 }
 
-/** What of the configuration could not be told, one sentence each. */
+/** Returns one sentence for each part of the configuration that could not be determined. */
 export function configurationLimits(facts: {
   readonly configuration: Configuration;
   readonly hsts: HstsSeen;
@@ -69,19 +69,29 @@ export function configurationLimits(facts: {
 }): string[] {
   const { configuration, hsts } = facts;
   const { versions, suites, groups } = configuration;
-  const untold = versions.filter(({ offered }) => offered === null);
+  const unknown = versions.filter(({ offered }) => offered === null);
   const unfinished = suites.filter(({ complete }) => !complete);
   const unranked = suites.filter(({ order, ranked }) => order === "server" && !ranked);
   return [
-    ...untold.map(({ version }) => `Whether ${version.label} is offered could not be told: no answer in time.`),
-    ...(configuration.stoppedAnswering ? ["The server stopped answering before all was asked."] : []),
-    ...unfinished.map(({ version }) => `The suites of ${version.label} are not all listed: the answers stopped.`),
-    ...unranked.map(({ version }) => `The server's order among its suites of ${version.label} was not found out.`),
+    ...unknown.map(
+      ({ version }) =>
+        `Whether ${version.label} is offered could not be determined: the server did not answer in time.`,
+    ),
+    ...(configuration.stoppedAnswering ? ["The server stopped answering before the check was complete."] : []),
+    ...unfinished.map(
+      ({ version }) => `The cipher suites of ${version.label} are not all listed: the server stopped answering.`,
+    ),
+    ...unranked.map(
+      ({ version }) =>
+        `The server's order of preference for cipher suites of ${version.label} could not be determined.`,
+    ),
     ...groups
       .filter(({ complete }) => !complete)
-      .map(({ version }) => `The groups of ${version.label} are not all listed: the answers stopped.`),
+      .map(({ version }) => `The groups of ${version.label} are not all listed: the server stopped answering.`),
     ...(hsts.kind === "unknown" || hsts.kind === "not_applicable" ? [hsts.why] : []),
-    ...(facts.httpAlpn === null ? ["Which HTTP versions are taken by ALPN could not be told."] : []),
-    ...(facts.otherSent === null ? ["Whether there are certificates for other keys could not be told."] : []),
+    ...(facts.httpAlpn === null ? ["Which HTTP versions the server accepts by ALPN could not be determined."] : []),
+    ...(facts.otherSent === null
+      ? ["Whether the server has certificates with other types of keys could not be determined."]
+      : []),
   ];
 }

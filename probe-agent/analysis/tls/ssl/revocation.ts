@@ -10,43 +10,46 @@ import { printable } from "#probe-agent/analysis/text/printable.ts";
 type Result = ResultOf<typeof ssl>;
 type Revocation = Result["revocation"];
 
-/** Everything that was asked about a certificate's status, in this order. */
+/** Answers about a certificate's status, in the order of the requests. */
 export interface RevocationFacts {
-  /** What the server stapled; null for nothing, or where there is no issuer to judge it by. */
+  /** The stapled response; null if there is none, or the issuer to check it with is unavailable. */
   readonly staple: OcspResult | null;
+  /** Null if no responder was asked. */
   readonly responder: ResponderAnswer | null;
+  /** Null if no list was used. */
   readonly list: ListAnswer | null;
   readonly authorities: readonly AuthorityStatus[];
-  /** Why nobody was asked; null where that was open. */
+  /** Why no responder and no list was asked, as part of a sentence; null if nothing prevented it. */
   readonly notAsked: string | null;
 }
 
-/** An authority between the certificate and its root; `list` is null where it names none. */
+/** Revocation status of an authority between the certificate and its root. */
 export interface AuthorityStatus {
   readonly certificate: Certificate;
+  /** Null if its certificate names no list. */
   readonly list: ListAnswer | null;
 }
 
-/** Fields of the result, and what follows from them. */
+/** Fields of the result, and values derived from them. */
 export interface RevocationReport {
   readonly ocsp: Result["ocsp"];
   readonly revocation: Revocation;
-  /** The certificate or an authority above it is revoked. */
+  /** Whether the certificate or an authority above it is revoked. */
   readonly revoked: boolean;
   readonly limitations: readonly string[];
 }
 
 const MAX_URL = 200;
 
-/** Whether an answer can be relied upon and settles the question. */
+/** Reports whether an answer is valid and says good or revoked. */
 export function isDecisive(result: OcspResult | CrlResult | null): boolean {
   return result !== null && result.error === null && (result.status === "good" || result.status === "revoked");
 }
 
-/** Tells the status by the first source that settles it. */
+/** Reports the status by the first source with a decisive answer. */
 export function reportRevocation(facts: RevocationFacts, stapled: boolean): RevocationReport {
   const authorities = facts.authorities.map(authorityRow);
-  const own = settle([
+  const own = firstDecisive([
     ["staple", facts.staple],
     ["ocsp", facts.responder?.result ?? null],
     ["crl", facts.list?.result ?? null],
@@ -62,7 +65,7 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
 
 type Own = Pick<Revocation, "status" | "method" | "reason" | "revoked_at">;
 
-function settle(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResult | CrlResult | null])[]): Own {
+function firstDecisive(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResult | CrlResult | null])[]): Own {
   for (const [method, result] of sources) {
     if (result === null || result.status === null || !isDecisive(result)) continue;
     const { status, reason, revokedAt } = result;
@@ -72,7 +75,7 @@ function settle(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResu
 }
 
 function authorityRow({ certificate, list }: AuthorityStatus): Revocation["authorities"][number] {
-  const { status, reason, revoked_at } = settle([["crl", list?.result ?? null]]);
+  const { status, reason, revoked_at } = firstDecisive([["crl", list?.result ?? null]]);
   return { subject: describeName(certificate.subject), status, reason, revoked_at };
 }
 
@@ -87,7 +90,7 @@ function listRow(list: ListAnswer | null): Revocation["crl"] {
   };
 }
 
-/** The staple where it can be relied upon, else the responder's answer, else whatever there is. */
+/** Describes the stapled response if it is valid, else the responder's answer, else the invalid stapled response. */
 function ocspRow({ staple, responder }: RevocationFacts, stapled: boolean): Result["ocsp"] {
   const answered = responder?.result ?? null;
   const isStaple = staple !== null && (staple.error === null || answered === null);
@@ -111,17 +114,19 @@ function limitationsOf(
   rows: Revocation["authorities"],
 ): string[] {
   const faults = [
-    ...(responder === null ? [] : [`its OCSP responder: ${responder.error ?? responder.result?.error ?? "unknown"}`]),
-    ...(list === null ? [] : [`its revocation list: ${list.error ?? list.result?.error ?? "unknown"}`]),
+    ...(responder === null ? [] : [`OCSP responder: ${responder.error ?? responder.result?.error ?? "unknown"}`]),
+    ...(list === null ? [] : [`revocation list: ${list.error ?? list.result?.error ?? "unknown"}`]),
   ];
   const why =
     notAsked ?? (faults.length === 0 ? "it names no OCSP responder and no revocation list" : faults.join("; "));
   const unlisted = authorities.filter((_authority, index) => rows[index]?.status === "unknown").length;
   return [
-    ...(status === "unknown" ? [`Whether the certificate is revoked could not be told: ${why}.`] : []),
+    ...(status === "unknown" ? [`Whether the certificate is revoked could not be determined (${why}).`] : []),
     ...(unlisted > 0
       ? [
-          `Whether ${unlisted === 1 ? "an authority" : `${unlisted} authorities`} above it is revoked could not be told.`,
+          unlisted === 1
+            ? "Whether an authority above the certificate is revoked could not be determined."
+            : `Whether ${unlisted} authorities above the certificate are revoked could not be determined.`,
         ]
       : []),
   ];

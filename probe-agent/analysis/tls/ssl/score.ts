@@ -10,7 +10,7 @@ export interface Scores {
   readonly cipher: number;
 }
 
-/** What the score is made of. */
+/** Input of scoreParts. */
 interface ScoreFacts {
   readonly versions: readonly Version["key"][];
   readonly suites: readonly Suite[];
@@ -20,7 +20,7 @@ interface ScoreFacts {
   readonly primeBits: number | null;
 }
 
-/** Points of a version (SSL Labs, Server Rating Guide, table 3). */
+/** Points for each version (SSL Labs, Server Rating Guide, table 3). */
 const VERSION_POINTS: Readonly<Record<Version["key"], number>> = {
   ssl3: 80,
   tls1_0: 90,
@@ -28,21 +28,21 @@ const VERSION_POINTS: Readonly<Record<Version["key"], number>> = {
   tls1_2: 100,
   tls1_3: 100,
 };
-/** Points of a key by its size, RSA and Diffie-Hellman (table 4). */
+/** Points of RSA and Diffie-Hellman keys below each size in bits (table 4). */
 const MODULUS_POINTS = [
   [512, 20],
   [1024, 40],
   [2048, 80],
   [4096, 90],
 ] as const;
-/** The same for elliptic curves of like strength. */
+/** Points of elliptic curves below each size in bits, at the same strength as MODULUS_POINTS. */
 const CURVE_POINTS = [
   [110, 20],
   [123, 40],
   [163, 80],
   [225, 90],
 ] as const;
-/** Points of an encryption by its bits (table 5). */
+/** Points of ciphers below each strength in bits (table 5). */
 const CIPHER_POINTS = [
   [1, 0],
   [128, 20],
@@ -50,7 +50,7 @@ const CIPHER_POINTS = [
 ] as const;
 const EXPORT_POINTS = 40;
 
-/** Scores the three parts; null where there is no version or no suite to score. */
+/** Scores the three parts. Returns null if no version or no suite is known. */
 export function scoreParts(facts: ScoreFacts): Scores | null {
   if (facts.versions.length === 0 || facts.suites.length === 0) return null;
   return {
@@ -60,15 +60,16 @@ export function scoreParts(facts: ScoreFacts): Scores | null {
   };
 }
 
-/** 30 % protocol, 30 % key exchange, 40 % cipher, rounded down; a zero in any part makes it zero. */
+/** Returns 30 % protocol + 30 % key exchange + 40 % cipher, rounded down; 0 if any part is 0. */
 export function totalScore({ protocol, key_exchange, cipher }: Scores): number {
   if (protocol === 0 || key_exchange === 0 || cipher === 0) return 0;
   return Math.floor((30 * protocol + 30 * key_exchange + 40 * cipher) / 100);
 }
 
 /**
- * Every strength a key exchange may rest on: it is as strong as the weakest. The named primes (ffdhe2048 ...) are all
- * above what loses points as a curve does: the guide counts only a server's own.
+ * Yields the points of every part of the key exchange; the weakest one decides. All groups are scored as curves. The
+ * named primes (ffdhe2048 and larger) exceed the curve sizes, so they lose no points: the guide counts only a server's
+ * own primes.
  */
 function* keyPoints({ key, suites, groups, primeBits }: ScoreFacts): Generator<number> {
   yield 100;
@@ -87,7 +88,7 @@ function pointsOf(size: number, steps: readonly (readonly [below: number, points
   return steps.find(([below]) => size < below)?.[1] ?? 100;
 }
 
-/** Half way between the best and the worst, rounded down. */
+/** Returns the mean of the best and the worst, rounded down. */
 function middle(points: readonly number[]): number {
   return Math.floor((Math.max(...points) + Math.min(...points)) / 2);
 }

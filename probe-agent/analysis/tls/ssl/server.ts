@@ -3,25 +3,25 @@ import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/ce
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
-/** What a server sent, judged by itself: revocation and the like are asked about afterwards. */
+/** Certificates that a server sent, parsed and verified. Revocation is checked separately. */
 export interface ServerChain {
   readonly sent: readonly Sent[];
   readonly leaf: Certificate;
   readonly verification: ChainVerification;
-  /** Who signed the leaf; null where that certificate is not at hand, or is the leaf itself. */
+  /** Certificate of the leaf's issuer; null if it is unavailable or the leaf itself. */
   readonly issuer: Certificate | null;
-  /** The path ends in a root that is trusted. */
+  /** Whether the path ends in a trusted root. */
   readonly anchored: boolean;
 }
 
-/** What a chain is judged by. */
+/** Host, roots and time that a chain is verified with. */
 export interface ChainTerms {
   readonly host: string;
   readonly roots: readonly Uint8Array[];
   readonly now: Date;
 }
 
-/** Reads and judges the certificates sent; null where there is no first one that can be read. */
+/** Parses and verifies the certificates sent. Returns null if there is none or the first one cannot be parsed. */
 export function readServerChain(ders: readonly Uint8Array[], { host, roots, now }: ChainTerms): ServerChain | null {
   const sent: Sent[] = ders.map(parseCertificate);
   const [leaf, ...others] = sent;

@@ -3,13 +3,13 @@ import { OTHER_NAMES } from "#probe-agent/analysis/tls/ssl/suites/names-other.ts
 import { STATIC_NAMES } from "#probe-agent/analysis/tls/ssl/suites/names-static.ts";
 import { readSuite, type Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 
-/** Numbers that stand among the suites of a ClientHello and are signals (RFC 5746 section 3.3, RFC 7507 section 2). */
+/** Signals in the list of suites of a ClientHello (RFC 5746 section 3.3, RFC 7507 section 2). */
 export const SIGNAL = { renegotiationInfo: 0x00ff, fallback: 0x5600 } as const;
 
-/** How much a suite is worth: see `strengthOf`. */
+/** Strength of a suite: see `strengthOf`. */
 type Strength = "strong" | "acceptable" | "weak" | "broken";
 
-/** Every suite there is, by number. */
+/** All registered suites by number. */
 export const SUITES: ReadonlyMap<number, Suite> = new Map(
   [...read(TLS13_NAMES, true), ...read(EPHEMERAL_NAMES), ...read(STATIC_NAMES), ...read(OTHER_NAMES)].map((suite) => [
     suite.code,
@@ -22,15 +22,15 @@ function read(names: string, tls13 = false): Suite[] {
   return lines.map((line) => readSuite(Number.parseInt(line.slice(0, 4), 16), line.slice(5), tls13));
 }
 
-/** The suites of these numbers; numbers that are none are left out. */
+/** Returns the suites with these numbers; omits unknown numbers. */
 export function suitesOf(codes: readonly number[]): Suite[] {
   return codes.flatMap((code) => SUITES.get(code) ?? []);
 }
 
 /**
- * broken: open to a passive or active listener today: no encryption, no proof of identity, below 112 bits, export, RC4
- * (RFC 7465). weak: 64-bit blocks (Sweet32), or no forward secrecy (RFC 9325 section 4.1). acceptable: forward secret,
- * with CBC. strong: forward secret and authenticated encryption.
+ * Grades a suite. broken: an attacker can read or change traffic today, because of no encryption, no authentication,
+ * fewer than 112 bits, export grade, or RC4 (RFC 7465). weak: 64-bit blocks (Sweet32) or no forward secrecy (RFC 9325
+ * section 4.1). acceptable: forward secrecy with CBC. strong: forward secrecy and authenticated encryption.
  */
 export function strengthOf(suite: Suite): Strength {
   if (suite.bits < 112 || suite.auth === "none" || suite.exportGrade || suite.cipher === "RC4") return "broken";
@@ -38,7 +38,7 @@ export function strengthOf(suite: Suite): Strength {
   return suite.aead ? "strong" : "acceptable";
 }
 
-/** Ciphers of 64-bit blocks: 3DES, DES, IDEA, RC2 (CVE-2016-2183). */
+/** Reports whether a cipher has 64-bit blocks: 3DES, DES, IDEA, RC2 (CVE-2016-2183). */
 export function hasSmallBlocks({ cipher }: Suite): boolean {
   return cipher === "3DES" || cipher === "DES" || cipher === "IDEA" || cipher === "RC2";
 }

@@ -18,39 +18,39 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 type Result = ResultOf<typeof ssl>;
 type Row = Result["ct"]["scts"][number];
 
-/** Signed certificate timestamps as they came, TLS-encoded lists of RFC 6962 section 3.3. */
+/** Input of reportTransparency. Timestamps are TLS-encoded lists (RFC 6962 section 3.3). */
 export interface TransparencyFacts {
   readonly leaf: Certificate;
-  /** Null where it is not at hand: timestamps inside the certificate cannot be verified then. */
+  /** Null if the issuer is unavailable. Then timestamps inside the certificate cannot be verified. */
   readonly issuer: Certificate | null;
-  /** From the TLS extension; null for none, "unknown" where it could not be seen. */
+  /** From the TLS extension; null if there are none, "unknown" if that could not be determined. */
   readonly fromTls: Uint8Array | null | "unknown";
-  /** From the stapled OCSP response. */
+  /** From the stapled OCSP response; null if there are none. */
   readonly fromOcsp: Uint8Array | null;
   readonly logs: CtLogs;
   readonly now: Date;
 }
 
-/** The field of the result, and what follows from it. */
+/** Field of the result, and values for findings and limitations. */
 interface TransparencyReport {
   readonly ct: Result["ct"];
-  /** Timestamps that are not what they say: not signed by their log, or from the future. */
+  /** Number of invalid timestamps: not signed by their log, or in the future. */
   readonly bad: number;
   readonly limitations: readonly string[];
 }
 
-/** Tells all timestamps, named and verified as far as the operator's list of logs goes. */
+/** Lists all timestamps. Those of logs in the operator's list of logs are named and verified. */
 export function reportTransparency(facts: TransparencyFacts): TransparencyReport {
   const { leaf, fromTls, fromOcsp, logs, now } = facts;
   const sources = [
-    readSource("certificate", inside(leaf), facts),
+    readSource("certificate", embeddedTimestamps(leaf), facts),
     readSource("tls", fromTls === "unknown" ? null : fromTls, facts),
     readSource("ocsp", fromOcsp, facts),
   ];
   const scts = sources.flatMap(({ rows }) => rows);
   const unreadable = sources.reduce((sum, source) => sum + source.unreadable, 0);
   const operators = logs === null ? null : new Set(scts.flatMap(({ log_operator }) => log_operator ?? []));
-  const strangers = logs === null ? 0 : scts.filter(({ log_name }) => log_name === null).length;
+  const unlisted = logs === null ? 0 : scts.filter(({ log_name }) => log_name === null).length;
   return {
     ct: {
       count: scts.length,
@@ -61,16 +61,22 @@ export function reportTransparency(facts: TransparencyFacts): TransparencyReport
     bad: scts.filter((row) => row.signature_valid === false || isFuture(row, now)).length,
     limitations: [
       ...(scts.length > 0 && logs === null
-        ? ["Certificate transparency logs are not named and their signatures not verified: there is no list of logs."]
+        ? ["Signed certificate timestamps were not verified and logs are not named: no list of logs is configured."]
         : []),
-      ...(strangers > 0 ? [`Timestamps of ${strangers} logs that are not in the list of logs were not verified.`] : []),
+      ...(unlisted > 0 ? [`${countTimestamps(unlisted)} of logs outside the list of logs could not be verified.`] : []),
       ...(facts.issuer === null && sources[0]?.rows.length !== 0
-        ? ["Timestamps inside the certificate were not verified: its issuer's certificate is not at hand."]
+        ? ["Timestamps inside the certificate were not verified: its issuer's certificate is unavailable."]
         : []),
-      ...(unreadable > 0 ? [`${unreadable} signed certificate timestamps could not be read.`] : []),
-      ...(fromTls === "unknown" ? ["Whether timestamps come by a TLS extension could not be told."] : []),
+      ...(unreadable > 0 ? [`${countTimestamps(unreadable)} could not be read.`] : []),
+      ...(fromTls === "unknown"
+        ? ["Whether the server sends timestamps in a TLS extension could not be determined."]
+        : []),
     ],
   };
+}
+
+function countTimestamps(count: number): string {
+  return `${count} signed certificate ${count === 1 ? "timestamp" : "timestamps"}`;
 }
 
 function readSource(
@@ -81,7 +87,7 @@ function readSource(
   if (octets === null) return { rows: [], unreadable: 0 };
   const list = readTimestampList(octets);
   if (list === null) return { rows: [], unreadable: 1 };
-  const entry = source === "certificate" ? precertificate(facts) : certificateEntry(facts.leaf);
+  const entry = source === "certificate" ? precertificateOf(facts) : certificateEntry(facts.leaf);
   return { rows: list.timestamps.map((one) => rowOf(one, source, entry, facts.logs)), unreadable: list.unreadable };
 }
 
@@ -98,22 +104,22 @@ function rowOf(one: SignedTimestamp, source: Row["source"], entry: LogEntry | nu
   };
 }
 
-function precertificate({ leaf, issuer }: TransparencyFacts): LogEntry | null {
+function precertificateOf({ leaf, issuer }: TransparencyFacts): LogEntry | null {
   return issuer === null ? null : (readable(() => precertificateEntry(leaf, issuer)) ?? null);
 }
 
-function inside(leaf: Certificate): Uint8Array | null {
+function embeddedTimestamps(leaf: Certificate): Uint8Array | null {
   return readable(() => embeddedList(leaf)) ?? null;
 }
 
-/** The last moment a Date can hold, milliseconds (ECMA-262 section 21.4.1.1). */
+/** The last time that a Date can represent, in milliseconds (ECMA-262 section 21.4.1.1). */
 const LAST_TIME = 8_640_000_000_000_000n;
 
 function timeText(milliseconds: bigint): string | null {
   return milliseconds > LAST_TIME ? null : new Date(Number(milliseconds)).toISOString();
 }
 
-/** RFC 6962 section 5.2 has clients refuse timestamps from the future. */
+/** Reports whether a timestamp is in the future. Clients must refuse such timestamps (RFC 6962 section 5.2). */
 function isFuture({ timestamp }: Row, now: Date): boolean {
   return timestamp === null || Date.parse(timestamp) > now.getTime();
 }

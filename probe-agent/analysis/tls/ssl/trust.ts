@@ -9,29 +9,29 @@ import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certifi
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 
-/** Everything that decides whether a browser trusts a server's certificate. */
+/** Input of decideTrust. */
 interface TrustFacts {
   readonly leaf: Certificate;
-  /** The host asked for: a name or an address. */
+  /** Host name or address that was checked. */
   readonly host: string;
   readonly verification: ChainVerification;
-  /** Whether it was revoked; null where nobody was asked. */
+  /** Null if revocation was not checked. */
   readonly revocation: Pick<RevocationReport, "revoked" | "revocation"> | null;
   readonly now: Date;
 }
 
-/** Whether a current browser would go on, and why not. */
+/** Whether a current browser trusts the certificate, and the reasons if not. */
 interface Trust {
   readonly trusted: boolean;
-  /** The gravest reason not to trust; null where trusted. */
+  /** The most severe reason; null if trusted. */
   readonly error: TrustError | null;
-  /** All reasons, the gravest first. */
+  /** All reasons, most severe first. */
   readonly errors: readonly TrustError[];
-  /** One finding for each reason, the gravest first. */
+  /** One finding for each reason, most severe first. */
   readonly findings: readonly Finding[];
 }
 
-/** The one verdict on a server's certificate, for every tool that gives one. */
+/** Decides whether a server's certificate is trusted. Every tool that reports trust uses this function. */
 export function decideTrust(facts: TrustFacts): Trust {
   const revoked = facts.revocation?.revoked === true;
   const errors = TRUST_ERRORS.filter(
@@ -48,10 +48,11 @@ export function decideTrust(facts: TrustFacts): Trust {
 const RFC = "https://www.rfc-editor.org/rfc";
 const NAMES_SHOWN = 3;
 const MAX_NAME = 200;
-const REISSUE = "Have the certificate issued anew by a public authority, and install the chain file it gives.";
+const REISSUE =
+  "Request a new certificate from a public authority, and install it with the chain file from the authority.";
 
 interface Reason {
-  /** The cause, with the values seen. */
+  /** Describes the cause with the values seen. */
   readonly message: (facts: TrustFacts) => string;
   readonly how: (facts: TrustFacts) => string;
   readonly reference: string;
@@ -59,7 +60,7 @@ interface Reason {
 
 const REASONS: Readonly<Record<TrustError, Reason>> = {
   malformed: {
-    message: () => "A certificate of the chain breaks RFC 5280 in a way that clients refuse.",
+    message: () => "A certificate of the chain violates RFC 5280, and clients refuse it.",
     how: () => REISSUE,
     reference: `${RFC}/rfc5280#section-4`,
   },
@@ -67,7 +68,7 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     message: expiredMessage,
     how: ({ leaf, now }) =>
       isExpired(leaf, now)
-        ? "Renew the certificate and install it; let it renew automatically (for example with an ACME client)."
+        ? "Renew the certificate and install it. Set up automatic renewal (for example with an ACME client)."
         : "Install the authority's current intermediate certificates.",
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
@@ -76,12 +77,13 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
       const early = verification.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
       return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
     },
-    how: () => "Install a certificate whose validity has begun; where the date looks wrong, check the issuing clock.",
+    how: () =>
+      "Install a certificate that is already valid. If the date is wrong, check the clock of the issuing system.",
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
   self_signed: {
     message: () => "The certificate is signed with its own key, so no browser trusts it.",
-    how: () => "Install a certificate of a public authority, for example Let's Encrypt.",
+    how: () => "Install a certificate from a public authority, for example Let's Encrypt.",
     reference: "https://letsencrypt.org/getting-started/",
   },
   missing_intermediate: {
@@ -96,43 +98,44 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
   },
   untrusted_root: {
     message: ({ leaf, verification, now }) =>
-      `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is no trusted root.`,
+      `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is not a trusted root.`,
     how: () =>
-      "Install a certificate of a public authority. For an authority of your own, install its root on the clients.",
+      "Install a certificate from a public authority. If you use a private authority, install its root on the clients.",
     reference: `${RFC}/rfc5280#section-6.1`,
   },
   bad_signature: {
-    message: () => "A signature in the chain was not made with the key of the issuer it names.",
+    message: () => "A certificate in the chain is not signed with the key of the issuer that it names.",
     how: () => "Install the intermediate certificate that belongs to this certificate.",
     reference: `${RFC}/rfc5280#section-6.1.3`,
   },
   not_a_ca: {
-    message: () => "A certificate in the chain that is no authority's has issued another one.",
+    message: () => "A certificate in the chain issued another certificate, but it is not a CA certificate.",
     how: () => REISSUE,
     reference: `${RFC}/rfc5280#section-4.2.1.9`,
   },
   path_too_long: {
-    message: () => "The chain is longer than one of its authorities allows (pathLenConstraint).",
+    message: () => "The chain is longer than the path length that one of its authorities allows (pathLenConstraint).",
     how: () => REISSUE,
     reference: `${RFC}/rfc5280#section-4.2.1.9`,
   },
   name_constraints: {
     message: () => "An authority in the chain is not allowed to issue certificates for these names.",
-    how: () => "Have the certificate issued by an authority that may certify these names.",
+    how: () => "Request a certificate from an authority that is allowed to issue certificates for these names.",
     reference: `${RFC}/rfc5280#section-4.2.1.10`,
   },
   no_valid_policy: {
-    message: () => "The certificate policies along the chain leave no policy that is valid.",
+    message: () =>
+      "An authority in the chain requires a certificate policy, but no policy is valid for the whole chain.",
     how: () => REISSUE,
     reference: `${RFC}/rfc5280#section-6.1.3`,
   },
   wrong_usage: {
-    message: () => "A certificate of the chain may not be used for a TLS server (key usage).",
-    how: () => "Have the certificate issued for server authentication (extended key usage serverAuth).",
+    message: () => "A certificate of the chain is not allowed for a TLS server (key usage).",
+    how: () => "Request a certificate for server authentication (extended key usage serverAuth).",
     reference: `${RFC}/rfc5280#section-4.2.1.12`,
   },
   unknown_critical_extension: {
-    message: () => "A certificate of the chain has a critical extension that clients do not know.",
+    message: () => "A certificate of the chain has a critical extension that clients do not support.",
     how: () => REISSUE,
     reference: `${RFC}/rfc5280#section-4.2`,
   },
@@ -141,7 +144,7 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
       const weak = verification.path.find(isWeakSignature) ?? leaf;
       return `${subjectOf(weak, leaf)} is signed with ${signatureName(weak)}, which browsers refuse.`;
     },
-    how: () => "Have the certificate issued anew, signed with SHA-256.",
+    how: () => "Request a new certificate that is signed with SHA-256.",
     reference: `${RFC}/rfc9155`,
   },
   weak_key: {
@@ -150,12 +153,12 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
       const { type, bits } = keyFacts(weak);
       return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
     },
-    how: () => "Have the certificate issued anew with a P-256 or RSA 2048 key.",
+    how: () => "Request a new certificate with a P-256 or RSA 2048 key.",
     reference: `${RFC}/rfc9325#section-4.5`,
   },
   revoked: {
     message: revokedMessage,
-    how: () => "Have a new certificate issued with a new key and install it.",
+    how: () => "Request a new certificate with a new key and install it.",
     reference: `${RFC}/rfc5280#section-5`,
   },
   hostname_mismatch: {
@@ -163,10 +166,10 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
       const { san, san_total: total } = describeCertificate(leaf, now);
       const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
       const more = total > shown.length ? ` and ${total - shown.length} more` : "";
-      const names = shown.length === 0 ? "no name at all" : shown.join(", ") + more;
+      const names = shown.length === 0 ? "no name" : shown.join(", ") + more;
       return `The certificate is for ${names}, not for ${host}.`;
     },
-    how: ({ host }) => `Have a certificate issued that has ${host} among its subject alternative names.`,
+    how: ({ host }) => `Request a certificate that has ${host} among its subject alternative names.`,
     reference: `${RFC}/rfc9525#section-6`,
   },
 };
@@ -209,7 +212,7 @@ function issuerOf(certificate: Certificate, now: Date): string {
   return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
 }
 
-/** The day alone, UTC. */
+/** Renders the date in UTC without the time. */
 function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }

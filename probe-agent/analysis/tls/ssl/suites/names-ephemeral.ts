@@ -1,6 +1,6 @@
 /**
- * TLS 1.3's suites, which name no key exchange: number and name without its "TLS_" (IANA, TLS Cipher Suites; RFC 8446,
- * 8998, 9150, 9367).
+ * Numbers and names, without "TLS_", of TLS 1.3 suites, which do not specify a key exchange (IANA, TLS Cipher Suites;
+ * RFC 8446, 8998, 9150, 9367).
  */
 export const TLS13_NAMES = `
 00c6 SM4_GCM_SM3

@@ -1,6 +1,6 @@
 /**
- * Suites without a certificate (anonymous), with shared keys, passwords, Kerberos and GOST: number and name without its
- * "TLS_" (IANA, TLS Cipher Suites).
+ * Numbers and names, without "TLS_", of anonymous suites and those with shared keys, passwords, Kerberos and GOST
+ * (IANA, TLS Cipher Suites).
  */
 export const OTHER_NAMES = `
 0017 DH_anon_EXPORT_WITH_RC4_40_MD5

@@ -1,6 +1,6 @@
 /**
- * Suites whose secret hangs on the certificate's own key: number and name without its "TLS_" (IANA, TLS Cipher Suites;
- * 0x0060 to 0x0064: the drafts on 56-bit export).
+ * Numbers and names, without "TLS_", of suites without forward secrecy: the certificate's key protects the session
+ * secret (IANA, TLS Cipher Suites; 0x0060 to 0x0064: the drafts on 56-bit export).
  */
 export const STATIC_NAMES = `
 0001 RSA_WITH_NULL_MD5

@@ -1,6 +1,6 @@
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 
-/** Where OpenSSL's spelling follows no rule (ssl.h, tls1.h of OpenSSL 0.9.8 to 3.5). */
+/** OpenSSL names that follow no rule (ssl.h, tls1.h of OpenSSL 0.9.8 to 3.5). */
 const IRREGULAR: Readonly<Record<string, string>> = {
   TLS_ECDHE_RSA_WITH_ARIA_128_GCM_SHA256: "ECDHE-ARIA128-GCM-SHA256",
   TLS_ECDHE_RSA_WITH_ARIA_256_GCM_SHA384: "ECDHE-ARIA256-GCM-SHA384",
@@ -13,12 +13,12 @@ const IRREGULAR: Readonly<Record<string, string>> = {
   TLS_GOSTR341112_256_WITH_MAGMA_CTR_OMAC: "GOST2012-MAGMA-MAGMAOMAC",
 };
 
-/** Registered, but in no version of OpenSSL. */
+/** Registered suites that no version of OpenSSL has. */
 const NEVER = /_OLD$|_ECCPWD_|ARIA_\d+_CBC|CAMELLIA_\d+_GCM|ECDHE_PSK_WITH_AES_\d+_(GCM|CCM)/;
 const FIXED_DH = /_(?:EC)?DH_/;
 const TLS13 = /^TLS_(AES_|CHACHA20_)/;
 
-/** OpenSSL's own name; null for suites it never had. */
+/** Returns the name in OpenSSL; null for suites that OpenSSL never had. */
 export function opensslName({ name, tls13 }: Suite): string | null {
   if (IRREGULAR[name] !== undefined) return IRREGULAR[name];
   if (tls13) return TLS13.test(name) ? name : null;
@@ -42,7 +42,7 @@ function keysName(keys: string): string {
 
 function protectionName(protection: string, keys: string): string {
   if (protection.startsWith("CHACHA20")) return "CHACHA20-POLY1305";
-  // PSK and SRP suites came later and keep more of the registered name.
+  // PSK and SRP suites were added later, and their names are closer to the registered ones.
   const spelled = /PSK|SRP/.test(keys);
   const dashed = protection
     .replace("3DES_EDE_CBC", spelled ? "3DES-EDE-CBC" : "DES-CBC3")

@@ -1,30 +1,31 @@
-/** How the two sides come to a secret. "any": TLS 1.3, where groups settle it and it is always ephemeral. */
+/** Key exchange. "any" is TLS 1.3, where the group decides and the exchange is always ephemeral. */
 type KeyExchange = "any" | "ECDHE" | "DHE" | "RSA" | "DH" | "ECDH" | "PSK" | "SRP" | "KRB5" | "GOST" | "ECCPWD";
 
-/** What proves who the server is; "none" is anonymous. */
+/** Authentication of the server. "any" is TLS 1.3; "none" is anonymous. */
 type Authentication = "any" | "ECDSA" | "RSA" | "DSS" | "PSK" | "SRP" | "KRB5" | "GOST" | "password" | "none";
 
-/** One cipher suite, all of it read from its registered name. */
+/** A cipher suite with properties parsed from its registered name. */
 export interface Suite {
+  /** IANA number. */
   readonly code: number;
-  /** The registered name. */
+  /** Registered name. */
   readonly name: string;
   readonly tls13: boolean;
   readonly kx: KeyExchange;
   readonly auth: Authentication;
-  /** Strength of the encryption; 0: none. */
+  /** Strength of the encryption in bits; 0 without encryption. */
   readonly bits: number;
   /** Family of the encryption, e.g. "AES_128_GCM", "3DES", "RC4". */
   readonly cipher: string;
   readonly aead: boolean;
   readonly forwardSecrecy: boolean;
-  /** Made weak on purpose, for export rules of the 1990s. */
+  /** Whether the suite is deliberately weak, for the export rules of the 1990s. */
   readonly exportGrade: boolean;
-  /** Cannot be used below TLS 1.2. */
+  /** Whether the suite requires TLS 1.2 or newer. */
   readonly tls12: boolean;
 }
 
-/** Key exchange and authentication by what stands before "_WITH_", EXPORT taken out. */
+/** Key exchange and authentication by the part of the name before "_WITH_", without EXPORT. */
 const KEYS: Readonly<Record<string, readonly [KeyExchange, Authentication]>> = {
   RSA: ["RSA", "RSA"],
   DH_DSS: ["DH", "DSS"],
@@ -39,7 +40,7 @@ const KEYS: Readonly<Record<string, readonly [KeyExchange, Authentication]>> = {
   ECDH_anon: ["ECDHE", "none"],
   PSK: ["PSK", "PSK"],
   DHE_PSK: ["DHE", "PSK"],
-  // RFC 6655 turned the words around in two names.
+  // RFC 6655 swapped the words in two names.
   PSK_DHE: ["DHE", "PSK"],
   ECDHE_PSK: ["ECDHE", "PSK"],
   RSA_PSK: ["RSA", "PSK"],
@@ -50,7 +51,7 @@ const KEYS: Readonly<Record<string, readonly [KeyExchange, Authentication]>> = {
   ECCPWD: ["ECCPWD", "password"],
 };
 
-/** Encryptions by how the rest of the name begins: family and bits. 3DES counts 112 (RFC 7525 section 4.1). */
+/** Cipher family and bits by the start of the rest of the name. 3DES has 112 bits (RFC 7525 section 4.1). */
 const CIPHERS: readonly (readonly [RegExp, string, number])[] = [
   [/^NULL|^SHA\d+_SHA\d+$/, "NULL", 0],
   [/^(RC4|RC2_CBC)_40|^DES(40_CBC|_CBC_40)/, "EXPORT40", 40],
@@ -70,7 +71,7 @@ const CIPHERS: readonly (readonly [RegExp, string, number])[] = [
 const SIZED = /^(AES|ARIA|CAMELLIA)_(128|256)_(GCM|CCM_8|CCM|CBC)/;
 const EPHEMERAL: ReadonlySet<KeyExchange> = new Set(["any", "ECDHE", "DHE", "SRP", "ECCPWD"]);
 
-/** Reads a suite's properties out of its name without "TLS_". */
+/** Parses a suite's properties from its name without "TLS_". */
 export function readSuite(code: number, name: string, tls13: boolean): Suite {
   const [keys = "", protection = ""] = tls13 ? ["", name.replace(/^.*_WITH_/, "")] : name.split("_WITH_");
   const [kx, auth] = tls13 ? (["any", "any"] as const) : keysOf(keys.replace(/_EXPORT(1024)?$/, ""));
@@ -95,7 +96,7 @@ export function readSuite(code: number, name: string, tls13: boolean): Suite {
 function keysOf(keys: string): readonly [KeyExchange, Authentication] {
   if (keys.startsWith("GOST")) return ["GOST", "GOST"];
   const found = KEYS[keys];
-  if (found === undefined) throw new Error(`no key exchange is called ${keys}`);
+  if (found === undefined) throw new Error(`unknown key exchange ${keys}`);
   return found;
 }
 
@@ -103,6 +104,6 @@ function cipherOf(protection: string): { cipher: string; bits: number } {
   const sized = SIZED.exec(protection);
   if (sized) return { cipher: sized[0], bits: Number(sized[2]) };
   const found = CIPHERS.find(([pattern]) => pattern.test(protection));
-  if (found === undefined) throw new Error(`no encryption is called ${protection}`);
+  if (found === undefined) throw new Error(`unknown cipher ${protection}`);
   return { cipher: found[1], bits: found[2] };
 }

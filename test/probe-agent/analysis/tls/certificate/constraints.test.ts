@@ -6,7 +6,7 @@ import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 
 const pki = await createPki();
 
-/** Errors of a leaf under an authority with the given constraints; the host is not looked at. */
+/** Returns the errors of a leaf under an authority with the given constraints, except the host name. */
 async function under(nameConstraints: NameConstraintOptions, leaf: IssueOptions): Promise<string[]> {
   const authority = await issue({ subject: "Constrained", ca: true, issuer: pki.root, nameConstraints });
   const issued = await issue({ ...leaf, issuer: authority });
@@ -19,7 +19,7 @@ async function under(nameConstraints: NameConstraintOptions, leaf: IssueOptions)
   }).errors.filter((error) => error !== "hostname_mismatch");
 }
 
-/** Which of the leaves are inside the constraints. */
+/** Returns for each leaf whether it satisfies the constraints. */
 async function allowed(permitted: Subtrees, excluded: Subtrees, leaves: IssueOptions[]): Promise<boolean[]> {
   const verdicts: boolean[] = [];
   // An empty list is malformed (RFC 5280 section 4.2.1.10: SIZE (1..MAX)).
@@ -33,13 +33,13 @@ async function allowed(permitted: Subtrees, excluded: Subtrees, leaves: IssueOpt
   return verdicts;
 }
 
-/** DER Name of one O attribute. */
+/** Encodes a DER Name with one O attribute. */
 function organization(name: string): Uint8Array {
   return sequence(der(0x31, sequence(Buffer.from("0603550 40a".replace(" ", ""), "hex"), ascii(0x13, name))));
 }
 
 describe("name constraints", () => {
-  it("permit a domain and all below it", async () => {
+  it("permit a domain and all names below it", async () => {
     const leaves = ["example.com", "a.b.example.com", "*.example.com", "notexample.com", "other.org"];
     const verdicts = await allowed(
       { dns: ["EXAMPLE.com"] },
@@ -49,11 +49,11 @@ describe("name constraints", () => {
     expect(verdicts).toEqual([true, true, true, false, false]);
   });
 
-  it("want every name of the leaf inside", async () => {
+  it("apply to every name of the leaf", async () => {
     expect(await allowed({ dns: ["example.com"] }, {}, [{ dns: ["a.example.com", "b.org"] }])).toEqual([false]);
   });
 
-  it("exclude a domain, also from under a wildcard that could stand for it", async () => {
+  it("exclude a domain, also if a wildcard matches it", async () => {
     const leaves = ["a.example.com", "secret.example.com", "x.secret.example.com", "*.example.com", "*.org"];
     const verdicts = await allowed(
       {},
@@ -63,22 +63,22 @@ describe("name constraints", () => {
     expect(verdicts).toEqual([true, false, false, false, true]);
   });
 
-  it("let exclusions win over permissions", async () => {
+  it("give exclusions priority over permissions", async () => {
     const leaves = [{ dns: ["a.example.com"] }, { dns: ["b.example.com"] }];
     expect(await allowed({ dns: ["example.com"] }, { dns: ["a.example.com"] }, leaves)).toEqual([false, true]);
   });
 
-  it("do not hold names that are none, nor those of more than one @", async () => {
+  it("refuse names that are not host names and mailboxes with more than one @", async () => {
     expect(await allowed({ dns: ["example.com"] }, {}, [{ dns: [".example.com"] }])).toEqual([false]);
     expect(await allowed({ email: ["example.com"] }, {}, [{ email: ["a@b@example.com"] }])).toEqual([false]);
   });
 
-  it("have no place in a server's own certificate", async () => {
+  it("are not allowed in a server's own certificate", async () => {
     const leaf = { dns: ["a.example.com"], nameConstraints: { permitted: { dns: ["example.com"] } } };
     expect(await under({ permitted: { dns: ["example.com"] } }, leaf)).toEqual(["name_constraints"]);
   });
 
-  it("say nothing of kinds they do not name", async () => {
+  it("do not apply to types of names that they do not list", async () => {
     expect(await allowed({ dns: ["example.com"] }, {}, [{ ip: ["192.0.2.1"] }])).toEqual([true]);
   });
 
@@ -90,7 +90,7 @@ describe("name constraints", () => {
     expect(await allowed({}, six, [{ ip: ["2001:db8::1"] }, { ip: ["2001:db9::1"] }])).toEqual([false, true]);
   });
 
-  it("cover mailboxes, URIs and the subject's own name", async () => {
+  it("cover mailboxes, URIs and the subject", async () => {
     const mail = [{ email: ["a@example.com"] }, { email: ["a@mail.example.com"] }, { email: ["b@other.org"] }];
     expect(await allowed({ email: ["example.com"] }, {}, mail)).toEqual([true, false, false]);
     expect(await allowed({ email: [".example.com"] }, {}, mail)).toEqual([false, true, false]);
@@ -104,7 +104,7 @@ describe("name constraints", () => {
     expect(await allowed({ directory: [organization("Acme")] }, {}, subjects)).toEqual([true, true, false]);
   });
 
-  it("bind everything below the authority, and count on roots too", async () => {
+  it("apply to all certificates below the authority, also if the authority is a root", async () => {
     const root = await issue({
       subject: "Narrow root",
       ca: true,
@@ -121,7 +121,7 @@ describe("name constraints", () => {
     expect(await judge("a.example.org")).toBe(false);
   });
 
-  it("bind the names of authorities below too, but not of one that issued itself anew", async () => {
+  it("apply to the names of authorities below, except self-issued ones", async () => {
     const nameConstraints = { permitted: { directory: [organization("Acme")] } };
     const root = await issue({ subject: "O=Acme", ca: true, nameConstraints });
     const judge = async (subject: string): Promise<string[]> => {
@@ -135,11 +135,11 @@ describe("name constraints", () => {
     expect(await judge("O=Acme")).toEqual([]);
   });
 
-  it("that cannot be read refuse the chain", async () => {
+  it("that cannot be parsed make the chain malformed", async () => {
     expect(await under({}, { dns: ["a.example"] })).toEqual(["malformed"]);
   });
 
-  it("of hostile size end in a refusal, soon", async () => {
+  it("of hostile size are refused quickly", async () => {
     const many = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `n${index}.${suffix}`);
     const started = performance.now();
     const errors = await under({ permitted: { dns: many(2000, "example") } }, { dns: many(2000, "sub.example.org") });

@@ -34,13 +34,13 @@ function about(options: Partial<CrlOptions> = {}): CrlResult | null {
   return judge(certificateList({ issuer, entries: [other], ...options }));
 }
 
-describe("a list that can be relied upon (RFC 5280 section 6.3.3)", () => {
-  it("tells a certificate good that is not in it", () => {
+describe("a valid list (RFC 5280 section 6.3.3)", () => {
+  it("says that a certificate without an entry is good", () => {
     expect(about()).toMatchObject({ status: "good", revokedAt: null, entries: 1, authentic: true, error: null });
     expect(about({ entries: [] })).toMatchObject({ status: "good", entries: 0 });
   });
 
-  it("tells one revoked that is, since when and why", () => {
+  it("says that a certificate with an entry is revoked, with date and reason", () => {
     const at = new Date("2026-02-03T04:05:06Z");
     expect(about({ entries: [other, { ...own, at, reason: 1 }, other] })).toMatchObject({
       status: "revoked",
@@ -53,26 +53,26 @@ describe("a list that can be relied upon (RFC 5280 section 6.3.3)", () => {
     expect(about({ entries: [{ ...own, reason: 8 }] })).toMatchObject({ status: "good", reason: null });
   });
 
-  it("compares whole serial numbers: neither their ends nor their values without sign", () => {
+  it("compares complete serial numbers, not their ends and not their unsigned values", () => {
     const near = ["ff01", "01", "0100ff01", "00ff0100", "00ff02"].map((hex) => ({
       serialNumber: Buffer.from(hex, "hex"),
     }));
     expect(about({ entries: near })).toMatchObject({ status: "good", entries: near.length });
   });
 
-  it("may be PEM", () => {
+  it("can be PEM", () => {
     const list = crlPem(certificateList({ issuer, entries: [own] }));
     expect(judge(Buffer.from(`some words\n${list}`))).toMatchObject({ status: "revoked" });
   });
 
-  it.each<KeyKind>(["rsa2048", "p384", "ed25519"])("may be signed with a key of kind %s", async (key) => {
+  it.each<KeyKind>(["rsa2048", "p384", "ed25519"])("can be signed with a key of type %s", async (key) => {
     const authority = await createPki({ key });
     const certificate = await authority.issue({ dns: ["leaf.test"] });
     const list = certificateList({ issuer: authority.intermediate });
     expect(judge(list, certificate, authority.intermediate)).toMatchObject({ status: "good", error: null });
   });
 
-  it("covers what it says to cover (section 5.2.5)", () => {
+  it("covers its declared scope (section 5.2.5)", () => {
     const scope = (point: Parameters<typeof issuingDistributionPoint>[0]) =>
       about({ extensions: [issuingDistributionPoint(point)] });
     expect(scope({ urls: ["http://other.test/", URL_OF_LIST], onlyUsers: true })).toMatchObject({ status: "good" });
@@ -82,7 +82,7 @@ describe("a list that can be relied upon (RFC 5280 section 6.3.3)", () => {
     expect(scope({ someReasons: true })).toMatchObject({ status: null, error: "some_reasons" });
   });
 
-  it("of authorities covers authorities, of users it does not", () => {
+  it("covers authorities if it is for authorities, not if it is for users", () => {
     const scope = (point: Parameters<typeof issuingDistributionPoint>[0]) =>
       judge(
         certificateList({ issuer: pki.root, extensions: [issuingDistributionPoint(point)] }),
@@ -93,14 +93,14 @@ describe("a list that can be relied upon (RFC 5280 section 6.3.3)", () => {
     expect(scope({ onlyUsers: true })).toMatchObject({ error: "other_scope" });
   });
 
-  it("for some reasons only still tells who is revoked", () => {
+  it("for only some reasons still says that a certificate is revoked", () => {
     const extensions = [issuingDistributionPoint({ someReasons: true })];
     expect(about({ entries: [own], extensions })).toMatchObject({ status: "revoked", error: null });
   });
 });
 
-describe("a list that tells nothing", () => {
-  it("because of its time", () => {
+describe("a list does not determine the status", () => {
+  it("because of its dates", () => {
     expect(about({ thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-1) })).toMatchObject({
       status: null,
       authentic: true,
@@ -122,7 +122,7 @@ describe("a list that tells nothing", () => {
     expect(judge(certificateList({ issuer: mute }), certificate, mute)).toMatchObject({ error: "unauthorized_signer" });
   });
 
-  it("because of critical extensions, of the list or of an entry", () => {
+  it("because of unknown critical extensions of the list or of an entry", () => {
     const critical = extension("1.2.3.4", der(0x05), true);
     expect(about({ extensions: [critical] })).toMatchObject({ error: "unknown_critical_extension" });
     expect(about({ extensions: [extension("1.2.3.4", der(0x05))] })).toMatchObject({ status: "good" });
@@ -131,7 +131,7 @@ describe("a list that tells nothing", () => {
     expect(about({ entries: [elsewhere] })).toMatchObject({ status: null, error: "unknown_critical_extension" });
   });
 
-  it("because it is no list", () => {
+  it("because it is not a list", () => {
     const good = certificateList({ issuer });
     for (const octets of [new Uint8Array(), Buffer.from("<html>"), Buffer.alloc(4000, 0x30), good.subarray(1)]) {
       expect(readCrl(octets)).toBeNull();
@@ -141,7 +141,7 @@ describe("a list that tells nothing", () => {
     }
   });
 
-  it("changed by one bit anywhere never tells anything and never throws", () => {
+  it("if any bit is changed, and never throws", () => {
     const good = certificateList({ issuer, entries: [own] });
     for (let at = 0; at < good.length * 8; at += 3) {
       const changed = Uint8Array.from(good);
@@ -153,18 +153,18 @@ describe("a list that tells nothing", () => {
 
 describe("entries", () => {
   it.each([
-    ["that are no sequences", der(0x31, der(0x02, Uint8Array.of(1)))],
+    ["that are not sequences", der(0x31, der(0x02, Uint8Array.of(1)))],
     ["without a serial number", sequence(der(0x04, Uint8Array.of(1)))],
-    ["that end behind the list", Buffer.from("30100201", "hex")],
-    ["whose serial number ends behind them", Buffer.from("3003020501", "hex")],
-    ["of endless length", Buffer.from("3080020101", "hex")],
+    ["that end after the list", Buffer.from("30100201", "hex")],
+    ["whose serial number ends after them", Buffer.from("3003020501", "hex")],
+    ["of indefinite length", Buffer.from("3080020101", "hex")],
     ["of more than 16 MB", Buffer.from("3084010000000201", "hex")],
   ])("%s are malformed", (_what, entries) => {
     expect(() => scanEntries(entries, own.serialNumber)).toThrow(MalformedDer);
     expect(judge(certificateList({ issuer, rawEntries: entries }))).toMatchObject({ status: null, error: "malformed" });
   });
 
-  it("300,000 of them, ten megabytes, are looked through at once and without objects", () => {
+  it("of ten megabytes, 300,000 of them, are searched quickly and without objects", () => {
     const rawEntries = manyEntries(300_000);
     const list = certificateList({ issuer, rawEntries: Buffer.concat([rawEntries, crlEntry({ ...own, reason: 4 })]) });
     expect(list.length).toBeGreaterThan(9_500_000);
@@ -174,7 +174,7 @@ describe("entries", () => {
     expect(judge(certificateList({ issuer, rawEntries }))).toMatchObject({ status: "good", entries: 300_000 });
   });
 
-  it("beyond a million are not looked at", () => {
+  it("beyond a million are not read", () => {
     const tiny = Buffer.from("3003020101", "hex");
     const entries = Buffer.alloc(tiny.length * (MAX_ENTRIES + 1), tiny);
     expect(scanEntries(entries, own.serialNumber)).toMatchObject({

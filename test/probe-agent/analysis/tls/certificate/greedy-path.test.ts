@@ -14,7 +14,7 @@ function authority(subject: string, issuer: Issued | null, more: Partial<IssueOp
   return issue({ ...LONG, subject, ...(issuer === null ? {} : { issuer }), ...more });
 }
 
-/** Two roots that are trusted, two that are not, one of them expired, and authorities with certificates from several. */
+/** Two trusted roots, two untrusted ones (one expired), and authorities with certificates from several of them. */
 async function makeMesh() {
   const trusted = await authority("Trusted Root", null);
   const known = await authority("Known Root", null);
@@ -53,13 +53,17 @@ async function makeMesh() {
 type Mesh = Awaited<ReturnType<typeof makeMesh>>;
 type Name = Exclude<keyof Mesh, "roots">;
 
-/** What is sent, and who refuses it: as measured with the programs that greedy-path.ts names. */
+/** Chains, and the clients that refuse them, as measured with the programs that greedy-path.ts names. */
 const CHAINS: readonly (readonly [what: string, sent: readonly Name[], refusing: readonly GreedyClient[]])[] = [
-  ["nothing special", ["leaf", "good"], []],
-  ["a stranger's cross-sign first", ["leaf", "byStranger", "good"], ["openssl", "gnutls"]],
-  ["a stranger's cross-sign last", ["leaf", "good", "byStranger"], []],
-  ["a stranger's cross-sign and its root first", ["leaf", "byStranger", "stranger", "good"], ["openssl", "gnutls"]],
-  ["a stranger's cross-sign and its root last", ["leaf", "good", "byStranger", "stranger"], []],
+  ["an ordinary chain", ["leaf", "good"], []],
+  ["an unknown root's cross-sign first", ["leaf", "byStranger", "good"], ["openssl", "gnutls"]],
+  ["an unknown root's cross-sign last", ["leaf", "good", "byStranger"], []],
+  [
+    "an unknown root's cross-sign and the root first",
+    ["leaf", "byStranger", "stranger", "good"],
+    ["openssl", "gnutls"],
+  ],
+  ["an unknown root's cross-sign and the root last", ["leaf", "good", "byStranger", "stranger"], []],
   ["the cross-sign of an expired root first", ["leaf", "byGone", "gone", "good"], ["openssl", "gnutls"]],
   ["an expired authority first", ["leaf", "expired", "good"], ["gnutls"]],
   ["an expired authority last", ["leaf", "good", "expired"], []],
@@ -67,13 +71,13 @@ const CHAINS: readonly (readonly [what: string, sent: readonly Name[], refusing:
   ["a cross-sign of a known root", ["leafOfSecond", "second", "knownByStranger", "stranger"], []],
   ["an expired root's cross-sign of a known root", ["leafOfSecond", "second", "knownByGone", "gone"], []],
   [
-    "a stranger's cross-sign first, one step further",
+    "an unknown root's cross-sign first, one step further",
     ["leafOfThird", "third", "middleByStranger", "middleByTrusted"],
     ["openssl", "gnutls"],
   ],
   ["the same, last", ["leafOfThird", "third", "middleByTrusted", "middleByStranger"], []],
-  ["a root nobody knows before its cross-sign", ["leafOfThird", "third", "middle", "middleByTrusted"], ["openssl"]],
-  ["a root nobody knows after its cross-sign", ["leafOfThird", "third", "middleByTrusted", "middle"], []],
+  ["an unknown root before its cross-sign", ["leafOfThird", "third", "middle", "middleByTrusted"], ["openssl"]],
+  ["an unknown root after its cross-sign", ["leafOfThird", "third", "middleByTrusted", "middle"], []],
   ["another authority of that name first", ["leaf", "otherKey", "good"], []],
   ["the same, without key identifiers", ["leafNoId", "otherKeyNoId", "good"], ["openssl", "gnutls"]],
   ["a SHA-1 certificate of the authority first", ["leaf", "sha1", "good"], ["openssl", "gnutls"]],
@@ -90,7 +94,7 @@ function parsed(name: Name): Certificate {
   return certificate;
 }
 
-/** Whether Node's own client, which is OpenSSL, goes on. */
+/** Reports whether Node's client, which is OpenSSL, accepts the chain. */
 async function nodeAccepts(sent: readonly Name[]): Promise<boolean> {
   const cert = sent.map((name) => mesh[name].pem).join("");
   const server = createServer({ cert, key: mesh[sent[0] ?? "leaf"].keyPem }, (socket) => socket.on("error", () => {}));
@@ -111,8 +115,8 @@ async function nodeAccepts(sent: readonly Name[]): Promise<boolean> {
   return accepted;
 }
 
-describe("a chain that is good by one path and not by another", () => {
-  it.each(CHAINS)("(%s) is trusted, and refused by those that follow one path", async (_what, sent, refusing) => {
+describe("a chain with a trusted and an untrusted path", () => {
+  it.each(CHAINS)("(%s) is trusted, and refused by clients that try one path", async (_what, sent, refusing) => {
     const [leaf = "leaf", ...others] = sent;
     const roots = mesh.roots.map(({ der }) => der);
     const now = new Date();
@@ -139,7 +143,7 @@ describe("a chain that is good by one path and not by another", () => {
     expect(warning?.message.includes("GnuTLS (wget") ?? false).toBe(refusing.includes("gnutls"));
   });
 
-  it("is told by the place of the certificate that leads astray", () => {
+  it("is reported with the position of the certificate outside the trusted path", () => {
     const sent = (["leafOfThird", "third", "middleByStranger", "middleByTrusted"] as const).map(parsed);
     const path = (["leafOfThird", "third", "middleByTrusted"] as const).map(parsed);
     const facts = {
@@ -150,6 +154,8 @@ describe("a chain that is good by one path and not by another", () => {
     };
     const [leaf] = sent;
     if (leaf === undefined) throw new Error("a chain has a leaf");
-    expect(pathFindings({ ...facts, leaf, sent, path })[0]?.message).toContain("They take the certificate sent at 2:");
+    expect(pathFindings({ ...facts, leaf, sent, path })[0]?.message).toContain(
+      "They select the certificate sent at position 2:",
+    );
   });
 });

@@ -12,14 +12,14 @@ const pki = await createPki();
 const now = daysFromNow(0);
 
 describe("hostile certificates", () => {
-  it("cut anywhere are refused without a throw", async () => {
+  it("truncated anywhere are refused without a throw", async () => {
     const { der: whole } = await pki.issue({ dns: ["a.example"] });
     for (let length = 0; length < whole.length; length += 1) {
       expect(parseCertificate(whole.subarray(0, length))).toBeNull();
     }
   });
 
-  it("with any octet changed never bring verification down or become trusted", async () => {
+  it("with any octet changed never make verification fail and never become trusted", async () => {
     const { der: whole } = await pki.issue({ dns: ["a.example"], mustStaple: true, ocspUrls: ["http://o.example"] });
     for (let at = 0; at < whole.length; at += 1) {
       const changed = Buffer.from(whole);
@@ -32,7 +32,7 @@ describe("hostile certificates", () => {
     }
   });
 
-  it("with ten thousand names are judged and described within bounds", async () => {
+  it("with ten thousand names are verified and described within limits", async () => {
     const dns = Array.from({ length: 10_000 }, (_, index) => `host-${index}.example.com`);
     const large = await pki.issue({ subject: "many", dns });
     const request = { leaf: large.der, intermediates: [pki.intermediate.pem], roots: [pki.root.pem], now };
@@ -44,14 +44,14 @@ describe("hostile certificates", () => {
     expect(JSON.stringify(described).length).toBeLessThan(100_000);
   });
 
-  it("of a megabyte are not looked at", async () => {
+  it("of a megabyte are not parsed", async () => {
     const extra = [{ oid: "1.3.6.1.4.1.55555.1", value: der(0x04, Buffer.alloc(1_000_000)) }];
     const huge = await issue({ dns: ["a.example"], extra });
     const verification = verifyChain({ leaf: huge.der, intermediates: [], roots: [huge.der], host: "a.example", now });
     expect(verification.errors).toEqual(["malformed"]);
   });
 
-  it("in a dense mesh of cross-signs end soon, and the one way out is found", async () => {
+  it("that all cross-sign each other are searched quickly, and the only path is found", async () => {
     const authorities = await Promise.all(
       Array.from({ length: 9 }, (_, index) => issue({ subject: `M${index}`, ca: true })),
     );
@@ -74,8 +74,8 @@ describe("hostile certificates", () => {
   });
 });
 
-describe("the roots Node brings along", () => {
-  it("are all read the way OpenSSL reads them", () => {
+describe("Node's bundled roots", () => {
+  it("are all parsed as OpenSSL parses them", () => {
     const roots = getCACertificates("bundled");
     expect(roots.length).toBeGreaterThan(100);
     for (const pem of roots) {
@@ -89,7 +89,7 @@ describe("the roots Node brings along", () => {
     }
   });
 
-  it("break no rule of form", () => {
+  it("break no form rule", () => {
     const faulty = getCACertificates("bundled").filter((pem) => {
       const parsed = parseCertificate(new X509Certificate(pem).raw);
       return parsed === null || formFaults(parsed, { isLeaf: false, isAnchor: true }).length > 0;

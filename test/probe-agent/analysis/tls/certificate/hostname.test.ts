@@ -12,17 +12,17 @@ async function match(names: { dns?: string[]; ip?: string[]; subject?: string },
 }
 
 describe("a DNS name", () => {
-  it("matches without regard to letter case and a final dot", async () => {
+  it("matches regardless of letter case and a final dot", async () => {
     const hosts = ["www.example.com", "WWW.Example.COM", "www.example.com.", "example.com", "a.www.example.com"];
     expect(await match({ dns: ["www.EXAMPLE.com"] }, hosts)).toEqual([true, true, true, false, false]);
   });
 
-  it("matches a wildcard for exactly one whole left-most label", async () => {
+  it("matches a wildcard for exactly one complete left-most label", async () => {
     const hosts = ["a.example.com", "xn--bcher-kva.example.com", "example.com", "a.b.example.com", ".example.com"];
     expect(await match({ dns: ["*.example.com"] }, hosts)).toEqual([true, true, false, false, false]);
   });
 
-  it("does not match wildcards inside a label, elsewhere, twice, alone or over a top-level domain", async () => {
+  it("does not match wildcards within a label, elsewhere, twice, alone or directly below a top-level domain", async () => {
     const dns = ["w*.example.com", "a.*.example.com", "*.*.example.com", "*", "*.com", "*a.example.org"];
     const hosts = [
       "www.example.com",
@@ -67,7 +67,7 @@ describe("an IP literal", () => {
     expect(await match({ dns: ["192.0.2.7", "*.0.2.7"] }, ["192.0.2.7"])).toEqual([false]);
   });
 
-  it("is read in every form IPv6 has", () => {
+  it("is parsed in every form of IPv6", () => {
     const hex = (host: string): string => Buffer.from(ipOctets(host) ?? []).toString("hex");
     expect(hex("::")).toBe("0".repeat(32));
     expect(hex("::ffff:192.0.2.1")).toBe("00000000000000000000ffffc0000201");

@@ -16,13 +16,13 @@ function judge(octets: Uint8Array, now = NOW): OcspResult {
   return evaluateOcsp(octets, { certificate: parsed(leaf), issuer: parsed(issuer), now });
 }
 
-/** The verdict on a response about the leaf, signed by its issuer but for what is asked for. */
+/** Evaluates a response about the leaf. Its issuer signs it unless the options say otherwise. */
 function about(single: Partial<SingleOptions>, options: Partial<OcspOptions> = {}): OcspResult {
   return judge(ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer, ...single }], ...options }));
 }
 
 describe("a request (RFC 6960 section 4.1.1, RFC 5019 section 2.1.1)", () => {
-  it("names the certificate by hashes of its issuer's name and key, and its serial number, without nonce", () => {
+  it("identifies the certificate by hashes of its issuer's name and key, and its serial number, without nonce", () => {
     const request = Buffer.from(encodeOcspRequest(parsed(leaf), parsed(issuer), "sha1")).toString("hex");
     const keyHash = Buffer.from(publicKeyHash(issuer, "sha1")).toString("hex");
     // OCSPRequest, TBSRequest, requestList, Request, CertID, then the hash's AlgorithmIdentifier.
@@ -32,7 +32,7 @@ describe("a request (RFC 6960 section 4.1.1, RFC 5019 section 2.1.1)", () => {
   });
 });
 
-describe("a response that can be relied upon", () => {
+describe("a valid response", () => {
   it("says good, with its times", () => {
     const thisUpdate = new Date("2026-03-01T10:00:00Z");
     const nextUpdate = new Date("2026-03-08T10:00:00Z");
@@ -72,11 +72,11 @@ describe("a response that can be relied upon", () => {
     expect(about({ status: "unknown" })).toMatchObject({ status: "unknown", signatureValid: true, error: null });
   });
 
-  it.each(["sha1", "sha256", "sha384", "sha512"] as const)("names the certificate by %s", (hash) => {
+  it.each(["sha1", "sha256", "sha384", "sha512"] as const)("identifies the certificate by %s", (hash) => {
     expect(about({ hash })).toMatchObject({ status: "good", error: null });
   });
 
-  it("may hold answers about others; of several about this one the newest counts", () => {
+  it("can have entries for other certificates; of several for this one the newest counts", () => {
     const other = { certificate: responder, issuer, status: { at: NOW } };
     const old = { certificate: leaf, issuer, status: { at: NOW }, thisUpdate: daysFromNow(-2) };
     const fresh = { certificate: leaf, issuer };
@@ -86,12 +86,12 @@ describe("a response that can be relied upon", () => {
     );
   });
 
-  it("may have no nextUpdate, and then holds for a day", () => {
+  it("can omit nextUpdate, and is then valid for a day", () => {
     expect(about({ nextUpdate: null }).error).toBeNull();
     expect(about({ nextUpdate: null, thisUpdate: daysFromNow(-2) }).error).toBe("stale");
   });
 
-  it("may carry extensions nobody knows, as long as they are not critical, and a nonce nobody sent", () => {
+  it("can have unknown extensions that are not critical, and a nonce that was not sent", () => {
     const nonce = extension("1.3.6.1.5.5.7.48.1.2", der(0x04, Buffer.alloc(40_000)));
     const unknown = extension("1.2.3.4", der(0x05));
     expect(about({ extensions: [unknown] }, { extensions: [nonce, unknown] }).error).toBeNull();
@@ -101,12 +101,12 @@ describe("a response that can be relied upon", () => {
   });
 });
 
-describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
-  it("the issuer, named by name or key", () => {
+describe("a signer (RFC 6960 section 4.2.2.2)", () => {
+  it("is the issuer, named by name or key", () => {
     expect(about({}, { byKey: true }).error).toBeNull();
   });
 
-  it("a delegate of the issuer's, named by name or key", () => {
+  it("is a delegate of the issuer, named by name or key", () => {
     const delegated = { signer: responder, certificates: [responder] };
     expect(about({}, delegated)).toMatchObject({ status: "good", signatureValid: true, error: null });
     expect(about({}, { ...delegated, byKey: true }).error).toBeNull();
@@ -117,7 +117,7 @@ describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
     return about({}, { signer, certificates: [signer] }).error;
   }
 
-  it("no delegate without the purpose, out of its time, of another issuer, or with a weak key", async () => {
+  it("is not a delegate without the purpose, outside its validity, of another issuer, or with a weak key", async () => {
     const stranger = await createPki({ name: "Stranger" });
     const namesake = await createPki();
     expect(await delegate({})).toBeNull();
@@ -135,17 +135,17 @@ describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
     expect(await delegate({ issuer: { ...issuer, name: "CN=Same key, another name" } })).toBe("unauthorized_signer");
   });
 
-  it("nobody whose certificate does not come along", () => {
+  it("is not a delegate whose certificate is missing in the response", () => {
     expect(about({}, { signer: responder })).toMatchObject({ signatureValid: false, error: "unauthorized_signer" });
   });
 
-  it("nobody who only says to be the issuer", async () => {
+  it("is not another authority with the issuer's name", async () => {
     const namesake = await createPki();
     const forged = about({ status: { at: NOW } }, { signer: namesake.intermediate, responder: issuer });
     expect(forged).toMatchObject({ status: "revoked", signatureValid: false, error: "bad_signature" });
   });
 
-  it.each<KeyKind>(["rsa2048", "p256", "p384", "p521", "ed25519"])("with a key of kind %s", async (key) => {
+  it.each<KeyKind>(["rsa2048", "p256", "p384", "p521", "ed25519"])("can have a key of type %s", async (key) => {
     const signer = await pki.issue({ subject: "Signer", eku: [OCSP_SIGNING], key });
     const hashes = key === "ed25519" ? (["sha256"] as const) : (["sha1", "sha256", "sha384", "sha512"] as const);
     for (const hash of hashes) {
@@ -158,22 +158,22 @@ describe("who may sign (RFC 6960 section 4.2.2.2)", () => {
   });
 });
 
-describe("a response that cannot be relied upon", () => {
+describe("an invalid response", () => {
   it.each([
-    ["has run out (a replay)", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, "stale"],
-    ["is from the future", { thisUpdate: daysFromNow(1) }, "not_yet_valid"],
+    ["has expired (a replay)", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, "stale"],
+    ["is not yet valid", { thisUpdate: daysFromNow(1) }, "not_yet_valid"],
   ] as const)("%s", (_what, single, error) => {
     expect(about(single)).toMatchObject({ status: "good", signatureValid: true, error });
   });
 
-  it("clocks may differ by five minutes", () => {
+  it("has dates that are wrong by more than five minutes, because clocks can differ by that much", () => {
     const minutes = (count: number): Date => daysFromNow(count / 1440);
     expect(about({ thisUpdate: minutes(4) }).error).toBeNull();
     expect(about({ nextUpdate: minutes(-4) }).error).toBeNull();
     expect(about({ nextUpdate: minutes(-7) }).error).toBe("stale");
   });
 
-  it("is about another certificate, or one of another issuer", async () => {
+  it("is about another certificate, or a certificate of another issuer", async () => {
     const twin: Issued = await pki.issue({ dns: ["leaf.test"], serial: "00ff01", issuer: pki.root });
     expect(about({ certificate: responder })).toMatchObject({ status: null, error: "other_certificate" });
     expect(about({ certificate: twin, issuer: pki.root })).toMatchObject({ status: null, error: "other_certificate" });
@@ -196,7 +196,7 @@ describe("a response that cannot be relied upon", () => {
     expect(judge(ocspError(status))).toMatchObject({ status: null, signatureValid: null, error });
   });
 
-  it("changed by one bit anywhere is never good and never throws", () => {
+  it("with any bit changed is never good and never throws", () => {
     const good = ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer }] });
     for (let at = 0; at < good.length * 8; at += 3) {
       const changed = Uint8Array.from(good);
@@ -206,7 +206,7 @@ describe("a response that cannot be relied upon", () => {
     }
   });
 
-  it("cut short anywhere is malformed", () => {
+  it("truncated anywhere is malformed", () => {
     const good = ocspResponse({ signer: issuer, singles: [{ certificate: leaf, issuer }] });
     for (let length = 0; length < good.length; length += 1) {
       expect(judge(good.subarray(0, length)).error, `${length} octets`).toBe("malformed");
@@ -219,7 +219,7 @@ describe("a response that cannot be relied upon", () => {
     ["a success without a response", ocspError(0)],
     ["nested sequences", sequence(sequence(sequence(sequence())))],
     ["zeros", Buffer.alloc(5000)],
-    ["an endless length", Buffer.from("3084ffffffff", "hex")],
+    ["a huge length", Buffer.from("3084ffffffff", "hex")],
   ])("is no response: %s", (_what, octets) => {
     expect(judge(octets)).toMatchObject({ status: null, error: "malformed" });
   });
@@ -228,7 +228,7 @@ describe("a response that cannot be relied upon", () => {
     expect(judge(Buffer.alloc(70_000, 0x30)).error).toBe("too_large");
   });
 
-  it("with hundreds of answers about this certificate costs little", () => {
+  it("with hundreds of entries for this certificate is cheap to check", () => {
     const single = { certificate: leaf, issuer };
     const octets = ocspResponse({ signer: issuer, singles: Array.from({ length: 480 }, () => single) });
     const started = performance.now();

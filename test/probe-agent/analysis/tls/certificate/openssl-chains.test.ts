@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), "chains-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const run = promisify(execFile);
 
-/** What we make of a row's chain. */
+/** Verifies a row's chain. */
 function ours(row: Row) {
   const chain = buildChain(row.change, MADE);
   const now = new Date(MADE.getTime() + (row.atMs ?? 0));
@@ -41,7 +41,7 @@ function look(row: Row): ReturnType<typeof ours> {
 }
 
 describe("a table of broken chains", () => {
-  it("has a name of its own for each row", () => {
+  it("has a unique name for each row", () => {
     expect(new Set(ROWS.map(({ name }) => name)).size).toBe(ROWS.length);
     expect(ROWS.length).toBeGreaterThan(100);
   });
@@ -59,7 +59,9 @@ describe("a table of broken chains", () => {
 });
 
 describe.skipIf(!HAS_OPENSSL)("the same chains and openssl verify (differential)", async () => {
-  /** Whether openssl takes each row's chain. A shell starts the commands: it forks faster than Node does. */
+  /**
+   * Returns whether openssl accepts each row's chain. A shell starts the commands because it forks faster than Node.
+   */
   async function openssl(name: string, option: string): Promise<ReadonlyMap<Row, boolean>> {
     const commands = ROWS.map((row, index) => {
       const { chain, now } = look(row);
@@ -87,7 +89,7 @@ describe.skipIf(!HAS_OPENSSL)("the same chains and openssl verify (differential)
   const [byDefault, strictly] = await Promise.all([openssl("default", ""), openssl("strict", "-x509_strict")]);
   const verdictOf = ({ errors }: Row): boolean => errors.length === 0;
 
-  it("each difference from the default verdict has its reason, and each reason its difference", () => {
+  it("each difference from openssl's default result has a reason, and each reason a difference", () => {
     const differing = ROWS.filter((row) => byDefault.get(row) !== verdictOf(row));
     const explained = ROWS.filter(({ differs }) => differs !== undefined);
     expect(differing.map(({ name }) => name)).toEqual(explained.map(({ name }) => name));
@@ -95,13 +97,13 @@ describe.skipIf(!HAS_OPENSSL)("the same chains and openssl verify (differential)
     expect(Object.keys(DIFFERENCES).filter((reason) => !used.has(reason))).toEqual([]);
   });
 
-  it("the warning on strict clients says what -x509_strict says, but for those reasons", () => {
+  it("the warning on strict clients agrees with -x509_strict, except for those reasons", () => {
     const accepted = (row: Row): boolean => verdictOf(row) && row.strict === undefined;
     const differing = ROWS.filter((row) => strictly.get(row) !== accepted(row));
     expect(differing.filter(({ differs }) => differs === undefined).map(({ name }) => name)).toEqual([]);
   });
 
-  it("what only strict clients refuse is never silent: the default takes it and -x509_strict does not", () => {
+  it("a chain that the default accepts and -x509_strict refuses always has a warning", () => {
     const onlyStrict = ROWS.filter((row) => byDefault.get(row) === true && strictly.get(row) === false);
     const silent = onlyStrict.filter((row) => verdictOf(row) && row.strict === undefined);
     expect(silent.map(({ name }) => name)).toEqual([]);
@@ -110,7 +112,7 @@ describe.skipIf(!HAS_OPENSSL)("the same chains and openssl verify (differential)
 });
 
 describe("the certificates of the table", () => {
-  it("can all be read but for the two that no reader takes", () => {
+  it("can all be parsed except the two that no parser accepts", () => {
     const unreadable = ROWS.filter((row) => parseCertificate(look(row).chain.leaf) === null);
     expect(unreadable.map(({ name }) => name)).toEqual(["the two signature algorithms differ", "an extension twice"]);
   });

@@ -46,7 +46,7 @@ const paths = {
   index: file("index.txt", indexOf()),
 };
 
-/** The index `openssl ca` keeps: state, end, time and reason of revocation, serial number. */
+/** Index of `openssl ca`: state, expiry, time and reason of revocation, serial number. */
 function indexOf(): string {
   return [
     `V\t350101000000Z\t\t${serials.good.toUpperCase()}\tunknown\t/CN=good`,
@@ -56,7 +56,7 @@ function indexOf(): string {
 }
 
 describe.skipIf(!HAS_OPENSSL)("OpenSSL's responder and lists (golden)", () => {
-  /** `openssl ocsp` as a responder: it reads our request and writes its answer. */
+  /** Runs `openssl ocsp` as a responder, which reads our request and writes its response. */
   function answered(leaf: Issued, hash: "sha1" | "sha256", signer: string, more: readonly string[] = []): Uint8Array {
     const request = file("request.der", encodeOcspRequest(parsed(leaf), parsed(issuer), hash));
     const out = join(folder, "response.der");
@@ -80,7 +80,7 @@ describe.skipIf(!HAS_OPENSSL)("OpenSSL's responder and lists (golden)", () => {
     expect(verdict).toMatchObject({ reason: "key_compromise", revokedAt: new Date("2026-02-03T04:05:06Z") });
   });
 
-  it("its list tells the same", () => {
+  it("its list gives the same status", () => {
     const configuration = file(
       "ca.cnf",
       `[ca]\ndefault_ca=own\n[own]\ndatabase=${paths.index}\ncertificate=${paths.issuer}\nprivate_key=${paths.issuer}\ndefault_md=sha256\ndefault_crl_days=2\n`,
@@ -95,8 +95,8 @@ describe.skipIf(!HAS_OPENSSL)("OpenSSL's responder and lists (golden)", () => {
   });
 });
 
-describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async () => {
-  /** What `openssl ocsp` says of a response: its status where it verifies and holds now, else null. */
+describe.skipIf(!HAS_OPENSSL)("our result and OpenSSL's agree (differential)", async () => {
+  /** Returns the status that `openssl ocsp` reads from a response, or null if the response is not valid now. */
   function opensslOcsp(octets: Uint8Array, hash = "sha1"): string | null {
     const files = ["-respin", file("response.der", octets), "-issuer", paths.issuer, `-${hash}`, "-cert", paths.leaf];
     const { stdout, stderr } = spawnSync("openssl", ["ocsp", ...files, "-CAfile", paths.chain]);
@@ -124,10 +124,10 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
     ["of a delegate without the purpose", {}, await made({ eku: null })],
     ["of a delegate of the root", {}, await made({ issuer: pki.root })],
     ["of a namesake", {}, { signer: namesake.intermediate, responder: issuer }],
-    ["that has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}],
-    ["from the future", { thisUpdate: daysFromNow(1) }, {}],
+    ["that has expired", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-2) }, {}],
+    ["that is not yet valid", { thisUpdate: daysFromNow(1) }, {}],
     ["about another certificate", { certificate: delegate }, {}],
-    ["about one of another issuer", { certificate: pki.intermediate, issuer: pki.root }, {}],
+    ["about a certificate of another issuer", { certificate: pki.intermediate, issuer: pki.root }, {}],
   ];
   it.each(cases)("on an OCSP response %s", (_what, single, options) => {
     const octets = ocspResponse({ signer: issuer, singles: [{ ...own, ...single }], ...options });
@@ -139,7 +139,7 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
     expect(error === null ? status : null).toBe(opensslOcsp(octets, single.hash));
   });
 
-  /** What `openssl verify -crl_check` says of a list. */
+  /** Returns the status that `openssl verify -crl_check` reads from a list. */
   function opensslCrl(octets: Uint8Array, authority = pki, leaf = paths.leaf): "good" | "revoked" | null {
     const list = file("list.der", octets);
     const pem = join(folder, "list.pem");
@@ -148,7 +148,7 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
     const { stdout, stderr } = spawnSync("openssl", ["verify", "-CAfile", chain, "-CRLfile", pem, "-crl_check", leaf]);
     const said = `${String(stdout)}${String(stderr)}`;
     if (/: OK$/m.test(said)) return "good";
-    // It goes on after a fault of the list; what it then says of the certificate rests on nothing.
+    // It continues after a fault of the list; its status of the certificate is then meaningless.
     return /error 23 /.test(said) && !/error (?!23 )\d+ /.test(said) ? "revoked" : null;
   }
 
@@ -159,10 +159,10 @@ describe.skipIf(!HAS_OPENSSL)("our verdict and OpenSSL's (differential)", async 
     ["with another", { entries: [{ serialNumber: Uint8Array.of(7) }] }],
     ["of a namesake", { signer: namesake.intermediate }],
     ["of the root", { issuer: pki.root }],
-    ["that has run out", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-1) }],
-    ["from the future", { thisUpdate: daysFromNow(1) }],
-    ["of authorities only", { extensions: [issuingDistributionPoint({ onlyAuthorities: true })] }],
-    ["of users only", { extensions: [issuingDistributionPoint({ onlyUsers: true })] }],
+    ["that has expired", { thisUpdate: daysFromNow(-9), nextUpdate: daysFromNow(-1) }],
+    ["that is not yet valid", { thisUpdate: daysFromNow(1) }],
+    ["for authorities only", { extensions: [issuingDistributionPoint({ onlyAuthorities: true })] }],
+    ["for users only", { extensions: [issuingDistributionPoint({ onlyUsers: true })] }],
     ["for some reasons only", { extensions: [issuingDistributionPoint({ someReasons: true })] }],
     ["of several issuers", { extensions: [issuingDistributionPoint({ indirect: true })] }],
   ];

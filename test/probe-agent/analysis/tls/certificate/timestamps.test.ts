@@ -12,7 +12,7 @@ import { createPki, daysFromNow } from "#test/servers/pki.ts";
 import { parsed } from "#test/servers/signing.ts";
 
 const NOW = new Date();
-/** Timestamps have whole milliseconds, certificates whole seconds. */
+/** Timestamps have a resolution of milliseconds, certificates of seconds. */
 const AT = new Date(Math.floor(daysFromNow(-1).getTime() / 1000) * 1000 + 123);
 const pki = await createPki();
 const logs = [createLog(), createLog("rsa"), createLog()] as const;
@@ -37,7 +37,7 @@ function report(facts: Partial<TransparencyFacts> = {}) {
   });
 }
 
-/** Validity of each timestamp, in order. */
+/** Returns the validity of each timestamp, in order. */
 function validity(facts: Partial<TransparencyFacts>): (boolean | null)[] {
   return report(facts).ct.scts.map((sct) => sct.signature_valid);
 }
@@ -54,14 +54,14 @@ describe("a list of timestamps (RFC 6962 section 3.3)", () => {
     expect(Buffer.from(timestamp?.extensions ?? []).toString("hex")).toBe("0003010203");
   });
 
-  it("passes over what it cannot read: other versions (section 3.3), octets behind the signature", () => {
+  it("skips entries that it cannot read: other versions (section 3.3), octets after the signature", () => {
     const version2 = Uint8Array.from(one).fill(1, 0, 1);
     const longer = Buffer.concat([one, Uint8Array.of(0)]);
     const list = readTimestampList(timestampList([version2, one, longer, one.subarray(0, 40), new Uint8Array()]));
     expect(list).toMatchObject({ timestamps: [{ logId: first.id }], unreadable: 4 });
   });
 
-  it("is none where lengths do not fit", () => {
+  it("is refused if its lengths are wrong", () => {
     const list = timestampList([one]);
     for (let length = 0; length < list.length; length += 1)
       expect(readTimestampList(list.subarray(0, length))).toBeNull();
@@ -69,7 +69,7 @@ describe("a list of timestamps (RFC 6962 section 3.3)", () => {
     expect(readTimestampList(Buffer.alloc(100, 0xff))).toBeNull();
   });
 
-  it("is read up to twenty of them, however many there are", () => {
+  it("is read up to twenty timestamps", () => {
     const short = timestampOf(first, entry, AT);
     const list = readTimestampList(timestampList(Array.from({ length: 400 }, () => short)));
     expect(list).toMatchObject({ timestamps: { length: 20 }, unreadable: 380 });
@@ -77,7 +77,7 @@ describe("a list of timestamps (RFC 6962 section 3.3)", () => {
 });
 
 describe("timestamps inside a certificate (RFC 6962 section 3.2)", () => {
-  it("are signed over the certificate without them, with the issuer's key", () => {
+  it("are signatures of the certificate without them, with the issuer's key", () => {
     const rebuilt = precertificateEntry(parsed(leaf), parsed(pki.intermediate));
     const list = readTimestampList(embeddedList(parsed(leaf)) ?? new Uint8Array());
     expect(list?.timestamps.map((one, index) => isTimestampOf(one, rebuilt, logs[index]?.key ?? first.key))).toEqual([
@@ -87,7 +87,7 @@ describe("timestamps inside a certificate (RFC 6962 section 3.2)", () => {
     ]);
   });
 
-  it("are named and verified by the list of logs, as far as that goes", () => {
+  it("are named and verified if their log is in the list of logs", () => {
     const { ct, bad, limitations } = report();
     expect(ct).toMatchObject({ count: 3, logs: 3, operators: ["Operator"] });
     const common = { timestamp: AT.toISOString(), source: "certificate" };
@@ -97,17 +97,19 @@ describe("timestamps inside a certificate (RFC 6962 section 3.2)", () => {
       { ...common, log_id: stranger.id, log_name: null, log_operator: null, log_state: null, signature_valid: null },
     ]);
     expect(bad).toBe(0);
-    expect(limitations).toEqual(["Timestamps of 1 logs that are not in the list of logs were not verified."]);
+    expect(limitations).toEqual([
+      "1 signed certificate timestamp of logs outside the list of logs could not be verified.",
+    ]);
   });
 
-  it("fail for another issuer, and say nothing without one", () => {
+  it("fail for another issuer, and are unverified without one", () => {
     expect(validity({ issuer: parsed(pki.root) })).toEqual([false, false, null]);
     const without = report({ issuer: null });
     expect(without.ct.scts.map((sct) => sct.signature_valid)).toEqual([null, null, null]);
-    expect(without.limitations.join(" ")).toMatch(/its issuer's certificate is not at hand/);
+    expect(without.limitations.join(" ")).toMatch(/its issuer's certificate is unavailable/);
   });
 
-  it("fail in another certificate than they were made for", async () => {
+  it("fail in a certificate that they were not made for", async () => {
     const list = embeddedList(parsed(leaf)) ?? new Uint8Array();
     const thief = await pki.issue({ dns: ["thief.test"], extra: [embedded(list)] });
     const { ct, bad } = report({ leaf: parsed(thief) });
@@ -115,14 +117,14 @@ describe("timestamps inside a certificate (RFC 6962 section 3.2)", () => {
     expect(bad).toBe(2);
   });
 
-  it("have no names and no verdict without a list of logs", () => {
+  it("have no names and are unverified without a list of logs", () => {
     const { ct, limitations } = report({ logs: null });
     expect(ct).toMatchObject({ count: 3, logs: 3, operators: null });
     for (const sct of ct.scts) expect(sct).toMatchObject({ log_name: null, log_state: null, signature_valid: null });
-    expect(limitations.join(" ")).toMatch(/there is no list of logs/);
+    expect(limitations.join(" ")).toMatch(/no list of logs is configured/);
   });
 
-  it("are none where the extension cannot be read", async () => {
+  it("are missing if the extension cannot be read", async () => {
     for (const value of [Buffer.from("0500", "hex"), Buffer.from("0403ffff00", "hex")]) {
       const broken = await pki.issue({ extra: [{ oid: "1.3.6.1.4.1.11129.2.4.2", value }] });
       expect(report({ leaf: parsed(broken) }).ct.count).toBe(0);
@@ -134,7 +136,7 @@ describe("timestamps beside a certificate", () => {
   const entry = { kind: "certificate", der: leaf.der } as const;
   const sound = timestampList([timestampOf(first, entry, AT), timestampOf(second, entry, AT, Uint8Array.of(9))]);
 
-  it("by TLS or OCSP are signed over the certificate itself", () => {
+  it("from TLS or OCSP are signatures of the certificate itself", () => {
     const { ct } = report({ fromTls: sound, fromOcsp: sound });
     expect(ct.scts.slice(3).map(({ source, signature_valid }) => [source, signature_valid])).toEqual([
       ["tls", true],
@@ -145,7 +147,7 @@ describe("timestamps beside a certificate", () => {
     expect(ct).toMatchObject({ count: 7, logs: 3 });
   });
 
-  it("made for the precertificate, by another log or changed since, are bad", () => {
+  it("for the precertificate, by another log or changed are invalid", () => {
     const pre = { kind: "precertificate", tbs: tbsOf(leaf.der), issuer: pki.intermediate } as const;
     const wrongKey = timestampOf({ ...first, privateKey: stranger.privateKey }, entry, AT);
     const later = Buffer.from(timestampOf(first, entry, AT));
@@ -159,7 +161,7 @@ describe("timestamps beside a certificate", () => {
     expect(report({ fromTls: list }).bad).toBe(3);
   });
 
-  it("that name another hash or kind of key than SHA-256 and the log's are bad (section 2.1.4)", () => {
+  it("with a hash other than SHA-256 or a key type other than the log's are invalid (section 2.1.4)", () => {
     const usual = Buffer.from(timestampOf(first, entry, AT));
     const hash = Buffer.from(usual).fill(5, 43, 44);
     const scheme = Buffer.from(usual).fill(1, 44, 45);
@@ -167,27 +169,27 @@ describe("timestamps beside a certificate", () => {
     expect(ct.scts.slice(3).map((sct) => sct.signature_valid)).toEqual([true, false, false]);
   });
 
-  it("from the future are bad though their signature holds (section 5.2)", () => {
+  it("in the future are invalid although their signature is valid (section 5.2)", () => {
     const list = timestampList([timestampOf(first, entry, daysFromNow(2))]);
     const { ct, bad } = report({ fromTls: list });
     expect(ct.scts.at(-1)?.signature_valid).toBe(true);
     expect(bad).toBe(1);
   });
 
-  it("of no time at all have none", () => {
+  it("beyond the last representable time have no time", () => {
     const octets = Buffer.from(timestampOf(first, entry, AT)).fill(0xff, 33, 41);
     const { ct, bad } = report({ fromTls: timestampList([octets]) });
     expect(ct.scts.at(-1)).toMatchObject({ timestamp: null, signature_valid: false });
     expect(bad).toBe(1);
   });
 
-  it("that could not be seen are no statement", () => {
+  it("that are unknown are reported as a limitation", () => {
     const { ct, limitations } = report({ fromTls: "unknown" });
     expect(ct.count).toBe(3);
-    expect(limitations.join(" ")).toMatch(/by a TLS extension could not be told/);
+    expect(limitations.join(" ")).toMatch(/in a TLS extension could not be determined/);
   });
 
-  it("an entry is what its certificate is, octet by octet", () => {
+  it("have an entry that contains the certificate, octet by octet", () => {
     const { type, value } = certificateEntry(parsed(leaf));
     expect(type).toBe(0);
     expect(Buffer.from(value.subarray(3)).equals(leaf.der)).toBe(true);

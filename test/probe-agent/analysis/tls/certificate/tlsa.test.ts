@@ -10,7 +10,7 @@ const HOST = "leaf.test";
 const pki = await createPki();
 const leaf = await pki.issue({ dns: [HOST] });
 
-/** A record that names a certificate. */
+/** Creates a record that matches a certificate. */
 function tlsa(usage: number, { der }: Issued, selector = 1, matchingType = 1): Tlsa {
   const octets = selector === 0 ? der : parsed({ der } as Issued).spki;
   const hash = matchingType === 0 ? null : matchingType === 1 ? "sha256" : "sha512";
@@ -27,7 +27,7 @@ function fits(
   return satisfiesTlsa(record, { leaf: parsed(certificate), others: others.map(parsed), host, now: NOW, verification });
 }
 
-describe("what a TLSA record names (RFC 6698 section 2.1)", () => {
+describe("the certificate that a TLSA record matches (RFC 6698 section 2.1)", () => {
   it.each([
     [0, 0],
     [0, 1],
@@ -41,11 +41,11 @@ describe("what a TLSA record names (RFC 6698 section 2.1)", () => {
   });
 
   it.each([
-    ["a usage of its own", { usage: 4 }],
-    ["a selector of its own", { selector: 2 }],
-    ["a matching type of its own", { matchingType: 3 }],
-    ["a hash too short", { data: "ab" }],
-    ["nothing to match", { matchingType: 0, data: "" }],
+    ["an unknown usage", { usage: 4 }],
+    ["an unknown selector", { selector: 2 }],
+    ["an unknown matching type", { matchingType: 3 }],
+    ["a hash that is too short", { data: "ab" }],
+    ["empty data", { matchingType: 0, data: "" }],
     ["fields that cannot be read", { usage: -1, selector: -1, matchingType: -1, data: "" }],
   ])("one with %s is not usable", (_what, change) => {
     const record = { ...tlsa(3, leaf), ...change };
@@ -55,19 +55,19 @@ describe("what a TLSA record names (RFC 6698 section 2.1)", () => {
 });
 
 describe("DANE-EE(3) (RFC 7671 section 5.1)", () => {
-  it("asks for nothing but the certificate: neither root nor name nor date", async () => {
+  it("requires only the certificate, without a root, the name or valid dates", async () => {
     const old = await pki.issue({ dns: ["other.test"], notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
     expect(fits(tlsa(3, old), { certificate: old, roots: [] })).toBe(true);
   });
 });
 
 describe("DANE-TA(2) (RFC 7671 section 5.2)", () => {
-  it("makes an authority that was sent an anchor, whatever roots there are", () => {
+  it("uses an authority that was sent as anchor, regardless of the roots", () => {
     expect(fits(tlsa(2, pki.intermediate), { roots: [] })).toBe(true);
     expect(fits(tlsa(2, pki.root), { roots: [], others: [pki.intermediate, pki.root] })).toBe(true);
   });
 
-  it("asks for the name, the dates and the signatures up to it", async () => {
+  it("requires the name, the dates and the signatures up to the anchor", async () => {
     const expired = await pki.issue({ dns: [HOST], notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
     const stranger = await createPki();
     expect(fits(tlsa(2, pki.intermediate), { host: "other.test" })).toBe(false);
@@ -75,14 +75,14 @@ describe("DANE-TA(2) (RFC 7671 section 5.2)", () => {
     expect(fits(tlsa(2, stranger.intermediate), { others: [stranger.intermediate] })).toBe(false);
   });
 
-  it("wants the authority sent, and is not the server's own certificate", () => {
+  it("requires that the authority is sent, and does not match the server's own certificate", () => {
     expect(fits(tlsa(2, pki.root))).toBe(false);
     expect(fits(tlsa(2, leaf))).toBe(false);
   });
 });
 
 describe("PKIX-EE(1) and PKIX-TA(0) (RFC 7671 sections 5.3 and 5.4)", () => {
-  it("ask for a chain that is trusted too", () => {
+  it("require a trusted chain too", () => {
     for (const record of [tlsa(1, leaf), tlsa(0, pki.intermediate), tlsa(0, pki.root)]) {
       expect(fits(record)).toBe(true);
       expect(fits(record, { roots: [] })).toBe(false);
@@ -90,7 +90,7 @@ describe("PKIX-EE(1) and PKIX-TA(0) (RFC 7671 sections 5.3 and 5.4)", () => {
     }
   });
 
-  it("name the server's certificate, or an authority of the path", () => {
+  it("match the server's certificate, or an authority of the path", () => {
     expect(fits(tlsa(1, pki.intermediate))).toBe(false);
     expect(fits(tlsa(0, leaf))).toBe(false);
   });

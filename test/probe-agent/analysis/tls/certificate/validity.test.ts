@@ -30,16 +30,16 @@ function at(now: string) {
   };
 }
 
-describe("the end of a certificate's validity", () => {
+describe("the validity of a certificate", () => {
   it.each(["2026-03-31T23:59:59Z", "2026-03-31T23:59:59.001Z", "2026-03-31T23:59:59.999Z"])(
-    "is not yet reached at %s: notAfter's second counts whole",
+    "includes %s, because it includes the whole second of notAfter",
     (now) => {
       const last = { expired: false, current: true, remainingMs: 0, daysLeft: 0, stage: "urgent", errors: [] };
       expect(at(now)).toEqual(last);
     },
   );
 
-  it("is reached with the next second, for the verdict, the days left and the warning alike", () => {
+  it("ends with the next second, for trust, days left and the warning", () => {
     const over = {
       expired: true,
       current: false,
@@ -51,12 +51,12 @@ describe("the end of a certificate's validity", () => {
     expect(at("2026-04-01T00:00:00Z")).toEqual(over);
   });
 
-  it("is a day off one day before", () => {
+  it("has one day left one day before its end", () => {
     expect(at("2026-03-30T23:59:59Z")).toMatchObject({ daysLeft: 1, errors: [] });
     expect(at("2026-03-30T23:59:59.500Z")).toMatchObject({ daysLeft: 0, errors: [] });
   });
 
-  it("has a beginning to the millisecond", () => {
+  it("starts at the exact millisecond of notBefore", () => {
     expect(isNotYetValid(certificate, new Date("2026-02-28T23:59:59.999Z"))).toBe(true);
     expect(isNotYetValid(certificate, new Date("2026-03-01T00:00:00Z"))).toBe(false);
   });

@@ -9,7 +9,7 @@ const letsEncrypt = await issue({ subject: "C=US, O=Let's Encrypt, CN=E1", ca: t
 const certified = parsed(await issue({ dns: ["host.test"], issuer: letsEncrypt }));
 const unknown = parsed(await pki.issue({ dns: ["host.test"], ocspUrls: ["http://ocsp.authority.test/x"] }));
 
-/** Records written as in a zone: "issue ca.test", "!tag value" for a critical one. */
+/** Parses records as in a zone: "issue ca.test"; "!tag value" is a critical one. */
 function rows(...texts: readonly string[]): CaaRow[] {
   return texts.map((text) => {
     const [, mark = "", tag = "", value = ""] = /^(!?)(\S+) ?(.*)$/.exec(text) ?? [];
@@ -23,7 +23,7 @@ describe("climbing the tree (RFC 8659 section 3)", () => {
     expect(nameAndParents("com")).toEqual(["com"]);
   });
 
-  it("begins at the name in the certificate: for a wildcard at the one below which it stands", async () => {
+  it("begins at the name in the certificate; for a wildcard, at its parent", async () => {
     const wildcard = parsed(await pki.issue({ dns: ["*.example.test"] }));
     const both = parsed(await pki.issue({ dns: ["*.example.test", "www.example.test"] }));
     expect(certifiedName("www.example.test", wildcard)).toEqual({ name: "example.test", wildcard: true });
@@ -34,25 +34,25 @@ describe("climbing the tree (RFC 8659 section 3)", () => {
 
 describe("whether the authority may issue (RFC 8659 section 4)", () => {
   const cases: readonly [string, readonly string[], Certificate, boolean, boolean | null][] = [
-    ["no record: everybody may", [], certified, false, true],
-    ["only where to report: everybody may", ["iodef mailto:a@host.test"], certified, false, true],
+    ["no record: every authority is allowed", [], certified, false, true],
+    ["only a reporting address: every authority is allowed", ["iodef mailto:a@host.test"], certified, false, true],
     ["its own domain", ["issue letsencrypt.org"], certified, false, true],
     ["its own domain with parameters", ["issue  LetsEncrypt.org. ; accounturi=https://x"], certified, false, true],
     ["among others", ["issue pki.goog", "issue letsencrypt.org"], certified, false, true],
-    ["nobody", ["issue ;"], certified, false, false],
-    ["nobody, malformed (section 4.2)", ["issue  "], certified, false, false],
-    ["others that are known", ["issue digicert.com", "issue sectigo.com"], certified, false, false],
-    ["one that is not known", ["issue digicert.com", "issue reseller.test"], certified, false, null],
-    ["an authority that is not known", ["issue digicert.com"], unknown, false, null],
-    ["a domain of the servers it names itself", ["issue authority.test"], unknown, false, true],
-    ["a domain that only ends alike", ["issue thority.test"], unknown, false, null],
+    ["no authority", ["issue ;"], certified, false, false],
+    ["no authority, malformed (section 4.2)", ["issue  "], certified, false, false],
+    ["only other known authorities", ["issue digicert.com", "issue sectigo.com"], certified, false, false],
+    ["an unknown domain", ["issue digicert.com", "issue reseller.test"], certified, false, null],
+    ["an unknown authority in the certificate", ["issue digicert.com"], unknown, false, null],
+    ["the domain of URLs in the certificate", ["issue authority.test"], unknown, false, true],
+    ["a domain with only the same ending", ["issue thority.test"], unknown, false, null],
     ["a top-level domain", ["issue test"], unknown, false, null],
-    ["issuewild, for a plain name: nothing", ["issuewild ;"], certified, false, true],
+    ["issuewild, for a plain name: no effect", ["issuewild ;"], certified, false, true],
     ["issuewild, for a wildcard", ["issue letsencrypt.org", "issuewild ;"], certified, true, false],
     ["issue, for a wildcard without issuewild", ["issue letsencrypt.org"], certified, true, true],
-    ["a critical tag nobody knows", ["issue letsencrypt.org", "!future x"], certified, false, null],
-    ["an uncritical one", ["issue letsencrypt.org", "future x"], certified, false, true],
-    ["a critical one that is known", ["!issue letsencrypt.org"], certified, false, true],
+    ["an unknown critical tag", ["issue letsencrypt.org", "!future x"], certified, false, null],
+    ["an unknown tag that is not critical", ["issue letsencrypt.org", "future x"], certified, false, true],
+    ["a known critical tag", ["!issue letsencrypt.org"], certified, false, true],
   ];
   it.each(cases)("%s", (_what, texts, leaf, wildcard, expected) => {
     expect(allowsIssuer(rows(...texts), leaf, wildcard)).toBe(expected);

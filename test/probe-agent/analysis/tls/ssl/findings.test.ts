@@ -33,11 +33,11 @@ describe("the findings of ssl", () => {
     }
   });
 
-  it("tell no other name for a reason not to trust than trust_error does", () => {
+  it("do not reuse a trust_error as the id of a finding that does not decide trust", () => {
     for (const error of TRUST_ERRORS) expect(Object.keys(FINDING_KINDS)).not.toContain(error.replaceAll("_", "-"));
   });
 
-  it.each(TRUST_ERRORS)("state the cause of %s, critical, with what to change", (error: TrustError) => {
+  it.each(TRUST_ERRORS)("state the cause of %s as critical, and what to change", (error: TrustError) => {
     const { findings } = decideTrust({
       leaf,
       host: HOST,
@@ -67,7 +67,7 @@ describe("the findings of ssl", () => {
   });
 });
 
-describe("the stage of a certificate's end", () => {
+describe("the expiry stage of a certificate", () => {
   it.each([
     [-1, 90, "expired"],
     [0, 90, "urgent"],
@@ -77,7 +77,7 @@ describe("the stage of a certificate's end", () => {
     [31, 90, "far"],
     [2, 6, "due"],
     [3, 6, "far"],
-  ] as const)("%i days before it, of %i: %s", (left, lifetime, stage) => {
+  ] as const)("with %i of %i days left is %s", (left, lifetime, stage) => {
     expect(expiryStage(left, lifetime)).toBe(stage);
   });
 });

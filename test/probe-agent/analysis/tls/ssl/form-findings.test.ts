@@ -18,7 +18,7 @@ function warningsOf(change: ChainChange, options: { readonly unknownRoot?: boole
 }
 
 describe("warnings on the form of certificates", () => {
-  it("are silent on a good chain", () => {
+  it("are absent for a good chain", () => {
     expect(warningsOf({})).toEqual([]);
     expect(warningsOf({}, { unknownRoot: true })).toEqual([]);
   });
@@ -30,7 +30,7 @@ describe("warnings on the form of certificates", () => {
     ]);
   });
 
-  it("name the strict clients, each rule and each certificate", () => {
+  it("name strict clients, every rule and every certificate", () => {
     const change: ChainChange = {
       root: { set: [basicConstraints(true, undefined, false)] },
       intermediate: { drop: [OID.ski, OID.aki] },
@@ -43,7 +43,7 @@ describe("warnings on the form of certificates", () => {
     ]);
   });
 
-  it("speak where the root is unknown too: strict clients that know it refuse the chain all the same", () => {
+  it("are present if the root is unknown: strict clients that know it refuse the chain too", () => {
     const leaf = { drop: [OID.aki] };
     expect(warningsOf({ leaf }, { unknownRoot: true })).toEqual([
       `${STRICT}the server's certificate has no authority key identifier (AKI).`,
@@ -65,7 +65,7 @@ describe("warnings on the form of certificates", () => {
     ],
     [
       { leaf: { set: [keyUsage(USAGE.digitalSignature | USAGE.keyCertSign)] } },
-      "The server's certificate breaks RFC 5280: it is allowed to sign certificates but is not a CA certificate.",
+      "The server's certificate violates RFC 5280: it is allowed to sign certificates but is not a CA certificate.",
     ],
     [
       { intermediate: { set: [aki(Buffer.alloc(20), true)] } },
@@ -85,14 +85,14 @@ describe("warnings on the form of certificates", () => {
     expect(warningsOf(change)).toEqual([message]);
   });
 
-  it("say that browsers know no Ed25519 keys, which leaves the chain trusted", () => {
+  it("say that browsers do not support Ed25519 keys, although the chain is trusted", () => {
     const chain = buildChain({ leaf: { keys: keysOf(generateKeyPairSync("ed25519")) } }, NOW);
     const verification = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
     expect(verification.errors).toEqual([]);
     expect(formFindings(verification)).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
   });
 
-  it("say that Firefox refuses a root that an operator's server shows as its own certificate", async () => {
+  it("say that Firefox refuses a root that a server uses as its own certificate", async () => {
     const own = await issue({ dns: [CHAIN_HOST], ca: true, keyUsage: null });
     const verification = verifyChain({
       leaf: own.der,

@@ -63,10 +63,10 @@ function configured(
 
 describe("the score (SSL Labs, Server Rating Guide)", () => {
   const parts = { versions: ["tls1_2"] as const, suites: [], groups: [], key: GOOD.key, primeBits: null };
-  it("is nothing where there is nothing to score", () => {
+  it("is null if there is nothing to score", () => {
     expect(scoreParts(parts)).toBeNull();
   });
-  it("weighs 30, 30 and 40, rounded down, and a zero in one part is a zero", () => {
+  it("weighs the parts 30, 30 and 40, rounds down, and is zero if one part is", () => {
     expect(totalScore({ protocol: 97, key_exchange: 90, cipher: 90 })).toBe(92);
     expect(totalScore({ protocol: 100, key_exchange: 100, cipher: 0 })).toBe(0);
   });
@@ -86,7 +86,7 @@ describe("the score (SSL Labs, Server Rating Guide)", () => {
     expect(score).toBe(Math.floor((30 * 100 + 30 * points + 40 * 90) / 100));
     expect(grade).toBe(points <= 80 ? "B" : "A+");
   });
-  it("takes the weakest of key, prime and curve for the exchange, and half way of best and worst for the rest", () => {
+  it("uses the weakest of key, prime and curve for the exchange, and the mean of best and worst for the rest", () => {
     expect(gradeTls(GOOD).scores).toEqual({ protocol: 100, key_exchange: 100, cipher: 90 });
     const old = { tls1_0: [0x000a], ...TWO };
     const groups = [{ version: version("tls1_2"), codes: [15], complete: true }];
@@ -106,13 +106,18 @@ describe("the grade", () => {
     ["not trusted", { chainTrusted: false, errors: ["expired"] }, "T", "T"],
     ["revoked", { revocation: "revoked" }, "T", "T"],
     ["for other names", { hostnameMatch: false, errors: ["hostname_mismatch"] }, "M", "M"],
-    ["neither", { hostnameMatch: false, chainTrusted: false, errors: ["self_signed"] }, "T", "TM"],
+    [
+      "not trusted and for other names",
+      { hostnameMatch: false, chainTrusted: false, errors: ["self_signed"] },
+      "T",
+      "TM",
+    ],
     ["signed with MD5", { md5: true }, "F", "F"],
     ["without HSTS", { hsts: { kind: "absent" } }, "A", "A"],
     ["with HSTS for a day", { hsts: { kind: "sent", value: "max-age=86400" } }, "A", "A"],
-    ["with HSTS that says nothing", { hsts: { kind: "sent", value: "yes" } }, "A", "A"],
-    ["with HSTS not known", { hsts: { kind: "unknown", why: "" } }, "A", "A"],
-    ["only known not to be revoked", { revocation: "good" }, "A+", ""],
+    ["with unreadable HSTS", { hsts: { kind: "sent", value: "yes" } }, "A", "A"],
+    ["with unknown HSTS", { hsts: { kind: "unknown", why: "" } }, "A", "A"],
+    ["that is known not to be revoked", { revocation: "good" }, "A+", ""],
   ])("of a certificate or site %s", (_what, change, grade, caps) => {
     expect(graded(change)).toEqual([grade, 96, caps]);
   });
@@ -146,15 +151,15 @@ describe("the grade", () => {
   });
 });
 
-describe("what is not known", () => {
-  it("makes the grade unknown where it could change it", () => {
+describe("an unknown value", () => {
+  it("makes the grade unknown if it could change the grade", () => {
     expect(configured({ tls1_0: null, ...TWO })).toEqual([null, null, ""]);
     expect(graded({ configuration: offering(TWO, { suites: [suites("tls1_2", MODERN, false)] }) })[0]).toBeNull();
     expect(configured(TWO, { compression: null })).toEqual([null, 96, ""]);
     expect(configured({ tls1_3: null, tls1_2: MODERN })).toEqual(["A+", 96, ""]);
   });
 
-  it("leaves a grade that holds either way", () => {
+  it("leaves a grade that is the same in both cases", () => {
     expect(configured({ tls1_0: null, tls1_1: MODERN, ...TWO }, {}, { warnings: 1 })[0]).toBe("B");
     const partial = offering(TWO, { suites: [suites("tls1_2", [0x0003], false)] });
     expect(graded({ configuration: partial })[0]).toBe("F");
@@ -165,7 +170,7 @@ describe("what is not known", () => {
     ]);
   });
 
-  it("is all where no suite could be seen, but for trust", () => {
+  it("leaves no grade but that of trust if no suite is known", () => {
     expect(configured({})[0]).toBeNull();
     expect(configured({}, {}, { hostnameMatch: false })[0]).toBe("M");
   });

@@ -5,7 +5,7 @@ import { strengthOf, SUITES, suitesOf } from "#probe-agent/analysis/tls/ssl/suit
 import { opensslName } from "#probe-agent/analysis/tls/ssl/suites/openssl-name.ts";
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
 
-/** What this machine's OpenSSL says of its own suites; null where there is none. */
+/** Suites as this machine's OpenSSL describes them; null if there is no OpenSSL. */
 function opensslSuites(): { code: number; name: string; openssl: string; line: string }[] | null {
   const run = spawnSync("openssl", ["ciphers", "-V", "-stdname", "ALL:COMPLEMENTOFALL:@SECLEVEL=0"], {
     encoding: "utf8",
@@ -70,7 +70,7 @@ describe("the table of suites", () => {
     expect(suite(code)).toMatchObject({ kx, auth, bits });
   });
 
-  it("judges them", () => {
+  it("grades their strength", () => {
     const judged = (code: number) => strengthOf(suite(code));
     expect([0x1301, 0xc02f, 0xcca8, 0x009e].map(judged)).toEqual(["strong", "strong", "strong", "strong"]);
     expect([0xc013, 0x0033].map(judged)).toEqual(["acceptable", "acceptable"]);
@@ -80,8 +80,8 @@ describe("the table of suites", () => {
   });
 });
 
-describe("what is offered", () => {
-  it("is every suite a version can have, once", () => {
+describe("the suites offered", () => {
+  it("are all suites of a version, once", () => {
     const counts = VERSIONS.map((version) => {
       const { common, rare } = suiteLanes(version);
       const all = [...common.flat(), ...rare];
@@ -95,13 +95,13 @@ describe("what is offered", () => {
     expect(counts[0]).toBe(counts[1]);
   });
 
-  it("fits a short hello where it must", () => {
+  it("fit a short hello if necessary", () => {
     for (const version of VERSIONS) expect(fewSuites(version).length).toBeLessThanOrEqual(25);
     expect(fewSuites(VERSIONS[3]!)).toContain(0xc02f);
     expect(fewSuites(VERSIONS[0]!)).not.toContain(0xc02f);
   });
 
-  it("falls into faults without overlap, and what is left is good", () => {
+  it("are divided into weaknesses without overlap, and the rest is strong", () => {
     for (const version of VERSIONS) {
       const { broken, fixed, cbc } = suitesByFault(version);
       const faulty = new Set([...broken, ...fixed, ...cbc]);
