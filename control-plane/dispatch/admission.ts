@@ -5,7 +5,7 @@ export interface Enrolled {
   readonly agentId: string;
   /** Region of its join token; a hello with another region is refused. */
   readonly region: string;
-  /** Account of a private agent, which only this account may use; null: all accounts. */
+  /** Account of a private agent, which only this account can use; null for a shared agent. */
   readonly accountId: number | null;
   /** false: the agent stays attached but gets no jobs (PUT /api/admin/probes). */
   readonly enabled: boolean;
@@ -21,8 +21,8 @@ export interface Gatekeeper {
   /** Checks the client certificate of a stream: DER, null if the agent sent none. */
   admit(certificate: Uint8Array | null): Promise<Admission>;
   /**
-   * Adds a listener for changes, made at any replica, to the enrolment of agents admitted here. `null` means revoked: the
-   * stream closes immediately. All admitted agents are read again every few seconds and after a loss of the
+   * Adds a listener for changes, made at any replica, to the enrolment of agents admitted here. `null` means revoked:
+   * the stream closes immediately. All admitted agents are read again every few seconds and after a loss of the
    * database's notifications.
    */
   onChange(listener: (agentId: string, enrolled: Enrolled | null) => void): void;

@@ -5,7 +5,7 @@ import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { AbsentAgent } from "#control-plane/dispatch/presence.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
 
-/** The agents an account may use. The list is rebuilt only when an agent attaches, leaves or changes. */
+/** The agents that an account can use. The list is rebuilt only when an agent attaches, leaves or changes. */
 export interface Candidates {
   /** Shared agents and the account's own; `online` and `load` are current when they are read. */
   readonly list: readonly Candidate[];

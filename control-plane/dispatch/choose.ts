@@ -7,12 +7,12 @@ export interface Candidate extends Place {
   readonly online: boolean;
   /** Not attached here, but to another replica, and accepting jobs there. */
   readonly elsewhere: boolean;
-  /** Share of its capacity in use, from 0; may exceed 1. */
+  /** Share of its capacity in use, from 0; can exceed 1. */
   readonly load: number;
   /** Account of a private probe; null: shared. */
   readonly accountId: number | null;
   readonly capabilities: ReadonlySet<string>;
-  /** Rules for the targets it may reach. */
+  /** Rules for the targets that it is allowed to reach. */
   readonly egress: Egress;
 }
 
@@ -26,9 +26,11 @@ export interface Chosen {
 interface Choice {
   /** In the order of the items; no probe twice. */
   readonly chosen: readonly Chosen[];
-  /** Items, as written, that match no known probe at all, online or not. */
+  /** Text of the items that match no known probe at all, online or not. */
   readonly unknown: readonly string[];
-  /** Items, as written, that match known probes but no online probe. An item whose matches were all removed is in no list. */
+  /**
+   * Text of the items that match only probes that are not online. An item whose matches were all removed is in no list.
+   */
   readonly offline: readonly string[];
   /** Probes that would have been chosen for the offline items. */
   readonly missed: readonly Chosen[];
@@ -41,7 +43,7 @@ interface Choice {
  *    counts regions that already have a chosen probe as served.
  * 3. Within an item: those with all the capabilities the job needs, the network (AS, else region) used least so far,
  *    the region used least, the lowest load, the id.
- * `candidates` are those the account may use; its private ones serve items that name a place, never `all` or `nearest`.
+ * `candidates` are those the account can use; its private ones serve items that name a place, never `all` or `nearest`.
  */
 export function chooseProbes(
   candidates: readonly Candidate[],
@@ -61,13 +63,13 @@ export function chooseProbes(
   const unserved = wishes.filter(({ among }) => among.length === 0).map(({ item }) => item);
   const unknown = items.filter((item) => {
     const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
-    // `all` and `nearest` name no place: where nobody is there, nobody is there.
+    // `all` and `nearest` have no terms that name a place, so they are never unknown.
     return asked && item.terms.length > 0 && suited(candidates, item).length === 0;
   });
   const missed = unserved
     .map((item) => {
       const among = suited(candidates, item).filter((candidate) => !candidate.online && !removed.has(candidate));
-      // Whoever asks again may then be led to a replica that has it.
+      // A repeated call can then reach a replica to which the probe is attached.
       const elsewhere = among.filter((candidate) => candidate.elsewhere);
       return { item, among: elsewhere.length > 0 ? elsewhere : among };
     })
@@ -80,7 +82,7 @@ export function chooseProbes(
   };
 }
 
-/** Chooses another probe for an item after one of this region was lost; `taken`: ids that must not be used. */
+/** Chooses another probe for an item after one of this region was lost. `taken` holds ids that must not be used. */
 export function chooseInstead(
   candidates: readonly Candidate[],
   items: readonly LocationItem[],
@@ -99,8 +101,8 @@ export function chooseInstead(
 }
 
 /**
- * Chooses one online probe that `allows` accepts: with the needed capabilities first, then the lowest load, then the lowest
- * id; null when there is none.
+ * Chooses one online probe that `allows` accepts: with the needed capabilities first, then the lowest load, then the
+ * lowest id. Returns null if there is none.
  */
 export function chooseOne(
   candidates: readonly Candidate[],
@@ -123,19 +125,19 @@ export function chooseOne(
   return leader;
 }
 
-/** Expressions remembered for one list of candidates. */
+/** Maximum number of expressions cached for one list of candidates. */
 const MAX_REMEMBERED = 500;
 // Locations are read far more often than they change, and a list of candidates lives until one changes.
-const remembered = new WeakMap<readonly Candidate[], Map<string, readonly Candidate[]>>();
+const cachedMatches = new WeakMap<readonly Candidate[], Map<string, readonly Candidate[]>>();
 
 /** Returns the candidates that match an item, online or not. Results are cached for each list of candidates. */
 function suited(candidates: readonly Candidate[], item: LocationItem): readonly Candidate[] {
   const namesPlace = item.kind !== "all" && item.kind !== "nearest";
   const key = `${namesPlace ? "" : "shared "}${JSON.stringify(item.terms)}`;
-  let lists = remembered.get(candidates);
+  let lists = cachedMatches.get(candidates);
   if (lists === undefined || lists.size >= MAX_REMEMBERED) {
     lists = new Map();
-    remembered.set(candidates, lists);
+    cachedMatches.set(candidates, lists);
   }
   let list = lists.get(key);
   if (list === undefined) {

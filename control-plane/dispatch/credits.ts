@@ -68,8 +68,8 @@ function start({ clock }: HubState, job: RunningJob, session: Session): void {
 
 /** Informs an agent with unused capacity that jobs wait; a burst of jobs results in one message. */
 function askForCredits({ clock }: HubState, session: Session): void {
-  const mayHelp = session.heldBack || session.credits < session.agent.maxJobs;
-  if (!mayHelp || session.asking) return;
+  const canHelp = session.heldBack || session.credits < session.agent.maxJobs;
+  if (!canHelp || session.asking) return;
   session.asking = true;
   const ask = () => {
     session.asking = false;

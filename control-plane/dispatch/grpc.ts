@@ -14,7 +14,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import { ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
-import { noticeBroken } from "#control-plane/dispatch/grpc/broken-calls.ts";
+import { countBrokenCalls } from "#control-plane/dispatch/grpc/broken-calls.ts";
 import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
 import { acceptConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import { certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
@@ -27,28 +27,31 @@ import {
 import { serveStream } from "#control-plane/dispatch/grpc/stream.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, Security } from "#control-plane/dispatch/security.ts";
-import { spareLog } from "#control-plane/dispatch/sparing-log.ts";
+import { createRateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
 
-/** Streams have so long to end by themselves. */
+/** Time in milliseconds that streams have to end by themselves. */
 const STOP_GRACE_MS = 1_000;
-/** Lines a minute on connections that were closed; the metric counts them all. */
+/** Maximum number of log lines per minute about closed connections; the metric counts all of them. */
 const CONNECTION_LINES = 10;
 const LINES_WINDOW_MS = 60_000;
 
-/** For connections with a valid client certificate. */
+/** Options for connections with a valid client certificate. */
 const AGENT_OPTIONS: ServerOptions = {
   "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
   "grpc.max_send_message_length": MAX_JOB_BYTES,
-  // A dead peer is noticed by beats; these only clear connections whose host vanished.
+  // Beats detect a dead peer; these settings only close connections whose host has disappeared.
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 5_000,
   "grpc.keepalive_permit_without_calls": 1,
   "grpc.http2.min_ping_interval_without_data_ms": 1_000,
-  // An agent needs two.
+  // An agent needs two streams.
   "grpc.max_concurrent_streams": 16,
 };
 
-/** For all others: small messages, and little memory for frames that wait (MB; grpc-js sets no bound by itself). */
+/**
+ * Options for all other connections: small messages, and little memory for waiting frames (in MB; grpc-js has no limit
+ * itself).
+ */
 const STRANGER_OPTIONS: ServerOptions = {
   "grpc.max_receive_message_length": STRANGER_MESSAGE_BYTES,
   "grpc.max_send_message_length": STRANGER_MESSAGE_BYTES,
@@ -56,14 +59,14 @@ const STRANGER_OPTIONS: ServerOptions = {
   "grpc-node.max_session_memory": 1,
 };
 
-/** The listening wire. */
+/** The open listener for agents. */
 export interface GrpcListener {
-  /** The port in use, also where 0 was asked for. */
+  /** The port in use; the chosen one if 0 was configured. */
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** What listening takes. */
+/** Options of the listener. */
 interface GrpcOptions {
   readonly hub: Hub;
   readonly address: { readonly host: string; readonly port: number };
@@ -75,16 +78,16 @@ interface GrpcOptions {
 }
 
 /**
- * Listens for agents: TLS 1.3, and a client certificate of ours for all but Enroll. Connections without one are served
- * apart, with narrower limits. Rejects where the address cannot be bound.
+ * Listens for agents: TLS 1.3, and a client certificate of our authority for every call except Enroll. A separate
+ * server with lower limits serves connections without one. Rejects if the address cannot be bound.
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { hub, address, limits, security, clock, log, registry } = options;
-  const rejections = spareLog(log);
-  const closings = spareLog(log, CONNECTION_LINES, LINES_WINDOW_MS);
+  const rejections = createRateLimitedLog(log);
+  const closings = createRateLimitedLog(log, CONNECTION_LINES, LINES_WINDOW_MS);
   const interceptors = [
-    // First, and so next to the call itself, whose own words it listens for.
-    noticeBroken(hub, rejections),
+    // First in the list, so that it is next to the call itself and sees the status that grpc-js sends.
+    countBrokenCalls(hub, rejections),
     countCalls((peer) => connections.begin(peer)),
     awaitFirstMessage(limits.firstMessageMs, (peer) => connections.refuse(peer, "silent")),
   ];
@@ -133,7 +136,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
       rejections.close();
       closings.close();
       connections.close();
-      // Connections are not waited for: node:http2 never lets go of one that died with a write on its way.
+      // Does not wait for connections: node:http2 never releases one that died with a pending write.
       const ended = Promise.all([agents.end(), strangers.end()]);
       await Promise.race([ended, sleep(STOP_GRACE_MS, undefined, { ref: false })]);
       connections.destroy();
@@ -141,19 +144,19 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   };
 }
 
-/** A server for connections that are handed to it. Its own credentials are insecure because TLS has ended before. */
+/** Creates a server for injected connections. Its own credentials are insecure because TLS is already terminated. */
 function openServer(service: ProbeServer, options: ServerOptions, interceptors: ServerInterceptor[]) {
   const server = new Server({ ...options, interceptors });
   server.addService(ProbeService, service);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     serve: (socket: TLSSocket) => injector.injectConnection(socket),
-    /** Takes no more calls; resolves when the last one has ended. */
+    /** Accepts no more calls. Resolves when the last one has ended. */
     end: () => new Promise<void>((resolve) => server.tryShutdown(() => resolve())),
   };
 }
 
-/** The client's address without its port; grpc-js puts no brackets around IPv6. */
+/** Returns the client's address without its port. grpc-js puts no brackets around IPv6 addresses. */
 function addressOf(call: AnyCall): string {
   const peer = call.getPeer();
   const address = peer.slice(0, Math.max(0, peer.lastIndexOf(":")));

@@ -10,7 +10,10 @@ export interface AgentInfo {
   readonly version: string;
   readonly place: Place;
   readonly capabilities: ReadonlySet<string>;
-  /** Rules for the targets this agent may reach: the public internet and its allow lists; shared by agents with equal lists. */
+  /**
+   * Rules for the targets that it can reach: the public internet and its allow lists. Agents with equal lists share
+   * them.
+   */
   readonly egress: Egress;
   readonly allow: AllowLists;
   /** Initial number of concurrent jobs for this replica. */
@@ -38,7 +41,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
   const refuse = (reason: Rejection["reason"], message: string, retry = false) =>
     ({ ok: false, rejection: { reason, message, retry } }) as const;
   const misfit = misfitOf(hello.protocol);
-  // An update of either side may solve it, and so the agent retries, rarely.
+  // An update of either side can solve it, so the agent retries, but rarely.
   if (misfit !== null) return refuse("protocol", misfit, true);
   const { location } = hello;
   if (!ID.test(hello.agentId)) return refuse("identity", "agent_id must be 8 to 64 letters, digits or hyphens");
@@ -54,7 +57,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
     return refuse("identity", `lists hold at most ${MAX_ENTRIES} entries of 256 characters`);
   }
   if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags must be lower-case words");
-  // Before protocol 1.1 both were one field; since then a stream may begin without a credit.
+  // Before protocol 1.1 both were one field. Since then a stream can begin without a credit.
   const maxJobs = Math.max(hello.maxJobs, hello.credits);
   if (maxJobs < 1 || maxJobs > MAX_CREDITS) return refuse("capacity", `max_jobs must be 1 to ${MAX_CREDITS}`);
   const allow: AllowLists = { targets: hello.allowTargets, names: hello.allowNames };
@@ -106,7 +109,7 @@ function tryEgress(allow: AllowLists): Egress | null {
     egresses.set(key, made);
     return made;
   } catch {
-    return null; // net.BlockList throws on what is no address or prefix
+    return null; // net.BlockList throws if a text is not an address or prefix
   }
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 
-/** Metrics of the hub. Label values come from us or the operator (region, tool), never from a user. */
+/** Metrics of the hub. Label values come from the code or the operator (region, tool), never from a user. */
 export interface DispatchMetrics {
   readonly jobs: Counter<"tool" | "result">;
   readonly duration: Histogram<"tool">;

@@ -4,7 +4,7 @@ import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Session } from "#control-plane/dispatch/session.ts";
 
-/** Number of remembered agents that have left: their locations are offline, not unknown. */
+/** Maximum number of agents in memory that have left: their locations are offline, not unknown. */
 const MAX_REMEMBERED = 1_000;
 
 /** An agent as shown to operators. */
@@ -24,9 +24,9 @@ export interface Roster {
   leave(session: Session): boolean;
   /** Reports that the agent began to drain or that its enrolment changed. */
   changed(session: Session): void;
-  /** Removes all memory of a revoked agent. */
+  /** Removes everything that is stored about a revoked agent. */
   forget(agentId: string): void;
-  /** Returns the agents a call of this account may use, online or not; null: a call without account. */
+  /** Returns the agents that a call of this account can use, online or not; null for a call without account. */
   candidates(accountId: number | null): Candidates;
   agent(agentId: string): AgentInfo | undefined;
   rows(): AgentRow[];

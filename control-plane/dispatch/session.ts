@@ -122,14 +122,14 @@ class LiveCandidate implements Candidate {
   }
 }
 
-/** Reports whether the agent may get new jobs. */
+/** Reports whether the agent accepts new jobs. */
 function takesJobs({ draining, enrolled }: Candidacy): boolean {
   return !draining && enrolled.enabled;
 }
 
 /**
- * Returns the share of the agent's job slots in use or reserved, over all replicas: from 0; above 1, jobs wait. An agent
- * that declined a job as busy counts as full: a new job would wait for its next message on credits.
+ * Returns the share of the agent's job slots in use or reserved, over all replicas: from 0; above 1, jobs wait. An
+ * agent that declined a job as busy counts as full: a new job would wait for its next message on credits.
  */
 export function loadOf({ running, waiting, elsewhere, agent, heldBack }: Candidacy): number {
   const share = (running.size + waiting.size + elsewhere) / agent.maxJobs;
@@ -152,7 +152,7 @@ export interface RunningJob {
   readonly givenTo: Set<string>;
   /** Number of the attempt, from 1; increases when an agent is lost, not when one declines. */
   attempt: number;
-  /** Attempt that an agent accepted; 0: none. */
+  /** Attempt that an agent accepted; 0 if none. */
   accepted: number;
   /** Progress received, over all attempts. */
   readonly progress: { events: number; characters: number };

@@ -1,7 +1,7 @@
 import { ServerInterceptingCall, type ServerInterceptor } from "@grpc/grpc-js";
 import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
-import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
+import type { RateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
 
 const NO_MESSAGE: Rejection = {
   reason: "protocol",
@@ -9,19 +9,19 @@ const NO_MESSAGE: Rejection = {
   retry: true,
 };
 
-// How grpc-js words what it ends a call for without asking anybody: messages too large, or none at all.
+// Messages of grpc-js for calls that it ends by itself: a message that is too large or that cannot be decoded.
 const BROKEN = /^(?:Received message|Error deserializing|Failed to decompress)/;
 
-/** Counts and tells what ends in the wire's own hands; grpc-js says it nowhere but in the status it sends. */
-export function noticeBroken(hub: Hub, rejections: SparingLog): ServerInterceptor {
+/** Counts and logs calls that grpc-js ends by itself, which it only reports in the status that it sends. */
+export function countBrokenCalls(hub: Hub, rejections: RateLimitedLog): ServerInterceptor {
   return (_method, call) => {
     const send = call.sendStatus.bind(call);
-    let isTold = false;
+    let isReported = false;
     call.sendStatus = (end) => {
       const detail = end.details ?? "";
-      // Said again for each frame that was on its way.
-      if (!isTold && BROKEN.test(detail)) {
-        isTold = true;
+      // grpc-js sends the status again for each frame that was in transit.
+      if (!isReported && BROKEN.test(detail)) {
+        isReported = true;
         hub.refuse(NO_MESSAGE);
         rejections.warn({ peer: call.getPeer(), reason: NO_MESSAGE.reason, detail }, "agent message refused");
       }

@@ -1,15 +1,15 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { ConnectionEnd } from "#control-plane/dispatch/grpc/connection-table.ts";
 import type { AgentConnections } from "#control-plane/dispatch/grpc/connections.ts";
-import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
+import type { RateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
 
-/** Ends without a log line of their own: the refused call is logged, or the counter is enough. */
+/** Ends without a log line here, because the refused call is already logged. */
 const SILENT_ENDS: ReadonlySet<ConnectionEnd> = new Set(["refused"]);
 
-/** Counts the connections that are ended or not taken, and names some of them in the log. */
+/** Registers a counter of refused and closed connections. Returns a function that counts and logs one. */
 export function countConnectionEnds(
   registry: Registry,
-  log: SparingLog,
+  log: RateLimitedLog,
 ): (reason: ConnectionEnd, peer: string) => void {
   const ended = new Counter({
     name: "vantage_agent_connections_ended_total",
@@ -23,7 +23,7 @@ export function countConnectionEnds(
   };
 }
 
-/** Registers how many connections the agents' port holds. */
+/** Registers a gauge of the open connections to the agents' port. */
 export function registerConnectionGauge(registry: Registry, connections: Pick<AgentConnections, "counts">): void {
   registry.registerMetric(
     new Gauge({

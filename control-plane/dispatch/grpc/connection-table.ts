@@ -1,16 +1,17 @@
 import type { Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
-import { createLedger, type NoPlace } from "#control-plane/dispatch/grpc/ledger.ts";
+import { createLedger, type NoSlot } from "#control-plane/dispatch/grpc/ledger.ts";
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 
 /**
- * Why a connection was not taken or was ended from this side. handshake, unattached: its time is over. protocol: it does
- * not speak HTTP/2. volume: a stranger sent too much or called too often. displaced: a newer connection has its place.
- * refused: its call was refused. silent: its call never sent a message.
+ * Reason why this side refused or closed a connection. handshake, unattached: its deadline has passed. protocol: it
+ * does not use HTTP/2. volume: a stranger sent too much or made too many calls. displaced: a newer connection took its
+ * slot. refused: its call was refused. silent: its call never sent a message. The other reasons are limits without a
+ * free slot.
  */
 export type ConnectionEnd =
-  | NoPlace
+  | NoSlot
   | "displaced"
   | "handshake"
   | "protocol"
@@ -21,56 +22,58 @@ export type ConnectionEnd =
 
 /** An open connection. */
 interface Connection {
-  /** "address:port", as grpc-js names it. */
+  /** "address:port", as in grpc-js. */
   readonly peer: string;
   readonly socket: Socket;
+  /** Whether it has presented a valid client certificate. */
   isAgent: boolean;
-  /** Calls begun over it. */
+  /** Number of calls that began over it. */
   calls: number;
-  /** Streams attached over it. While there is one, the deadline does not count. */
+  /** Number of streams attached over it. While there is one, the deadline does not apply. */
   attached: number;
-  /** Monotonic milliseconds, and why the connection ends then. */
+  /** Monotonic milliseconds. */
   deadline: number;
+  /** Reason for the end of the connection at its deadline. */
   reason: ConnectionEnd;
 }
 
-/** The open connections of the agents' port, each with a deadline until an agent is attached over it. */
+/** The open connections to the agents' port. Each has a deadline until an agent is attached over it. */
 export interface ConnectionTable {
   find(peer: string): Connection | undefined;
-  /** Takes a new socket in; null: it has no place and was reset. */
+  /** Adds a new socket. Returns null if there was no slot and the socket was reset. */
   open(socket: Socket): Connection | null;
-  /** The TLS handshake is done: the connection has until its deadline to attach an agent. */
+  /** Starts the deadline for attaching an agent, after the TLS handshake. */
   expectAttachment(connection: Connection): void;
-  /** The connection has shown a valid certificate of this agent; false: it has no place among the agents and was reset. */
+  /** Counts the connection as one of this agent. Returns false if there was no slot and it was reset. */
   identify(connection: Connection, agent: string): boolean;
-  /** Counts a call; a stranger that calls too often is reset. */
+  /** Counts a call. Resets a stranger that makes too many calls. */
   countCall(connection: Connection): void;
-  /** An agent is attached over the connection until the returned function is called. */
+  /** Records that an agent is attached over the connection, until the returned function is called. */
   attach(connection: Connection): () => void;
-  /** The connection is to end in a moment, unless an agent is attached over it. */
+  /** Ends the connection in a moment, unless an agent is attached over it. */
   endSoon(connection: Connection, reason: "refused" | "silent"): void;
   /** Resets the connection. */
   end(connection: Connection, reason: ConnectionEnd): void;
-  /** Resets connections past their deadline, and strangers that sent too much. */
+  /** Resets connections whose deadline has passed and strangers that sent too much. */
   endOverdue(): void;
   /** Destroys every socket. */
   destroy(): void;
   counts(): { readonly strangers: number; readonly agents: number };
 }
 
-/** What a table needs. */
+/** Dependencies of a table. */
 interface ConnectionTableDeps {
   readonly limits: ConnectionLimits;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Called for each connection that is not taken or ended from this side. */
+  /** Called for each connection that this side refuses or closes. */
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
 }
 
-/** An empty table. */
+/** Creates an empty table. */
 export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableDeps): ConnectionTable {
   const ledger = createLedger(limits);
   const byPeer = new Map<string, Connection>();
-  /** Those without an attached stream. */
+  /** Connections without an attached stream. */
   const pending = new Set<Connection>();
 
   function end(connection: Connection, reason: ConnectionEnd): void {
@@ -101,13 +104,13 @@ export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableD
     open(socket) {
       const peer = peerOf(socket);
       const now = clock.monotonic();
-      const place = byPeer.has(peer) ? null : ledger.open(peer, addressGroup(socket.remoteAddress ?? ""), now);
-      if (place === null || !place.ok) {
-        onEnd(place?.reason ?? "address", peer);
+      const slot = byPeer.has(peer) ? null : ledger.open(peer, addressGroup(socket.remoteAddress ?? ""), now);
+      if (slot === null || !slot.ok) {
+        onEnd(slot?.reason ?? "address", peer);
         socket.resetAndDestroy();
         return null;
       }
-      const displaced = place.displaced === null ? undefined : byPeer.get(place.displaced);
+      const displaced = slot.displaced === null ? undefined : byPeer.get(slot.displaced);
       if (displaced !== undefined) end(displaced, "displaced");
       const connection = newConnection(peer, socket, now + limits.handshakeMs);
       byPeer.set(peer, connection);
@@ -117,10 +120,10 @@ export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableD
     },
     expectAttachment,
     identify(connection, agent) {
-      const noPlace = ledger.identify(connection.peer, agent);
-      if (noPlace === null) connection.isAgent = true;
-      else end(connection, noPlace);
-      return noPlace === null;
+      const noSlot = ledger.identify(connection.peer, agent);
+      if (noSlot === null) connection.isAgent = true;
+      else end(connection, noSlot);
+      return noSlot === null;
     },
     countCall(connection) {
       if (connection.isAgent) return;
@@ -156,7 +159,7 @@ export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableD
   };
 }
 
-/** The name of a socket's other end: "address:port". */
+/** Returns the name of a socket's peer: "address:port". */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): string {
   return `${remoteAddress}:${remotePort}`;
 }

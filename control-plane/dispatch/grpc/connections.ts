@@ -11,42 +11,48 @@ import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { listenTcp } from "#control-plane/dispatch/grpc/listen-tcp.ts";
 import type { Security } from "#control-plane/dispatch/security.ts";
 
-/** The connections of the agents' port. A peer is "address:port", as grpc-js names it. */
+/** The connections to the agents' port. A peer is "address:port", as in grpc-js. */
 export interface AgentConnections {
   readonly port: number;
   counts(): { readonly strangers: number; readonly agents: number };
-  /** A call of this peer has begun. */
+  /** Records that a call of this peer has begun. */
   begin(peer: string): void;
-  /** An agent is attached over this peer's connection, which has no deadline until the returned function is called. */
+  /**
+   * Records that an agent is attached over this peer's connection: it has no deadline until the returned function is
+   * called.
+   */
   attach(peer: string): () => void;
-  /** A call of this peer was refused or came to nothing: its connection is closed soon unless an agent is attached over it. */
+  /**
+   * Closes this peer's connection soon, unless an agent is attached over it. Call it when a call was refused or sent
+   * nothing.
+   */
   refuse(peer: string, reason?: "refused" | "silent"): void;
-  /** Takes no more connections; open ones stay. */
+  /** Accepts no more connections. Open ones stay. */
   close(): void;
   /** Ends every connection. */
   destroy(): void;
 }
 
-/** What taking connections needs. */
+/** Options of the connections. */
 interface ConnectionOptions {
   readonly address: { readonly host: string; readonly port: number };
   readonly security: Pick<Security, "authority" | "identity">;
   readonly limits: ConnectionLimits;
   readonly clock: Clock;
-  /** Takes over a connection that speaks HTTP/2, with a valid client certificate or without. */
+  /** Functions that serve an HTTP/2 connection, with a valid client certificate or without. */
   readonly serve: { agent(socket: TLSSocket): void; stranger(socket: TLSSocket): void };
-  /** Called for each connection that is not taken or ended from this side. */
+  /** Called for each connection that this side refuses or closes. */
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
 }
 
-/** Milliseconds between two sweeps for deadlines and volumes. */
+/** Interval in milliseconds between two checks of deadlines and volumes. */
 const SWEEP_MS = 250;
 
 /**
- * Listens for agents with TLS 1.3. Every client is asked for a certificate, and those without one get in, since enrolment
- * is theirs. Connections are counted before anything is spent on them, and each has a deadline until an agent is attached
- * over it. grpc-js has neither: its server accepts without bound, and an open call keeps its connection. Rejects where the
- * address cannot be bound.
+ * Listens for agents with TLS 1.3. It requests a certificate from every client, but also accepts clients without one,
+ * because they need Enroll. Connections are counted before they use other resources, and each has a deadline until an
+ * agent is attached over it. grpc-js has neither: its server accepts without limit, and an open call keeps its
+ * connection open. Rejects if the address cannot be bound.
  */
 export async function acceptConnections(options: ConnectionOptions): Promise<AgentConnections> {
   const { address, security, serve } = options;
@@ -84,7 +90,7 @@ export async function acceptConnections(options: ConnectionOptions): Promise<Age
   };
 }
 
-/** A TLS server that listens on no port: sockets are handed to it. Its certificate follows renewals. */
+/** Creates a TLS server without a port, which gets its sockets from the caller. It uses renewed certificates. */
 function openTls(security: ConnectionOptions["security"], onSecured: (socket: TLSSocket) => void): TlsServer {
   const tls = createTlsServer(tlsOptions(security));
   security.identity.onRenew((renewed) => tls.setSecureContext(tlsContext(security.authority, renewed)));
@@ -93,7 +99,7 @@ function openTls(security: ConnectionOptions["security"], onSecured: (socket: TL
   return tls;
 }
 
-/** Gives a connection whose handshake is done to the server for agents or the one for strangers. */
+/** Passes a connection after its handshake to the server for agents or to the server for strangers. */
 function routeSecured(table: ConnectionTable, serve: ConnectionOptions["serve"], socket: TLSSocket): void {
   // Without a listener a reset by the client would be an uncaught exception; "close" reports the end of the session.
   socket.on("error", () => {});
@@ -105,7 +111,7 @@ function routeSecured(table: ConnectionTable, serve: ConnectionOptions["serve"],
   if (table.identify(connection, agentOf(socket))) serve.agent(socket);
 }
 
-/** The authority issues a client certificate to one common name, the agent's id; TLS has verified the signature. */
+/** Returns the agent's id, which is the common name of its client certificate. TLS has verified the signature. */
 function agentOf(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);
 }

@@ -2,12 +2,12 @@ import type { SecureContextOptions, TlsOptions } from "node:tls";
 import type { ServerUnaryCall } from "@grpc/grpc-js";
 import type { ListenerIdentity, Security } from "#control-plane/dispatch/security.ts";
 
-/** What the listener shows, and the authority that client certificates are held to. */
+/** Returns the TLS context: the listener's certificate, and the authority that must have signed client certificates. */
 export function tlsContext(authority: string, { chain, privateKey }: ListenerIdentity): SecureContextOptions {
   return { ca: authority, cert: chain, key: privateKey, minVersion: "TLSv1.3" };
 }
 
-/** Asks every client for a certificate and lets those without one in: who may do what is decided by call. */
+/** Returns TLS options that request a client certificate but also accept clients without one. Each call checks it. */
 export function tlsOptions({ authority, identity }: Pick<Security, "authority" | "identity">): TlsOptions {
   return {
     ...tlsContext(authority, identity.current()),
@@ -17,10 +17,12 @@ export function tlsOptions({ authority, identity }: Pick<Security, "authority" |
   };
 }
 
-/** What is known of the other end of a call, whatever its kind. */
+/** A call of any kind, as far as it identifies the client. */
 export type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "getAuthContext" | "getPeer">;
 
-/** The client's certificate (DER), where the TLS layer found it valid and of our authority. */
+/**
+ * Returns the client's certificate (DER), verified by the TLS layer as signed by our authority; null if there is none.
+ */
 export function certificateOf(call: AnyCall): Uint8Array | null {
   return call.getAuthContext().sslPeerCertificate?.raw ?? null;
 }

@@ -1,6 +1,6 @@
 import { ServerInterceptingCall, status, type ServerInterceptor } from "@grpc/grpc-js";
 
-/** Reports the peer of each call as it begins. */
+/** Creates an interceptor that reports the peer of each call when it begins. */
 export function countCalls(onBegin: (peer: string) => void): ServerInterceptor {
   return (_method, call) => {
     onBegin(call.getPeer());
@@ -9,8 +9,8 @@ export function countCalls(onBegin: (peer: string) => void): ServerInterceptor {
 }
 
 /**
- * Ends a call whose first message is not complete `waitMs` milliseconds after its headers, with DEADLINE_EXCEEDED, and
- * reports its peer. grpc-js itself knows only the deadline that the client chooses.
+ * Creates an interceptor that ends a call with DEADLINE_EXCEEDED if its first message is not complete `waitMs`
+ * milliseconds after its headers, and reports its peer. grpc-js itself only has the deadline that the client chooses.
  */
 export function awaitFirstMessage(waitMs: number, onSilent: (peer: string) => void): ServerInterceptor {
   return (_method, call) => {

@@ -1,36 +1,37 @@
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 
 /**
- * A connection that was opened this long ago, milliseconds, and has shown no certificate yet gives way to a new one where
- * all places are taken. So a client that holds places and sends nothing cannot keep agents out, and a burst of agents
- * that reconnect does not displace itself.
+ * Age in milliseconds from which a connection without a certificate is closed for a new one if all slots are taken. So
+ * a client that holds slots and sends nothing cannot lock out agents, and a burst of agents that reconnect does not
+ * displace itself.
  */
 const DISPLACEABLE_AFTER_MS = 1_000;
 
-/** Why a connection gets no place. */
-export type NoPlace = "address" | "strangers" | "agent" | "agents";
+/** The limit because of which a connection gets no slot. */
+export type NoSlot = "address" | "strangers" | "agent" | "agents";
 
-/** Whether a new connection has a place; `displaced` is the connection that has to be closed for it. */
-type Place =
-  | { readonly ok: true; readonly displaced: string | null }
-  | { readonly ok: false; readonly reason: NoPlace };
+/** Whether a new connection gets a slot. `displaced` is the key of a connection that must be closed for it, or null. */
+type Slot = { readonly ok: true; readonly displaced: string | null } | { readonly ok: false; readonly reason: NoSlot };
 
-/** Counts the connections of the agents' port. Pure: connections are known by a key. */
+/** Counts the connections of the agents' port against their limits. Pure: it knows a connection only by its key. */
 interface ConnectionLedger {
-  /** A new connection of a client address, at a monotonic time in milliseconds. */
-  open(key: string, address: string, nowMs: number): Place;
-  /** The connection has shown a valid certificate of this agent; null: it has a place among the agents. */
-  identify(key: string, agent: string): NoPlace | null;
-  /** The connection is closed. */
+  /** Adds a new connection of a client address. `nowMs` is monotonic, in milliseconds. */
+  open(key: string, address: string, nowMs: number): Slot;
+  /**
+   * Counts the connection as one of this agent, whose valid certificate it has presented. Returns null if it gets a
+   * slot.
+   */
+  identify(key: string, agent: string): NoSlot | null;
+  /** Removes a connection that was closed. */
   close(key: string): void;
   counts(): { readonly strangers: number; readonly agents: number };
 }
 
 type Limits = Pick<ConnectionLimits, "strangers" | "strangersPerAddress" | "agents" | "connectionsPerAgent">;
 
-/** An empty ledger. */
+/** Creates an empty ledger. */
 export function createLedger(limits: Limits): ConnectionLedger {
-  /** In the order of their opening, as maps keep it. */
+  /** In the order in which they were opened, because maps keep the order of insertion. */
   const strangers = new Map<string, { readonly address: string; readonly openedAt: number }>();
   const byAddress = new Map<string, Set<string>>();
   const agents = new Map<string, string>();
@@ -45,7 +46,7 @@ export function createLedger(limits: Limits): ConnectionLedger {
     if (neighbours?.size === 0) byAddress.delete(stranger.address);
   }
 
-  /** The first of these keys, where it has been open for long enough. */
+  /** Returns the first of these keys if its connection is old enough to be displaced, else null. */
   function displaceable(keys: Iterable<string>, nowMs: number): string | null {
     for (const key of keys) {
       const { openedAt = nowMs } = strangers.get(key) ?? {};

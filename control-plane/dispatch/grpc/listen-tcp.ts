@@ -4,13 +4,13 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 /** Open listening sockets of one port. */
 interface TcpListener {
   readonly port: number;
-  /** Takes no more connections. */
+  /** Accepts no more connections. */
   close(): void;
 }
 
 /**
- * Listens on every address of a host: a name such as localhost may have an IPv4 and an IPv6 address. Rejects where none of
- * them can be bound. Port 0 takes a free one, the same for all.
+ * Listens on every address of a host: a name such as localhost can have an IPv4 and an IPv6 address. Rejects if none of
+ * them can be bound. Port 0 selects a free port, the same for all addresses.
  */
 export async function listenTcp(
   { host, port }: { readonly host: string; readonly port: number },

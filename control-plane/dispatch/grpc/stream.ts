@@ -9,83 +9,86 @@ import type { AttachedStream } from "#control-plane/dispatch/attach-agent.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Security } from "#control-plane/dispatch/security.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
-import type { SparingLog } from "#control-plane/dispatch/sparing-log.ts";
+import type { RateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
 
-/** A stream that says nothing is not an agent. */
+/** Time in milliseconds in which a new stream must send its hello. */
 const HELLO_TIMEOUT_MS = 5_000;
-/** Octets an agent may leave unread before it counts as stuck. */
+/** Maximum number of octets that an agent has not read yet. Above it the agent counts as stuck. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 const NO_HELLO: Rejection = { reason: "protocol", message: "the first message of a stream must be hello", retry: true };
 
 type Call = ServerDuplexStream<AgentMessage, HubMessage>;
 
-/** What serving a stream takes. */
-interface Wire {
+/** Dependencies of serving a stream. */
+interface StreamDeps {
   readonly hub: Hub;
   readonly log: Logger;
-  readonly rejections: SparingLog;
+  readonly rejections: RateLimitedLog;
   readonly security: Security;
   readonly connections: Pick<AgentConnections, "attach" | "refuse">;
 }
 
-/** Serves one Attach: admission at its hello, then every message to the hub, until either side ends it. */
-export function serveStream({ hub, log, rejections, security, connections }: Wire, call: Call): void {
-  // Asked for now: once the connection is gone there is no answer.
+/**
+ * Serves one Attach call: checks admission at its hello, then passes every message to the hub until either side ends
+ * it.
+ */
+export function serveStream({ hub, log, rejections, security, connections }: StreamDeps, call: Call): void {
+  // Read now, because it is no longer available after the connection has ended.
   const peer = call.getPeer();
   let stream: AttachedStream | null = null;
   let detach = (): void => {};
-  let isGreeted = false;
-  let over = false;
-  // The other side may leave a stream that was ended here half open for as long as it likes.
+  let hasHello = false;
+  let hasEnded = false;
+  // Also detaches when this side ends the stream, because the client can then leave it half open without limit.
   const link = createLink(call, () => detach());
-  const timer = setTimeout(() => turnAway("", hub.refuse(NO_HELLO)), HELLO_TIMEOUT_MS);
+  const timer = setTimeout(() => reject("", hub.refuse(NO_HELLO)), HELLO_TIMEOUT_MS);
   const close = () => {
-    if (over) return;
-    over = true;
+    if (hasEnded) return;
+    hasEnded = true;
     clearTimeout(timer);
     detach();
     stream?.closed();
   };
 
-  /** Decided anew when the hello is there, so that nothing that changed before it is missed. */
-  async function greet(hello: Hello): Promise<void> {
+  /** Checks admission when the hello has arrived, so that no change before it is missed, and attaches the agent. */
+  async function admitAgent(hello: Hello): Promise<void> {
     const admission = await security.gatekeeper.admit(certificateOf(call));
-    if (over) return;
-    // Before the hub has the link, which it may close at once.
+    if (hasEnded) return;
+    // Before the hub gets the link, because the hub can close it immediately.
     if (admission.ok) detach = connections.attach(peer);
     const attached = admission.ok ? hub.attach(hello, link, admission.enrolled) : hub.refuse(admission.rejection);
     if ("receive" in attached) {
       stream = attached;
       call.resume();
     } else {
-      turnAway(hello.agentId, attached);
+      reject(hello.agentId, attached);
       call.resume();
     }
   }
 
-  function turnAway(agentId: string, rejection: Rejection): void {
+  function reject(agentId: string, rejection: Rejection): void {
     rejections.warn({ peer, agent: agentId.slice(0, 64), ...rejection }, "agent rejected");
     link.close({ body: { $case: "rejected", value: rejection } });
     connections.refuse(peer);
   }
 
-  // Before the hello, so that an agent that has a stream here already can turn back (shared/wire.ts).
+  // Sent before the hello, so that an agent that already has a stream to this replica can disconnect (shared/wire.ts).
   if (certificateOf(call) !== null) {
     const named = new Metadata();
     named.set(REPLICA_HEADER, hub.replicaId);
     call.sendMetadata(named);
   }
   call.on("data", (message: AgentMessage) => {
-    if (over) return;
+    if (hasEnded) return;
     if (stream !== null) return stream.receive(message);
-    if (isGreeted) return; // what follows the hello of an agent that was turned away
-    isGreeted = true;
+    if (hasHello) return; // a message after the hello of a rejected agent
+    hasHello = true;
     clearTimeout(timer);
-    if (message.body?.$case !== "hello") return turnAway("", hub.refuse(NO_HELLO));
-    // What comes next waits for the answer.
+    if (message.body?.$case !== "hello") return reject("", hub.refuse(NO_HELLO));
+    // Later messages wait for the result.
     call.pause();
-    greet(message.body.value).catch((error: unknown) => {
+    admitAgent(message.body.value).catch((error: unknown) => {
       log.error({ err: error }, "admission of an agent failed");
       call.destroy();
     });

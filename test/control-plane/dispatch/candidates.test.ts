@@ -19,7 +19,7 @@ function absent(region: string, over: Partial<AbsentAgent> = {}): AbsentAgent {
   return { agent: infoOf(region), ...base, ...over };
 }
 
-/** What the replicas would tell, in the test's hand. */
+/** Presence whose content the test controls. */
 function tellingPresence() {
   const told = { absent: [] as readonly AbsentAgent[], replicas: [] as readonly ReplicaInfo[] };
   const changes: string[] = [];
@@ -53,7 +53,7 @@ describe("candidates", () => {
     expect(seen(null)).toEqual([["shared", true, false]]);
   });
 
-  it("are the same objects from call to call until somebody comes, leaves, drains or changes", () => {
+  it("are the same objects until an agent attaches, leaves, drains or changes", () => {
     local = startLocalHub();
     const agent = attachAgent(local.hub, helloOf("eu"));
     const first = local.hub.roster.candidates(null);
@@ -66,7 +66,7 @@ describe("candidates", () => {
     expect(local.hub.roster.candidates(null)).not.toBe(second);
   });
 
-  it("take in whom other replicas have, and whom nobody has, under the database's word", () => {
+  it("include agents of other replicas, and offline agents, with their enrolment from the database", () => {
     const { told, presence } = tellingPresence();
     local = startLocalHub({ presence });
     attachAgent(local.hub, helloOf("here"));
@@ -88,7 +88,7 @@ describe("candidates", () => {
     expect(seen(7).at(-1)).toEqual(["private", false, true]);
   });
 
-  it("bring each set of rules once, of those online anywhere, and of the operator's own agents apart", () => {
+  it("have each set of egress rules of online agents once, and separately those of shared agents", () => {
     local = startLocalHub();
     attachAgent(local.hub, helloOf("one"));
     attachAgent(local.hub, helloOf("two"));
@@ -101,7 +101,7 @@ describe("candidates", () => {
 });
 
 describe("the replicas", () => {
-  it("are told in the welcome and whenever their set changes", () => {
+  it("are sent in the welcome and whenever their set changes", () => {
     const { presence, listReplicas } = tellingPresence();
     local = startLocalHub({ presence });
     listReplicas([{ id: "a", address: "one.example:50051" }]);
@@ -120,7 +120,7 @@ describe("the replicas", () => {
     });
   });
 
-  it("hear who came, drains and left; a stream that takes another's place is no leave", () => {
+  it("learn which agents attach, drain and leave; a stream that replaces another is not a leave", () => {
     const { presence, changes } = tellingPresence();
     local = startLocalHub({ presence });
     const older = attachAgent(local.hub, helloOf("eu"));

@@ -32,35 +32,35 @@ const world: readonly Candidate[] = [
 ];
 
 describe("choosing probes", () => {
-  it("takes distinct networks first, then distinct regions, then the least loaded", () => {
+  it("prefers distinct networks, then distinct regions, then the lowest load", () => {
     expect(ids(world, "fr")).toEqual(["fr-2"]);
     expect(ids(world, "fr:2")).toEqual(["fr-2", "fr-3"]);
     expect(ids(world, "europe:3")).toEqual(["fr-2", "fr-3", "de-1"]);
     expect(ids(world, "europe:4")).toEqual(["fr-2", "fr-3", "de-1", "fr-1"]);
   });
 
-  it("takes what there is when more are asked for", () => {
+  it("chooses all probes if more are requested", () => {
     expect(ids(world, "europe:50")).toHaveLength(4);
   });
 
-  it("is stable by id between equals, whatever the order of arrival", () => {
+  it("orders equal probes by id, regardless of the order of the candidates", () => {
     const equals = ["c", "a", "b"].map((id) => probe(id, "r"));
     expect(ids(equals, "r:2")).toEqual(["a", "b"]);
     expect(ids(equals.toReversed(), "r:2")).toEqual(["a", "b"]);
   });
 
-  it("counts networks over all items, and regions where the network is not known", () => {
+  it("counts networks over all items, and regions if the network is unknown", () => {
     expect(ids(world, "de,fr")).toEqual(["de-1", "fr-3"]);
     const unknown = [probe("a1", "a"), probe("a2", "a"), probe("b1", "b", { load: 1 })];
     expect(ids(unknown, "!x+!y:2")).toEqual(["a1", "b1"]);
   });
 
-  it("never takes a probe twice", () => {
+  it("never chooses a probe twice", () => {
     expect(ids(world, "us,us,us-east,probe:us-1")).toEqual(["us-1"]);
     expect(ids(world, "fr,fr,fr,fr").toSorted()).toEqual(["fr-1", "fr-2", "fr-3"]);
   });
 
-  it("lets items with the least to choose from choose first, and answers in the order of the items", () => {
+  it("lets items with the fewest candidates choose first, and returns probes in the order of the items", () => {
     const two = [probe("a", "r", { tags: ["x"] }), probe("b", "r", { load: 0.9 })];
     const { chosen } = chooseProbes(two, items("r,x"));
     expect(chosen.map((one) => [one.probe.probe_id, one.item.text])).toEqual([
@@ -69,19 +69,19 @@ describe("choosing probes", () => {
     ]);
   });
 
-  it("takes one in each region for all, regions already served included", () => {
+  it("chooses one probe in each region for all, and counts regions that are already served", () => {
     expect(ids(world, "all").toSorted()).toEqual(["de-1", "fr-3", "us-1"]);
     expect(ids(world, "all,probe:fr-1")).toEqual(["de-1", "us-1", "fr-1"]);
     expect(ids(world, "all+europe").toSorted()).toEqual(["de-1", "fr-3"]);
   });
 
-  it("takes out what bare negations match, in whatever place they stand", () => {
+  it("removes the matches of bare negations, regardless of their position", () => {
     expect(ids(world, "all,!fr,!us-east")).toEqual(["de-1"]);
     expect(ids(world, "!as1,europe:5")).toEqual(["fr-3"]);
     expect(ids(world, "europe:5,!probe:fr-3,!DE")).toEqual(["fr-2", "fr-1"]);
   });
 
-  it("treats nearest as anywhere while there is nothing to measure by", () => {
+  it("treats nearest as anywhere, because there is no measure of distance yet", () => {
     expect(ids(world, "nearest")).toEqual(["fr-2"]);
     expect(ids(world, "nearest+us")).toEqual(["us-1"]);
   });
@@ -99,7 +99,7 @@ describe("private probes", () => {
     expect(ids(mixed, "fr:2").toSorted()).toEqual(["mine", "ours"]);
   });
 
-  it("never serve all or nearest, narrowed or not, nor stand in for a probe chosen by them", () => {
+  it("never serve all or nearest, narrowed or not, and never replace a probe chosen by them", () => {
     expect(ids(mixed, "all")).toEqual(["ours"]);
     expect(ids(mixed, "nearest")).toEqual(["ours"]);
     expect(ids(mixed, "all+fr")).toEqual(["ours"]);
@@ -120,7 +120,7 @@ describe("a job that needs capabilities", () => {
   const chosen = (raw: string, needs: string[]) =>
     chooseProbes(some, items(raw), needs).chosen.map(({ probe: { probe_id: id } }) => id);
 
-  it("goes to a probe that has all of them before a nearer network or a lower load", () => {
+  it("prefers a probe with all of them to a new network or a lower load", () => {
     expect(chosen("r1", ["traceroute"])).toEqual(["b"]);
     expect(chosen("r1", ["traceroute", "icmp4"])).toEqual(["b"]);
     expect(chosen("r1", [])).toEqual(["a"]);
@@ -128,7 +128,7 @@ describe("a job that needs capabilities", () => {
     expect(chooseOne(some, () => true, ["icmp4"])?.probe_id).toBe("b");
   });
 
-  it("goes to another where none of the place has them", () => {
+  it("goes to another probe if none of the place has them", () => {
     expect(chosen("r2", ["icmp4"])).toEqual(["d"]);
     expect(chosen("r1", ["browser"])).toEqual(["a"]);
     expect(chosen("r1:2", ["icmp4"])).toEqual(["b", "c"]);
@@ -137,33 +137,33 @@ describe("a job that needs capabilities", () => {
   });
 });
 
-describe("items nobody serves", () => {
-  it("are unknown when no probe, online or not, ever matched", () => {
+describe("items without a probe", () => {
+  it("are unknown if no known probe, online or not, matches", () => {
     expect(chooseProbes(world, items("mars,fr,us+home"))).toMatchObject({ unknown: ["mars", "us+home"], offline: [] });
   });
 
-  it("are never unknown where they name no place: then nobody is there", () => {
+  it("are never unknown if they name no place", () => {
     expect(chooseProbes([], items("all,nearest"))).toEqual({ chosen: [], unknown: [], offline: [], missed: [] });
     expect(chooseProbes([], items("all+mars")).unknown).toEqual(["all+mars"]);
   });
 
-  it("are offline when only probes that left match", () => {
+  it("are offline if only probes match that have left", () => {
     const choice = chooseProbes(world, items("jp,us-west,fr"));
     expect(choice).toMatchObject({ unknown: [], offline: ["jp", "us-west"] });
     expect(choice.chosen.map(({ probe: { probe_id: id } }) => id)).toEqual(["fr-2"]);
     expect(choice.missed.map(({ probe: { probe_id: id } }) => id)).toEqual(["jp-1", "us-2"]);
   });
 
-  it("are missed at a probe that another replica has, where there is one", () => {
+  it("prefer a probe of another replica as the missed one", () => {
     const away = [probe("off", "jp", { online: false }), probe("there", "jp", { online: false, elsewhere: true })];
     expect(chooseProbes(away, items("jp")).missed.map(({ probe: { probe_id: id } }) => id)).toEqual(["there"]);
   });
 
-  it("are neither when what they match was removed", () => {
+  it("are neither if their matches were removed", () => {
     expect(chooseProbes(world, items("de,!eu-central"))).toEqual({ chosen: [], unknown: [], offline: [], missed: [] });
   });
 
-  it("are unknown as removals only where no one could say what they mean", () => {
+  it("are unknown as removals only if they name no known location", () => {
     expect(chooseProbes(world, items("all,!eu-wset")).unknown).toEqual(["!eu-wset"]);
     expect(chooseProbes(world, items("all,!br,!oceania,!as99,!probe:gone-since")).unknown).toEqual([]);
     expect(chooseProbes(world, items("all,!datacenter,!jp")).unknown).toEqual([]);
@@ -181,7 +181,7 @@ describe("another probe after one was lost", () => {
     expect(chooseInstead(world, expression, lostOf(lost), new Set(["fr-2", "fr-3"]))).toBeNull();
   });
 
-  it("stands in the same region where the item is all", () => {
+  it("is in the same region if the item is all", () => {
     const lost = chooseProbes(world, items("all")).chosen.find(({ probe: { region } }) => region === "us-east");
     expect(lost).toBeDefined();
     if (lost === undefined) return;
@@ -192,7 +192,7 @@ describe("another probe after one was lost", () => {
 });
 
 describe("a call without locations", () => {
-  it("takes the least loaded probe online, by id between equals, and null when there is none", () => {
+  it("chooses the online probe with the lowest load, then the lowest id, or null if there is none", () => {
     expect(chooseOne(world)?.probe_id).toBe("fr-2");
     expect(chooseOne([probe("b", "r"), probe("a", "r")])?.probe_id).toBe("a");
     expect(chooseOne([probe("a", "r", { online: false })])).toBeNull();

@@ -17,12 +17,12 @@ afterEach(() => {
   local.hub.stop();
 });
 
-/** The hub's beats, oldest first. */
+/** Returns the hub's beats, oldest first. */
 const beatsOf = (agent: AttachedAgent) =>
   agent.messages.flatMap(({ body }) => (body?.$case === "beat" ? [body.value] : []));
 
 describe("an agent with one credit", () => {
-  it("does the single job of one account next, though another has a thousand waiting", async () => {
+  it("runs the single job of one account next, even if another account has a thousand waiting", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
     const many = Array.from({ length: 1_000 }, () => local.run(["agent-eu"], { accountId: 1, params: "many" }));
     const single = local.run(["agent-eu"], { accountId: 2, params: "single" });
@@ -35,7 +35,7 @@ describe("an agent with one credit", () => {
     expect((await Promise.all(many)).every((answer) => answer.kind === "outcome")).toBe(true);
   }, 20_000);
 
-  it("refuses at once what is over an account's share of the line, and nobody else's", async () => {
+  it("immediately refuses jobs above an account's share of the queue, but not those of others", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
     const waiting = Array.from({ length: MAX_WAITING_PER_ACCOUNT + 1 }, () =>
       local.run(["agent-eu"], { accountId: 1 }),
@@ -52,7 +52,7 @@ describe("an agent with one credit", () => {
 });
 
 describe("credits", () => {
-  it("are asked for at once when jobs begin to wait, at most every 50 ms, one word for a burst", async () => {
+  it("are requested immediately when jobs begin to wait, at most every 50 ms, once for a burst", async () => {
     local.hub.stop();
     vi.useFakeTimers();
     const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -77,7 +77,7 @@ describe("credits", () => {
     await Promise.all(jobs);
   });
 
-  it("are not asked for where the agent has no more to give", async () => {
+  it("are not requested if the agent has no more", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 2 }));
     const jobs = Array.from({ length: 5 }, () => local.run(["agent-eu"]));
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -86,7 +86,7 @@ describe("credits", () => {
     await Promise.all(jobs);
   });
 
-  it("may fall below what runs, to nothing, and rise again, never above the agent's own most", async () => {
+  it("can fall below the number of running jobs, to 0, and rise again to the agent's maximum", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 3, maxJobs: 4 }));
     const jobs = Array.from({ length: 8 }, () => local.run(["agent-eu"]));
     expect(agent.jobs).toHaveLength(3);
@@ -101,7 +101,7 @@ describe("credits", () => {
     expect((await Promise.all(jobs)).every((answer) => answer.kind === "outcome")).toBe(true);
   });
 
-  it("make the load of an agent by its whole pool, what it does for other replicas included", () => {
+  it("result in a load relative to all slots of the agent, including jobs for other replicas", () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 5, maxJobs: 20 }));
     void local.run(["agent-eu"]);
     const load = () => local.hub.roster.candidates(null).list[0]?.load;
@@ -123,7 +123,7 @@ describe("a job declined as busy", () => {
     expect(await local.figures("vantage_jobs_declined_total")).toEqual({ busy: 1 });
   });
 
-  it("waits for the agent's next word on credits where there is no other, first in line and without a spin", async () => {
+  it("waits first in the queue for the only agent's next credits message, without a busy loop", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 10 }));
     const first = local.run(["agent-eu"], { params: "first" });
     agent.decline(agent.jobs[0], "busy");
@@ -139,7 +139,7 @@ describe("a job declined as busy", () => {
     expect(await Promise.all([first, second])).toMatchObject([{ kind: "outcome" }, { kind: "outcome" }]);
   });
 
-  it("is not offered again to that agent because another job ends there", async () => {
+  it("is not offered to that agent again when another job ends there", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 10 }));
     const other = local.run(["agent-eu"], { params: "other" });
     const declined = local.run(["agent-eu"], { params: "declined" });
@@ -152,7 +152,7 @@ describe("a job declined as busy", () => {
     expect(await declined).toMatchObject({ kind: "outcome", attempt: 1 });
   });
 
-  it("keeps the agent from being chosen where another is free, until its next word on credits", async () => {
+  it("prevents the choice of that agent while another is free, until its next credits message", async () => {
     const agent = attachAgent(local.hub, helloOf("eu"));
     const load = () => local.hub.roster.candidates(null).list[0]?.load;
     const answer = local.run(["agent-eu"]);
@@ -164,7 +164,7 @@ describe("a job declined as busy", () => {
     expect(await answer).toMatchObject({ kind: "outcome" });
   });
 
-  it("is busy at its deadline at the latest", async () => {
+  it("is answered as busy at its deadline at the latest", async () => {
     const agent = attachAgent(local.hub, helloOf("eu"));
     const answer = local.run(["agent-eu"], { deadlineMs: 50 });
     agent.decline(agent.jobs[0], "busy");
@@ -173,7 +173,7 @@ describe("a job declined as busy", () => {
 });
 
 describe("a job declined as incapable or draining", () => {
-  it("never comes back to that agent; where there is no other it has an answer at once", async () => {
+  it("never returns to that agent; without another agent it is answered immediately", async () => {
     const one = attachAgent(local.hub, helloOf("eu"));
     const two = attachAgent(local.hub, helloOf("us"));
     const answer = local.run(["agent-eu", "agent-us"]);

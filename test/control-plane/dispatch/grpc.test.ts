@@ -28,14 +28,14 @@ afterEach(async () => {
   await door.listener.stop();
 });
 
-/** What a job through the agent of region eu comes to. */
+/** Runs a job on the agent of region eu and returns its answer. */
 async function runOn(agent: ScriptedAgent): Promise<JobAnswer> {
   const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => "agent-eu" });
   agent.answer(await agent.nextJob(), ok({ fine: true }));
   return answer;
 }
 
-it("garbage on the port ends that connection and nothing else", async () => {
+it("garbage on the port only ends that connection", async () => {
   const agent = await attachScripted(door, helloOf("eu"));
   for (const bytes of [randomBytes(4_096), Buffer.from("GET / HTTP/1.1\r\n\r\n")]) {
     const socket = connect(door.grpcPort, "127.0.0.1");
@@ -59,9 +59,9 @@ it("an oversized message ends its stream, and the agent's jobs move on", async (
   expect(await runOn(agent)).toMatchObject({ kind: "outcome", outcome: ok({ fine: true }) });
 });
 
-it("a stream that does not say hello, or says something else first, is closed", async () => {
+it("a stream without a hello, or with another first message, is closed", async () => {
   const authority = await fetchAuthority(door.grpcPort, door.admitAs("agent-eu", "eu"));
-  // Apart, since a refusal closes the whole connection.
+  // On separate connections, because a refusal closes the whole connection.
   const clients = [1, 2].map(() => dialProbe(door.grpcPort, clientCredentials(authority)));
   const [mute, impatient] = clients.map((client) => client.attach());
   impatient?.write({ body: { $case: "draining", value: {} } });
@@ -70,7 +70,7 @@ it("a stream that does not say hello, or says something else first, is closed", 
   expect(hub.roster.rows()).toEqual([]);
 });
 
-it("stops without waiting for connections that will not end, and closes them", async () => {
+it("the listener stops without waiting for connections that do not end, and closes them", async () => {
   const socket = connect({ port: door.grpcPort, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {}).resume();
   const ended = once(socket, "end");

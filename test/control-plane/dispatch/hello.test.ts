@@ -31,7 +31,7 @@ function recordedHello(): Hello {
 }
 
 describe("a recorded agent of protocol 1.0", () => {
-  it("is taken in, given jobs, and its beats count", async () => {
+  it("is accepted and gets jobs, and its beats count", async () => {
     const agent = attachAgent(local.hub, recordedHello());
     expect(agent.messages[0]?.body).toMatchObject({ $case: "welcome", value: { protocol: PROTOCOL } });
     const answer = local.run([agent.id]);
@@ -51,7 +51,7 @@ describe("a recorded agent of protocol 1.0", () => {
     expect(local.hub.roster.candidates(null).list).toMatchObject([{ region: "eu-west", online: false }]);
   });
 
-  it("takes as many jobs in all as it says credits, and speaks in octets that today's code writes too", () => {
+  it("accepts as many jobs in total as it has credits, and its octets equal those of today's code", () => {
     const read = readHello(recordedHello());
     expect(read).toMatchObject({ ok: true, agent: { credits: 200, maxJobs: 200, place: { region: "eu-west" } } });
     for (const name of ["hello", "beat", "accepted", "draining"] as const) {
@@ -66,7 +66,7 @@ describe("a hello", () => {
     return read.ok ? "ok" : read.rejection;
   };
 
-  it("of a newer minor version is taken", () => {
+  it("of a newer minor version is accepted", () => {
     expect(reading({ protocol: { major: PROTOCOL.major, minor: PROTOCOL.minor + 5 } })).toBe("ok");
   });
 
@@ -74,19 +74,19 @@ describe("a hello", () => {
     [{ major: PROTOCOL.major + 1, minor: 0 }, "update the control plane"],
     [{ major: PROTOCOL.major - 1, minor: 9 }, "update the agent"],
     [undefined, "update the agent"],
-  ])("of protocol %j is refused with what to do, and may try again, rarely", (protocol, advice) => {
+  ])("of protocol %j is refused with advice, and can be retried rarely", (protocol, advice) => {
     const refused = reading({ protocol });
     expect(refused).toMatchObject({ reason: "protocol", retry: true });
     expect(refused).toMatchObject({ message: expect.stringContaining(advice) as string });
   });
 
-  it("may begin without a credit where the agent has places, and asks for a bounded number of them", () => {
+  it("can have no credit at first if the agent has slots, and its number of slots is bounded", () => {
     expect(reading({ credits: 0, maxJobs: 5 })).toBe("ok");
     expect(reading({ credits: 0, maxJobs: 0 })).toMatchObject({ reason: "capacity" });
     expect(reading({ credits: 1, maxJobs: 4_000_000_000 })).toMatchObject({ reason: "capacity" });
   });
 
-  it("with the allow lists of another has one set of rules with it", () => {
+  it("with the same allow lists as another shares its set of rules", () => {
     const one = readHello(helloOf("eu"));
     const two = readHello(helloOf("us"));
     const three = readHello(helloOf("us", { allowTargets: [] }));

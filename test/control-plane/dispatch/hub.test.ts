@@ -25,7 +25,7 @@ afterEach(async () => {
   await door.listener.stop();
 });
 
-/** A job for the agents named, in that order of preference. */
+/** Runs a job on one of the named agents, in this order of preference. */
 function jobFor(agentIds: readonly string[], over: Partial<JobRequest> = {}): JobRequest {
   return {
     tool: "check",
@@ -45,7 +45,7 @@ async function counter(name: string): Promise<Record<string, number>> {
 }
 
 describe("a job", () => {
-  it("goes to the agent of choice and its result comes back", async () => {
+  it("goes to the chosen agent and returns its result", async () => {
     const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"], { params: '{"url":"x"}' }));
     const job = await agent.nextJob();
@@ -59,11 +59,11 @@ describe("a job", () => {
     });
   });
 
-  it("is answered at once when nobody can take it", async () => {
+  it("is answered immediately if no agent can run it", async () => {
     expect(await hub.run(jobFor(["agent-eu"]))).toEqual({ kind: "unavailable", reason: "no_probe" });
   });
 
-  it("moves to another agent when its agent's stream is cut, as the next attempt", async () => {
+  it("moves to another agent as the next attempt when its agent's stream is cut", async () => {
     const first = await attachScripted(door, helloOf("eu"));
     const second = await attachScripted(door, helloOf("us"));
     const restarts: unknown[] = [];
@@ -78,7 +78,7 @@ describe("a job", () => {
     expect(restarts).toEqual([["agent-eu", 2, "closed"]]);
   });
 
-  it("is unavailable at once when its only agent is lost", async () => {
+  it("is immediately unavailable when its only agent is lost", async () => {
     const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     await agent.nextJob();
@@ -86,7 +86,7 @@ describe("a job", () => {
     expect(await answer).toEqual({ kind: "unavailable", reason: "probe_lost" });
   });
 
-  it("leaves an agent that falls silent within 5 seconds", async () => {
+  it("leaves a silent agent within 5 s", async () => {
     const silent = await attachScripted(door, helloOf("eu"));
     const startedAt = systemClock.monotonic();
     const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 20_000 }));
@@ -96,7 +96,7 @@ describe("a job", () => {
     await silent.ended;
   });
 
-  it("goes on without using an attempt when an agent declines it", async () => {
+  it("continues without using an attempt when an agent declines it", async () => {
     const busy = await attachScripted(door, helloOf("eu"));
     const free = await attachScripted(door, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
@@ -108,7 +108,7 @@ describe("a job", () => {
     expect(await answer).toMatchObject({ kind: "outcome", attempt: 1 });
   });
 
-  it("waits for a credit, in order, and no agent holds more than it offered", async () => {
+  it("waits for a credit, in order, and no agent gets more jobs than its credits", async () => {
     const agent = await attachScripted(door, helloOf("eu", { credits: 2 }));
     const answers = [1, 2, 3, 4].map((n) => hub.run(jobFor(["agent-eu"], { params: String(n) })));
     const held = [await agent.nextJob(), await agent.nextJob()];
@@ -121,7 +121,7 @@ describe("a job", () => {
     expect(await Promise.all(answers)).toHaveLength(4);
   });
 
-  it("is the probe's failure when the agent says nothing by the deadline, and the agent is told to stop", async () => {
+  it("is a failure of the probe if the agent has not answered by the deadline, and is cancelled there", async () => {
     const agent = await attachScripted(door, helloOf("eu"));
     const answer = await hub.run(jobFor(["agent-eu"], { deadlineMs: 200 }));
     expect(answer).toMatchObject({
@@ -131,7 +131,7 @@ describe("a job", () => {
     await expect.poll(() => agent.messages.some((message) => message.body?.$case === "cancel")).toBe(true);
   });
 
-  it("is cancelled on the agent when the caller goes away", async () => {
+  it("is cancelled on the agent when the caller disconnects", async () => {
     const agent = await attachScripted(door, helloOf("eu"));
     const caller = new AbortController();
     const answer = hub.run(jobFor(["agent-eu"], { signal: caller.signal }));
@@ -143,7 +143,7 @@ describe("a job", () => {
 });
 
 describe("a result", () => {
-  it("of an earlier attempt, of another agent or said twice is dropped and counted", async () => {
+  it("of an earlier attempt or another agent, or a repeated one, is dropped and counted", async () => {
     const first = await attachScripted(door, helloOf("eu"));
     const second = await attachScripted(door, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
@@ -160,14 +160,14 @@ describe("a result", () => {
 
   it.each([
     ["not JSON", "{", "invalid_result"],
-    ["of no known status", '{"status":"fine"}', "invalid_result"],
+    ["with an unknown status", '{"status":"fine"}', "invalid_result"],
     [
       "with an unknown stage",
       JSON.stringify({ ...failed("dns", "target", "x", "y"), stage: "moon" }),
       "invalid_result",
     ],
     ["too large", JSON.stringify(ok({ filler: "x".repeat(MAX_RESULT_BYTES) })), "result_too_large"],
-  ])("that is %s is the probe's failure", async (_what, outcome, reason) => {
+  ])("(%s) is a failure of the probe", async (_what, outcome, reason) => {
     const agent = await attachScripted(door, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     const { jobId, attempt } = await agent.nextJob();
@@ -177,7 +177,7 @@ describe("a result", () => {
 });
 
 describe("an agent", () => {
-  it("is turned away with the reason when its hello cannot be taken", async () => {
+  it("is rejected with the reason if its hello is invalid", async () => {
     const refused = async (over: Parameters<typeof helloOf>[1]) => {
       const agent = await attachScripted(door, helloOf("eu", over));
       await agent.ended;
@@ -191,7 +191,7 @@ describe("an agent", () => {
     expect(hub.roster.rows()).toEqual([]);
   });
 
-  it("that dials again under its name replaces its older stream", async () => {
+  it("that connects again with its id replaces its older stream", async () => {
     const older = await attachScripted(door, helloOf("eu"));
     const newer = await attachScripted(door, helloOf("eu"));
     await older.ended;
@@ -200,7 +200,7 @@ describe("an agent", () => {
     expect(await answer).toMatchObject({ kind: "outcome" });
   });
 
-  it("is offered no new jobs while it drains and is remembered as offline when it is gone", async () => {
+  it("gets no new jobs while it drains, and is known as offline after it has left", async () => {
     const agent = await attachScripted(door, helloOf("eu"));
     agent.send({ body: { $case: "draining", value: {} } });
     await expect.poll(() => hub.roster.rows()[0]?.status).toBe("draining");
@@ -209,7 +209,7 @@ describe("an agent", () => {
     await expect.poll(() => hub.roster.rows()[0]?.status).toBe("offline");
   });
 
-  it("that sends garbage before hello is cut off, and nobody else notices", async () => {
+  it("that sends garbage before its hello is disconnected, without effect on others", async () => {
     const good = await attachScripted(door, helloOf("eu"));
     const bad = await attachScripted(door, helloOf("us", { agentId: "x" }));
     await bad.ended;

@@ -20,24 +20,27 @@ describe("the jobs of an agent that is lost", () => {
   it.each([
     ["closed", (_: LocalHub, cut: () => void) => cut()],
     ["revoked", ({ hub }: LocalHub) => hub.applyEnrolment("agent-eu", null)],
-  ] as const)("(%s) go to another as the next attempt, what waited as the same one", async (reason, lose) => {
-    const first = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
-    const second = attachAgent(local.hub, helloOf("us"));
-    const ran = local.run(["agent-eu", "agent-us"], { params: "ran" });
-    const waited = local.run(["agent-eu", "agent-us"], { params: "waited" });
-    lose(local, () => first.cut());
-    expect(second.jobs.map(({ params, attempt }) => [params, attempt])).toEqual([
-      ["ran", 2],
-      ["waited", 1],
-    ]);
-    for (const job of second.jobs) second.answer(job, ok({}));
-    expect(await Promise.all([ran, waited])).toMatchObject([{ kind: "outcome" }, { kind: "outcome" }]);
-    expect(await local.figures("vantage_lease_losses_total")).toEqual({ [reason]: 1 });
-    expect(await local.figures("vantage_jobs_redispatched_total")).toEqual({ [reason]: 1 });
-    expect(await local.figures("vantage_agents_detached_total")).toEqual({ [reason]: 1 });
-  });
+  ] as const)(
+    "(%s) go to another: running jobs as the next attempt, waiting jobs as the same one",
+    async (reason, lose) => {
+      const first = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
+      const second = attachAgent(local.hub, helloOf("us"));
+      const ran = local.run(["agent-eu", "agent-us"], { params: "ran" });
+      const waited = local.run(["agent-eu", "agent-us"], { params: "waited" });
+      lose(local, () => first.cut());
+      expect(second.jobs.map(({ params, attempt }) => [params, attempt])).toEqual([
+        ["ran", 2],
+        ["waited", 1],
+      ]);
+      for (const job of second.jobs) second.answer(job, ok({}));
+      expect(await Promise.all([ran, waited])).toMatchObject([{ kind: "outcome" }, { kind: "outcome" }]);
+      expect(await local.figures("vantage_lease_losses_total")).toEqual({ [reason]: 1 });
+      expect(await local.figures("vantage_jobs_redispatched_total")).toEqual({ [reason]: 1 });
+      expect(await local.figures("vantage_agents_detached_total")).toEqual({ [reason]: 1 });
+    },
+  );
 
-  it("end at once where no other matches", async () => {
+  it("end immediately if no other agent matches", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
     const answers = [local.run(["agent-eu"]), local.run(["agent-eu"])];
     agent.cut();
@@ -48,7 +51,7 @@ describe("the jobs of an agent that is lost", () => {
     expect(await local.figures("vantage_jobs_redispatched_total")).toEqual({});
   });
 
-  it("go to its own new stream where it dials again before the old one is seen to end", async () => {
+  it("go to its own new stream if it reconnects before the end of the old one is noticed", async () => {
     const older = attachAgent(local.hub, helloOf("eu"));
     const answer = local.run(["agent-eu"]);
     const newer = attachAgent(local.hub, helloOf("eu"));
@@ -70,7 +73,7 @@ describe("the jobs of an agent that is lost", () => {
     expect(agents.map(({ jobs }) => jobs.map((job) => job.attempt))).toEqual([[1], [2], [3], []]);
   });
 
-  it("are given to no third where two agents failed while they ran them", async () => {
+  it("are not given to a third agent after two failed while they ran them", async () => {
     const agents = ["r1", "r2", "r3"].map((region) => attachAgent(local.hub, helloOf(region)));
     const answer = local.run(agents.map(({ id }) => id));
     for (const agent of agents.slice(0, 2)) {
@@ -87,7 +90,7 @@ describe("the jobs of an agent that is lost", () => {
     expect(local.lines.filter(({ level }) => level === 40)).toMatchObject([{ tool: "check", agent: "agent-r2" }]);
   });
 
-  it("go on where an agent had declined them or was shutting down", async () => {
+  it("continue if an agent had not accepted them or was shutting down", async () => {
     const agents = ["r1", "r2", "r3", "r4"].map((region) => attachAgent(local.hub, helloOf(region)));
     const [declining, draining, crashing, last] = agents;
     const answer = local.run(agents.map(({ id }) => id));
@@ -101,7 +104,7 @@ describe("the jobs of an agent that is lost", () => {
     expect(await answer).toMatchObject({ outcome: ok({}), agentId: "agent-r4", attempt: 3 });
   });
 
-  it("move on within 5 seconds where it falls silent, though its stream stands", async () => {
+  it("move to another agent within 5 s if it is silent, even if its stream is open", async () => {
     local.hub.stop();
     vi.useFakeTimers();
     const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -121,7 +124,7 @@ describe("the jobs of an agent that is lost", () => {
     expect(await local.figures("vantage_lease_losses_total")).toEqual({ silent: 1 });
   });
 
-  it("stay where they are while the control plane itself is held up and hears nobody", async () => {
+  it("stay with their agents while the control plane itself is delayed and reads no messages", async () => {
     local.hub.stop();
     vi.useFakeTimers();
     const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
@@ -139,7 +142,7 @@ describe("the jobs of an agent that is lost", () => {
 });
 
 describe("a message", () => {
-  it("of another agent's job is dropped, counted as foreign and told once a minute", async () => {
+  it("for another agent's job is dropped, counted as foreign and logged once a minute", async () => {
     const holder = attachAgent(local.hub, helloOf("eu"));
     const forger = attachAgent(local.hub, helloOf("us"));
     const answer = local.run(["agent-eu"]);
@@ -151,7 +154,7 @@ describe("a message", () => {
     expect(local.lines.filter(({ level }) => level === 40)).toMatchObject([{ agent: "agent-us" }]);
   });
 
-  it("late, said twice or about no job at all is unknown; about an earlier attempt, stale", async () => {
+  it("that is late, repeated or for no job counts as unknown; for an earlier attempt as stale", async () => {
     const first = attachAgent(local.hub, helloOf("eu"));
     const second = attachAgent(local.hub, helloOf("us"));
     const answer = local.run(["agent-eu", "agent-us"]);
@@ -166,7 +169,7 @@ describe("a message", () => {
     expect(await local.figures("vantage_agent_messages_dropped_total")).toEqual({ stale: 2, unknown: 2 });
   });
 
-  it("with a result says how much of the time was ours", async () => {
+  it("with a result and an impossible duration counts as an overhead of 0", async () => {
     const agent = attachAgent(local.hub, helloOf("eu"));
     const answer = local.run(["agent-eu"]);
     agent.answer(agent.jobs[0], ok({}), 4_000_000_000);
@@ -176,7 +179,7 @@ describe("a message", () => {
 });
 
 describe("an agent's enrolment", () => {
-  it("disabled: it keeps what it runs, gets nothing new, and what waits for it moves on", async () => {
+  it("if disabled, it keeps running jobs and gets no new ones, and its waiting jobs move to others", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
     const other = attachAgent(local.hub, helloOf("us"));
     const running = local.run(["agent-eu", "agent-us"]);
@@ -194,7 +197,7 @@ describe("an agent's enrolment", () => {
     expect(candidate()).toMatchObject({ online: true });
   });
 
-  it("revoked: its stream ends with the reason, and it is no place any more", () => {
+  it("if revoked, its stream ends with the reason, and it is no longer a location", () => {
     const agent = attachAgent(local.hub, helloOf("eu"));
     local.hub.applyEnrolment("agent-eu", null);
     expect(agent.closed).toBe(true);
@@ -206,7 +209,7 @@ describe("an agent's enrolment", () => {
   });
 });
 
-it("an agent that drains keeps what it runs, and what waits for it moves on", async () => {
+it("an agent that drains keeps running jobs, and its waiting jobs move to others", async () => {
   const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
   const answers = [local.run(["agent-eu"]), local.run(["agent-eu"])];
   agent.drain();

@@ -6,17 +6,17 @@ import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
-/** A hub without a wire, and what it counted and logged. */
+/** A hub without a network, with its metrics and log. */
 export interface LocalHub {
   readonly hub: Hub;
   readonly lines: readonly Record<string, unknown>[];
-  /** A job for the agents named, in that order of preference. */
+  /** Runs a job on one of the named agents, in this order of preference. */
   run(agentIds: readonly string[], over?: Partial<JobRequest>): Promise<JobAnswer>;
-  /** Values of a metric by its labels, joined by commas. */
+  /** Returns the values of a metric by its labels, joined by commas. */
   figures(name: string): Promise<Record<string, number>>;
 }
 
-/** Starts one; stop its hub afterwards. */
+/** Creates a hub. The caller must stop it. */
 export function startLocalHub(options: { readonly clock?: Clock; readonly presence?: Presence } = {}): LocalHub {
   const registry = new Registry();
   const lines: Record<string, unknown>[] = [];

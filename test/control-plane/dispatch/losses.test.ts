@@ -9,7 +9,7 @@ const loss = (reason: LossReason, over: Partial<Loss> = {}): Loss => ({
 });
 
 describe("after its losses a job", () => {
-  it("goes on to a second agent, whatever became of the first", () => {
+  it("goes to a second agent, regardless of how the first was lost", () => {
     for (const reason of ["closed", "silent", "replaced", "revoked", "stopped"] as const) {
       expect(afterLosses([loss(reason)])).toBe("again");
     }
@@ -19,7 +19,7 @@ describe("after its losses a job", () => {
     ["closed", "closed"],
     ["closed", "silent"],
     ["silent", "silent"],
-  ] as const)("is suspect where agents that ran it crashed or hung: %s, %s", (first, second) => {
+  ] as const)("is suspect if agents that ran it crashed or hung: %s, %s", (first, second) => {
     expect(afterLosses([loss(first), loss(second)])).toBe("suspect");
     expect(afterLosses([loss(first), loss("replaced"), loss(second)])).toBe("suspect");
   });
@@ -27,9 +27,9 @@ describe("after its losses a job", () => {
   it.each([
     ["had not accepted it", loss("closed", { accepted: false })],
     ["was shutting down", loss("closed", { draining: true })],
-    ["dialed again", loss("replaced")],
+    ["reconnected", loss("replaced")],
     ["was revoked", loss("revoked")],
-  ])("is not suspect for the loss of an agent that %s", (_, harmless) => {
+  ])("is not suspect after the loss of an agent that %s", (_, harmless) => {
     expect(afterLosses([loss("closed"), harmless])).toBe("again");
     expect(afterLosses([loss("closed"), harmless, harmless])).toBe("exhausted");
   });

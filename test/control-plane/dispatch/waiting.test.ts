@@ -17,7 +17,7 @@ function takeAll(queue: { next(): Entry | undefined }): string[] {
 }
 
 describe("the waiting queue", () => {
-  it("serves one account first come, first served", () => {
+  it("serves the jobs of one account in order of arrival", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of entries(1, 3)) expect(queue.add(entry)).toBe(true);
     expect(queue.size).toBe(3);
@@ -25,13 +25,13 @@ describe("the waiting queue", () => {
     expect(queue.size).toBe(0);
   });
 
-  it("lets accounts take turns, those without one included", () => {
+  it("lets accounts take turns, and includes callers without an account", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of [...entries(1, 3), ...entries(2, 1), ...entries(null, 2)]) queue.add(entry);
     expect(takeAll(queue)).toEqual(["1/1", "2/1", "null/1", "1/2", "null/2", "1/3"]);
   });
 
-  it("gives the single job of an account the second place behind a thousand of another", () => {
+  it("serves the single job of an account second, before a thousand of another", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of entries(1, 1_000)) queue.add(entry);
     expect(queue.next()?.name).toBe("1/1");
@@ -39,7 +39,7 @@ describe("the waiting queue", () => {
     expect([queue.next()?.name, queue.next()?.name]).toContain("2/1");
   });
 
-  it("refuses what is over an account's share, and over the whole, at once", () => {
+  it("refuses jobs above an account's share or above the total immediately", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of entries(1, MAX_WAITING_PER_ACCOUNT)) expect(queue.add(entry)).toBe(true);
     expect(queue.add({ accountId: 1, name: "over" })).toBe(false);
@@ -50,7 +50,7 @@ describe("the waiting queue", () => {
     expect(queue.size).toBe(MAX_WAITING);
   });
 
-  it("puts back what got nothing for its turn in front of everyone", () => {
+  it("puts a returned job in front of all others", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of [...entries(1, 2), ...entries(2, 1)]) queue.add(entry);
     const first = queue.next();
@@ -61,7 +61,7 @@ describe("the waiting queue", () => {
     expect(takeAll(queue)).toEqual(["1/1", "2/1", "1/2"]);
   });
 
-  it("forgets who is removed, and knows who waits", () => {
+  it("removes jobs, and lists those that wait", () => {
     const queue = createWaitingQueue<Entry>();
     const [one, two] = entries(1, 2) as [Entry, Entry];
     queue.add(one);

@@ -24,7 +24,7 @@ import {
 } from "#test/support/raw-session.ts";
 import { attachScripted, helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
-// The product's own deadlines are 5, 10, 15 and 1 s.
+// The default deadlines are 5, 10, 15 and 1 s.
 const SHORT = { handshakeMs: 300, firstMessageMs: 300, unattachedMs: 900, refusedMs: 100 };
 const SOON = { timeout: 10_000, interval: 20 };
 const log = pino({ level: "silent" });
@@ -51,7 +51,7 @@ const kept = <T extends { destroy(): void }>(each: T): T => {
   return each;
 };
 
-/** An enrolled agent that is not attached. */
+/** Enrols an agent that does not attach. */
 async function enrolled(agentId: string): Promise<AgentIdentity> {
   const token = door.admitAs(agentId, "eu");
   const request = await makeRequest();
@@ -71,23 +71,23 @@ async function runOn(agent: ScriptedAgent, agentId: string): Promise<unknown> {
   return answer;
 }
 
-/** Connections that were refused or closed by the listener, by why. */
+/** Returns the number of connections that the listener refused or closed, by reason. */
 async function ends(): Promise<Record<string, number>> {
   const metric = await door.registry.getSingleMetric("vantage_agent_connections_ended_total")?.get();
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["reason"], value]));
 }
 
-/** Open connections, by client. */
+/** Returns the number of open connections, by kind of client. */
 async function counts(): Promise<Record<string, number>> {
   const metric = await door.registry.getSingleMetric("vantage_agent_connections")?.get();
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["client"], value]));
 }
 
 const { enroll, renew, attach: attachMethod } = ProbeService;
-/** A message that says it has 100,000 octets and sends 15 of them. */
+/** A message that declares 100,000 octets but has only 15. */
 const HALF = Buffer.concat([Buffer.from([0, 0, 1, 0x86, 0xa0]), Buffer.alloc(15)]);
 
-it("ends every kind of silence, while an attached agent goes on", async () => {
+it("the listener ends every kind of silent connection, while an attached agent continues", async () => {
   await open(SHORT);
   const agent = await attach("eu");
   const own = await enrolled("agent-quiet");
@@ -130,7 +130,7 @@ it("ends every kind of silence, while an attached agent goes on", async () => {
   expect(await counts()).toEqual({ agent: 1, stranger: 0 });
 });
 
-it("says DEADLINE_EXCEEDED to a call without a message, then closes its connection", async () => {
+it("the listener answers a call without a message with DEADLINE_EXCEEDED, then closes its connection", async () => {
   await open({ ...SHORT, unattachedMs: 60_000 });
   const session = kept(openSession({ port: door.grpcPort }));
   const call = beginCall(session, enroll.path);
@@ -140,7 +140,7 @@ it("says DEADLINE_EXCEEDED to a call without a message, then closes its connecti
   expect(await ends()).toEqual({ silent: 1 });
 });
 
-it("closes the connection of a call that was refused", async () => {
+it("the listener closes the connection of a refused call", async () => {
   await open({ ...SHORT, firstMessageMs: 60_000, unattachedMs: 60_000 });
   const session = kept(openSession({ port: door.grpcPort }));
   const call = beginCall(session, enroll.path);
@@ -151,7 +151,7 @@ it("closes the connection of a call that was refused", async () => {
   expect(await ends()).toEqual({ refused: 1 });
 });
 
-it("closes the connection of an agent some time after its stream was ended here", async () => {
+it("the listener closes the connection of an agent some time after it ended the agent's stream", async () => {
   await open(SHORT);
   const own = await enrolled("agent-replaced");
   const hello = { ...helloOf("eu"), agentId: own.agentId };
@@ -170,7 +170,7 @@ it("closes the connection of an agent some time after its stream was ended here"
   expect(await ends()).toEqual({ unattached: 1 });
 });
 
-it("keeps strangers to so many places for each address, and agents behind one address to as many as there are", async () => {
+it("strangers have a limit for each address, agents behind one address have none", async () => {
   await open({ strangersPerAddress: 4 });
   for (let index = 0; index < 8; index += 1) await attach(`r${index}`);
   await expect.poll(counts, SOON).toEqual({ agent: 8, stranger: 0 });
@@ -182,7 +182,7 @@ it("keeps strangers to so many places for each address, and agents behind one ad
   expect((await ends())["address"]).toBe(16);
 });
 
-it("lets an agent in though strangers hold every place, at its own address too", async () => {
+it("an agent can connect even if strangers hold every slot, also at its own address", async () => {
   await open({ strangers: 6, strangersPerAddress: 4, handshakeMs: 60_000 });
   const own = await enrolled("agent-late");
   const port = door.grpcPort;
@@ -191,7 +191,7 @@ it("lets an agent in though strangers hold every place, at its own address too",
   }
   await expect.poll(counts, SOON).toEqual({ agent: 0, stranger: 6 });
   const hello = { ...helloOf("eu"), agentId: own.agentId };
-  // Under a real control plane an agent dials again as well.
+  // With a real control plane an agent also reconnects.
   await vi.waitUntil(async () => {
     const agent = await startScriptedAgent(port, hello, clientCredentials(own.caCertificate, own));
     agents.push(agent);
@@ -200,7 +200,7 @@ it("lets an agent in though strangers hold every place, at its own address too",
   expect((await ends())["displaced"]).toBeGreaterThan(0);
 });
 
-it("gives one agent so many connections, and all agents together so many", async () => {
+it("the connections of one agent and of all agents together are limited", async () => {
   await open({ connectionsPerAgent: 2, agents: 3 });
   const [one, two] = [await enrolled("agent-many"), await enrolled("agent-other")];
   const approach = (own: AgentIdentity): Approach => ({ port: door.grpcPort, own });
@@ -218,7 +218,7 @@ it("gives one agent so many connections, and all agents together so many", async
   expect((await counts())["agent"]).toBe(3);
 });
 
-/** Writes as fast as the other side reads, until it closes the connection. */
+/** Writes as fast as the peer reads, until the peer closes the connection. */
 async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void> {
   const socket = kept(openTls({ port }));
   const closed = closing(socket);
@@ -233,7 +233,7 @@ async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void
   await closed;
 }
 
-it("cuts off a stranger that sends too much: pings, settings, resets, headers", async () => {
+it("the listener disconnects a stranger that sends too much: pings, settings, resets, headers", async () => {
   await open({ strangerBytes: 16_384, unattachedMs: 60_000 });
   const port = door.grpcPort;
   const reset = (filler: number) => (turn: number) => {
@@ -243,7 +243,7 @@ it("cuts off a stranger that sends too much: pings, settings, resets, headers", 
   await pour(port, () => frame(6, 0, 0, Buffer.alloc(8)));
   await pour(port, () => frame(4, 0, 0));
   expect(await ends()).toEqual({ volume: 2 });
-  // node:http2 may be the first to end a session of these; what matters is that each ends, and not by a deadline.
+  // node:http2 can end such a session first. The test only needs that each ends, and not because of a deadline.
   await pour(port, () => frame(2, 0, 1, Buffer.alloc(5)));
   await pour(port, reset(0));
   await pour(port, reset(8_000));

@@ -4,7 +4,7 @@ import { createLedger } from "#control-plane/dispatch/grpc/ledger.ts";
 const LIMITS = { strangers: 4, strangersPerAddress: 2, agents: 3, connectionsPerAgent: 2 };
 const FREE = { ok: true, displaced: null };
 
-it("gives strangers so many places for each address and in all", () => {
+it("strangers have a maximum number of slots for each address and in total", () => {
   const ledger = createLedger(LIMITS);
   expect(ledger.open("a1", "a", 0)).toEqual(FREE);
   expect(ledger.open("a2", "a", 0)).toEqual(FREE);
@@ -17,7 +17,7 @@ it("gives strangers so many places for each address and in all", () => {
   expect(ledger.counts()).toEqual({ strangers: 4, agents: 0 });
 });
 
-it("lets a new connection take the place of the one that has waited for longest, after a second", () => {
+it("a new connection displaces the oldest stranger after a second", () => {
   const ledger = createLedger(LIMITS);
   ledger.open("a1", "a", 0);
   ledger.open("a2", "a", 500);
@@ -30,7 +30,7 @@ it("lets a new connection take the place of the one that has waited for longest,
   expect(ledger.counts()).toEqual({ strangers: 4, agents: 0 });
 });
 
-it("counts agents apart from strangers, each by its own name", () => {
+it("agents are counted separately from strangers, each by its id", () => {
   const ledger = createLedger(LIMITS);
   for (const key of ["one", "two", "three", "four"]) {
     ledger.open(key, "nat", 0);

@@ -1,5 +1,5 @@
 /** A log for lines that unauthenticated clients cause. */
-export interface SparingLog {
+export interface RateLimitedLog {
   warn(fields: object, message: string): void;
   close(): void;
 }
@@ -13,7 +13,7 @@ interface Target {
  * Creates a rate-limited log: at most `most` lines in a window of `windowMs` milliseconds, and at its end one line with
  * the number of suppressed lines.
  */
-export function spareLog(log: Target, most = 100, windowMs = 60_000): SparingLog {
+export function createRateLimitedLog(log: Target, most = 100, windowMs = 60_000): RateLimitedLog {
   let lines = 0;
   const timer = setInterval(() => {
     if (lines > most) log.warn({ left_out: lines - most }, "further lines of this kind were not logged");

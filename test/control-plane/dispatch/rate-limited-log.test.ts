@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { spareLog } from "#control-plane/dispatch/sparing-log.ts";
+import { createRateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
 
-it("writes so many lines in a window, then how many were left out, and begins anew", async () => {
+it("the log writes its maximum of lines in a window, then the number of suppressed ones, and starts again", async () => {
   const lines: [object, string][] = [];
-  const log = spareLog({ warn: (fields, message) => void lines.push([fields, message]) }, 2, 50);
+  const log = createRateLimitedLog({ warn: (fields, message) => void lines.push([fields, message]) }, 2, 50);
   for (let line = 1; line <= 5; line += 1) log.warn({ line }, "rejected");
   expect(lines.map(([fields]) => fields)).toEqual([{ line: 1 }, { line: 2 }]);
   await expect.poll(() => lines).toHaveLength(3);
