@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "#shared/clock.ts";
-import { createLedger, type NoSlot } from "#control-plane/dispatch/grpc/ledger.ts";
+import { createLedger, type ConnectionLedger, type NoSlot } from "#control-plane/dispatch/grpc/ledger.ts";
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { addressGroup } from "#control-plane/limits/address.ts";
 
@@ -69,94 +69,112 @@ interface ConnectionTableDeps {
   readonly onEnd: (reason: ConnectionEnd, peer: string) => void;
 }
 
+/** State of a table, which the functions below share. */
+interface TableState extends ConnectionTableDeps {
+  readonly ledger: ConnectionLedger;
+  readonly byPeer: Map<string, Connection>;
+  /** Connections without an attached stream. */
+  readonly pending: Set<Connection>;
+}
+
 /** Creates an empty table. */
 export function createConnectionTable({ limits, clock, onEnd }: ConnectionTableDeps): ConnectionTable {
   const ledger = createLedger(limits);
-  const byPeer = new Map<string, Connection>();
-  /** Connections without an attached stream. */
-  const pending = new Set<Connection>();
-
-  function end(connection: Connection, reason: ConnectionEnd): void {
-    onEnd(reason, connection.peer);
-    forget(connection);
-    connection.socket.resetAndDestroy();
-  }
-
-  function forget(connection: Connection): void {
-    ledger.close(connection.peer);
-    pending.delete(connection);
-    if (byPeer.get(connection.peer) === connection) byPeer.delete(connection.peer);
-  }
-
-  function expectAttachment(connection: Connection): void {
-    Object.assign(connection, { deadline: clock.monotonic() + limits.unattachedMs, reason: "unattached" });
-  }
-
-  function detach(connection: Connection): void {
-    connection.attached -= 1;
-    if (connection.attached > 0 || byPeer.get(connection.peer) !== connection) return;
-    expectAttachment(connection);
-    pending.add(connection);
-  }
-
+  const table: TableState = { limits, clock, onEnd, ledger, byPeer: new Map(), pending: new Set() };
   return {
-    find: (peer) => byPeer.get(peer),
-    open(socket) {
-      const peer = peerOf(socket);
-      const now = clock.monotonic();
-      const slot = byPeer.has(peer) ? null : ledger.open(peer, addressGroup(socket.remoteAddress ?? ""), now);
-      if (slot === null || !slot.ok) {
-        onEnd(slot?.reason ?? "address", peer);
-        socket.resetAndDestroy();
-        return null;
-      }
-      const displaced = slot.displaced === null ? undefined : byPeer.get(slot.displaced);
-      if (displaced !== undefined) end(displaced, "displaced");
-      const connection = newConnection(peer, socket, now + limits.handshakeMs);
-      byPeer.set(peer, connection);
-      pending.add(connection);
-      socket.once("close", () => forget(connection));
-      return connection;
-    },
-    expectAttachment,
-    identify(connection, agent) {
-      const noSlot = ledger.identify(connection.peer, agent);
-      if (noSlot === null) connection.isAgent = true;
-      else end(connection, noSlot);
-      return noSlot === null;
-    },
-    countCall(connection) {
-      if (connection.isAgent) return;
-      connection.calls += 1;
-      if (connection.calls > limits.strangerCalls) end(connection, "volume");
-    },
-    attach(connection) {
-      connection.attached += 1;
-      pending.delete(connection);
-      let isAttached = true;
-      return () => {
-        if (isAttached) detach(connection);
-        isAttached = false;
-      };
-    },
-    endSoon(connection, reason) {
-      const deadline = clock.monotonic() + limits.refusedMs;
-      if (deadline < connection.deadline) Object.assign(connection, { deadline, reason });
-    },
-    end,
-    endOverdue() {
-      const now = clock.monotonic();
-      for (const connection of pending) {
-        const { isAgent, socket, deadline, reason } = connection;
-        if (now >= deadline) end(connection, reason);
-        else if (!isAgent && socket.bytesRead > limits.strangerBytes) end(connection, "volume");
-      }
-    },
+    find: (peer) => table.byPeer.get(peer),
+    open: (socket) => openConnection(table, socket),
+    expectAttachment: (connection) => expectAttachment(table, connection),
+    identify: (connection, agent) => identifyConnection(table, connection, agent),
+    countCall: (connection) => countCall(table, connection),
+    attach: (connection) => attachAgent(table, connection),
+    endSoon: (connection, reason) => endSoon(table, connection, reason),
+    end: (connection, reason) => endConnection(table, connection, reason),
+    endOverdue: () => endOverdue(table),
     destroy() {
-      for (const { socket } of byPeer.values()) socket.destroy();
+      for (const { socket } of table.byPeer.values()) socket.destroy();
     },
-    counts: () => ledger.counts(),
+    counts: () => table.ledger.counts(),
   };
+}
+
+function openConnection(table: TableState, socket: Socket): Connection | null {
+  const { limits, clock, onEnd, ledger, byPeer, pending } = table;
+  const peer = peerOf(socket);
+  const now = clock.monotonic();
+  const slot = byPeer.has(peer) ? null : ledger.open(peer, addressGroup(socket.remoteAddress ?? ""), now);
+  if (slot === null || !slot.ok) {
+    onEnd(slot?.reason ?? "address", peer);
+    socket.resetAndDestroy();
+    return null;
+  }
+  const displaced = slot.displaced === null ? undefined : byPeer.get(slot.displaced);
+  if (displaced !== undefined) endConnection(table, displaced, "displaced");
+  const connection = newConnection(peer, socket, now + limits.handshakeMs);
+  byPeer.set(peer, connection);
+  pending.add(connection);
+  socket.once("close", () => forgetConnection(table, connection));
+  return connection;
+}
+
+function identifyConnection(table: TableState, connection: Connection, agent: string): boolean {
+  const noSlot = table.ledger.identify(connection.peer, agent);
+  if (noSlot === null) connection.isAgent = true;
+  else endConnection(table, connection, noSlot);
+  return noSlot === null;
+}
+
+function countCall(table: TableState, connection: Connection): void {
+  if (connection.isAgent) return;
+  connection.calls += 1;
+  if (connection.calls > table.limits.strangerCalls) endConnection(table, connection, "volume");
+}
+
+function attachAgent(table: TableState, connection: Connection): () => void {
+  connection.attached += 1;
+  table.pending.delete(connection);
+  let isAttached = true;
+  return () => {
+    if (isAttached) detachAgent(table, connection);
+    isAttached = false;
+  };
+}
+
+function detachAgent(table: TableState, connection: Connection): void {
+  connection.attached -= 1;
+  if (connection.attached > 0 || table.byPeer.get(connection.peer) !== connection) return;
+  expectAttachment(table, connection);
+  table.pending.add(connection);
+}
+
+function expectAttachment({ clock, limits }: TableState, connection: Connection): void {
+  Object.assign(connection, { deadline: clock.monotonic() + limits.unattachedMs, reason: "unattached" });
+}
+
+function endSoon({ clock, limits }: TableState, connection: Connection, reason: "refused" | "silent"): void {
+  const deadline = clock.monotonic() + limits.refusedMs;
+  if (deadline < connection.deadline) Object.assign(connection, { deadline, reason });
+}
+
+function endOverdue(table: TableState): void {
+  const now = table.clock.monotonic();
+  for (const connection of table.pending) {
+    const { isAgent, socket, deadline, reason } = connection;
+    if (now >= deadline) endConnection(table, connection, reason);
+    else if (!isAgent && socket.bytesRead > table.limits.strangerBytes) endConnection(table, connection, "volume");
+  }
+}
+
+function endConnection(table: TableState, connection: Connection, reason: ConnectionEnd): void {
+  table.onEnd(reason, connection.peer);
+  forgetConnection(table, connection);
+  connection.socket.resetAndDestroy();
+}
+
+function forgetConnection({ ledger, pending, byPeer }: TableState, connection: Connection): void {
+  ledger.close(connection.peer);
+  pending.delete(connection);
+  if (byPeer.get(connection.peer) === connection) byPeer.delete(connection.peer);
 }
 
 /** Returns the name of a socket's peer: "address:port". */

@@ -14,7 +14,7 @@ export type NoSlot = "address" | "strangers" | "agent" | "agents";
 type Slot = { readonly ok: true; readonly displaced: string | null } | { readonly ok: false; readonly reason: NoSlot };
 
 /** Counts the connections of the agents' port against their limits. Pure: it knows a connection only by its key. */
-interface ConnectionLedger {
+export interface ConnectionLedger {
   /** Adds a new connection of a client address. `nowMs` is monotonic, in milliseconds. */
   open(key: string, address: string, nowMs: number): Slot;
   /**
