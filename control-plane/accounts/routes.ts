@@ -45,6 +45,7 @@ const Shown = Type.Object({
   created_at: Type.String({ format: "date-time", description: "Time of creation" }),
 });
 const OPERATOR = { tag: "Admin", security: "operator" } as const;
+const URL = "/api/admin/accounts";
 
 /** Dependencies of the account routes. */
 interface AccountRoutesDeps {
@@ -55,12 +56,17 @@ interface AccountRoutesDeps {
 }
 
 /** Registers the operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
-export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
-  const url = "/api/admin/accounts";
+export function registerAccountRoutes(server: FastifyInstance, deps: AccountRoutesDeps): void {
+  registerCreation(server, deps);
+  registerReading(server, deps);
+  registerUpdate(server, deps);
+  registerErasure(server, deps);
+}
 
+function registerCreation(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
   server.route({
     method: "POST",
-    url,
+    url: URL,
     onRequest: admin,
     schema: operation({
       ...OPERATOR,
@@ -79,10 +85,12 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
       return reply.code(201).send(answer(request, show(account)));
     },
   });
+}
 
+function registerReading(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
   server.route({
     method: "GET",
-    url,
+    url: URL,
     onRequest: admin,
     schema: operation({
       ...OPERATOR,
@@ -100,10 +108,12 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
       return answer(request, rows.map(show), { pagination: page.pagination(total) });
     },
   });
+}
 
+function registerUpdate(server: FastifyInstance, { accounts, admin }: AccountRoutesDeps): void {
   server.route({
     method: "PUT",
-    url,
+    url: URL,
     onRequest: admin,
     schema: operation({
       ...OPERATOR,
@@ -123,10 +133,12 @@ export function registerAccountRoutes(server: FastifyInstance, { accounts, sql, 
       return answer(request, show(requireFound(updated, id)));
     },
   });
+}
 
+function registerErasure(server: FastifyInstance, { accounts, admin }: AccountRoutesDeps): void {
   server.route({
     method: "DELETE",
-    url,
+    url: URL,
     onRequest: admin,
     schema: operation({
       ...OPERATOR,
