@@ -20,12 +20,12 @@ const GRAPH_BUDGET = 25_000;
 
 /** Reports what a shared link to a page looks like, and checks its first image. */
 export const ogPreview = implement(contract, async (net, { url }) => {
-  const seen = await fetchPage(net, url);
-  if (seen.status !== "ok") return seen;
-  const read = await analysePage(net, seen.data, "og-preview", {});
-  if (read.status !== "ok") return read;
-  const { head, observedAt } = seen.data;
-  const { tags, reading, card, fallback } = read.data.report;
+  const fetched = await fetchPage(net, url);
+  if (fetched.status !== "ok") return fetched;
+  const analysis = await analysePage(net, fetched.data, "og-preview", {});
+  if (analysis.status !== "ok") return analysis;
+  const { head, observedAt } = fetched.data;
+  const { tags, reading, card, fallback } = analysis.data.report;
   const image = reading.graph.image.find((one) => one.url !== null)?.url ?? null;
   const { check, late } = await fetchImage(net, image);
   const checked = check === null ? null : { ...check, reachable: check.code === 200 };
@@ -52,7 +52,7 @@ export const ogPreview = implement(contract, async (net, { url }) => {
     source: ["page", ...(check === null ? [] : ["image"])],
     observed_at: observedAt,
     limitations: [
-      ...read.data.limitations,
+      ...analysis.data.limitations,
       ...(og.cut ? ["Long texts and lists of the Open Graph object are shortened."] : []),
       ...(late ? ["The image did not arrive in time."] : []),
       ...(check !== null && check.code === 200 && check.bytes === null

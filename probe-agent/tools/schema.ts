@@ -5,12 +5,12 @@ import { implement } from "#probe-agent/tools/implement.ts";
 
 /** Reads the structured data of a page. A response that is not HTML has none. */
 export const schema = implement(contract, async (net, { url }) => {
-  const page = await fetchPage(net, url);
-  if (page.status !== "ok") return page;
-  const reading = await analysePage(net, page.data, "schema", {});
-  if (reading.status !== "ok") return reading;
-  const { head, observedAt } = page.data;
-  const { report, limitations } = reading.data;
+  const fetched = await fetchPage(net, url);
+  if (fetched.status !== "ok") return fetched;
+  const analysis = await analysePage(net, fetched.data, "schema", {});
+  if (analysis.status !== "ok") return analysis;
+  const { head, observedAt } = fetched.data;
+  const { report, limitations } = analysis.data;
   return ok({
     ...head,
     ...report,

@@ -12,18 +12,18 @@ import { fetchSiteFacts } from "#probe-agent/tools/seo-audit/gather.ts";
 /** Reads a page, then the files of its site that matter to search engines, and audits both. */
 export const seoAudit = implement(contract, async (net, { url }) => {
   const now = net.now();
-  const seen = await fetchPage(net, url);
-  if (seen.status !== "ok") return seen;
-  const read = await analysePage(net, seen.data, "seo-page", { now });
-  if (read.status !== "ok") return read;
-  const { report: page, limitations } = read.data;
+  const fetched = await fetchPage(net, url);
+  if (fetched.status !== "ok") return fetched;
+  const analysis = await analysePage(net, fetched.data, "seo-page", { now });
+  if (analysis.status !== "ok") return analysis;
+  const { report: page, limitations } = analysis.data;
   const site = await fetchSiteFacts(net, page.url, page.favicon !== null && page.favicon.declared === null);
   const audited = await runAnalysis(net, "seo-audit", { page, site });
   if (audited.status !== "ok") return audited;
   const { facts, score } = audited.data;
   const { findings, limitations: leftOut } = fitFindings(seoFindings(facts, score.checks));
   return ok({
-    ...seen.data.head,
+    ...fetched.data.head,
     ...score,
     findings,
     title: facts.title,
@@ -47,7 +47,7 @@ export const seoAudit = implement(contract, async (net, { url }) => {
     favicon: facts.favicon,
     url_hygiene: facts.url_hygiene,
     source: ["page", ...(site.robots.known ? ["robots.txt"] : []), ...(site.sitemap.tried.known ? ["sitemap"] : [])],
-    observed_at: seen.data.observedAt,
+    observed_at: fetched.data.observedAt,
     limitations: [...limitations, ...limitationsOf(site, facts), ...leftOut],
   });
 });

@@ -51,7 +51,7 @@ export function readContent(page: Page, pageUrl: string): PageContent {
   const budget = { left: TEXT_BUDGET };
   const context = {
     base,
-    own: withoutFragment(new URL(pageUrl)),
+    ownUrl: withoutFragment(new URL(pageUrl)),
     host: new URL(pageUrl).hostname,
     language: language === "" ? null : language,
     budget,
@@ -88,7 +88,7 @@ type Lines = (offset: number) => number;
 interface LinkContext {
   readonly base: string;
   /** Address of the page without a fragment. */
-  readonly own: string;
+  readonly ownUrl: string;
   readonly host: string;
   readonly language: string | null;
   readonly budget: TextBudget;
@@ -138,7 +138,7 @@ function readLink(element: Element, links: Mutable<PageContent["links"]>, lines:
       });
     }
   }
-  if (url === null || nofollow || !/^https?:$/.test(url.protocol) || withoutFragment(url) === context.own) return;
+  if (url === null || nofollow || !/^https?:$/.test(url.protocol) || withoutFragment(url) === context.ownUrl) return;
   const text = nameOf(element, context.budget);
   if (text === "" || !isNonDescriptive(text, context.language)) return;
   links.non_descriptive_total += 1;

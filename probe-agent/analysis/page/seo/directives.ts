@@ -59,8 +59,8 @@ export function findIndexBan({ directives, expired }: CrawlerDirectives): string
 function describe(agent: string, directives: readonly string[], now: Date): CrawlerDirectives {
   const date = directives.flatMap((directive) => {
     const written = /^unavailable_after:(.*)$/.exec(directive)?.[1];
-    const read = written === undefined ? null : readDate(written.trim().slice(0, 100));
-    return read === null ? [] : [read];
+    const parsed = written === undefined ? null : parseDate(written.trim().slice(0, 100));
+    return parsed === null ? [] : [parsed];
   })[0];
   return {
     user_agent: storable(agent, 100),
@@ -74,7 +74,7 @@ function describe(agent: string, directives: readonly string[], now: Date): Craw
  * Parses a date of RFC 822, RFC 850 or ISO 8601 (Google, unavailable_after), or returns null. A date without a zone is
  * in UTC. A date without a time is the start of the day.
  */
-function readDate(text: string): Date | null {
+function parseDate(text: string): Date | null {
   const iso = /^(\d{4}-\d{2}-\d{2})(?:[t ](\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)?\s?(z|[+-]\d{2}:?\d{2})?)?$/.exec(text);
   if (iso !== null) {
     const zone = (iso[3] ?? "z").toUpperCase().replace(/^([+-]\d{2})(\d{2})$/, "$1:$2");

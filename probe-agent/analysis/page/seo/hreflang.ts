@@ -46,14 +46,14 @@ const NO_COUNTRIES = new Set(["UK", "EU", "EZ", "UN", "QO", "XA", "XB", "ZZ"]);
 export function checkHreflang({ head, ignored }: PageReferences, pageUrl: string): LanguageVersions {
   const unread = ignored.filter(({ rel, hreflang }) => rel.includes("alternate") && (hreflang ?? "") !== "");
   const all = head.filter(({ rel, hreflang }) => rel.includes("alternate") && hreflang !== null && hreflang !== "");
-  const own = withoutFragment(new URL(pageUrl));
+  const ownUrl = withoutFragment(new URL(pageUrl));
   const versions = all.map((one) => {
     const lang = one.hreflang ?? "";
     return {
       lang: storable(lang, 100),
       url: one.url === null ? null : storable(one.url.href, 500),
       source: one.source,
-      self: one.url !== null && withoutFragment(one.url) === own,
+      self: one.url !== null && withoutFragment(one.url) === ownUrl,
       fault: languageFault(lang) ?? addressFault(one),
     };
   });

@@ -34,7 +34,7 @@ export function isNonDescriptive(text: string, language: string | null): boolean
   const normalized = withoutTrailing(text.toLowerCase(), isEndMark);
   // An address does not describe the target either.
   if (/^https?:\/\/\S+$/.test(normalized)) return true;
-  const own = language === null ? undefined : TEXTS.get(language);
-  if (own !== undefined) return own.has(normalized) || (TEXTS.get("en")?.has(normalized) ?? false);
+  const forLanguage = language === null ? undefined : TEXTS.get(language);
+  if (forLanguage !== undefined) return forLanguage.has(normalized) || (TEXTS.get("en")?.has(normalized) ?? false);
   return [...TEXTS.values()].some((texts) => texts.has(normalized));
 }

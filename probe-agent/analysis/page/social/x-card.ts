@@ -37,7 +37,7 @@ export function readXCard(properties: readonly Property[], graph: Graph, base: s
   const image = first("twitter:image", "twitter:image:src");
   const implied = graph.type !== null && graph.title !== null && graph.description !== null;
   const known = CARDS.find((name) => name === card?.toLowerCase());
-  const read = new Set(["card", "site", "creator", "title", "description", "image", "image:src", "image:alt"]);
+  const knownNames = new Set(["card", "site", "creator", "title", "description", "image", "image:src", "image:alt"]);
   return {
     card,
     effective: known ?? (card === null && implied ? "summary" : null),
@@ -48,7 +48,7 @@ export function readXCard(properties: readonly Property[], graph: Graph, base: s
     image: image === null ? null : resolveAddress(image, base),
     image_alt: first("twitter:image:alt"),
     other: properties
-      .filter(([name]) => !read.has(name.slice("twitter:".length)))
+      .filter(([name]) => !knownNames.has(name.slice("twitter:".length)))
       .slice(0, MAX_OTHER)
       .map(([property, content]) => ({ property, content: storable(content, MAX_TEXT) })),
   };

@@ -31,14 +31,14 @@ export function readJsonLd(root: Document): Found<JsonLdObject> {
       errors.push({ message: "JSON-LD: the block is empty", position: start });
       continue;
     }
-    const read = parseLenientJson(text, left);
-    left -= read.values;
-    for (const [index, { message, offset }] of read.faults.entries()) {
-      const lost = !read.ok && index === read.faults.length - 1 ? { lost: true as const } : {};
+    const parsed = parseLenientJson(text, left);
+    left -= parsed.values;
+    for (const [index, { message, offset }] of parsed.faults.entries()) {
+      const lost = !parsed.ok && index === parsed.faults.length - 1 ? { lost: true as const } : {};
       errors.push({ message: `JSON-LD: ${message}`, position: start + offset, ...lost });
     }
-    if (!read.ok) continue;
-    for (const value of Array.isArray(read.value) ? flat(read.value) : [read.value]) {
+    if (!parsed.ok) continue;
+    for (const value of Array.isArray(parsed.value) ? flat(parsed.value) : [parsed.value]) {
       if (isObject(value)) items.push({ value, offset: script.startIndex ?? 0 });
       else errors.push({ message: "JSON-LD: a top-level value that is not an object", position: start });
     }

@@ -96,7 +96,7 @@ class MicrodataReader {
     const address = id === null ? null : resolveUrl(id.trim(), this.#base);
     if (id !== null && type.length === 0) this.#error("itemid without itemtype", element);
     const properties = new Map<string, StructuredValue[]>();
-    const read = new Map<string, StructuredValue[]>();
+    const searchEngineValues = new Map<string, StructuredValue[]>();
     let differs = false;
     for (const property of this.#propertiesOf(element)) {
       const value = this.#value(property, memory);
@@ -105,12 +105,12 @@ class MicrodataReader {
       differs ||= content !== null;
       for (const name of attributeTokens(property, "itemprop")) {
         append(properties, name, value);
-        append(read, name, content ?? value);
+        append(searchEngineValues, name, content ?? value);
       }
     }
     const known = address === null || type.length === 0 ? {} : { id: address.href };
     const item = { type, ...known, properties: Object.fromEntries(properties) };
-    if (differs) this.#contents.set(item, Object.fromEntries(read));
+    if (differs) this.#contents.set(item, Object.fromEntries(searchEngineValues));
     return item;
   }
 

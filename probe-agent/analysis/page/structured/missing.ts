@@ -75,8 +75,8 @@ function shapeFor(shapes: Readonly<Record<string, Shape>>, value: EntityValue): 
 
 /** Drops needs whose parent is itself missing, e.g. location.address without a location: they add nothing. */
 function withoutNestedNeeds(needs: readonly Need[]): readonly Need[] {
-  const whole = new Set(needs.filter((need) => need.length === 1).map(([path = ""]) => path));
-  return needs.filter((need) => !need.every((path) => parentsOf(path).some((parent) => whole.has(parent))));
+  const missingPaths = new Set(needs.filter((need) => need.length === 1).map(([path = ""]) => path));
+  return needs.filter((need) => !need.every((path) => parentsOf(path).some((parent) => missingPaths.has(parent))));
 }
 
 function parentsOf(path: string): string[] {

@@ -40,7 +40,7 @@ export function readSocialTags({ document }: Page): SocialTags {
     if (meta.name !== "meta") continue;
     const content = attribute(meta, "content");
     if (content === null) continue;
-    for (const { name, own } of namesOf(meta)) {
+    for (const { name, inProperty } of namesOf(meta)) {
       const isOpenGraph = OPEN_GRAPH.test(name);
       if (!isOpenGraph && !name.startsWith("twitter:")) continue;
       if (properties.length + twitter.length >= MAX_PROPERTIES) {
@@ -48,7 +48,7 @@ export function readSocialTags({ document }: Page): SocialTags {
         break;
       }
       (isOpenGraph ? properties : twitter).push([name, content]);
-      if (isOpenGraph && !own) misplaced.add(name);
+      if (isOpenGraph && !inProperty) misplaced.add(name);
       if (isInside(meta, "body")) inBody.add(name);
     }
   }
@@ -57,13 +57,13 @@ export function readSocialTags({ document }: Page): SocialTags {
 
 /**
  * Returns the names of a meta element. A `property` attribute can hold several names (RDFa); a `name` attribute holds
- * one. `own`: whether the name is in `property`.
+ * one. `inProperty`: whether the name is in `property`.
  */
-function namesOf(meta: Element): { name: string; own: boolean }[] {
-  const own = (attribute(meta, "property") ?? "").toLowerCase().split(/\s+/).filter(isName);
-  if (own.length > 0) return own.map((name) => ({ name, own: true }));
+function namesOf(meta: Element): { name: string; inProperty: boolean }[] {
+  const names = (attribute(meta, "property") ?? "").toLowerCase().split(/\s+/).filter(isName);
+  if (names.length > 0) return names.map((name) => ({ name, inProperty: true }));
   const name = (attribute(meta, "name") ?? "").toLowerCase();
-  return isName(name) ? [{ name, own: false }] : [];
+  return isName(name) ? [{ name, inProperty: false }] : [];
 }
 
 function isName(name: string): boolean {

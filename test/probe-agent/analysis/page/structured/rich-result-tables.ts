@@ -17,10 +17,10 @@ export interface Row {
   readonly page: string;
   readonly asOf: string;
   /** An object with all properties that the table requires. */
-  readonly least: JsonLdNode;
-  /** The missing required properties when a property of `least` is removed, keyed by that property. */
+  readonly minimal: JsonLdNode;
+  /** The missing required properties when a property of `minimal` is removed, keyed by that property. */
   readonly required: Readonly<Record<string, string>>;
-  /** The recommended properties that `least` lacks. */
+  /** The recommended properties that `minimal` lacks. */
   readonly recommended: string;
 }
 
@@ -33,7 +33,7 @@ export const TABLES: readonly Row[] = [
     feature: "Article",
     page: "article",
     asOf: "2026-09-01",
-    least: { "@type": "NewsArticle" },
+    minimal: { "@type": "NewsArticle" },
     required: {},
     recommended: "author dateModified datePublished headline image",
   },
@@ -41,7 +41,7 @@ export const TABLES: readonly Row[] = [
     feature: "Product",
     page: "product-snippet",
     asOf: "2026-09-01",
-    least: { "@type": "Product", name: "P", aggregateRating: rating },
+    minimal: { "@type": "Product", name: "P", aggregateRating: rating },
     required: { name: "name", aggregateRating: "review or aggregateRating or offers" },
     recommended: "offers review",
   },
@@ -49,7 +49,7 @@ export const TABLES: readonly Row[] = [
     feature: "Merchant listing",
     page: "merchant-listing",
     asOf: "2026-09-01",
-    least: { "@type": "Product", name: "P", image: "/p.jpg", offers: offer },
+    minimal: { "@type": "Product", name: "P", image: "/p.jpg", offers: offer },
     required: { name: "name", image: "image" },
     recommended:
       "aggregateRating brand.name description gtin|gtin8|gtin12|gtin13|gtin14|isbn|mpn review sku " +
@@ -59,7 +59,7 @@ export const TABLES: readonly Row[] = [
     feature: "Breadcrumb",
     page: "breadcrumb",
     asOf: "2026-10-10",
-    least: {
+    minimal: {
       "@type": "BreadcrumbList",
       itemListElement: [element({ name: "A", position: 1, item: "/a" }), element({ name: "B", position: 2 })],
     },
@@ -70,7 +70,7 @@ export const TABLES: readonly Row[] = [
     feature: "Carousel",
     page: "carousel",
     asOf: "2026-09-01",
-    least: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, url: `/${n}` })) },
+    minimal: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, url: `/${n}` })) },
     required: {},
     recommended: "",
   },
@@ -78,7 +78,7 @@ export const TABLES: readonly Row[] = [
     feature: "Carousel",
     page: "carousel",
     asOf: "2026-09-01",
-    least: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, item: movie })) },
+    minimal: { "@type": "ItemList", itemListElement: [1, 2].map((n) => element({ position: n, item: movie })) },
     required: {},
     recommended: "",
   },
@@ -86,7 +86,7 @@ export const TABLES: readonly Row[] = [
     feature: "Course list",
     page: "course",
     asOf: "2026-09-01",
-    least: { "@type": "Course", name: "C", description: "D" },
+    minimal: { "@type": "Course", name: "C", description: "D" },
     required: { name: "name", description: "description" },
     recommended: "provider",
   },
@@ -94,7 +94,7 @@ export const TABLES: readonly Row[] = [
     feature: "Dataset",
     page: "dataset",
     asOf: "2026-09-01",
-    least: { "@type": "Dataset", name: "D", description: "D" },
+    minimal: { "@type": "Dataset", name: "D", description: "D" },
     required: { name: "name", description: "description" },
     recommended: "creator distribution identifier keywords license url",
   },
@@ -102,7 +102,7 @@ export const TABLES: readonly Row[] = [
     feature: "Discussion forum",
     page: "discussion-forum",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "DiscussionForumPosting",
       author: { "@type": "Person", name: "A" },
       datePublished: "2026-01-01",
@@ -119,7 +119,7 @@ export const TABLES: readonly Row[] = [
     feature: "Education Q&A",
     page: "education-qa",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "Quiz",
       hasPart: { "@type": "Question", eduQuestionType: "Flashcard", text: "Q", acceptedAnswer: { text: "A" } },
     },
@@ -130,7 +130,7 @@ export const TABLES: readonly Row[] = [
     feature: "Employer aggregate rating",
     page: "employer-rating",
     asOf: "2026-09-01",
-    least: { ...rating, "@type": "EmployerAggregateRating", itemReviewed: { "@type": "Organization", name: "O" } },
+    minimal: { ...rating, "@type": "EmployerAggregateRating", itemReviewed: { "@type": "Organization", name: "O" } },
     required: { itemReviewed: "itemReviewed", ratingValue: "ratingValue", ratingCount: "ratingCount or reviewCount" },
     recommended: "itemReviewed.sameAs",
   },
@@ -138,7 +138,7 @@ export const TABLES: readonly Row[] = [
     feature: "Event",
     page: "event",
     asOf: "2026-09-01",
-    least: { "@type": "Festival", name: "E", startDate: "2026-01-01", location: { "@type": "Place", address: "A" } },
+    minimal: { "@type": "Festival", name: "E", startDate: "2026-01-01", location: { "@type": "Place", address: "A" } },
     required: { name: "name", startDate: "startDate", location: "location" },
     recommended: "description endDate eventStatus image offers organizer performer location.name",
   },
@@ -146,7 +146,7 @@ export const TABLES: readonly Row[] = [
     feature: "Image metadata",
     page: "image-license-metadata",
     asOf: "2026-10-10",
-    least: { "@type": "ImageObject", contentUrl: "/i.jpg", license: "/l", acquireLicensePage: "/a" },
+    minimal: { "@type": "ImageObject", contentUrl: "/i.jpg", license: "/l", acquireLicensePage: "/a" },
     required: { contentUrl: "contentUrl or url", license: "creator or creditText or copyrightNotice or license" },
     recommended: "copyrightNotice creator creditText",
   },
@@ -154,7 +154,7 @@ export const TABLES: readonly Row[] = [
     feature: "JobPosting",
     page: "job-posting",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "JobPosting",
       title: "T",
       description: "D",
@@ -175,7 +175,7 @@ export const TABLES: readonly Row[] = [
     feature: "LocalBusiness",
     page: "local-business",
     asOf: "2026-09-01",
-    least: { "@type": "Restaurant", name: "R", address: "A" },
+    minimal: { "@type": "Restaurant", name: "R", address: "A" },
     required: { name: "name", address: "address" },
     recommended: "geo openingHoursSpecification priceRange telephone url",
   },
@@ -183,7 +183,7 @@ export const TABLES: readonly Row[] = [
     feature: "Math solver",
     page: "math-solvers",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": ["MathSolver", "LearningResource"],
       learningResourceType: "Math Solver",
       url: "/",
@@ -206,7 +206,7 @@ export const TABLES: readonly Row[] = [
     feature: "Movie",
     page: "movie",
     asOf: "2026-09-01",
-    least: { "@type": "Movie", name: "M", image: { "@type": "ImageObject", url: "/m.jpg" } },
+    minimal: { "@type": "Movie", name: "M", image: { "@type": "ImageObject", url: "/m.jpg" } },
     required: { name: "name", image: "image" },
     recommended: "aggregateRating dateCreated director review",
   },
@@ -214,7 +214,7 @@ export const TABLES: readonly Row[] = [
     feature: "Organization",
     page: "organization",
     asOf: "2026-10-10",
-    least: { "@type": "Corporation" },
+    minimal: { "@type": "Corporation" },
     required: {},
     recommended: "address alternateName contactPoint description email logo name sameAs telephone url",
   },
@@ -222,7 +222,7 @@ export const TABLES: readonly Row[] = [
     feature: "Paywalled content",
     page: "paywalled-content",
     asOf: "2026-09-01",
-    least: { "@type": "NewsArticle", isAccessibleForFree: false },
+    minimal: { "@type": "NewsArticle", isAccessibleForFree: false },
     required: {},
     recommended: "hasPart.cssSelector hasPart.isAccessibleForFree",
   },
@@ -230,7 +230,7 @@ export const TABLES: readonly Row[] = [
     feature: "Profile page",
     page: "profile-page",
     asOf: "2026-10-10",
-    least: { "@type": "ProfilePage", mainEntity: { "@type": "Person", alternateName: "@a" } },
+    minimal: { "@type": "ProfilePage", mainEntity: { "@type": "Person", alternateName: "@a" } },
     required: { mainEntity: "mainEntity" },
     recommended:
       "dateCreated dateModified mainEntity.description mainEntity.identifier mainEntity.image " +
@@ -240,7 +240,7 @@ export const TABLES: readonly Row[] = [
     feature: "Q&A",
     page: "qapage",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "QAPage",
       mainEntity: { "@type": "Question", name: "Q", answerCount: 1, suggestedAnswer: { "@type": "Answer", text: "A" } },
     },
@@ -253,7 +253,7 @@ export const TABLES: readonly Row[] = [
     feature: "Recipe",
     page: "recipe",
     asOf: "2026-09-01",
-    least: { "@type": "Recipe", name: "R", image: ["/1.jpg", "/2.jpg"] },
+    minimal: { "@type": "Recipe", name: "R", image: ["/1.jpg", "/2.jpg"] },
     required: { name: "name", image: "image" },
     recommended:
       "aggregateRating author datePublished description keywords nutrition.calories totalTime|cookTime " +
@@ -263,7 +263,7 @@ export const TABLES: readonly Row[] = [
     feature: "Return policy",
     page: "return-policy",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "MerchantReturnPolicy",
       applicableCountry: "DE",
       returnPolicyCategory: "https://schema.org/MerchantReturnFiniteReturnWindow",
@@ -280,7 +280,7 @@ export const TABLES: readonly Row[] = [
     feature: "Return policy",
     page: "return-policy",
     asOf: "2026-09-01",
-    least: { "@type": "MerchantReturnPolicy", merchantReturnLink: "/returns" },
+    minimal: { "@type": "MerchantReturnPolicy", merchantReturnLink: "/returns" },
     required: {
       merchantReturnLink: "applicableCountry or merchantReturnLink; returnPolicyCategory or merchantReturnLink",
     },
@@ -290,7 +290,7 @@ export const TABLES: readonly Row[] = [
     feature: "Review snippet",
     page: "review-snippet",
     asOf: "2026-09-01",
-    least: { "@type": "Review", author: "Jane", itemReviewed: book, reviewRating: { ratingValue: 4 } },
+    minimal: { "@type": "Review", author: "Jane", itemReviewed: book, reviewRating: { ratingValue: 4 } },
     required: { author: "author", itemReviewed: "itemReviewed", reviewRating: "reviewRating" },
     recommended: "datePublished author.url|author.sameAs",
   },
@@ -298,7 +298,7 @@ export const TABLES: readonly Row[] = [
     feature: "Review snippet",
     page: "review-snippet",
     asOf: "2026-09-01",
-    least: { ...rating, itemReviewed: book },
+    minimal: { ...rating, itemReviewed: book },
     required: { itemReviewed: "itemReviewed", ratingValue: "ratingValue", ratingCount: "ratingCount or reviewCount" },
     recommended: "",
   },
@@ -306,7 +306,7 @@ export const TABLES: readonly Row[] = [
     feature: "Review snippet",
     page: "review-snippet",
     asOf: "2026-09-01",
-    least: { ...book, aggregateRating: rating, review: { author: { name: "A" }, reviewRating: { ratingValue: 1 } } },
+    minimal: { ...book, aggregateRating: rating, review: { author: { name: "A" }, reviewRating: { ratingValue: 1 } } },
     required: { name: "name" },
     recommended: "review.datePublished review.author.url|review.author.sameAs",
   },
@@ -314,7 +314,7 @@ export const TABLES: readonly Row[] = [
     feature: "Software app",
     page: "software-app",
     asOf: "2026-09-01",
-    least: { "@type": "WebApplication", name: "A", offers: { "@type": "Offer", price: 0 }, aggregateRating: rating },
+    minimal: { "@type": "WebApplication", name: "A", offers: { "@type": "Offer", price: 0 }, aggregateRating: rating },
     required: { name: "name", offers: "offers.price", aggregateRating: "aggregateRating or review" },
     recommended: "applicationCategory operatingSystem",
   },
@@ -322,7 +322,7 @@ export const TABLES: readonly Row[] = [
     feature: "Speakable",
     page: "speakable",
     asOf: "2026-09-01",
-    least: { "@type": "WebPage", speakable: { "@type": "SpeakableSpecification", xPath: ["/html/head/title"] } },
+    minimal: { "@type": "WebPage", speakable: { "@type": "SpeakableSpecification", xPath: ["/html/head/title"] } },
     required: {},
     recommended: "",
   },
@@ -330,7 +330,7 @@ export const TABLES: readonly Row[] = [
     feature: "Vacation rental",
     page: "vacation-rental",
     asOf: "2026-09-01",
-    least: {
+    minimal: {
       "@type": "VacationRental",
       name: "V",
       identifier: "1",
@@ -355,7 +355,7 @@ export const TABLES: readonly Row[] = [
     feature: "Video",
     page: "video",
     asOf: "2026-09-01",
-    least: { "@type": "VideoObject", name: "V", thumbnailUrl: "/t.jpg", uploadDate: "2026-01-01" },
+    minimal: { "@type": "VideoObject", name: "V", thumbnailUrl: "/t.jpg", uploadDate: "2026-01-01" },
     required: { name: "name", thumbnailUrl: "thumbnailUrl", uploadDate: "uploadDate" },
     recommended: "contentUrl|embedUrl description duration",
   },

@@ -23,18 +23,18 @@ const paths = (row: string): string[] => (row === "" ? [] : row.split(" ").map((
 
 describe("every rich result follows the table that its provider publishes", () => {
   it.each(TABLES.map((row) => [`${row.feature} (${row.page}, ${row.asOf})`, row] as const))("%s", (_, row) => {
-    const { feature, page, asOf, least, required, recommended } = row;
-    const whole = resultOf(feature, least);
+    const { feature, page, asOf, minimal, required, recommended } = row;
+    const whole = resultOf(feature, minimal);
     expect(whole).toMatchObject({ eligible: true, deprecated: false, missing_required: [], reference_date: asOf });
     expect(whole?.reference).toBe(`https://developers.google.com/search/docs/appearance/structured-data/${page}`);
     expect(whole?.missing_recommended.toSorted()).toEqual(paths(recommended).toSorted());
     for (const [property, missing] of Object.entries(required)) {
-      const rest = Object.fromEntries(Object.entries(least).filter(([name]) => name !== property));
+      const rest = Object.fromEntries(Object.entries(minimal).filter(([name]) => name !== property));
       const found = results(rest).filter((one) => one.feature === feature);
       expect(found.map((one) => [one.eligible, one.missing_required])).toEqual([[false, missing.split("; ")]]);
     }
-    for (const property of Object.keys(least).filter((name) => name !== "@type" && required[name] === undefined)) {
-      const rest = Object.fromEntries(Object.entries(least).filter(([name]) => name !== property));
+    for (const property of Object.keys(minimal).filter((name) => name !== "@type" && required[name] === undefined)) {
+      const rest = Object.fromEntries(Object.entries(minimal).filter(([name]) => name !== property));
       expect(results(rest).some((one) => one.feature === feature && !one.eligible)).toBe(false);
     }
   });
