@@ -7,7 +7,7 @@ import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
-import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
+import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -21,8 +21,8 @@ type Result = ResultOf<typeof contract>;
 const REVERSE_MS = 250;
 
 /**
- * Header check: one fetch, reported. A chain that never ends is the target's failure. Input {families: false} leaves the
- * connection to the other address family out.
+ * Header check: one fetch, reported. A chain that never ends is the target's failure. Input {families: false} leaves
+ * the connection to the other address family out.
  */
 export const check = implement(contract, async (net, { url, method, follow, ua }, input = {}) => {
   const now = net.now();
@@ -58,7 +58,10 @@ function report(page: PageSnapshot, method: string, now: Date, reverse: string |
     port: final.port,
     remote: { reverse },
     addresses: [...final.addresses.map(row(false)), ...final.blocked.map(row(true))],
-    families: familiesOf({ ...final, ...(page.otherFamily === undefined ? {} : { otherFamily: page.otherFamily }) }),
+    families: reportFamilies({
+      ...final,
+      ...(page.otherFamily === undefined ? {} : { otherFamily: page.otherFamily }),
+    }),
     headers: final.headers.map(([name, value]) => ({ name, value })),
     findings: fitFindings([...responseFindings(final), ...bodyFindings(page)]).findings,
     redirects: page.hops.slice(0, -1).map(redirectRow),

@@ -3,7 +3,7 @@ import { ok, refused, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { REVERSE_IP_INPUT, reverseIp as contract } from "#shared/tools/reverse-ip.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { contentNetworkOf } from "#probe-agent/analysis/network/cdn-ranges.ts";
+import { findContentNetwork } from "#probe-agent/analysis/network/cdn-ranges.ts";
 import { ipText, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 import {
   countRegistrable,
@@ -32,7 +32,9 @@ const SHARED_FROM = 5;
 
 const LATE: DefaultCertificate = { shown: null, names: [], limitation: "Port 443 showed no certificate in time." };
 
-/** Reverse IP: every honest source at once, then the names found are looked up again. Says always that it is not all. */
+/**
+ * Reverse IP: every honest source at once, then the names found are looked up again. Says always that it is not all.
+ */
 export const reverseIp = implement(contract, async (net, { ip: given }, input = {}): Promise<Outcome<Result>> => {
   const observedAt = net.now().toISOString();
   const address = readIp(given);
@@ -63,7 +65,7 @@ export const reverseIp = implement(contract, async (net, { ip: given }, input = 
   const shown = rows.slice(0, MOST_ROWS);
   const present = rows.filter((row) => row.still_resolves !== false).map((row) => row.domain);
   const customers = countRegistrable(present);
-  const cdn = contentNetworkOf(ip);
+  const cdn = findContentNetwork(ip);
   const reverseNames = new Set((ptr ?? []).map((name) => readName(name)));
   const verdicts = new Set(rows.filter((row) => reverseNames.has(row.domain)).map((row) => row.still_resolves));
   return ok({

@@ -5,20 +5,23 @@ import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { webUrl, withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
 
-/** The address a page wants to be known by (RFC 6596). */
+/** Canonical URL of a page (RFC 6596). */
 export interface Canonical {
-  /** Null where none is named, or several different ones are: then none counts. */
+  /** null if the page names none, or several different ones, of which none counts. */
   readonly url: string | null;
   readonly source: "html" | "header" | null;
-  /** All that are named, in order: Link header before the page; at most 20. */
+  /** All URLs named, those of the Link header first. Up to 20. */
   readonly named: readonly string[];
-  /** Values that are no URL of the web. */
+  /** Number of values that are not http or https URLs. */
   readonly unusable: number;
 }
 
 const MAX_NAMED = 20;
 
-/** Reads `link rel=canonical` of header and page's head; one that search engines ignore is none. `url` is the page's own. */
+/**
+ * Reads `link rel=canonical` of the Link header and of the page's head, except those that search engines ignore. `url`
+ * is the page's own URL.
+ */
 export function readCanonical(headers: readonly HeaderPair[], page: Page | null, url: string): Canonical {
   const fromHeader = parseLinkHeader(headerValues(headers, "link"))
     .filter(({ rel, anchor }) => rel.includes("canonical") && isOwnContext(anchor, url))
@@ -39,7 +42,7 @@ export function readCanonical(headers: readonly HeaderPair[], page: Page | null,
   };
 }
 
-/** A link with an anchor speaks of another resource (RFC 8288 section 3.2). */
+/** Reports whether a link is about the page itself. With an anchor it is about that resource (RFC 8288 section 3.2). */
 function isOwnContext(anchor: string | null, url: string): boolean {
   if (anchor === null) return true;
   const context = webUrl(anchor, url);

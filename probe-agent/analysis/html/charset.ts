@@ -3,9 +3,9 @@ import { findLateCharset, prescanForCharset } from "#probe-agent/analysis/html/p
 import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
 
 /**
- * How a page's encoding was found, in the order of precedence (WHATWG HTML, determining the character encoding).
- * "xml": by an XML declaration; "late_meta": by a meta element beyond the first 1024 bytes, which browsers follow by
- * starting the page again (WHATWG HTML, changing the encoding while parsing).
+ * Source of a page's encoding, in the order of precedence (WHATWG HTML, determining the character encoding). "xml" is
+ * an XML declaration. "late_meta" is a meta element beyond the first 1024 bytes, for which browsers start parsing again
+ * (WHATWG HTML, changing the encoding while parsing).
  */
 type CharsetSource = "bom" | "header" | "meta" | "xml" | "late_meta" | "guess";
 
@@ -15,7 +15,7 @@ export interface Charset {
   readonly source: CharsetSource;
 }
 
-/** The encoding of a page. A label that the standard does not know counts as none, and the next source decides. */
+/** Determines the encoding of a page. A label unknown to the standard is ignored, and the next source decides. */
 export function pageCharset(bytes: Uint8Array, contentType: string | null): Charset {
   const marked = byteOrderMark(bytes);
   if (marked !== null) return { encoding: marked, source: "bom" };
@@ -30,23 +30,28 @@ export function pageCharset(bytes: Uint8Array, contentType: string | null): Char
   return { encoding: isUtf8(bytes) ? "utf-8" : "windows-1252", source: "guess" };
 }
 
-/** Whether the encoding is declared where every reader finds it: in front, in the header or the first 1024 bytes. */
+/**
+ * Reports whether the encoding is declared where every reader finds it: by a BOM, the header or the first 1024 bytes.
+ */
 export function isDeclared({ source }: Charset): boolean {
   return source !== "guess" && source !== "late_meta";
 }
 
-/** Decodes a page; octets that do not fit become U+FFFD. The byte order mark is dropped. */
+/** Decodes a page. Invalid bytes become U+FFFD. Removes the byte order mark. */
 export function decodePage(bytes: Uint8Array, charset: Charset): string {
   return decodeText(bytes, charset.encoding);
 }
 
-/** The charset parameter of a Content-Type, quoted or not; null where there is none. */
+/** Returns the charset parameter of a Content-Type, quoted or not, or null if there is none. */
 function charsetParameter(contentType: string): string | null {
   const match = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;,]+))/i.exec(contentType.slice(0, 1024));
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }
 
-/** What could be read as ASCII cannot be UTF-16, and x-user-defined is windows-1252 here (WHATWG HTML, prescan). */
+/**
+ * Returns the encoding that a meta element's label means. A page whose meta element is readable as ASCII cannot be
+ * UTF-16, and x-user-defined means windows-1252 here (WHATWG HTML, prescan).
+ */
 function metaEncoding(encoding: string): string {
   if (encoding === "x-user-defined") return "windows-1252";
   return encoding.startsWith("utf-16") ? "utf-8" : encoding;
@@ -61,7 +66,7 @@ function byteOrderMark(bytes: Uint8Array): string | null {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // A sequence cut by a size limit is no fault of the page: `stream` leaves it open.
+    // The size limit can cut a sequence, which is not an error of the page. `stream` accepts an incomplete sequence.
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: bytes.byteLength > 1_000_000 });
     return true;
   } catch {

@@ -2,30 +2,30 @@ import { DomHandler, isTag, isText, type ChildNode, type Document, type Element 
 import { Parser } from "htmlparser2";
 import { HeadTracker, type HeadEnd } from "#probe-agent/analysis/html/head-end.ts";
 
-/** A parsed page and whether its tail was left out. */
+/** A parsed page, and how far the limits cut it. */
 export interface ParsedDocument {
   readonly root: Document;
-  /** Elements seen. */
+  /** Number of elements. */
   readonly elements: number;
-  /** Deepest nesting kept. */
+  /** Maximum nesting depth of the tree. */
   readonly depth: number;
-  /** Some elements lay deeper than MAX_DEPTH and were put there as siblings, as browsers do. */
+  /** Whether elements were nested deeper than MAX_DEPTH and became siblings at that depth, as in browsers. */
   readonly flattened: boolean;
-  /** The page has more nodes than are kept. */
+  /** Whether the page has more nodes than are kept. */
   readonly truncated: boolean;
   readonly headEnd: HeadEnd;
 }
 
-/** Nesting kept; Chromium and WebKit flatten at the same depth. Also bounds the parser's search for open elements. */
+/** Maximum nesting depth, the same as in Chromium and WebKit. Also bounds the parser's search for open elements. */
 const MAX_DEPTH = 512;
-/** Elements, texts and comments kept. */
+/** Maximum number of elements, texts and comments. */
 const MAX_NODES = 300_000;
-/** Attributes kept of one element. */
+/** Maximum number of attributes of one element. */
 const MAX_ATTRIBUTES = 500;
-/** Characters handed to the parser between two looks at the limits. */
+/** Number of characters parsed between two checks of the limits. */
 const CHUNK = 16_384;
 
-/** Builds the tree of a page of any quality within the limits. Positions are character offsets. */
+/** Parses any text as HTML within the limits. Positions are character offsets. */
 export function parseDocument(html: string): ParsedDocument {
   const handler = new CountingHandler();
   const parser = new BoundedParser(handler, html);
@@ -42,7 +42,7 @@ export function parseDocument(html: string): ParsedDocument {
   };
 }
 
-/** A DOM builder that knows how much it holds. */
+/** A DOM builder that counts nodes, elements and depth. */
 class CountingHandler extends DomHandler {
   nodes = 0;
   elements = 0;
@@ -58,7 +58,7 @@ class CountingHandler extends DomHandler {
     this.elements += 1;
     this.depth += 1;
     this.deepest = Math.max(this.deepest, this.depth);
-    // Where attributes beyond the limit ended up.
+    // Attributes beyond the limit all have the empty name.
     delete attributes[""];
     super.onopentag(name, attributes);
   }
@@ -79,7 +79,7 @@ class CountingHandler extends DomHandler {
   }
 }
 
-/** Treats elements that open too deep as void ones: they become siblings, and the stack of open elements stays short. */
+/** A parser that treats elements beyond MAX_DEPTH as void, so they become siblings and the stack stays short. */
 class BoundedParser extends Parser {
   flattened = false;
   readonly head = new HeadTracker();
@@ -132,7 +132,7 @@ class BoundedParser extends Parser {
   }
 }
 
-/** Every element in document order; subtrees of `skip` elements are left out, the elements themselves not. */
+/** Yields every element in document order. Yields `skip` elements, but not the elements below them. */
 export function* walkElements(root: Document | Element, skip: ReadonlySet<string> = new Set()): Generator<Element> {
   let node: ChildNode | null = root.firstChild;
   while (node !== null) {
@@ -150,17 +150,17 @@ export function* walkElements(root: Document | Element, skip: ReadonlySet<string
   }
 }
 
-/** The text below an element, white space collapsed, at most `limit` characters. */
+/** Returns the text below an element with collapsed white space, up to `limit` characters. */
 export function textOf(element: Element, limit = 10_000): string {
   return rawTextOf(element, limit).replaceAll(/\s+/g, " ").trim();
 }
 
-/** What may still be spent on reading text: one for each node and each character. */
+/** Remaining budget for reading text. Each node and each character costs 1. */
 export interface TextBudget {
   left: number;
 }
 
-/** The text below an element as it stands (DOM textContent), at most `limit` characters and as far as `budget` goes. */
+/** Returns the unchanged text below an element (DOM textContent), up to `limit` characters and within `budget`. */
 export function rawTextOf(element: Element, limit: number, budget: TextBudget = { left: Infinity }): string {
   const parts: string[] = [];
   let length = 0;

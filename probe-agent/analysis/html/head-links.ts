@@ -3,26 +3,26 @@ import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 
-/** A link element that says something of the page as a whole, rel=canonical or rel=alternate with an address. */
+/** A link element with rel=canonical or rel=alternate and an address. */
 interface HeadLink {
-  /** Words in lower case. */
+  /** Link types in lower case. */
   readonly rel: readonly string[];
-  /** As written, trimmed. */
+  /** Attribute value, trimmed. */
   readonly href: string;
   readonly hreflang: string | null;
-  /** Why search engines ignore it, a clause for a sentence; null where they read it. */
+  /** Clause that says why search engines ignore the link. null if they read it. */
   readonly ignored: string | null;
-  /** Why readers that run no scripts ignore it; null where they read it. */
+  /** Clause that says why readers that run no scripts ignore the link. null if they read it. */
   readonly ignoredWithoutScripts: string | null;
 }
 
 const MAX_LINKS = 2000;
 /** Elements whose content is not part of the page. */
 const INERT = new Set(["template", "noscript"]);
-/** A canonical link with one of these is not used (Google, consolidate duplicate URLs, 2026-07-10). */
+/** Attributes with which a canonical link is not used (Google, consolidate duplicate URLs, 2026-07-10). */
 const LIMITING = ["hreflang", "lang", "media", "type"];
 
-/** Reads the links of a head, and those that are meant for it and are ignored where they are. */
+/** Reads the links of a head, and those in other places of the page, which are ignored. */
 export function readHeadLinks(page: Page): HeadLink[] {
   const { headEnd, root } = page.document;
   const links: HeadLink[] = [];

@@ -1,7 +1,10 @@
-/** Line (from 1) of an offset; offsets must come in document order, so that each call goes on where the last one stopped. */
+/**
+ * Returns a function that converts an offset to a line number, from 1. Offsets must be in document order, because each
+ * call continues from the last one.
+ */
 export function lineCounter(text: string): (offset: number) => number {
   let line = 1;
-  // Kept from call to call: a page of one line would be searched to its end for each.
+  // Kept between calls. Otherwise each call would search a page of one line to its end.
   let next = text.indexOf("\n");
   return (offset) => {
     while (next !== -1 && next < offset) {

@@ -1,7 +1,7 @@
 import { isDirective, isTag, isText, type Document, type Element } from "domhandler";
 import { textOf, walkElements } from "#probe-agent/analysis/html/document.ts";
 
-/** A meta element; names and http-equiv in lower case. */
+/** A meta element. name and http-equiv are in lower case. */
 export interface MetaTag {
   readonly name: string | null;
   readonly property: string | null;
@@ -13,7 +13,7 @@ export interface MetaTag {
 
 /** A script element. */
 export interface ScriptTag {
-  /** As written, trimmed; null for inline scripts. */
+  /** Attribute value, trimmed. null for inline scripts. */
   readonly src: string | null;
   readonly integrity: string | null;
   readonly crossorigin: string | null;
@@ -23,7 +23,7 @@ export interface ScriptTag {
 
 /** A link element. */
 interface LinkTag {
-  /** Space-separated words in lower case. */
+  /** Link types in lower case. */
   readonly rel: readonly string[];
   readonly href: string | null;
   readonly as: string | null;
@@ -33,24 +33,24 @@ interface LinkTag {
   readonly offset: number;
 }
 
-/** What the head and the elements of a page say; the base of many tools. */
+/** Facts from the elements of a page that several tools use. */
 export interface PageFacts {
-  /** Name of the DOCTYPE in lower case ("html"), null without one. */
+  /** Name of the DOCTYPE in lower case ("html"). null if there is none. */
   readonly doctype: string | null;
-  /** Text of the first title element, null without one. */
+  /** Text of the first title element. null if there is none. */
   readonly title: string | null;
-  /** lang of the html element as written, null without one. */
+  /** lang attribute of the html element, unchanged. null if there is none. */
   readonly lang: string | null;
-  /** href of the first base element that has one. */
+  /** href of the first base element that has one. null if there is none. */
   readonly baseHref: string | null;
   readonly metas: readonly MetaTag[];
   readonly scripts: readonly ScriptTag[];
   readonly links: readonly LinkTag[];
 }
 
-/** Entries kept of each list. */
+/** Maximum number of entries in each list. */
 const MAX_LISTED = 5000;
-/** Content of these is not part of the page where scripts run. */
+/** Elements whose content is not part of the page if scripts run. */
 export const INERT_ELEMENTS: ReadonlySet<string> = new Set(["template", "noscript"]);
 
 /** Reads the facts of a parsed page. */
@@ -75,17 +75,17 @@ export function readPageFacts(root: Document): PageFacts {
   return { doctype: readDoctype(root), title, lang, baseHref, metas, scripts, links };
 }
 
-/** Content of the first meta element of that name (lower case); null without one. */
+/** Returns the content of the first meta element with this name (lower case), or null if there is none. */
 export function metaContent(facts: PageFacts, name: string): string | null {
   return facts.metas.find((meta) => meta.name === name)?.content ?? null;
 }
 
-/** Contents of all meta elements with that http-equiv (lower case). */
+/** Returns the contents of all meta elements with this http-equiv (lower case). */
 export function metaPragmas(facts: PageFacts, httpEquiv: string): string[] {
   return facts.metas.filter((meta) => meta.httpEquiv === httpEquiv).map((meta) => meta.content);
 }
 
-/** An attribute's value, trimmed of white space; null where absent. */
+/** Returns an attribute's value without white space at its ends, or null if the attribute is absent. */
 export function attribute(element: Element, name: string): string | null {
   return Object.hasOwn(element.attribs, name) ? (element.attribs[name] ?? "").trim() : null;
 }
@@ -95,7 +95,7 @@ function readDoctype(root: Document): string | null {
     if (isDirective(node) && /^!doctype/i.test(node.data)) {
       return /^!doctype\s+([^\s>]+)/i.exec(node.data.slice(0, 1024))?.[1]?.toLowerCase() ?? "";
     }
-    // A DOCTYPE after the first element or text is none.
+    // A DOCTYPE after the first element or text does not count.
     if (isTag(node) || (isText(node) && node.data.trim() !== "")) return null;
   }
   return null;
@@ -135,7 +135,7 @@ function readLink(element: Element): LinkTag {
   };
 }
 
-/** Whether an element stands within one of that name. */
+/** Reports whether an element is inside another one with this name. */
 export function isInside(element: Element, name: string): boolean {
   for (let parent = element.parent; parent !== null; parent = parent.parent) {
     if (isTag(parent) && parent.name === name) return true;

@@ -1,18 +1,18 @@
 import { encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
-/** Bytes in which a page must declare its encoding (WHATWG HTML). */
+/** Number of bytes within which a page must declare its encoding (WHATWG HTML). */
 const PRESCAN_BYTES = 1024;
-/** Bytes searched for a declaration that comes too late. */
+/** Number of bytes searched for a declaration that is too late. */
 const LATE_BYTES = 1024 * 1024;
-/** Elements whose content is text: a meta element within is none. */
+/** Elements whose content is text. A meta tag in it is not an element. */
 const RAW_TEXT = new Set("script style title textarea xmp iframe noembed noframes plaintext".split(" "));
 
-/** The encoding a meta element declares within the first 1024 bytes (WHATWG HTML, prescan a byte stream). */
+/** Returns the encoding that a meta element declares in the first 1024 bytes (WHATWG HTML, prescan a byte stream). */
 export function prescanForCharset(bytes: Uint8Array): string | null {
   return scan(latin1(bytes, PRESCAN_BYTES), false);
 }
 
-/** The encoding a meta element declares further on, in the first MiB: browsers read the page again by it. */
+/** Returns the encoding that a meta element declares later, in the first MiB. Browsers then parse the page again. */
 export function findLateCharset(bytes: Uint8Array): string | null {
   return bytes.byteLength <= PRESCAN_BYTES ? null : scan(latin1(bytes, LATE_BYTES), true);
 }
@@ -21,20 +21,23 @@ function latin1(bytes: Uint8Array, most: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, most)).toString("latin1");
 }
 
-/** `skipsText`: raw text elements are stepped over, as the parser does and the prescan of the standard does not. */
+/**
+ * Scans for a declared encoding. `skipsText` skips the content of raw text elements, as the parser does; the prescan of
+ * the standard does not.
+ */
 function scan(text: string, skipsText: boolean): string | null {
   let at = 0;
   while (at < text.length) {
     const open = text.indexOf("<", at);
     if (open === -1) return null;
     if (text.startsWith("<!--", open)) {
-      // "<!-->" is a whole comment: its dashes may serve twice.
+      // "<!-->" is a complete comment: its dashes can open and close it.
       const close = text.indexOf("-->", open + 2);
       if (close === -1) return null;
       at = close + 3;
     } else if (/^<meta[\s/]/i.test(text.slice(open, open + 6))) {
       const { attributes, end } = readAttributes(text, open + 5);
-      // A label nobody knows is no declaration: a later element may hold one.
+      // An unknown label does not count. A later element can declare the encoding.
       const encoding = encodingOf(declaredCharset(attributes));
       if (encoding !== null) return encoding;
       at = end + 1;
@@ -53,13 +56,13 @@ function scan(text: string, skipsText: boolean): string | null {
   return null;
 }
 
-/** "<" or "</" and the name behind it. */
+/** Returns "<" or "</" with the name after it. */
 function tagName(text: string, open: number): string {
   const end = /[\s/>]/.exec(text.slice(open + 2, open + 100));
   return end === null ? text.slice(open, open + 100) : text.slice(open, open + 2 + end.index);
 }
 
-/** Index of the end tag of a raw text element that began before `from`; the end of the text without one. */
+/** Returns the index of the end tag of a raw text element, or the end of the text. `from` is after its start tag. */
 function endOfText(text: string, from: number, tag: string): number {
   for (let at = text.indexOf("</", from); at !== -1; at = text.indexOf("</", at + 2)) {
     if (text.slice(at + 2, at + 2 + tag.length).toLowerCase() === tag) return at;
@@ -67,7 +70,7 @@ function endOfText(text: string, from: number, tag: string): number {
   return text.length;
 }
 
-/** charset wins; content counts only beside http-equiv=content-type. */
+/** Returns the declared label. charset takes precedence. content counts only with http-equiv=content-type. */
 function declaredCharset(attributes: ReadonlyMap<string, string>): string | null {
   const charset = attributes.get("charset");
   if (charset !== undefined) return charset;
@@ -75,13 +78,13 @@ function declaredCharset(attributes: ReadonlyMap<string, string>): string | null
   return pragma ? charsetInContent(attributes.get("content") ?? "") : null;
 }
 
-/** WHATWG HTML, extracting a character encoding from a meta element. */
+/** Returns the label in a content attribute (WHATWG HTML, extracting a character encoding from a meta element). */
 function charsetInContent(content: string): string | null {
   const match = /charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(content.slice(0, PRESCAN_BYTES));
   return match?.[1] ?? match?.[2] ?? match?.[3] ?? null;
 }
 
-/** Attributes up to the ">" (its index is `end`), the first of a name counts. */
+/** Reads the attributes up to the ">", whose index is `end`. Of attributes with the same name, the first counts. */
 function readAttributes(text: string, start: number): { attributes: Map<string, string>; end: number } {
   const attributes = new Map<string, string>();
   const attribute = /[\s/]*(?:([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*))?)?|=)/y;

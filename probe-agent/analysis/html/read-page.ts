@@ -2,22 +2,22 @@ import { decodePage, pageCharset, type Charset } from "#probe-agent/analysis/htm
 import { parseDocument, type ParsedDocument } from "#probe-agent/analysis/html/document.ts";
 import { readPageFacts, type PageFacts } from "#probe-agent/analysis/html/page.ts";
 
-/** An HTML page: decoded, parsed within limits, and read. */
+/** A decoded and parsed HTML page with its facts. */
 export interface Page {
   readonly text: string;
   readonly charset: Charset;
   readonly document: ParsedDocument;
   readonly facts: PageFacts;
-  /** More came than is looked at: bytes or nodes. */
+  /** Whether the page has more bytes or nodes than are read. */
   readonly truncated: boolean;
 }
 
-/** Bytes of a page looked at. */
+/** Maximum number of bytes of a page that are read. */
 const MAX_HTML_BYTES = 5 * 1024 * 1024;
 
 const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 
-/** Whether a Content-Type names HTML; a missing one is taken for HTML where the body looks like it. */
+/** Reports whether a Content-Type names HTML. If it is missing, the start of the body decides. */
 export function isHtml(contentType: string | null, body: Uint8Array): boolean {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type !== "") return HTML_TYPES.has(type);
@@ -25,16 +25,19 @@ export function isHtml(contentType: string | null, body: Uint8Array): boolean {
   return /^<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(withoutPrologue(start));
 }
 
-/** Octets looked at for the first element of a body without a type. */
+/** Number of bytes searched for the first element of a body without a Content-Type. */
 const MAX_PROLOGUE = 2048;
 const BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
-/** Comments, and the XML declaration and other processing instructions that XHTML may begin with. */
+/** Comments, and the XML declaration and other processing instructions with which XHTML can begin. */
 const SKIPPED = [
   ["<!--", "-->"],
   ["<?", "?>"],
 ] as const;
 
-/** The text behind the byte order mark, white space, comments and instructions at its start; "" where one is not closed. */
+/**
+ * Removes the byte order mark, white space, comments and processing instructions at the start. Returns "" if one of
+ * them is not closed.
+ */
 function withoutPrologue(text: string): string {
   let rest = (text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text).trimStart();
   for (;;) {
@@ -46,7 +49,7 @@ function withoutPrologue(text: string): string {
   }
 }
 
-/** Decodes and parses a page; `contentType` is the header's value. Any bytes give a page. */
+/** Decodes and parses a page. `contentType` is the header's value. Never throws. */
 export function readPage(body: Uint8Array, contentType: string | null): Page {
   const { text, charset } = readText(body, contentType);
   const page = readHtml(text, charset);
@@ -60,10 +63,10 @@ function readText(body: Uint8Array, contentType: string | null): Pick<Page, "tex
   return { text: decodePage(bytes, charset), charset };
 }
 
-/** Parses a page that is text already. */
+/** Parses a decoded page. */
 export function readHtml(text: string, charset: Charset = { encoding: "utf-8", source: "guess" }): Page {
-  const seen = text.slice(0, MAX_HTML_BYTES);
-  const document = parseDocument(seen);
-  const truncated = document.truncated || seen.length < text.length;
-  return { text: seen, charset, document, facts: readPageFacts(document.root), truncated };
+  const kept = text.slice(0, MAX_HTML_BYTES);
+  const document = parseDocument(kept);
+  const truncated = document.truncated || kept.length < text.length;
+  return { text: kept, charset, document, facts: readPageFacts(document.root), truncated };
 }

@@ -1,29 +1,32 @@
 import { isTag, isText, type ChildNode, type Document, type Element } from "domhandler";
 
-/** Text of a page as visitors see it. */
+/** Text of a page that visitors see. */
 interface VisibleText {
-  /** White space collapsed; blocks are apart by a space. */
+  /** Text with collapsed white space. Blocks are separated by a space. */
   readonly text: string;
-  /** There is more than is kept. */
+  /** Whether the text was cut at the limit. */
   readonly truncated: boolean;
 }
 
-/** Characters kept. */
+/** Maximum length of the text, in characters. */
 const MAX_TEXT = 2_000_000;
-/** Never shown as text of the page (HTML, rendering, hidden elements), or shown only where scripts do not run. */
+/** Elements never shown as text of the page (HTML, rendering, hidden elements), or only if scripts do not run. */
 const UNSEEN = new Set(
   "script style template noscript title meta link base datalist iframe object audio video canvas svg math select textarea".split(
     " ",
   ),
 );
-/** Phrasing elements that do not part words. */
+/** Phrasing elements, which do not separate words. */
 const INLINE = new Set(
   "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strong sub sup time tt u var wbr".split(
     " ",
   ),
 );
 
-/** The text below a node that is shown without scripts and styles having run; what is hidden by attribute is left out. */
+/**
+ * Returns the text below a node that is visible without scripts and style sheets. Leaves out elements hidden by
+ * attribute.
+ */
 export function visibleText(root: Document | Element, limit = MAX_TEXT): VisibleText {
   const parts: string[] = [];
   let length = 0;

@@ -1,12 +1,12 @@
-/** What a viewport meta element asks for. */
+/** Settings of a viewport meta element. */
 interface Viewport {
-  /** The page is as wide as the device. */
+  /** Whether the page is as wide as the device. */
   readonly deviceWidth: boolean;
-  /** Visitors cannot zoom in. */
+  /** Whether the page prevents visitors from zooming in. */
   readonly zoomBlocked: boolean;
 }
 
-/** Reads the content of a viewport meta element; settings are apart by commas, semicolons or spaces. */
+/** Parses the content of a viewport meta element. Settings are separated by commas, semicolons or spaces. */
 export function readViewport(content: string): Viewport {
   const settings = content
     .slice(0, 1000)

@@ -1,20 +1,22 @@
-/** Words of a text. */
+/** Number of words in a text. */
 interface WordCount {
   readonly words: number;
-  /** False where text without spaces was too long to be parted into words: there are more than counted. */
+  /** false if text without spaces was too long to split, so there are more words than counted. */
   readonly complete: boolean;
 }
 
-/** Scripts that put no spaces between words. */
+/** Scripts without spaces between words. */
 const SPACELESS =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const RUN = new RegExp(`[${SPACELESS}]+|(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}'’_-])+`, "gu");
 const BEGINS_SPACELESS = new RegExp(`^[${SPACELESS}]`, "u");
-/** Characters handed to the dictionaries of Intl.Segmenter, which are slow: in all, and at once. */
+/**
+ * Maximum number of characters split by the dictionaries of Intl.Segmenter, which are slow: in total, and in one call.
+ */
 const SEGMENTED = 100_000;
 const AT_ONCE = 5000;
 
-/** Counts words: runs of letters and digits; in scripts without spaces by Intl.Segmenter's dictionaries. */
+/** Counts words: runs of letters and digits. Splits scripts without spaces by Intl.Segmenter's dictionaries. */
 export function countWords(text: string): WordCount {
   let words = 0;
   let left = SEGMENTED;

@@ -7,27 +7,29 @@ import type { Hop } from "#probe-agent/port/http.ts";
 type Families = ResultOf<typeof check>["families"];
 type Row = Families["ipv4"];
 
-/** What is known of a host's addresses and of the connections to them. */
+/** A host's addresses and the connections to them. */
 interface FamilyFacts extends Pick<Hop, "addresses" | "blocked" | "unanswered" | "attempts"> {
-  /** The connection to the family that was not used; null where it was not tried to an end, undefined: not asked for. */
+  /**
+   * Connection to the address family that was not used. null if it did not finish, undefined if it was not requested.
+   */
   readonly otherFamily?: ConnectAttempt | null;
 }
 
-/** Reads from the connections made whether each family can be connected to. */
-export function familiesOf(facts: FamilyFacts): Families {
-  return { ipv4: familyOf(4, facts), ipv6: familyOf(6, facts) };
+/** Reports whether each address family can be connected to, according to the connections made. */
+export function reportFamilies(facts: FamilyFacts): Families {
+  return { ipv4: reportFamily(4, facts), ipv6: reportFamily(6, facts) };
 }
 
-function familyOf(
+function reportFamily(
   version: IpVersion,
   { addresses, blocked, unanswered, attempts = [], otherFamily }: FamilyFacts,
 ): Row {
   const own = [...attempts, ...(otherFamily ? [otherFamily] : [])].filter(({ address }) => address.version === version);
-  const stood = own.find(({ failure }) => failure === null);
-  if (stood !== undefined) {
-    return { status: "ok", reason: null, ip: stood.address.ip, connect_ms: toMicroseconds(stood.ms) };
+  const connected = own.find(({ failure }) => failure === null);
+  if (connected !== undefined) {
+    return { status: "ok", reason: null, ip: connected.address.ip, connect_ms: toMicroseconds(connected.ms) };
   }
-  // A failure of the target's own tells more than one of this probe.
+  // A failure of the target says more about the host than a failure of the probe.
   const failed = own.find(({ failure }) => failure?.source !== "probe") ?? own[0];
   if (failed?.failure) {
     const { source, reason } = failed.failure;

@@ -1,6 +1,6 @@
 import { isIn, readBlock, readIp, type IpBlock } from "#probe-agent/analysis/network/ip-numbers.ts";
 
-/** What an address is for. */
+/** Types of addresses by their purpose. */
 const ADDRESS_TYPES = [
   "public",
   "private",
@@ -12,12 +12,13 @@ const ADDRESS_TYPES = [
   "documentation",
   "anycast",
 ] as const;
-/** One of the types of address. */
+/** One of these types. */
 export type AddressType = (typeof ADDRESS_TYPES)[number];
 
 /**
- * The IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and successors), the multicast ranges and the
- * global unicast range. `anycast` stands for the services the registries assign to no host in particular.
+ * Blocks of each type: the IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and successors), the
+ * multicast ranges and the global unicast range. `anycast` is for services that the registries assign to no particular
+ * host.
  */
 const BLOCKS: Readonly<Record<AddressType, string>> = {
   public: "0.0.0.0/0 2000::/3",
@@ -27,9 +28,9 @@ const BLOCKS: Readonly<Record<AddressType, string>> = {
   link_local: "169.254.0.0/16 fe80::/10",
   multicast: "224.0.0.0/4 ff00::/8",
   reserved:
-    // This network, IETF protocols, dummy and discard, 6to4 (deprecated), benchmarking, future use and broadcast ...
+    // IPv4: this network, IETF protocols, 6to4 (deprecated), benchmarking, future use and broadcast.
     "0.0.0.0/8 192.0.0.0/24 192.88.99.0/24 198.18.0.0/15 240.0.0.0/4 " +
-    // ... IPv6: not global unicast at all; IETF protocols with Teredo, benchmarking, ORCHIDs and DETs; 6to4.
+    // IPv6: everything outside global unicast; IETF protocols with Teredo, benchmarking, ORCHIDs and DETs; 6to4.
     "::/0 2001::/23 2002::/16",
   documentation: "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 233.252.0.0/24 2001:db8::/32 3fff::/20",
   anycast:
@@ -45,10 +46,10 @@ const TABLE: readonly { readonly type: AddressType; readonly block: IpBlock }[] 
   }),
 ).toSorted((one, other) => other.block.prefix - one.block.prefix);
 
-/** NAT64's well-known prefix (RFC 6052): as public as the IPv4 address inside. */
+/** Well-known prefix of NAT64 (RFC 6052). Such an address has the type of the IPv4 address inside. */
 const NAT64 = readBlock("64:ff9b::/96");
 
-/** The type by the most specific registry entry; `reserved` for what is no address. */
+/** Returns the type of an address by the most specific registry entry. Returns `reserved` for invalid addresses. */
 export function addressType(text: string): AddressType {
   const read = readIp(text);
   if (read === null) return "reserved";

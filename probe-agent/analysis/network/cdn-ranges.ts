@@ -1,9 +1,10 @@
 import { isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /**
- * Ranges that content networks publish as their edges: Cloudflare (cloudflare.com/ips), Fastly (api.fastly.com/public-ip-list),
- * Amazon CloudFront (the CLOUDFRONT entries of ip-ranges.json that hold nothing else). They say that an address is shared
- * by many sites, not by which, and are not complete: other networks publish none.
+ * Address ranges that content networks publish for their edges: Cloudflare (cloudflare.com/ips), Fastly
+ * (api.fastly.com/public-ip-list), Amazon CloudFront (the CLOUDFRONT entries of ip-ranges.json that contain no other
+ * service). An address in them is shared by many sites, but the ranges do not say by which. The list is incomplete,
+ * because other networks publish none.
  */
 const RANGES: Readonly<Record<string, string>> = {
   Cloudflare:
@@ -26,8 +27,8 @@ const TABLE = Object.entries(RANGES).flatMap(([network, blocks]) =>
     .flatMap((block) => (block === null ? [] : [{ network, block }])),
 );
 
-/** The content network that publishes the address as its own; null where none of them does. */
-export function contentNetworkOf(ip: string): string | null {
+/** Returns the content network that publishes the address as its own, or null if none does. */
+export function findContentNetwork(ip: string): string | null {
   const address = readIp(ip);
   return address === null ? null : (TABLE.find(({ block }) => isIn(address, block))?.network ?? null);
 }

@@ -1,4 +1,4 @@
-// Why a router or a host sends a packet back, by name (IANA, ICMP and ICMPv6 parameters).
+// Names of the reasons why a router or host does not deliver a packet, by code (IANA, ICMP and ICMPv6 parameters).
 const UNREACHABLE_V4: Readonly<Record<number, string>> = {
   0: "net_unreachable",
   1: "host_unreachable",
@@ -30,7 +30,7 @@ const UNREACHABLE_V6: Readonly<Record<number, string>> = {
   9: "policy_rejected",
 };
 
-/** The word for an ICMP error; null for what is none, "other" for a code without a name here. */
+/** Returns the name of an ICMP error, "other" for an unnamed code, or null if the message is not such an error. */
 export function unreachableReason(version: 4 | 6, type: number, code: number): string | null {
   if (version === 4) {
     if (type === 3) return UNREACHABLE_V4[code] ?? "other";

@@ -6,14 +6,14 @@ export interface IpNumber {
   readonly value: bigint;
 }
 
-/** The addresses that share the first `prefix` bits of `value`. */
+/** Block of the addresses that share the first `prefix` bits of `value`. */
 export interface IpBlock extends IpNumber {
   readonly prefix: number;
 }
 
 const BITS = { 4: 32, 6: 128 } as const;
 
-/** Reads a plain literal; null for anything else (127.1, zones, brackets). */
+/** Parses a plain IP literal. Returns null for other forms, such as 127.1, zones and brackets. */
 export function readIp(text: string): IpNumber | null {
   if (text.length > 45 || text.includes("%")) return null;
   if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !(text.includes(":") && ipaddr.IPv6.isValid(text))) return null;
@@ -22,7 +22,7 @@ export function readIp(text: string): IpNumber | null {
   return { version: octets.length === 4 ? 4 : 6, value };
 }
 
-/** Dotted decimal, or the form of RFC 5952. */
+/** Returns an address in dotted decimal, or for IPv6 in the form of RFC 5952. */
 export function ipText({ version, value }: IpNumber): string {
   const octets = Array.from({ length: BITS[version] / 8 }, (_, index) =>
     Number((value >> BigInt(BITS[version] - 8 * (index + 1))) & 0xffn),
@@ -30,7 +30,7 @@ export function ipText({ version, value }: IpNumber): string {
   return ipaddr.fromByteArray(octets).toString();
 }
 
-/** Reads CIDR notation; bits behind the prefix are dropped, as registries print such blocks too. */
+/** Parses CIDR notation. Clears the bits after the prefix, because registries also print blocks with such bits. */
 export function readBlock(text: string): IpBlock | null {
   const [, address = "", length = ""] = /^([^/]{2,45})\/(\d{1,3})$/.exec(text) ?? [];
   const ip = readIp(address);
@@ -39,17 +39,17 @@ export function readBlock(text: string): IpBlock | null {
   return { ...ip, prefix, value: firstOf(ip, prefix) };
 }
 
-/** CIDR notation. */
+/** Returns a block in CIDR notation. */
 export function blockText(block: IpBlock): string {
   return `${ipText(block)}/${block.prefix}`;
 }
 
-/** Whether the address lies in the block. */
+/** Reports whether an address is in a block. */
 export function isIn(ip: IpNumber, block: IpBlock): boolean {
   return ip.version === block.version && firstOf(ip, block.prefix) === block.value;
 }
 
-/** The fewest blocks that make up a range, in order; at most `limit` of them; empty for what is no range. */
+/** Returns the fewest blocks that make up a range, in order, up to `limit`. Returns [] if the range is invalid. */
 export function blocksOf(first: IpNumber, last: IpNumber, limit: number): readonly IpBlock[] {
   if (first.version !== last.version) return [];
   const { version } = first;
@@ -57,7 +57,7 @@ export function blocksOf(first: IpNumber, last: IpNumber, limit: number): readon
   let value = first.value;
   while (value <= last.value && blocks.length < limit) {
     let prefix: number = BITS[version];
-    // Grow while the block still begins at its own boundary and ends within the range.
+    // Grow the block while it is aligned to its size and ends within the range.
     while (prefix > 0 && value % sizeOf(version, prefix - 1) === 0n) {
       if (value + sizeOf(version, prefix - 1) - 1n > last.value) break;
       prefix -= 1;

@@ -1,4 +1,4 @@
-/** Services usually found on TCP ports: IANA's names (Service Name and Transport Protocol Port Number Registry). */
+/** Usual services on TCP ports, with IANA's names (Service Name and Transport Protocol Port Number Registry). */
 const SERVICES: ReadonlyMap<number, string> = new Map([
   [21, "ftp"],
   [22, "ssh"],
@@ -66,7 +66,7 @@ const SERVICES: ReadonlyMap<number, string> = new Map([
   [27017, "mongodb"],
 ]);
 
-/** The usual service of a TCP port, null where there is no usual one. What answers may be anything. */
+/** Returns the usual service of a TCP port, or null if there is none. The actual service can be a different one. */
 export function usualService(port: number): string | null {
   return SERVICES.get(port) ?? null;
 }

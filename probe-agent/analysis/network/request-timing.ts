@@ -1,13 +1,13 @@
 import type { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import type { Hop, HopTiming } from "#probe-agent/port/http.ts";
 
-/** What the timings of a chain are computed from: its hops in order, the last one final. */
+/** Hops of a redirect chain, in order, and the final one with its timings. */
 interface TimedChain {
   readonly hops: readonly unknown[];
   readonly final: Pick<Hop, "timing" | "startedAtUs">;
 }
 
-/** Timings of a chain as tools publish them. */
+/** Timings of a chain as in results of tools. */
 export interface TimingReport {
   readonly timing: Timing;
   readonly timing_us: TimingUs;
@@ -16,8 +16,8 @@ export interface TimingReport {
 }
 
 /**
- * Milliseconds as differences of rounded cumulative boundaries, so that they add up to elapsed_ms exactly and none
- * is negative.
+ * Reports the timings of a chain. Milliseconds are differences of rounded cumulative times, so they add up to
+ * elapsed_ms exactly and none is negative.
  */
 export function timingReport({ hops, final }: TimedChain): TimingReport {
   const { dns, connect, tls, ttfb, transfer, total } = final.timing;
@@ -45,20 +45,20 @@ export function timingReport({ hops, final }: TimedChain): TimingReport {
   };
 }
 
-/** One hop's phases in milliseconds, by the same rule. */
+/** Returns the phases of one hop in milliseconds, rounded by the same rule. */
 export function hopTimingMs({ dns, connect, tls, ttfb, transfer, total }: HopTiming): HopTimingMs {
   const [dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms] = roundedDifferences([dns, connect, tls, ttfb, transfer, 0]);
   return { dns_ms, connect_ms, tls_ms, ttfb_ms, transfer_ms, total_ms: Math.round(total / 1000) };
 }
 
-/** One hop's phases as they were measured. */
+/** Returns the phases of one hop in microseconds, as measured. */
 export function hopTimingUs({ dns, connect, tls, ttfb, transfer, total }: HopTiming): HopTimingUs {
   return { dns_us: dns, connect_us: connect, tls_us: tls, ttfb_us: ttfb, transfer_us: transfer, total_us: total };
 }
 
 type Six = readonly [number, number, number, number, number, number];
 
-/** Durations in microseconds to milliseconds between rounded boundaries. */
+/** Converts durations from microseconds to milliseconds, as differences of rounded cumulative times. */
 function roundedDifferences(durations: Six): Six {
   let at = 0;
   return durations.map((duration) => {

@@ -2,30 +2,30 @@ import { createHash } from "node:crypto";
 import { unreachableReason } from "#probe-agent/analysis/network/icmp-unreachable.ts";
 import type { LossEvidence } from "#probe-agent/port/packets.ts";
 
-/** One hop as far as the path's own figures need it: who answered, null for silence. */
+/** Replies of one hop. `ip` is null for a probe without a reply. */
 export interface PathHop {
   readonly replies: readonly { readonly ip: string | null }[];
 }
 
-/** A hop with what its probes say about loss. */
+/** A hop with the evidence of its probes about packet loss. */
 export interface ProbedHop extends PathHop {
   readonly evidence: LossEvidence;
 }
 
-/** Echo requests to a target that answers them. No router limits these: what is lost of them was lost on the path. */
+/** Echo requests to a target that answers them. Routers do not limit these, so lost ones were lost on the path. */
 export interface EchoEvidence {
   readonly sampled: number;
   readonly lost: number;
-  /** The target answered the trace with ICMP errors, which hosts limit as routers do. */
+  /** Whether the target answered the trace with ICMP errors, which hosts limit as routers do. */
   readonly isTargetLimited: boolean;
 }
 
 const NO_ECHOES: EchoEvidence = { sampled: 0, lost: 0, isTargetLimited: false };
 
 /**
- * Loss on the way to each hop and back, percent: 100 where nothing answered, null where it cannot be determined. Every probe to
- * a hop behind passes here, so that hops behind tell loss from a limit on a router's own answers: loss goes on behind it.
- * `reached`: the last hop is the target.
+ * Returns the loss on the way to each hop and back, in percent: 100 if the hop never answered, null if it cannot be
+ * determined. Every probe to a later hop passes the earlier ones. The later hops therefore distinguish loss, which
+ * continues at them, from a router's limit on its own answers. `reached` says that the last hop is the target.
  */
 export function hopLoss(
   hops: readonly ProbedHop[],
@@ -44,7 +44,8 @@ export function hopLoss(
     const own = ownLoss(evidence);
     const loss = isDecisive(index) ? own : lossOnWay(own, evidence.sampled, behind);
     losses.push(loss === null ? null : Math.round(loss * 100_000) / 1_000);
-    // A hop that limits its answers says nothing about those before it; one that may have lost some leaves them in doubt.
+    // A hop that limits its answers shows nothing about the hops before it. If it may have lost some, they are
+    // uncertain.
     if (loss === null && evidence.lost > 0) behind.isUncertain = true;
     if (loss === null || loss !== own) continue;
     behind.sampled += evidence.sampled;
@@ -62,7 +63,10 @@ function ownLoss({ sampled, lost, unclear }: LossEvidence): number | null {
 }
 
 const DEVIATIONS = 2;
-/** A chance that is taken for none, and probes behind for each of the hop's own that it takes to speak of it. */
+/**
+ * Probability below which an event is excluded, and minimum number of probes to later hops for each probe of the hop to
+ * apply it.
+ */
 const CHANCE = 0.05;
 const TIMES_BEHIND = 2;
 
@@ -71,7 +75,7 @@ function lossOnWay(own: number | null, sampled: number, behind: Behind): number 
   if (behind.lost === 0 && behind.isUncertain) return null;
   if (own === null) return behind.lost === 0 && behind.sampled >= ENOUGH_BEHIND ? 0 : null;
   if (behind.lost === 0) {
-    // What the hop lost would have been lost behind it too, but for a chance.
+    // If the path lost these probes, later hops would very likely have lost some too.
     const isLimit = behind.sampled >= TIMES_BEHIND * sampled && (1 - own) ** behind.sampled < CHANCE;
     return isLimit ? 0 : null;
   }
@@ -80,10 +84,10 @@ function lossOnWay(own: number | null, sampled: number, behind: Behind): number 
   return own > share + DEVIATIONS * deviation ? share : own;
 }
 
-/** Answers to so many probes that passed here, and not one lost, leave no room for loss that is worth a figure. */
+/** Minimum number of probes to later hops, all answered, that show that the hop has no loss worth a figure. */
 const ENOUGH_BEHIND = 6;
 
-/** A hop with what its answers were. */
+/** A hop with the ICMP types and codes of its replies. */
 interface AnsweredHop {
   readonly hop: number;
   readonly replies: readonly {
@@ -93,7 +97,7 @@ interface AnsweredHop {
   }[];
 }
 
-/** Who refused to go on, and why. */
+/** Router that refused to forward packets, and the reason. */
 interface Refusal {
   readonly hop: number;
   readonly ip: string;
@@ -102,8 +106,8 @@ interface Refusal {
   readonly reason: string;
 }
 
-/** The router that ended a path which did not reach its target; null where none said so. */
-export function refusalOf(version: 4 | 6, hops: readonly AnsweredHop[]): Refusal | null {
+/** Finds the router that refused to forward packets to the target. Returns null if no router reported this. */
+export function findRefusal(version: 4 | 6, hops: readonly AnsweredHop[]): Refusal | null {
   const last = hops.at(-1);
   for (const { ip, icmpType, icmpCode } of last?.replies ?? []) {
     if (last === undefined || ip === null || icmpType === null || icmpCode === null) continue;
@@ -114,8 +118,8 @@ export function refusalOf(version: 4 | 6, hops: readonly AnsweredHop[]): Refusal
 }
 
 /**
- * A short name of the route: the first 16 hex digits of the SHA-256 of its hops, one a line, each its distinct
- * addresses in text order joined by commas, or * for silence.
+ * Returns a short name of the route: the first 16 hex digits of the SHA-256 of its hops. Each hop is one line with its
+ * distinct addresses, sorted as text and joined by commas, or * if it did not answer.
  */
 export function pathHash(hops: readonly PathHop[]): string {
   const lines = hops.map(({ replies }) => {

@@ -1,10 +1,10 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { TraceResult } from "#shared/tools/trace-result.ts";
 
-/** The part of a trace that the findings are drawn from. */
+/** Fields of a trace that findings use. */
 export type TraceFacts = Pick<TraceResult, "unreachable" | "path_mtu">;
 
-/** Judges a route: a router that refuses to forward, and large packets that vanish; worst first. */
+/** Returns findings for a router that refuses to forward packets and for large packets that are lost, worst first. */
 export function traceFindings({ unreachable, path_mtu: mtu }: TraceFacts): Finding[] {
   const found: Finding[] = [];
   if (unreachable !== null) {
@@ -13,7 +13,7 @@ export function traceFindings({ unreachable, path_mtu: mtu }: TraceFacts): Findi
       id: "route-refused",
       severity: "critical",
       message: `${ip} at hop ${hop} refuses to forward packets to the target: ${reason.replaceAll("_", " ")}.`,
-      how: "Check the route and the firewall rules on this router, or ask the network that runs it.",
+      how: "Check the route and the firewall rules on this router, or contact the network that operates it.",
       reference: "https://www.rfc-editor.org/rfc/rfc1812#section-5.2.7.1",
       where: `hop ${hop}`,
     });
@@ -23,8 +23,8 @@ export function traceFindings({ unreachable, path_mtu: mtu }: TraceFacts): Findi
     found.push({
       id: "mtu-black-hole",
       severity: "critical",
-      message: `Large packets vanish on the path and no router reports it, so transfers can hang.${size}`,
-      how: "Let ICMP 'fragmentation needed' and 'packet too big' pass the firewalls, or clamp the TCP MSS.",
+      message: `Large packets are lost on the path and no router reports it, so transfers can hang.${size}`,
+      how: "Allow ICMP 'fragmentation needed' and 'packet too big' through the firewalls, or clamp the TCP MSS.",
       reference: "https://www.rfc-editor.org/rfc/rfc8899",
       where: "path_mtu",
     });

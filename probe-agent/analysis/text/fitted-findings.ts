@@ -1,24 +1,24 @@
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
-/** Findings as a result holds them, and a sentence where some were left out. */
+/** Findings cut to the size of a result. */
 interface FittedFindings {
   readonly findings: Finding[];
-  /** Empty, or one sentence with the number left out. */
+  /** One sentence with the number of findings left out. Empty if there are none. */
   readonly limitations: readonly string[];
 }
 
-/** Findings of one kind that a result lists: a hostile page must not make thousands. */
+/** Maximum number of findings of one kind in a result. A hostile page could cause thousands. */
 const MAX_PER_KIND = 10;
-/** Characters of a message and of the place it is about: both may quote the site. */
+/** Maximum lengths of `message` and `where`, in characters. Both can quote the site. */
 const MAX_MESSAGE = 600;
 const MAX_WHERE = 300;
-/** Octets of JSON for the list, where the tool says nothing else. */
+/** Default maximum size of the list as JSON, in bytes. */
 const LIST_BYTES = 40_000;
 
 /**
- * Orders findings worst first, drops repeats (same kind, same place, same message), keeps ten of a kind and as many as
- * `maxBytes` of JSON hold. Control characters of the site are replaced.
+ * Sorts findings worst first and removes repeats with the same kind, place and message. Keeps up to ten of a kind, and
+ * as many as fit into `maxBytes` of JSON. Replaces control characters, which come from the site.
  */
 export function fitFindings(found: readonly Finding[], maxBytes = LIST_BYTES): FittedFindings {
   const distinct = new Map<string, Finding>();

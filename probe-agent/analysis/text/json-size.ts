@@ -1,9 +1,9 @@
-/** Octets of a value as JSON text. */
+/** Returns the size of a value as JSON, in bytes. */
 export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** As many leading items as fit into `maxBytes` of JSON. */
+/** Returns as many leading items as fit into `maxBytes` of JSON. */
 export function leading<T>(items: readonly T[], maxBytes: number): T[] {
   let bytes = 2;
   const cut = items.findIndex((item) => {
@@ -13,7 +13,7 @@ export function leading<T>(items: readonly T[], maxBytes: number): T[] {
   return cut < 0 ? [...items] : items.slice(0, cut);
 }
 
-/** As much of a text's beginning as has `maxBytes` of JSON. */
+/** Returns the longest start of a text that fits into `maxBytes` of JSON. */
 export function leadingText(text: string, maxBytes: number): string {
   if (text.length * 6 + 2 <= maxBytes || jsonBytes(text) <= maxBytes) return text;
   let fits = 0;
@@ -26,7 +26,7 @@ export function leadingText(text: string, maxBytes: number): string {
   return text.slice(0, fits).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** Divides `total` so that small needs are met in full and large ones get equal parts of the rest. */
+/** Divides `total` so that small needs are met in full and large needs get equal parts of the rest. */
 export function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   let left = total;

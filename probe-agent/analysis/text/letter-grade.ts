@@ -1,4 +1,4 @@
-/** The scale of health, csp and cookie: there is no E. */
+/** Letter grade of a score. The scale has no E. */
 export type LetterGrade = "A+" | "A" | "B" | "C" | "D" | "F";
 
 const FLOORS: readonly (readonly [number, LetterGrade])[] = [
@@ -9,15 +9,15 @@ const FLOORS: readonly (readonly [number, LetterGrade])[] = [
   [60, "D"],
 ];
 
-/** Best first. */
+/** Letter grades, best first. */
 export const LETTER_GRADES: readonly LetterGrade[] = ["A+", "A", "B", "C", "D", "F"];
 
-/** Grade of a score of 0 to 100. */
+/** Returns the grade of a score from 0 to 100. */
 export function letterGrade(score: number): LetterGrade {
   return FLOORS.find(([floor]) => score >= floor)?.[1] ?? "F";
 }
 
-/** The worse of two grades. */
+/** Returns the worse of two grades. */
 export function worseGrade(one: LetterGrade, other: LetterGrade): LetterGrade {
   return LETTER_GRADES.indexOf(one) >= LETTER_GRADES.indexOf(other) ? one : other;
 }

@@ -1,4 +1,6 @@
-/** Zones by their letters, lower case, in minutes east of UTC (RFC 5322 section 4.3, from RFC 822 section 5.1). */
+/**
+ * Offsets of time zones by name in lower case, in minutes east of UTC (RFC 5322 section 4.3, from RFC 822 section 5.1).
+ */
 export const OBSOLETE_ZONES: ReadonlyMap<string, number> = new Map([
   ["ut", 0],
   ["utc", 0],

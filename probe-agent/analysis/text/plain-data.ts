@@ -1,11 +1,11 @@
-/** A value's type without `readonly` at any depth, as the types of results have it. */
+/** A type without `readonly` at any depth, like the types of results. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
     ? { -readonly [Key in keyof T]: Plain<T[Key]> }
     : T;
 
-/** A copy of what an analyser found, for a result. Plain data only: no functions, dates or maps. */
+/** Returns a mutable copy of an analysis for a result. Accepts only plain data, without functions, dates and maps. */
 export function plain<T>(value: T): Plain<T> {
   return structuredClone(value) as Plain<T>;
 }

@@ -1,10 +1,10 @@
-/** What could not be found out, and why; the check it is for is left out of a score. */
+/** A fact that could not be determined, and the reason. Its check is left out of a score. */
 export interface Unknown {
   readonly known: false;
   readonly why: string;
 }
 
-/** Says why something is not known. */
+/** Returns an unknown fact with the reason. */
 export function unknown(why: string): Unknown {
   return { known: false, why };
 }

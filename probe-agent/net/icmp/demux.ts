@@ -22,12 +22,13 @@ export interface Demux {
   /** Listens for errors that quote a UDP or TCP packet from this local port. */
   listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
   /** Returns the error that answered a TCP segment of the kernel; null if there is none among the newest. */
-  refusalOf(request: RefusalRequest): TcpRefusal | null;
+  findRefusal(request: RefusalRequest): TcpRefusal | null;
   /** Takes one packet from the ICMP socket of a family. */
   deliver(version: IpVersion, packet: Buffer, arrival: Arrival): void;
 }
 
-// Number of kept errors that answer the agent's own connections. The agent asks for them within a turn of its event loop.
+// Number of kept errors that answer the agent's own connections. The agent asks for them within a turn of its event
+// loop.
 const UNCLAIMED = 256;
 
 /** Creates a demultiplexer without listeners. `randomId` returns 16 random bits. */
@@ -46,7 +47,7 @@ export function createDemux(randomId: () => number): Demux {
       ports[protocol].set(port, listener);
       return { forget: () => ports[protocol].delete(port) };
     },
-    refusalOf({ ip, port, localPort }) {
+    findRefusal({ ip, port, localPort }) {
       const destination = addressBytes(ip);
       const found = unclaimed.findLast(
         ({ error: { quoted } }) =>

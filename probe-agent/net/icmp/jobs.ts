@@ -15,7 +15,10 @@ interface Jobs {
   handle(message: ToChild): void;
 }
 
-/** Creates the jobs of the process on its shared sockets. `report` receives the events of each job; the last one ends it. */
+/**
+ * Creates the jobs of the process on its shared sockets. `report` receives the events of each job; the last one ends
+ * it.
+ */
 export function createJobs(
   tools: RunTools,
   sockets: IcmpSockets,
@@ -55,7 +58,7 @@ export function createJobs(
         });
       case "refusal":
         // The ICMP error may have arrived and not be read yet.
-        socket.whenDrained(() => end({ job, kind: "refusal_done", refusal: tools.demux.refusalOf(message.request) }));
+        socket.whenDrained(() => end({ job, kind: "refusal_done", refusal: tools.demux.findRefusal(message.request) }));
         return () => {};
     }
   };

@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { HopRow, TraceResult } from "#shared/tools/trace-result.ts";
-import { hopLoss, pathHash, refusalOf, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
+import { hopLoss, pathHash, findRefusal, type EchoEvidence } from "#probe-agent/analysis/network/route-loss.ts";
 import { hopStatistics, toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import { traceFindings } from "#probe-agent/analysis/network/trace-findings.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -61,7 +61,7 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
     reached && hops.some(leavesDoubt) ? echoTarget(net, address, hops.at(-1), patience) : undefined,
   ]);
   const losses = hopLoss(hops, reached, echoes);
-  const unreachable = reached ? null : refusalOf(address.version, hops);
+  const unreachable = reached ? null : findRefusal(address.version, hops);
   return ok({
     fields: {
       reached,
@@ -81,7 +81,9 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
   });
 }
 
-/** Probes of the hop went unanswered: by loss, or by a limit on its answers that this agent's own probes do not explain. */
+/**
+ * Probes of the hop went unanswered: by loss, or by a limit on its answers that this agent's own probes do not explain.
+ */
 function leavesDoubt({ evidence: { lost, unclear } }: TraceHop): boolean {
   return lost + unclear > 0;
 }
@@ -89,7 +91,9 @@ function leavesDoubt({ evidence: { lost, unclear } }: TraceHop): boolean {
 /** Twenty, so that a path that loses one packet in seven loses none of them once in twenty times; about 2 s in all. */
 const ECHOES = { count: 20, intervalMs: 50, size: 32, ttl: 64, timeoutMs: 1_000 } as const;
 
-/** What echo requests tell of the path; undefined where there is no raw socket, no time, or no answer to any of them. */
+/**
+ * What echo requests tell of the path; undefined where there is no raw socket, no time, or no answer to any of them.
+ */
 async function echoTarget(
   net: Net,
   { ip, version }: Address,

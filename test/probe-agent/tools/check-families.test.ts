@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { check as contract } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
-import { familiesOf } from "#probe-agent/analysis/network/address-families.ts";
+import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import { check } from "#probe-agent/tools/check.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
@@ -128,9 +128,9 @@ describe("a check says of both address families whether they can be connected to
       message: "",
     } as const;
     const facts = { addresses: [address], blocked: [], otherFamily: { address, failure, ms: 0.1 } };
-    expect(familiesOf(facts).ipv6).toEqual(without("not_tried", "no_route", address.ip));
+    expect(reportFamilies(facts).ipv6).toEqual(without("not_tried", "no_route", address.ip));
     const local = { ...facts.otherFamily, failure: { ...failure, reason: "local_error" } };
-    expect(familiesOf({ ...facts, otherFamily: local }).ipv6).toMatchObject({
+    expect(reportFamilies({ ...facts, otherFamily: local }).ipv6).toMatchObject({
       status: "not_tried",
       reason: "local_error",
     });

@@ -4,7 +4,7 @@ import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
 const LINK = "<link rel=canonical href=/x>";
 
-describe("the head of a page ends as browsers end it (WHATWG HTML, 13.2.6.4)", () => {
+describe("the head of a page ends as in browsers (WHATWG HTML, 13.2.6.4)", () => {
   const rows: readonly (readonly [html: string, by: string | null, regular: boolean])[] = [
     ["<!doctype html><html><head><title>a<b></title><div></div></head><body>", "<div>", false],
     ["<head><img src=x></head>", "<img>", false],
@@ -40,7 +40,7 @@ describe("the head of a page ends as browsers end it (WHATWG HTML, 13.2.6.4)", (
       expect(html.slice(headEnd.offset).toLowerCase().startsWith(by.slice(0, -1))).toBe(true);
   });
 
-  it("by a noscript too, for readers that run no scripts", () => {
+  it("at a noscript, for readers that run no scripts", () => {
     const without = (html: string) => readHtml(html).document.headEnd.withoutScripts?.by ?? null;
     expect(without("<head><noscript><img></noscript></head>")).toBe("<img>");
     expect(without("<head><noscript>Please</noscript></head>")).toBe("text");
@@ -48,7 +48,7 @@ describe("the head of a page ends as browsers end it (WHATWG HTML, 13.2.6.4)", (
     expect(without("<head></head><body><noscript><img></noscript>")).toBeNull();
   });
 
-  it("wherever the parser's input is cut", () => {
+  it("in the same place, wherever the parser's input is split", () => {
     for (const pad of [16_360, 16_370, 16_380, 16_384]) {
       const html = `<head><!--${"x".repeat(pad)}--><meta><script>${"<p>".repeat(9000)}</script><div>${LINK}</head>`;
       expect(readHtml(html).document.headEnd).toMatchObject({ by: "<div>", offset: html.lastIndexOf("<div>") });
@@ -56,7 +56,7 @@ describe("the head of a page ends as browsers end it (WHATWG HTML, 13.2.6.4)", (
   });
 });
 
-describe("links that are meant for the head", () => {
+describe("links for the head", () => {
   const why = (html: string) => readHeadLinks(readHtml(html)).map(({ ignored }) => ignored);
 
   it.each([
@@ -78,11 +78,11 @@ describe("links that are meant for the head", () => {
     expect(why(html)).toEqual([ignored]);
   });
 
-  it("are none in comments, scripts and attributes", () => {
+  it("are not read in comments, scripts and attributes", () => {
     expect(why(`<head><!-- ${LINK} --><script>"${LINK}"</script><meta content='${LINK}'>`)).toEqual([]);
   });
 
-  it("behind a noscript with an image are told apart", () => {
+  it("are ignored only by readers without scripts after a noscript with an image", () => {
     const [link] = readHeadLinks(readHtml(`<head><noscript><img></noscript>${LINK}</head><body>`));
     expect(link).toMatchObject({
       ignored: null,

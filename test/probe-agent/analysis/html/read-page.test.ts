@@ -48,7 +48,7 @@ describe("the encoding of a page", () => {
       expect(pageCharset(bytes(body), type)).toEqual({ encoding, source });
     });
   }
-  it("decodes accordingly and drops the mark", () => {
+  it("decodes the page, and the byte order mark is removed", () => {
     expect(decodePage(bytes("\xEF\xBB\xBFa"), { encoding: "utf-8", source: "bom" })).toBe("a");
     expect(decodePage(bytes("\xC1"), { encoding: "koi8-r", source: "meta" })).toBe("а");
   });
@@ -56,7 +56,7 @@ describe("the encoding of a page", () => {
 
 describe("a page", () => {
   const page = readPage(FIXTURE, "text/html");
-  it("gives the facts of its head", () => {
+  it("has the facts of its head", () => {
     const { facts } = page;
     expect(facts).toMatchObject({
       doctype: "html",
@@ -72,17 +72,17 @@ describe("a page", () => {
     ]);
     expect(facts.links.map((link) => link.rel)).toEqual([["stylesheet", "preload"], ["icon"]]);
   });
-  it("knows a missing DOCTYPE, title and lang from empty ones", () => {
+  it("distinguishes a missing DOCTYPE, title and lang from empty ones", () => {
     expect(readHtml("text<!doctype html>").facts).toMatchObject({ doctype: null, title: null, lang: null });
     expect(readHtml("<!doctype><html lang><title></title>").facts).toMatchObject({ doctype: "", title: "", lang: "" });
   });
-  it("is told by its type, or by its looks where none is sent", () => {
+  it("is recognised by its Content-Type, or by its start if there is none", () => {
     expect(isHtml("Text/HTML;charset=x", bytes(""))).toBe(true);
     expect(isHtml("application/json", bytes("<html>"))).toBe(false);
     expect(isHtml(null, bytes("  <!-- x --> <!DOCTYPE html>"))).toBe(true);
     expect(isHtml(null, bytes("plain text"))).toBe(false);
   });
-  it("lets the tree be walked without its inert parts", () => {
+  it("can be walked without its inert elements", () => {
     const { root } = readHtml("<a><b>x</b><template><c></c></template></a><d></d>").document;
     expect([...walkElements(root)].map((one) => one.name)).toEqual(["a", "b", "template", "c", "d"]);
     expect([...walkElements(root, new Set(["template"]))].map((one) => one.name)).toEqual(["a", "b", "template", "d"]);
@@ -92,13 +92,13 @@ describe("a page", () => {
 });
 
 describe("hostile pages", () => {
-  it("are flattened where they nest too deep", () => {
+  it("are flattened if they are nested too deep", () => {
     const { document } = readHtml(`${"<div>".repeat(100_000)}<p id=last>`);
     expect(document).toMatchObject({ flattened: true, truncated: false, elements: 100_001 });
     expect(document.depth).toBeLessThan(520);
     expect([...walkElements(document.root)].length).toBe(100_001);
   });
-  it("are cut at five megabytes and 300,000 nodes", () => {
+  it("are cut at 5 MiB and 300,000 nodes", () => {
     expect(readPage(Buffer.alloc(10_000_000, "<b>x</b>"), "text/html")).toMatchObject({ truncated: true });
     expect(readHtml("<b>".repeat(400_000)).document).toMatchObject({ truncated: true });
   });

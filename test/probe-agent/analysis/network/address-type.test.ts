@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { addressType } from "#probe-agent/analysis/network/address-type.ts";
 
-describe("what an address is for", () => {
+describe("the type of an address", () => {
   it.each([
     ["public", "8.8.8.8 1.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0 192.0.1.0 223.255.255.255"],
     ["public", "2000:: 2001:200:: 2606:4700::1111 3ffe:ffff:: 3fff:1000:: 64:ff9b::8.8.8.8 168.63.129.16"],
@@ -21,7 +21,7 @@ describe("what an address is for", () => {
     for (const address of addresses.split(" ")) expect(addressType(address), address).toBe(type);
   });
 
-  it("is reserved for what is no address", () => {
+  it("is reserved for invalid addresses", () => {
     for (const text of ["", "127.1", "example.com", "fe80::1%lo", "[::1]"]) expect(addressType(text)).toBe("reserved");
   });
 });

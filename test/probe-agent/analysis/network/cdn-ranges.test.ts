@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentNetworkOf } from "#probe-agent/analysis/network/cdn-ranges.ts";
+import { findContentNetwork } from "#probe-agent/analysis/network/cdn-ranges.ts";
 
 describe("an address of a content network", () => {
   it.each([
@@ -13,7 +13,7 @@ describe("an address of a content network", () => {
     ["8.8.8.8", null],
     ["2001:db8::1", null],
     ["x", null],
-  ])("%s is known as one: %s", (ip, network) => {
-    expect(contentNetworkOf(ip)).toBe(network);
+  ])("%s belongs to %s", (ip, network) => {
+    expect(findContentNetwork(ip)).toBe(network);
   });
 });

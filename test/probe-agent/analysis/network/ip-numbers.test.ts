@@ -20,7 +20,7 @@ describe("addresses as numbers", () => {
     expect(ipText({ version, value })).toBe(text);
   });
 
-  it("writes the form of RFC 5952, whatever was read", () => {
+  it("are written in the form of RFC 5952, whatever the input form", () => {
     const written = ["2001:DB8:0:0:0:0:0:1", "2001:db8::0:0:1"].map((text) => readIp(text));
     expect(written.map((ip) => ip && ipText(ip))).toEqual(["2001:db8::1", "2001:db8::1"]);
   });
@@ -38,7 +38,7 @@ describe("addresses as numbers", () => {
 });
 
 describe("blocks", () => {
-  it("are read with the bits behind the prefix dropped", () => {
+  it("are parsed with the bits after the prefix cleared", () => {
     const texts = ["10.1.2.3/8", "10.1.2.3/32", "0.0.0.0/0", "2001:db8:ffff::/32", "::1/128"];
     expect(texts.map((text) => readBlock(text)).map((block) => block && blockText(block))).toEqual([
       "10.0.0.0/8",
@@ -56,7 +56,7 @@ describe("blocks", () => {
     },
   );
 
-  it("hold what lies between their first and last address", () => {
+  it("contain the addresses from their first to their last", () => {
     const block = readBlock("172.16.0.0/12");
     const inside = (text: string) => {
       const ip = readIp(text);
@@ -66,7 +66,7 @@ describe("blocks", () => {
     expect(["172.15.255.255", "172.32.0.0", "::ac10:0"].map(inside)).toEqual([false, false, false]);
   });
 
-  it("make up any range, in order and as few as possible", () => {
+  it("make up any range, in order and with as few blocks as possible", () => {
     expect(rangeText("8.8.8.0", "8.8.8.255")).toEqual(["8.8.8.0/24"]);
     expect(rangeText("0.0.0.0", "255.255.255.255")).toEqual(["0.0.0.0/0"]);
     expect(rangeText("10.0.0.1", "10.0.0.6")).toEqual(["10.0.0.1/32", "10.0.0.2/31", "10.0.0.4/31", "10.0.0.6/32"]);
@@ -77,7 +77,7 @@ describe("blocks", () => {
     expect(rangeText("1.1.1.1", "1.1.1.1")).toEqual(["1.1.1.1/32"]);
   });
 
-  it("are none for a range backwards or across versions, and bounded for a ragged one", () => {
+  it("are [] for a reversed range or one across versions, and limited for an unaligned one", () => {
     expect(rangeText("8.8.8.9", "8.8.8.8")).toEqual([]);
     expect(rangeText("8.8.8.8", "::ffff")).toEqual([]);
     expect(rangeText("::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe")).toHaveLength(254);

@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import {
   hopLoss,
   pathHash,
-  refusalOf,
+  findRefusal,
   type PathHop,
   type ProbedHop,
 } from "#probe-agent/analysis/network/route-loss.ts";
 
-/** Hops from one word each: addresses, or - for silence. */
+/** Builds hops from one word each: addresses, or - for no answer. */
 function hops(...lines: readonly string[]): PathHop[] {
   return lines.map((line) => ({ replies: line.split(" ").map((ip) => ({ ip: ip === "-" ? null : ip })) }));
 }
 
-/** Hops from one word each: - for silence, else lost probes of those sampled, with a ? where it is unclear. */
+/** Builds hops from one word each: - for no answer, else lost probes of those sampled, with a ? if unclear. */
 function probed(...words: readonly string[]): ProbedHop[] {
   return words.map((word) => {
     const [lost = 0, sampled = 0] = word.replace("?", "").split("/").map(Number);
@@ -24,27 +24,27 @@ function probed(...words: readonly string[]): ProbedHop[] {
 
 describe("loss at a hop", () => {
   it.each([
-    // Nothing lost, one lost at the target, and loss that goes on to it.
+    // Nothing lost, one probe lost at the target, and loss that continues to the target.
     [["0/3", "0/3", "0/3"], true, [0, 0, 0]],
     [["0/3", "0/3", "1/4"], true, [0, 0, 25]],
     [["0/3", "1/3", "2/3"], true, [0, 33.333, 66.667]],
-    // Hops behind that lose nothing: the router's own limit, if they were asked often enough to tell.
+    // Later hops lose nothing: the router limits its answers, if they were probed often enough to show this.
     [["2/3", "0/3", "0/3"], true, [0, 0, 0]],
     [["0/3", "1/3", "0/3", "0/5"], true, [0, 0, 0, 0]],
     [["0/3", "1/3", "0/3"], true, [0, null, 0]],
-    // Hops behind that lose far less: the rest is a limit.
+    // Later hops lose far less: the rest is a limit.
     [["7/8", "1/8", "2/16"], true, [12.5, 12.5, 12.5]],
-    // No hop behind, and no target: nothing tells.
+    // No later hop and no target: the loss is unknown.
     [["0/3", "0/3", "2/3"], false, [0, 0, null]],
     [["0/3", "2/3", "2/3"], false, [0, null, null]],
     [["0/3", "2/3", "0/3"], false, [0, null, 0]],
-    // A target that lost none by chance does not clear the hops before it, of which three in a row lost some.
+    // A target that lost none by chance proves nothing about the hops before it, three of which in a row lost some.
     [["0/5", "3/5", "2/5", "3/5", "0/5"], true, [0, null, null, null, 0]],
-    // Too few probes to tell, but for what hops behind show.
+    // Too few probes of the hop itself. Only later hops show its loss.
     [["0/1?", "0/3", "0/3"], true, [0, 0, 0]],
     [["0/3", "1/2?", "2/3"], true, [0, null, 66.667]],
     [["0/3", "0/3", "1/2?"], true, [0, 0, null]],
-    // A silent hop says nothing about those before it.
+    // A silent hop shows nothing about those before it.
     [["0/3", "-", "0/3", "-"], false, [0, 100, 0, 100]],
     [["0/3", "-", "1/3"], true, [0, 100, 33.333]],
   ] as const)("is, for %j with the target reached or not (%s), %j", (words, reached, losses) => {
@@ -52,15 +52,15 @@ describe("loss at a hop", () => {
   });
 });
 
-describe("loss at a hop beside echoes that no router limits", () => {
+describe("loss at a hop with echoes that no router limits", () => {
   it.each([
-    // None of twenty echoes lost: the unanswered probes met a limit.
+    // None of twenty echoes is lost: the unanswered probes are caused by a limit.
     [["2/3", "1/1?", "2/3", "3/4"], { sampled: 20, lost: 0, isTargetLimited: true }, [0, 0, 0, 0]],
-    // A target that answers with what nobody limits speaks for itself.
+    // The replies of a target with messages that are not limited are decisive.
     [["2/3", "1/4"], { sampled: 20, lost: 0, isTargetLimited: false }, [4.167, 25]],
-    // Loss shows in the echoes too.
+    // The echoes also show loss.
     [["0/3", "2/5", "2/5"], { sampled: 20, lost: 8, isTargetLimited: true }, [0, 40, 40]],
-    // All probes lost where the path loses two in five: the rest is a limit.
+    // All probes are lost although the path loses only two in five: the rest is a limit.
     [["9/10", "2/5"], { sampled: 20, lost: 8, isTargetLimited: true }, [40, 40]],
   ] as const)("is, for %j and %j, %j", (words, echoes, losses) => {
     expect(hopLoss(probed(...words), true, echoes)).toEqual(losses);
@@ -68,7 +68,7 @@ describe("loss at a hop beside echoes that no router limits", () => {
 });
 
 describe("the name of a route", () => {
-  it("is 16 hex digits of its addresses, however often and in whatever order they answered", () => {
+  it("is 16 hex digits of its addresses, regardless of their order and number of answers", () => {
     expect(pathHash(hops("a a a", "b c b"))).toMatch(/^[0-9a-f]{16}$/);
     expect(pathHash(hops("a a a", "b c b"))).toBe(pathHash(hops("a - a", "c b c")));
   });
@@ -79,7 +79,7 @@ describe("the name of a route", () => {
   });
 });
 
-describe("who refused to go on", () => {
+describe("the router that refused to forward packets", () => {
   const silence = { ip: null, icmpType: null, icmpCode: null };
   const passing = { hop: 1, replies: [{ ip: "a", icmpType: 11, icmpCode: 0 }] };
   const refusing = (icmpType: number, icmpCode: number) => [
@@ -87,19 +87,19 @@ describe("who refused to go on", () => {
     { hop: 2, replies: [silence, { ip: "b", icmpType, icmpCode }] },
   ];
 
-  it("is the last router, by the name of its code", () => {
+  it("is the last router, with the name of its code", () => {
     const refusal = { hop: 2, ip: "b", icmp_type: 3, icmp_code: 13, reason: "admin_prohibited" };
-    expect(refusalOf(4, refusing(3, 13))).toEqual(refusal);
-    expect(refusalOf(6, refusing(1, 0))).toMatchObject({ reason: "no_route" });
-    expect(refusalOf(6, refusing(2, 0))).toMatchObject({ reason: "packet_too_big" });
-    expect(refusalOf(4, refusing(12, 0))).toMatchObject({ reason: "parameter_problem" });
-    expect(refusalOf(4, refusing(3, 200))).toMatchObject({ reason: "other" });
+    expect(findRefusal(4, refusing(3, 13))).toEqual(refusal);
+    expect(findRefusal(6, refusing(1, 0))).toMatchObject({ reason: "no_route" });
+    expect(findRefusal(6, refusing(2, 0))).toMatchObject({ reason: "packet_too_big" });
+    expect(findRefusal(4, refusing(12, 0))).toMatchObject({ reason: "parameter_problem" });
+    expect(findRefusal(4, refusing(3, 200))).toMatchObject({ reason: "other" });
   });
 
-  it("is nobody where the path went silent, a segment answered or nothing did", () => {
-    expect(refusalOf(4, refusing(11, 0))).toBeNull();
-    expect(refusalOf(4, [passing, { hop: 2, replies: [silence] }])).toBeNull();
-    expect(refusalOf(4, [{ hop: 1, replies: [{ ip: "t", icmpType: null, icmpCode: null }] }])).toBeNull();
-    expect(refusalOf(4, [])).toBeNull();
+  it("is null if the path became silent, a TCP segment answered, or nothing did", () => {
+    expect(findRefusal(4, refusing(11, 0))).toBeNull();
+    expect(findRefusal(4, [passing, { hop: 2, replies: [silence] }])).toBeNull();
+    expect(findRefusal(4, [{ hop: 1, replies: [{ ip: "t", icmpType: null, icmpCode: null }] }])).toBeNull();
+    expect(findRefusal(4, [])).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { expect, describe, it } from "vitest";
 import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 import { readPage } from "#probe-agent/analysis/html/read-page.ts";
 
-/** Texts with their octets as CPython 3.11's codecs write them (EUC-KR as cp949, Shift_JIS as cp932, Big5 as HKSCS). */
+/** Texts and their octets as encoded by CPython 3.11 (EUC-KR as cp949, Shift_JIS as cp932, Big5 as HKSCS). */
 const TEXTS: readonly (readonly [encoding: string, text: string, octets: string])[] = [
   [
     "big5",
@@ -59,13 +59,13 @@ describe("text of every encoding of the standard", () => {
     expect(readPage(page, type).facts.title).toBe(text);
   });
 
-  /** ASCII as an encoding writes it. */
+  /** Encodes ASCII text. */
   function wide(ascii: string, encoding: string): Buffer {
     if (encoding === "utf-16le") return Buffer.from(ascii, "utf16le");
     return encoding === "utf-16be" ? Buffer.from(ascii, "utf16le").swap16() : Buffer.from(ascii, "latin1");
   }
 
-  it("keeps all of them apart from the replacement encoding, which shows nothing (Encoding Standard, 14.1)", () => {
+  it("keeps ASCII in all encodings except the replacement encoding (Encoding Standard, 14.1)", () => {
     for (const label of ["hz-gb-2312", "iso-2022-cn", "iso-2022-kr", "csiso2022kr", "replacement"]) {
       expect(encodingOf(label)).toBe("replacement");
     }
@@ -94,7 +94,7 @@ describe("Big5 and its neighbours by the standard's index, not the runtime's tab
     expect(decodeText(octetsOf(hex), encoding)).toBe(text);
   });
 
-  it("keeps a character whose octets lie in two pieces of the parser's input", () => {
+  it("keeps a character whose octets are in two chunks of the parser's input", () => {
     const body = Buffer.concat([
       Buffer.from("<meta charset=big5><p>x"),
       ...Array.from({ length: 30_000 }, () => octetsOf("9def")),
@@ -105,7 +105,7 @@ describe("Big5 and its neighbours by the standard's index, not the runtime's tab
   });
 });
 
-it("labels are those of the standard, white space around them and case aside", () => {
+it("accepts the labels of the standard, ignoring case and white space around them", () => {
   const labels: readonly (readonly [string, string | null])[] = [
     ["Big5-HKSCS", "big5"],
     ["cn-big5", "big5"],

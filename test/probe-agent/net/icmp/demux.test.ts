@@ -72,14 +72,14 @@ describe("errors nobody waits for", () => {
       demux.deliver(4, error, { from: "198.18.0.254", at: 0 });
     };
     const asked = { ip: "198.18.0.1", port: 443, localPort: 40_000 };
-    expect(demux.refusalOf(asked)).toBeNull();
+    expect(demux.findRefusal(asked)).toBeNull();
     refuse(40_000);
-    expect(demux.refusalOf(asked)).toEqual({ from: "198.18.0.254", type: 3, code: 13 });
+    expect(demux.findRefusal(asked)).toEqual({ from: "198.18.0.254", type: 3, code: 13 });
     for (const other of [{ ip: "198.18.0.2" }, { port: 80 }, { localPort: 1 }]) {
-      expect(demux.refusalOf({ ...asked, ...other })).toBeNull();
+      expect(demux.findRefusal({ ...asked, ...other })).toBeNull();
     }
     for (let port = 41_000; port < 41_300; port += 1) refuse(port);
-    expect(demux.refusalOf(asked)).toBeNull();
-    expect(demux.refusalOf({ ...asked, localPort: 41_299 })).not.toBeNull();
+    expect(demux.findRefusal(asked)).toBeNull();
+    expect(demux.findRefusal({ ...asked, localPort: 41_299 })).not.toBeNull();
   });
 });
