@@ -4,43 +4,43 @@ import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 import type { ResolverSource } from "#shared/settings/resolvers.ts";
 
-/** The validated configuration of an agent. Paths are as given: relative to its working directory. */
+/** Validated configuration of an agent. Paths are as given, relative to the agent's working directory. */
 export interface Config {
-  /** Replicas to dial, in grpc-js's form: host:port or dns:///name:port. */
+  /** Replicas to dial in the form of grpc-js: host:port or dns:///name:port. */
   readonly controlPlane: readonly string[];
   readonly joinToken: string | null;
   readonly joinTokenFile: string | null;
-  /** The directory of the agent's identity; the agent locks it. */
+  /** Directory of the agent's identity. The agent locks it. */
   readonly stateDir: string;
   readonly place: PlaceConfig;
-  /** Maximum of concurrent jobs over all streams. */
+  /** Maximum number of concurrent jobs over all streams. */
   readonly maxJobs: number;
-  /** null: the system's. */
+  /** null uses the system's servers. */
   readonly dnsServers: readonly Address[] | null;
   /** Allowed targets beyond the public internet. */
   readonly allow: { readonly targets: readonly string[]; readonly names: readonly string[] };
-  /** For the User-Agent. */
+  /** URL for the User-Agent. */
   readonly contactUrl: string | null;
   readonly optOutFile: string | null;
   readonly logLevel: Settings["logLevel"];
   readonly metrics: {
-    /** null: off. Port 0: a free one. */
+    /** null if disabled. Port 0 is a free port. */
     readonly address: Address | null;
-    /** True for a default port: if it is in use, the agent takes a free one and logs a warning. */
+    /** Whether the port is the default. If it is in use, the agent takes a free one and logs a warning. */
     readonly defaulted: boolean;
   };
   readonly sources: Sources;
-  /** The operator's data files; null: none, or the built-in data. */
+  /** The operator's data files; null for none, or for the built-in data. */
   readonly files: Files;
-  /** The Chromium to run; null: the one on PATH. */
+  /** Path of the Chromium to run; null for the one on PATH. */
   readonly chromium: string | null;
 }
 
-/** The configured location of the agent; null: not set. */
+/** Configured location of the agent; fields are null if not set. */
 export interface PlaceConfig {
   readonly region: string;
   readonly city: string | null;
-  /** ISO 3166-1 alpha-2, capitals. */
+  /** ISO 3166-1 alpha-2, in capitals. */
   readonly country: string | null;
   readonly latitude: number | null;
   readonly longitude: number | null;
@@ -48,12 +48,12 @@ export interface PlaceConfig {
   readonly tags: readonly string[];
 }
 
-/** Services that tools query. URLs have no trailing slash. */
+/** External services that tools query. URLs have no trailing slash. */
 interface Sources {
-  /** null: the built-in list. */
+  /** null for the built-in list. */
   readonly resolvers: ResolverSource | null;
   readonly rdapBootstrapUrl: string;
-  /** null: start with IANA's referral. */
+  /** null to start with IANA's referral. */
   readonly whoisServer: Address | null;
   readonly cymruZones: { readonly origin: string; readonly origin6: string; readonly asn: string };
   readonly waybackUrl: string;
@@ -75,10 +75,12 @@ interface Files {
   readonly aiBots: string | null;
 }
 
-/** The configuration, or the line to print before exiting with status 1. */
+/** A configuration, or the line to print before exiting with status 1. */
 type ReadConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly line: string };
 
-/** Reads and checks the environment; returns the first fault. Pure: opens no file and looks up no name. */
+/**
+ * Reads and checks the environment and returns the first fault. A pure function: it opens no file and looks up no name.
+ */
 export function readConfig(environment: Environment): ReadConfig {
   const read = readSettings(environment, "agent");
   if (!read.ok) return read;

@@ -1,5 +1,5 @@
-// Entry point of the agent: environment -> config -> state -> network -> attach -> drain. Only this file of the agent
-// reads the environment, the host's clock and randomness.
+// Entry point of the agent: environment -> config -> state -> network -> attach -> drain. The only file of the agent
+// that reads the environment, the host's clock and random numbers.
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import type { Clock, Random } from "#shared/clock.ts";
@@ -28,10 +28,10 @@ import type { NetFactory } from "#probe-agent/run-job.ts";
 const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 const random: Random = { bytes: (count) => randomBytes(count) };
 
-/** The longest wait for running jobs when the agent ends. */
+/** Maximum wait for running jobs when the agent ends, in milliseconds. */
 const DRAIN_MS = 30_000;
-/** The time that one self-test has for its DNS queries. */
-const LOOK_MS = 2_000;
+/** Time for the DNS queries of one self-test, in milliseconds. */
+const SELF_TEST_MS = 2_000;
 
 type Warn = (line: string) => void;
 
@@ -45,7 +45,7 @@ async function main(config: Config): Promise<void> {
   const warn: Warn = (line) => log.warn(line);
   const files = openFiles(config, warn);
   process.on("exit", () => files.state.release());
-  // Enrolment may wait indefinitely; nothing runs yet that has to finish.
+  // Enrolment may wait indefinitely, and nothing runs yet that has to finish.
   let onSignal = (_signal: string): void => process.exit(0);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => onSignal(signal));
 
@@ -107,7 +107,7 @@ interface AgentFiles extends Pick<NetDeps, "data" | "trustAnchors"> {
   readonly state: AgentState;
 }
 
-/** Reads the operator's files and locks the state folder; exits the process on a fault. */
+/** Reads the operator's files and locks the state folder. Exits the process on a fault. */
 function openFiles(config: Config, warn: Warn): AgentFiles {
   const anchors = readTrustAnchors(config.files.trustAnchors);
   if (!anchors.ok) fail(anchors.fault);
@@ -120,7 +120,7 @@ function openFiles(config: Config, warn: Warn): AgentFiles {
   return { data: data.data, trustAnchors: anchors.anchors, optOut: optOut.optOut, state: state.state };
 }
 
-/** Returns the path of the Chromium to run; null: none. */
+/** Returns the path of the Chromium to run; null if there is none. */
 function findBrowser(configured: string | null, warn: Warn): string | null {
   const chromium = findChromium(configured, searchPathOf(process.env["PATH"]));
   if (chromium === null && configured !== null) warn(`VANTAGE_CHROMIUM ${configured} is not an executable file`);
@@ -140,7 +140,7 @@ interface Network {
   readonly selfTestDns: CanaryOptions["dns"];
 }
 
-/** Creates the network of jobs and the DNS client of the self-test. */
+/** Creates the network of the jobs and the DNS client of the self-test. */
 function createNetwork(config: Config, { files, build, icmpHost, chromium, warn }: NetworkParts): Network {
   const egress = createEgress(config.allow, files.optOut);
   const dnsServers = (config.dnsServers ?? []).map(formatAddress);
@@ -158,7 +158,11 @@ function createNetwork(config: Config, { files, build, icmpHost, chromium, warn 
   });
   const dnsFor = createDns({ servers: dnsServers, egress, clock, random });
   const selfTestDns = () =>
-    dnsFor({ signal: AbortSignal.timeout(LOOK_MS), deadline: clock.monotonic() + LOOK_MS, now: () => clock.now() });
+    dnsFor({
+      signal: AbortSignal.timeout(SELF_TEST_MS),
+      deadline: clock.monotonic() + SELF_TEST_MS,
+      now: () => clock.now(),
+    });
   return { createJobNet, selfTestDns };
 }
 

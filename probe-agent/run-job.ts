@@ -10,9 +10,9 @@ import { implementations } from "#probe-agent/tools/index.ts";
 /** One job as received. */
 export interface Job {
   readonly tool: string;
-  /** JSON of the parameters, parsed by the control plane and with defaults. */
+  /** JSON of the parameters. The control plane has parsed them and added defaults. */
   readonly params: string;
-  /** JSON that the control plane adds (contract.input); empty: none. */
+  /** JSON that the control plane adds (contract.input); empty if there is none. */
   readonly input: string;
 }
 
@@ -24,20 +24,18 @@ export function canRun(tool: string): boolean {
   return implementations.has(tool);
 }
 
-/**
- * Corrects the source of a failure by the state of the agent's own network, within `remainingMs` milliseconds.
- */
-export type JudgeFailure = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
+/** Corrects the source of a failure by the state of the agent's own network, within `remainingMs` milliseconds. */
+export type CorrectSource = (failure: Failed, job: Job, remainingMs: number) => Promise<Failed>;
 
 /** Dependencies of every job. */
 interface JobTools {
   readonly createNet: NetFactory;
-  readonly judge: JudgeFailure;
+  readonly correctSource: CorrectSource;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Logger;
 }
 
-/** The end of a job: the message to send, and its kind for the metrics. */
+/** Result of a job: the message to send, and its kind for the metrics. */
 interface JobEnd {
   /** JSON of at most 256 KB. */
   readonly outcome: string;
@@ -45,20 +43,20 @@ interface JobEnd {
 }
 
 /**
- * Runs a job and returns its outcome. Returns at the deadline even if the implementation does not: the limits' signal
- * aborts it, and its outcome is ignored.
+ * Runs a job and returns its outcome. Returns at the deadline even if the implementation does not: the signal of the
+ * limits aborts it, and its outcome is ignored.
  */
 export async function runJob(
   job: Job,
   limits: JobLimits,
-  { createNet, judge, clock, log }: JobTools,
+  { createNet, correctSource, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
-  const late = lateness(limits.signal);
-  const first = await Promise.race([execute(job, createNet(limits, emit), log), late.outcome]);
-  late.forget();
+  const timeout = createTimeout(limits.signal);
+  const first = await Promise.race([execute(job, createNet(limits, emit), log), timeout.outcome]);
+  timeout.forget();
   const remainingMs = limits.deadline - clock.monotonic();
-  const outcome = first.status === "failed" ? await judge(first, job, remainingMs) : first;
+  const outcome = first.status === "failed" ? await correctSource(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
   if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return { outcome: text, result: outcome.status };
   const tooLarge = failed("response", "target", "result_too_large", "the result is larger than 256 KB");
@@ -80,11 +78,14 @@ function readInput({ input }: Job): JobInput {
   return input === "" ? {} : (JSON.parse(input) as JobInput);
 }
 
-/** Time for an implementation to return after the signal, milliseconds, because it knows the failed stage. */
+/**
+ * Time for an implementation to return after the signal, in milliseconds. It is given because the implementation knows
+ * the failed stage.
+ */
 const ABORT_GRACE_MS = 100;
 
-/** Creates the outcome of a job that still runs after this time; `forget` ends the wait for it. */
-function lateness(signal: AbortSignal): { readonly outcome: Promise<Outcome<unknown>>; forget(): void } {
+/** Creates the outcome of a job that still runs after this time. `forget` ends the wait for it. */
+function createTimeout(signal: AbortSignal): { readonly outcome: Promise<Outcome<unknown>>; forget(): void } {
   const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>();
   let timer: NodeJS.Timeout | undefined;
   const wait = () => {

@@ -2,8 +2,8 @@
 const MAX_ASN = 4_294_967_295;
 
 /**
- * Parses an AS number: AS64500, 64500, as64500, or two 16-bit halves with the prefix AS, AS1.10 (RFC 5396; the URL
- * standard reads 1.10 alone as an IPv4 address). null for anything else.
+ * Parses an AS number: AS64500, 64500, as64500, or two 16-bit halves with the prefix AS, as in AS1.10 (RFC 5396; the
+ * URL standard reads 1.10 without it as an IPv4 address). Returns null for anything else.
  */
 export function readAsNumber(text: string): number | null {
   const [, plain] = /^(?:as)?0*(\d{1,10})$/i.exec(text) ?? [];

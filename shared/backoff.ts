@@ -1,6 +1,6 @@
 import type { Random } from "#shared/clock.ts";
 
-/** The longest waits of a back-off, milliseconds: after the first failure, and after many. */
+/** Maximum waits of a back-off in milliseconds: after the first failure, and after many. */
 interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -8,8 +8,9 @@ interface Backoff {
 
 /**
  * Returns the milliseconds to wait after `failures` consecutive failures (1 or more). The ceiling doubles with each
- * failure, from `firstMs` up to `longestMs`; the wait is random between half the ceiling and the ceiling. The randomness
- * keeps a fleet from reconnecting simultaneously; the lower bound keeps the first retry from being immediate.
+ * failure, from `firstMs` up to `longestMs`. The wait is random between half the ceiling and the ceiling: the
+ * randomness keeps a fleet from reconnecting simultaneously, and the lower bound keeps the first retry from being
+ * immediate.
  */
 export function backoffDelayMs({ firstMs, longestMs }: Backoff, failures: number, random: Random): number {
   const ceiling = Math.min(longestMs, firstMs * 2 ** (failures - 1));

@@ -1,8 +1,11 @@
 /** The time, passed in from main so that tests can control it. */
 export interface Clock {
-  /** Wall clock. In production the database's time, never the host's: hosts disagree, and deadlines must not. */
+  /**
+   * Returns the wall clock's time. In production it is the database's time, never the host's, because hosts disagree
+   * and deadlines must not.
+   */
   now(): Date;
-  /** Milliseconds with a fraction, from an arbitrary start; never jumps. For durations and deadlines. */
+  /** Returns milliseconds with a fraction from an arbitrary start. Never jumps. For durations and deadlines. */
   monotonic(): number;
 }
 

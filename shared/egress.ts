@@ -11,7 +11,7 @@ export interface AllowLists {
   readonly names: readonly string[];
 }
 
-/** Allows only the public internet. */
+/** Allows nothing beyond the public internet. */
 export const NO_ALLOW_LISTS: AllowLists = { targets: [], names: [] };
 
 /** Targets whose owners opted out of checks; no allow list overrides this. */
@@ -22,38 +22,47 @@ export interface Denials {
   readonly deniesName: (name: string) => boolean;
 }
 
-/** The verdict on a URL by its text; the addresses of a name are checked after the lookup. */
+/** Result of checking the text of a URL. The addresses of a name are checked after the lookup. */
 export type UrlCheck =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly code: "invalid_url" | "target_not_allowed" };
 
-/** The verdict on a host; `host` is a lower-case A-label name without final dot ("." for the root) or a literal. */
+/**
+ * Result of checking a host. `host` is a lower-case A-label name without final dot ("." for the root) or an address
+ * literal.
+ */
 export type HostCheck =
   | { readonly ok: true; readonly host: string; readonly literal: boolean }
   | { readonly ok: false; readonly code: "invalid_host" | "target_not_allowed" };
 
-/** Decides which targets may be reached. Pure; never throws for any input. */
+/** Rules that decide which targets can be contacted. Pure functions that never throw. */
 export interface Egress {
-  /** Checks an address from a lookup or of a connected peer; false for anything but a plain IP literal. */
+  /**
+   * Reports whether an address from a lookup or of a connected peer is allowed; false for anything but a plain IP
+   * literal.
+   */
   allowsAddress(ip: string): boolean;
   /** Checks a target URL, a redirect's absolute Location or a webhook's URL. */
   checkUrl(raw: string): UrlCheck;
-  /** Checks a host. `connects` false: it is only looked up, may be a public suffix, the root or start with "*", and is no literal. */
+  /**
+   * Checks a host. If `connects` is false, the host is only looked up: it can be a public suffix, the root or start
+   * with "*", and must not be a literal.
+   */
   checkHost(raw: string, options: { readonly connects: boolean }): HostCheck;
   /** Reports whether the operator's allow lists contain this host (`HostCheck.host`), on the public internet or not. */
   lists(host: string): boolean;
 }
 
-/** Longest accepted URL, characters; longer than any header block that is read. */
+/** Maximum length of an accepted URL in characters, longer than any header block that is read. */
 const MAX_URL = 65_536;
 // The URL parser drops tab, CR and LF and reads a backslash as a slash, so these are rejected before parsing.
 const SMUGGLING = /[\p{Cc}\\]/u;
-// Empty user information is rejected too: it serves to mislead or to log in.
+// Empty user information is rejected too. It is used to mislead or to log in.
 const USER_INFO = /^ *https?:\/*[^/?#]*@/i;
 
 /**
- * Creates the egress rules with allowed ranges and names, and with denials, which take precedence. Throws a RangeError on
- * an invalid range or suffix.
+ * Creates the egress rules with allowed ranges and names, and with denials, which take precedence. Throws a RangeError
+ * on an invalid range or suffix.
  */
 export function createEgress(lists: AllowLists, denials?: Denials): Egress {
   const opensAddress = createAddressRule(lists.targets);

@@ -1,7 +1,9 @@
 /** A value without entries, with its path, e.g. `redirects.0.url`: a primitive, {} or []. */
 type Leaf = readonly [path: string, value: unknown];
 
-/** Lists the leaves of a JSON value in order, at most `limit`. Not recursive, because data may be nested to any depth. */
+/**
+ * Lists the leaves of a JSON value in order, at most `limit`. Not recursive, because data can be nested to any depth.
+ */
 export function listLeaves(
   data: unknown,
   limit: number,

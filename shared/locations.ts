@@ -2,7 +2,7 @@ import { CONTINENTS, continentOf } from "#shared/continents.ts";
 import { readItem, type Item, type ItemTerm } from "#shared/locations/item.ts";
 import { slug } from "#shared/locations/slug.ts";
 
-/** The location of a probe, as reported by the probe; null: unknown. */
+/** Location of a probe, as the probe reported it; null fields are unknown. */
 export interface Place {
   readonly probe_id: string;
   /** The operator's name of the region, e.g. eu-west. */
@@ -67,7 +67,10 @@ export function matches(place: Place, item: LocationItem): boolean {
   return item.terms.every((term) => matchesTerm(place, term));
 }
 
-/** Reports whether a term is valid regardless of the attached probes: it is no word that only a probe can define. */
+/**
+ * Reports whether a term is valid regardless of the attached probes, because it is not a word that only a probe can
+ * define.
+ */
 export function isUniversal(term: Term): boolean {
   if (term.kind !== "word") return true;
   return continentOf(term.word.toUpperCase()) !== null || (CONTINENTS as readonly string[]).includes(term.word);

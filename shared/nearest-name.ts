@@ -1,9 +1,9 @@
-/** The longest name that is compared, characters. */
+/** Maximum length of a name that is compared, in characters. */
 const LONGEST = 50;
 
 /**
- * Returns the known name nearest to a mistyped one; null if none is near. The limit is a third of the name's length in
- * edits, at least one; case is ignored.
+ * Returns the known name that is nearest to a mistyped one; null if none is near. At most a third of the name's length
+ * in edits is accepted, at least one. Case is ignored.
  */
 export function nearestName(name: string, known: readonly string[]): string | null {
   if (name.length > LONGEST) return null;

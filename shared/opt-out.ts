@@ -4,7 +4,7 @@ import type { Denials } from "#shared/egress.ts";
 import { readSuffix } from "#shared/egress/names.ts";
 import { parseRange, type Range } from "#shared/egress/ranges.ts";
 
-/** The maximum number of entries in a list. */
+/** Maximum number of entries in a list. */
 export const MAX_OPT_OUT_ENTRIES = 200_000;
 const MAX_LINE = 1_000;
 
@@ -13,12 +13,12 @@ export type ReadOptOut =
   | { readonly ok: true; readonly denials: Denials; readonly entries: number }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Nobody has opted out. */
-export const NOBODY_OPTED_OUT: Denials = { deniesAddress: () => false, deniesName: () => false };
+/** Denies no target. Used if there is no opt-out list. */
+export const NO_OPT_OUTS: Denials = { deniesAddress: () => false, deniesName: () => false };
 
 /**
  * Parses an opt-out list (VANTAGE_OPT_OUT_FILE). Each line has a domain, which includes its subdomains, an address or a
- * CIDR range; `#` begins a comment. The cost of a lookup does not depend on the length of the list.
+ * CIDR range. `#` begins a comment. The cost of a lookup does not depend on the length of the list.
  */
 export function parseOptOut(text: string): ReadOptOut {
   const names = new Set<string>();
@@ -69,7 +69,7 @@ interface Numbered {
   readonly value: bigint;
 }
 
-/** Creates a set of address blocks by prefix length: a lookup tests one set per length in use. */
+/** Creates a set of address blocks by prefix length. A lookup tests one set for each length in use. */
 function createBlocks() {
   const byLength = { ipv4: new Map<number, Set<bigint>>(), ipv6: new Map<number, Set<bigint>>() };
   const holds = ({ family, bits, value }: Numbered): boolean => {
@@ -95,7 +95,10 @@ function createBlocks() {
   };
 }
 
-/** Returns the IPv4 address in a mapped (::ffff:0:0/96) or translated one (64:ff9b::/96, RFC 6052 section 2.1): the same host. */
+/**
+ * Returns the IPv4 address inside a mapped (::ffff:0:0/96) or translated address (64:ff9b::/96, RFC 6052 section 2.1),
+ * which is the same host.
+ */
 function embedded(value: bigint): Numbered | null {
   const high = value >> 32n;
   if (high !== 0xffffn && high !== 0x64_ff9b_0000_0000_0000_0000n) return null;

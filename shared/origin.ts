@@ -1,11 +1,11 @@
-/** Longest accepted origin, characters. */
+/** Maximum length of an origin in characters. */
 export const MAX_ORIGIN = 512;
-// Only scheme and authority: the URL parser would accept and drop anything after them.
+// Only scheme and authority. The URL parser would accept and drop anything after them.
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/([^\p{Cc}\s/\\?#@]+)$/iu;
 
 /**
- * Parses an origin as browsers send it (RFC 6454 section 6.2): "null", or scheme, host and port without a path. http and
- * https origins are normalized. null for anything else.
+ * Parses an origin as browsers send it (RFC 6454 section 6.2): "null", or scheme, host and port without a path. http
+ * and https origins are normalized. Returns null for anything else.
  */
 export function readOrigin(text: string): string | null {
   if (text === "null") return text;

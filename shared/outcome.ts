@@ -12,13 +12,13 @@ export const SOURCES = ["target", "resolver", "service", "probe"] as const;
 /** One of SOURCES. */
 export type Source = (typeof SOURCES)[number];
 
-/** The check succeeded. */
+/** A successful check. */
 interface Ok<T> {
   readonly status: "ok";
   readonly data: T;
 }
 
-/** The check failed because of `source`; `reason` is a stable snake_case word, `message` is text for users. */
+/** A check that failed because of `source`. `reason` is a stable snake_case word, `message` is text for users. */
 export interface Failed {
   readonly status: "failed";
   readonly stage: Stage;
@@ -27,19 +27,19 @@ export interface Failed {
   readonly message: string;
 }
 
-/** The egress rules (shared/egress.ts) forbid the target: a name, an address it resolves to, or a redirect hop. */
+/** A target that the egress rules forbid (shared/egress.ts): a name, an address it resolves to, or a redirect hop. */
 export interface Refused {
   readonly status: "refused";
 }
 
-/** A parameter passed the schema but is unusable on the agent, e.g. a User-Agent that HTTP does not allow. */
+/** A parameter that passed the schema but is unusable on the agent, e.g. a User-Agent that HTTP does not allow. */
 export interface Invalid {
   readonly status: "invalid";
   readonly field: string;
   readonly message: string;
 }
 
-/** The outcome of a check. Expected failures are data; an exception is a bug. */
+/** Outcome of a check. Expected failures are data; an exception is a bug. */
 export type Outcome<T> = Ok<T> | Failed | Refused | Invalid;
 
 /** Wraps a value as a success. */
@@ -52,5 +52,5 @@ export function failed(stage: Stage, source: Source, reason: string, message: st
   return { status: "failed", stage, source, reason, message };
 }
 
-/** The refusal by the egress rules. It never contains the range or name that matched. */
+/** Refusal by the egress rules. It never contains the range or name that matched. */
 export const refused: Refused = { status: "refused" };

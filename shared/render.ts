@@ -4,13 +4,13 @@ import { listLeaves } from "#shared/leaves.ts";
 /** One value of a result with its path, e.g. `redirects.0.url`. */
 type Line = readonly [path: string, value: string];
 
-/** The maximum number of lines of a result; a longer one is cut, and its last line is `truncated`. */
+/** Maximum number of lines of a result. A longer one is cut, and its last line is `truncated`. */
 const MOST_LINES = 50_000;
 
 /** Converts a result to lines in order: objects and arrays become paths, empty ones {} and []. */
 export function flatten(data: unknown): Line[] {
   const { leaves, isCut } = listLeaves(data, MOST_LINES);
-  const lines = leaves.map(([path, value]): Line => [path, textOf(value)]);
+  const lines = leaves.map(([path, value]): Line => [path, formatValue(value)]);
   return isCut ? [...lines, ["truncated", "true"]] : lines;
 }
 
@@ -25,11 +25,11 @@ export function renderText(data: unknown, source: string): string {
  * apostrophe, because the target's owner controls it.
  */
 export function renderCsv(data: unknown): string {
-  const rows = flatten(data).map(([path, value]) => [printable(path), inert(printable(value))]);
+  const rows = flatten(data).map(([path, value]) => [printable(path), escapeFormula(printable(value))]);
   return stringify([["key", "value"], ...rows], { record_delimiter: "\r\n" });
 }
 
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }
 
@@ -41,6 +41,6 @@ function printable(text: string): string {
   });
 }
 
-function inert(text: string): string {
+function escapeFormula(text: string): string {
   return /^[=+\-@]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }

@@ -7,9 +7,9 @@ import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 /** Options for reading raw parameters. */
 export interface ParseOptions {
   readonly from: Origin;
-  /** Unknown fields: a tool ignores them; a JSON write rejects them. */
+  /** Whether unknown fields are ignored (by a tool) or rejected (by a JSON write). */
   readonly unknown: "ignore" | "refuse";
-  /** Fields of responses that writes may send back; they are dropped. */
+  /** Fields of responses that writes are allowed to send back. They are dropped. */
   readonly readOnly?: readonly string[];
 }
 

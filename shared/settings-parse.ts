@@ -5,7 +5,7 @@ import type { Setting } from "#shared/settings/row.ts";
 /** The environment: process.env of a main.ts, or an object of a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings, or the line to print before exiting with status 1. */
+/** The settings, or the error line to print before exiting with status 1. */
 type ReadSettings =
   | {
       readonly ok: true;
@@ -17,7 +17,7 @@ type ReadSettings =
     }
   | { readonly ok: false; readonly line: string };
 
-/** The longest accepted value, characters; checked before any pattern. */
+/** Maximum length of a value in characters, checked before any pattern. */
 const MAX_LENGTH = 100_000;
 
 /** Every row of the table, in order. */
@@ -27,7 +27,7 @@ const KNOWN = new Set(SETTING_ROWS.map((row) => row.name));
 
 /**
  * Reads and checks all settings, including those of the other process. An empty variable counts as unset. Returns at
- * the first fault, with one line that names the variable; the line never contains the value of a secret.
+ * the first fault with one line that names the variable and never contains the value of a secret.
  */
 export function readSettings(environment: Environment, process: "control-plane" | "agent"): ReadSettings {
   const unknown = Object.keys(environment).find((name) => name.startsWith("VANTAGE_") && !KNOWN.has(name));

@@ -1,5 +1,5 @@
 /**
- * Returns the result of `work`, or `otherwise` after `ms` milliseconds. The work is not cancelled: it continues to its
+ * Returns the result of `work`, or `otherwise` after `ms` milliseconds. The work is not cancelled and continues to its
  * end.
  */
 export async function waitAtMost<T>(ms: number, work: Promise<T>, otherwise: T): Promise<T> {

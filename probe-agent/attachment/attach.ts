@@ -23,31 +23,34 @@ import {
 import type { JobSource } from "#probe-agent/attachment/running-jobs.ts";
 import type { Credential } from "#probe-agent/membership/identity.ts";
 
-/** One stream to one control-plane replica, from dialling to its end; it never dials again. */
+/** One stream to one replica of the control plane, from dialling to its end. It never dials again. */
 export interface Attachment extends JobSource {
   readonly address: string;
-  /** null: not welcomed yet. */
+  /** Returns the id of the replica; null before the welcome. */
   replicaId(): string | null;
-  /** The replica at the address, as reported by the replica; null: not known yet. */
+  /** Returns the replica at the address, as the replica reported it; null if not known yet. */
   leadsTo(): string | null;
-  /** Ends it now; `onLost` is called with this reason and detail. */
+  /** Closes the stream immediately. `onLost` is called with this reason and detail. */
   close(reason: string, detail: string): void;
-  /** Ends it after everything already sent; resolves when the hub has confirmed it, after 1 s at most. */
+  /** Closes the stream after everything already sent. Resolves when the hub has confirmed it, after 1 s at most. */
   stop(): Promise<void>;
 }
 
-/** What a stream reports; nothing is called after `onLost`. */
+/** Events of a stream. Nothing is called after `onLost`. */
 interface AttachmentEvents {
   onWelcome(stream: Attachment, welcome: Welcome): void;
   onReplicas(stream: Attachment, replicas: readonly Replica[]): void;
-  /** The hub's beat: how many jobs wait there for a credit. */
+  /** Called for the hub's heartbeat. `waiting` is the number of jobs that wait there for a credit. */
   onBeat(stream: Attachment, waiting: number): void;
   onJob(stream: Attachment, job: Job): void;
   onCancel(jobId: string, attempt: number): void;
-  /** The operator wants this agent to finish its jobs and end. */
+  /** Called when the operator wants this agent to finish its jobs and end. */
   onDrain(): void;
   onRejected(stream: Attachment, rejected: Rejected): void;
-  /** `reason` is a metric's label; of a `duplicate` the detail is the replica's id, else a message for the log. */
+  /**
+   * Called once at the end. `reason` is a metric's label. The detail of a `duplicate` is the replica's id, otherwise a
+   * message for the log.
+   */
   onLost(stream: Attachment, reason: string, detail?: string): void;
 }
 
@@ -56,25 +59,27 @@ interface AttachOptions {
   /** host:port or dns:///name:port. */
   readonly address: string;
   readonly credential: Credential;
-  /** `named`: the replica has named itself, so it speaks protocol 1.1 or later. */
+  /** Builds the hello. `named` is true if the replica has sent its name, so that it speaks protocol 1.1 or later. */
   readonly hello: (named: boolean) => Hello;
   readonly beat: (stream: Attachment) => Beat;
-  /** Streams dialled before this one, so that it could be a second one to its replica. */
+  /**
+   * Returns the streams that were dialled before this one. This one may be a second stream to one of their replicas.
+   */
   readonly older: () => readonly Attachment[];
   readonly clock: Clock;
   readonly events: AttachmentEvents;
 }
 
-/** Time for the hub to confirm the end, milliseconds; a live hub needs one round trip. */
+/** Time for the hub to confirm the end, in milliseconds. A live hub needs one round trip. */
 const GOODBYE_MS = 1_000;
-/** How long a stream that could be a second one waits for the replica's name; a 1.0 replica never sends one. */
+/** Time that a possible second stream waits for the replica's name, in milliseconds. A 1.0 replica never sends one. */
 const NAME_MS = 1_000;
-/** Time between two decisions while the names of older streams are unknown. */
+/** Interval between two decisions while the names of older streams are unknown, in milliseconds. */
 const UNSURE_MS = 20;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
-/** Dials and says hello. */
+/** Dials a replica and sends the hello. */
 export function attach(options: AttachOptions): Attachment {
   const { clock, events } = options;
   const client = dial(options);
@@ -163,10 +168,10 @@ export function attach(options: AttachOptions): Attachment {
 }
 
 /**
- * Decides whether to send the hello on a stream that was dialled `sinceDialMs` milliseconds ago. A hub replaces an agent's
- * first stream by a second one, so a stream to a replica that already has one must turn back.
- * `named` is the replica's own name, null without one; `older` are the replicas that older streams lead to, null where
- * that is not known yet: a stream dialled just before may be on its way to the same replica.
+ * Decides whether to send the hello on a stream that was dialled `sinceDialMs` milliseconds ago. A hub replaces an
+ * agent's first stream by a second one, so a stream to a replica that already has one must turn back. `named` is the
+ * replica's own name, null without one; `older` are the replicas that older streams lead to, null where that is not
+ * known yet: a stream dialled just before may be on its way to the same replica.
  */
 export function decideGreeting(
   named: string | null,

@@ -18,17 +18,19 @@ import {
 
 /** The agent's streams: one to every live replica of the control plane. */
 export interface Attachments {
-  /** A job began or ended: credits may have to move to another stream. */
+  /** Called when a job began or ended, because credits may have to move to another stream. */
   jobsChanged(): void;
-  /** Asks every replica for no new jobs; results still go out. */
+  /** Asks every replica to send no new jobs. Results are still sent. */
   drain(): void;
-  /** Ends every stream after what was already sent, and dials no more; resolves when the replicas have confirmed it. */
+  /**
+   * Closes every stream after what was already sent, and dials no more. Resolves when the replicas have confirmed it.
+   */
   stop(): Promise<void>;
-  /** `standing`: streams that a replica has welcomed. */
+  /** Counts streams. `standing` are those that a replica has welcomed. */
   streams(): { readonly dialling: number; readonly standing: number };
   replicas(): { readonly reached: number; readonly missing: number };
   creditsGranted(): number;
-  /** Addresses of the streams that a replica has welcomed. */
+  /** Returns the addresses of the streams that a replica has welcomed. */
   standing(): readonly string[];
 }
 
@@ -36,30 +38,30 @@ export interface Attachments {
 interface AttachmentsOptions {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];
-  /** Read at each dial: new streams use a renewed certificate, open ones go on with the old one. */
+  /** Read at each dial: new streams use a renewed certificate, open streams continue with the old one. */
   readonly credential: () => Credential;
-  /** Its credits are replaced by the stream's own. */
+  /** The stream replaces its credits. */
   readonly hello: () => Hello;
   readonly pool: JobPool;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  /** Worst recent delay of this process's event loop, milliseconds. */
+  /** Worst recent delay of this process's event loop, in milliseconds. */
   readonly loopLagMs: () => number;
   readonly onWelcome: (welcome: Welcome, address: string) => void;
   readonly onRejected: (rejected: Rejected) => void;
-  /** A dial failed before any welcome. */
+  /** Called when a dial failed before any welcome. */
   readonly onUnreached: (detail: string) => void;
   readonly onDrain: () => void;
 }
 
-/** Missing replicas are dialled and streams to lost ones closed this often. */
+/** Interval at which missing replicas are dialled and streams to lost ones are closed, in milliseconds. */
 const ROUND_MS = 30_000;
 
 const DRAINING: AgentMessage = { body: { $case: "draining", value: {} } };
 
-/** Dials the configured addresses, then every replica that they list, until it is stopped. */
+/** Dials the configured addresses and then every replica that they list, until it is stopped. */
 export function keepAttached(options: AttachmentsOptions): Attachments {
   const { configured, pool, clock, random, metrics, log, loopLagMs } = options;
   const attached = new Set<Attachment>();

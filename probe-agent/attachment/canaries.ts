@@ -8,35 +8,35 @@ import type { Canaries } from "#probe-agent/attachment/self-test.ts";
 export interface CanaryOptions {
   /** Creates a DNS port limited to one self-test. */
   readonly dns: () => Pick<DnsPort, "query">;
-  /** Addresses of the replicas that this agent is attached to. */
+  /** Returns the addresses of the replicas that this agent is attached to. */
   readonly standing: () => readonly string[];
 }
 
 const QUERY_MS = 1_800;
-/** Root servers: a route to them is a route to the internet. Nothing is sent to them. */
+/** Addresses of root servers. A route to them is a route to the internet. Nothing is sent to them. */
 const FAR = { udp4: "198.41.0.4", udp6: "2001:503:ba3e::2:30" } as const;
 
-/** The canaries of an agent's own network. */
+/** Creates the canaries of an agent's own network. */
 export function createCanaries({ dns, standing }: CanaryOptions): Canaries {
   return {
-    // The name servers of the root: every resolver knows them, and no zone owner can remove them.
-    resolver: async () => speaksForNetwork(await dns().query({ name: ".", type: "NS", timeoutMs: QUERY_MS })),
+    // Queries the name servers of the root: every resolver knows them, and no zone owner can remove them.
+    resolver: async () => showsWorkingNetwork(await dns().query({ name: ".", type: "NS", timeoutMs: QUERY_MS })),
     route: async () => (await Promise.all([hasRoute("udp4"), hasRoute("udp6")])).includes(true),
-    control_plane: () => Promise.resolve(standing().some((address) => !isHere(address)) ? true : null),
+    control_plane: () => Promise.resolve(standing().some((address) => !isOnThisHost(address)) ? true : null),
   };
 }
 
 /**
- * Whether an answer shows that the network behind the resolver works. A forwarder on this host answers SERVFAIL or
- * REFUSED without any network.
+ * Reports whether an answer shows that the network behind the resolver works. A forwarder on this host answers SERVFAIL
+ * or REFUSED without any network.
  */
-function speaksForNetwork({ status, server }: DnsAnswer): boolean {
+function showsWorkingNetwork({ status, server }: DnsAnswer): boolean {
   if (status === "TIMEOUT" || status === "MALFORMED") return false;
   return !["SERVFAIL", "REFUSED"].includes(status) || !isLoopback(server.replace(/#\d+$/, ""));
 }
 
-/** Reports whether an address is on this host: a stream to it proves nothing about the network. */
-function isHere(address: string): boolean {
+/** Reports whether an address is on this host. A stream to it proves nothing about the network. */
+function isOnThisHost(address: string): boolean {
   const host = address
     .replace(/^dns:\/\/\//, "")
     .replace(/:\d+$/, "")
@@ -44,7 +44,7 @@ function isHere(address: string): boolean {
   return isLoopback(host);
 }
 
-/** Queries the routing table: connecting a UDP socket sends no packet and fails without a route. */
+/** Reports whether the routing table has a route. Connecting a UDP socket sends no packet and fails without a route. */
 function hasRoute(family: keyof typeof FAR): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createSocket(family);

@@ -1,53 +1,59 @@
 import type { AgentMessage, Beat } from "#shared/protocol/probe.ts";
 import { creditFloor, rebalance, shareCredits, type StreamGrant } from "#probe-agent/attachment/credits.ts";
 
-/** A stream, as needed for its credits. */
+/** A stream that has credits. */
 interface CreditedStream {
   say(message: AgentMessage): void;
 }
 
-/** The credits of each welcomed stream's replica: how many concurrent jobs it may have on this agent. */
+/** Credits of the replicas: how many concurrent jobs each may run on this agent. */
 export interface CreditGrants<S extends CreditedStream> {
-  /** A replica welcomed this stream: divides the pool again. */
+  /** Adds a stream that a replica has welcomed and divides the pool again. */
   add(stream: S): void;
-  /** The stream is lost: the others share its credits. Does nothing for a stream that was never added. */
+  /** Removes a lost stream, whose credits go to the others. Does nothing for a stream that was never added. */
   remove(stream: S): void;
-  /** The replica's beat: the number of jobs that wait there for a credit. */
+  /** Records how many jobs wait at the replica for a credit, from its heartbeat. */
   setWaiting(stream: S, waiting: number): void;
-  /** A job of the stream was declined because the pool was full; the replica sends no more until it hears a beat. */
+  /**
+   * Called when a job of the stream was declined because the pool was full. The replica sends no more jobs until the
+   * next heartbeat.
+   */
   holdBack(stream: S): void;
-  /** A job began or ended: within 50 ms the credits move to where they are needed. */
+  /** Called when a job began or ended. Within 50 ms the credits move to where they are needed. */
   jobsChanged(): void;
-  /** Credits for the hello of the next stream; `sharesPool`: its replica can take a smaller share than the whole pool. */
+  /**
+   * Returns the credits for the hello of the next stream. `sharesPool`: its replica can take a smaller share than the
+   * whole pool.
+   */
   helloCredits(sharesPool: boolean): number;
-  /** Returns the contents of a stream's next beat. */
+  /** Returns the contents of a stream's next heartbeat. */
   beatOf(stream: S): Beat;
-  /** Streams that were added, in order. */
+  /** Returns the streams that were added, in order. */
   streams(): readonly S[];
-  /** Credits of all streams together. */
+  /** Returns the credits of all streams together. */
   total(): number;
   stop(): void;
 }
 
 /** Inputs of the credits. */
 interface CreditGrantOptions<S> {
-  /** Maximum of concurrent jobs over all streams. */
+  /** Maximum number of concurrent jobs over all streams. */
   readonly maxJobs: number;
-  /** Jobs that run here: of one stream, or of all. */
+  /** Counts running jobs of one stream, or of all. */
   readonly running: (stream?: S) => number;
-  /** Worst recent delay of this process's event loop, milliseconds. */
+  /** Worst recent delay of this process's event loop, in milliseconds. */
   readonly loopLagMs: () => number;
 }
 
-/** The least time between a change of jobs and the beat that reports it. */
+/** Minimum time between a change of jobs and the heartbeat that reports it, in milliseconds. */
 const EARLY_BEAT_MS = 50;
-/** The longest interval between two divisions of the credits. */
+/** Maximum interval between two divisions of the credits, in milliseconds. */
 const SHARE_MS = 1_000;
 
 interface Account {
   granted: number;
   waiting: number;
-  /** The replica sends no jobs until the next beat. */
+  /** Whether the replica sends no jobs until the next heartbeat. */
   heldBack: boolean;
 }
 
@@ -67,7 +73,7 @@ export function createCreditGrants<S extends CreditedStream>(options: CreditGran
   });
   const sendBeat = (stream: S) => stream.say({ body: { $case: "beat", value: beatOf(stream) } });
 
-  /** Sends what has changed, reductions first: at no moment do the replicas hold more credits than the pool has. */
+  /** Sends changed credits, reductions first, so that the replicas never hold more credits than the pool has. */
   function grant(shares: readonly number[]): void {
     const changes = Array.from(accounts, ([stream, account], index) => ({ stream, account, share: shares[index] ?? 0 }))
       .filter(({ account, share }) => account.granted !== share)

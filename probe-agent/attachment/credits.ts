@@ -1,8 +1,11 @@
-/** The usage and demand of one stream in the agent's pool of jobs. */
+/** Usage and demand of one stream in the agent's pool of jobs. */
 interface StreamDemand {
-  /** Jobs of this stream that run here. */
+  /** Number of running jobs of this stream. */
   readonly running: number;
-  /** Jobs that its hub could send immediately, by its last beat; 0 for a 1.0 hub, which does not report them. */
+  /**
+   * Number of jobs that its hub could send immediately, from its last heartbeat; 0 for a 1.0 hub, which does not report
+   * it.
+   */
   readonly waiting: number;
 }
 
@@ -11,13 +14,14 @@ export interface StreamGrant extends StreamDemand {
   readonly granted: number;
 }
 
-/** Each stream keeps this part of the pool, so that an idle replica's next job starts without a request for credits. */
+/** Part of the pool that each stream keeps, so that an idle replica's next job starts without a request for credits. */
 const FLOOR_SHARE = 1 / 20;
 
 /**
- * Shares `maxJobs` out among the streams, in their order; the sum is exactly `maxJobs`. First a small floor each, then
- * what runs and waits, the small demands in full and the large ones alike (max-min fairness), then the rest evenly:
- * headroom, which is also how a stream of a 1.0 hub grows. With more streams than jobs some get 0.
+ * Divides `maxJobs` among the streams in their order; the sum is exactly `maxJobs`. Each stream first gets a small
+ * floor. Then running and waiting jobs are served, small demands in full and large ones equally (max-min fairness). The
+ * rest is divided evenly as headroom, which also lets a stream of a 1.0 hub grow. If there are more streams than jobs,
+ * some get 0.
  */
 export function shareCredits(maxJobs: number, streams: readonly StreamDemand[]): number[] {
   const count = streams.length;
@@ -30,14 +34,14 @@ export function shareCredits(maxJobs: number, streams: readonly StreamDemand[]):
   return demanded.map((share, index) => floor + share + even + (index < left % count ? 1 : 0));
 }
 
-/** Returns the minimum of credits that each of `count` streams keeps. */
+/** Returns the minimum number of credits that each of `count` streams keeps. */
 export function creditFloor(maxJobs: number, count: number): number {
   return Math.min(Math.floor(maxJobs / count), Math.max(1, Math.ceil(maxJobs * FLOOR_SHARE)));
 }
 
 /**
- * Returns the credits to send now, between two beats; null if that has no benefit: no stream that is short of credits
- * would get more, and at most `maxJobs` are granted in total.
+ * Returns the credits to send now, between two heartbeats; null if sending has no benefit: no stream that is short of
+ * credits would get more, and at most `maxJobs` are granted in total.
  */
 export function rebalance(maxJobs: number, streams: readonly StreamGrant[]): number[] | null {
   const shares = shareCredits(maxJobs, streams);
@@ -48,7 +52,7 @@ export function rebalance(maxJobs: number, streams: readonly StreamGrant[]): num
   return helped || sum(streams.map((stream) => stream.granted)) > maxJobs ? shares : null;
 }
 
-/** Divides `amount`: no stream gets more than it wants, and equal demands get equal shares. */
+/** Divides `amount` so that no stream gets more than it wants and equal demands get equal shares. */
 function fill(amount: number, wanted: readonly number[]): number[] {
   const given = wanted.map(() => 0);
   let left = amount;

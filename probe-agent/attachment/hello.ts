@@ -4,7 +4,7 @@ import { PROTOCOL } from "#shared/wire.ts";
 import type { Config, PlaceConfig } from "#probe-agent/config.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 
-/** Builds an agent's report of itself; the caller adds its id and replaces the credits by those of one stream. */
+/** Builds an agent's description of itself. The caller adds its id and replaces the credits by those of one stream. */
 export function buildHello(config: Config, version: string, can: Capabilities): Omit<Hello, "agentId"> {
   const { raw, ipv6, browser } = can;
   return {
@@ -29,13 +29,13 @@ export function buildHello(config: Config, version: string, can: Capabilities): 
 interface Capabilities {
   /** Raw sockets, as reported by the ICMP process. */
   readonly raw: IcmpCapabilities;
-  /** An address of the IPv6 internet to send from. */
+  /** Whether the host has a global IPv6 address to send from. */
   readonly ipv6: boolean;
-  /** A Chromium that may be run. */
+  /** Whether there is a Chromium that can be run. */
   readonly browser: boolean;
 }
 
-/** Whether a host with these interfaces has an address of the IPv6 internet (2000::/3, RFC 4291 section 2.4). */
+/** Reports whether a host with these interfaces has a global IPv6 address (2000::/3, RFC 4291 section 2.4). */
 export function hasGlobalIpv6(
   interfaces: readonly (Pick<NetworkInterfaceInfo, "family" | "internal" | "address"> | undefined)[],
 ): boolean {

@@ -8,8 +8,8 @@ import { implementations } from "#probe-agent/tools/index.ts";
 const publicOnly = createEgress(NO_ALLOW_LISTS);
 
 /**
- * Creates a test for targets that only the operator's allow lists permit: internal networks, which work even without
- * internet access. It does not recognize a name that is internal only by its addresses.
+ * Creates a test for targets that only the operator's allow lists permit. Such targets are in internal networks, which
+ * work even without internet access. The test does not recognize a name that is internal only by its addresses.
  */
 export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "params">) => boolean {
   const egress = createEgress(allow);

@@ -4,18 +4,18 @@ import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";
-import { canRun, runJob, type JudgeFailure, type NetFactory } from "#probe-agent/run-job.ts";
+import { canRun, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
 
-/** Runs the jobs of one agent, from all its streams. */
+/** Runner of an agent's jobs from all its streams. */
 export interface JobPool {
   /** Runs a job and sends its result to its source. Returns null, or the reason why it declined the job. */
   accept(job: WireJob, source: JobSource): "busy" | "draining" | "incapable" | null;
   cancel(jobId: string, attempt: number): void;
-  /** Stops every job of a lost stream; the hub gives them to other agents. */
+  /** Stops every job of a lost stream. The hub gives them to other agents. */
   abandon(source: JobSource): void;
-  /** Number of jobs of one stream, or of all. */
+  /** Counts running jobs of one stream, or of all. */
   running(source?: JobSource): number;
-  /** Declines new jobs from now on; resolves when the last one has ended. */
+  /** Declines new jobs from now on. Resolves when the last job has ended. */
   drain(): Promise<void>;
 }
 
@@ -25,29 +25,35 @@ interface JobPoolOptions {
   readonly clock: Clock;
   readonly createNet: NetFactory;
   /** Corrects the source of every failure before it is sent. */
-  readonly judge: JudgeFailure;
+  readonly correctSource: CorrectSource;
   /** Called when a job is near its deadline and may fail soon. */
   readonly onLate: () => void;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  /** Called when a job began or ended: credits may have to move to another stream. */
+  /** Called when a job began or ended, because credits may have to move to another stream. */
   readonly onChange: () => void;
 }
 
-/** A job with less time left than this is late: the agent's test of its own network takes that long (self-test.ts). */
+/**
+ * A job with less time left than this, in milliseconds, is late: the agent's test of its own network takes that long
+ * (self-test.ts).
+ */
 const LATE_MS = 2_500;
 
-/** The abort reason of a job's signal. It is never read; the default, a DOMException with a stack, costs a busy agent 3 %. */
+/**
+ * Abort reason of a job's signal. It is never read, but the default (a DOMException with a stack) costs a busy agent 3
+ * %.
+ */
 const ENDED = "the job has ended";
 
-/** Creates an empty pool. */
+/** Creates a pool without jobs. */
 export function createJobPool(options: JobPoolOptions): JobPool {
-  const { maxJobs, clock, createNet, judge, metrics, log, onChange, onLate } = options;
+  const { maxJobs, clock, createNet, correctSource, metrics, log, onChange, onLate } = options;
   const jobs = createRunningJobs();
   let draining = false;
   let idle: () => void = () => {};
 
-  /** Removes a job and closes what it left open; null if it was cancelled or abandoned before. */
+  /** Removes a job and closes what it left open. Returns null if it was cancelled or abandoned before. */
   function end(key: string): RunningJob | null {
     const job = jobs.remove(key);
     if (job === null) return null;
@@ -77,7 +83,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       else if (message !== null) source.say(message);
     };
     const emit = job.quiet ? dropProgress : sendProgress;
-    const { outcome, result } = await runJob(job, limits, { createNet, judge, log, clock }, emit);
+    const { outcome, result } = await runJob(job, limits, { createNet, correctSource, log, clock }, emit);
     clearTimeout(timer);
     clearTimeout(late);
     const elapsedMs = clock.monotonic() - startedAt;
@@ -120,7 +126,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
   };
 }
 
-/** Encodes one progress event of a job; "too_large" if it exceeds what a stream carries. */
+/** Encodes one progress event of a job. Returns "too_large" if it exceeds what a stream carries. */
 export function progressMessage(
   { jobId, attempt }: Pick<WireJob, "jobId" | "attempt">,
   event: { readonly kind: string; readonly data: unknown },

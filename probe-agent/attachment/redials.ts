@@ -3,25 +3,25 @@ import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect
 
 /** How a stream ended. */
 export interface StreamEnd {
-  /** A replica had welcomed it. */
+  /** Whether a replica had welcomed it. */
   readonly wasAttached: boolean;
-  /** It led to a replica that has a stream already. */
+  /** Whether it led to a replica that already has a stream. */
   readonly duplicate: boolean;
 }
 
-/** The delays before addresses are dialled again. */
+/** Delays before addresses are dialled again. */
 export interface Redials {
-  /** True while the address must not be dialled. */
+  /** Reports whether the address must not be dialled yet. */
   isWaiting(address: string): boolean;
-  /** A dial of the address led to a welcome: its failures are forgotten. */
+  /** Called when a dial of the address led to a welcome. Its failures are forgotten. */
   succeeded(address: string): void;
-  /** Starts the wait after a stream has ended; returns its length in milliseconds. */
+  /** Starts the wait after a stream has ended and returns its length in milliseconds. */
   failed(address: string, end: StreamEnd): number;
   stop(): void;
 }
 
 /**
- * Waits with back-off between two dials of an address, per address. The loss of an attached stream counts as the first
+ * Waits with back-off between two dials of the same address. The loss of an attached stream counts as the first
  * failure. `onDue` is called after each wait.
  */
 export function createRedials(random: Random, onDue: (end: StreamEnd) => void): Redials {

@@ -4,20 +4,22 @@ import { dialTarget } from "#shared/settings/address.ts";
 /** One stream of this agent, dialling or established. */
 export interface Link {
   readonly address: string;
-  /** null: not welcomed yet. */
+  /** null before the welcome. */
   readonly replicaId: string | null;
-  /** Jobs of this stream that run here. */
+  /** Number of running jobs of this stream. */
   readonly running: number;
 }
 
-/** The facts that decide which addresses to dial. */
+/** State that decides which addresses to dial. */
 export interface Situation<L extends Link> {
   /** VANTAGE_CONTROL_PLANE. */
   readonly configured: readonly string[];
   readonly links: readonly L[];
-  /** Every live replica by the latest list from any of them; null: no list yet (a 1.0 hub never sends one). */
+  /**
+   * Every live replica from the latest list of any replica; null if there is no list yet (a 1.0 hub never sends one).
+   */
   readonly listed: readonly Replica[] | null;
-  /** The replica that each address last led to. */
+  /** The replica that each address led to last. */
   readonly ledTo: ReadonlyMap<string, string>;
 }
 
@@ -45,8 +47,8 @@ export function addressesToDial({ configured, links, listed, ledTo }: Situation<
 }
 
 /**
- * Returns the streams to replicas that no longer count as alive. A stream with running jobs is kept until they end: such
- * a replica has a problem with its database, not with this agent.
+ * Returns the streams to replicas that no longer count as alive. A stream with running jobs is kept until they end:
+ * such a replica has a problem with its database, not with this agent.
  */
 export function linksToClose<L extends Link>({ links, listed }: Situation<L>): L[] {
   if (listed === null) return [];
@@ -54,7 +56,7 @@ export function linksToClose<L extends Link>({ links, listed }: Situation<L>): L
   return links.filter(({ replicaId, running }) => replicaId !== null && running === 0 && !alive.has(replicaId));
 }
 
-/** How many of the live replicas have a stream, and how many lack one. */
+/** Counts the live replicas with a stream and those without one. */
 export function countReplicas({ links, listed }: Situation<Link>): {
   readonly reached: number;
   readonly missing: number;
@@ -65,7 +67,7 @@ export function countReplicas({ links, listed }: Situation<Link>): {
   return { reached: listed.length - missing, missing };
 }
 
-/** Filters a list of replicas: a bounded number, each with an id and an address that can be dialled. */
+/** Filters a list of replicas: a limited number, each with an id and an address that can be dialled. */
 export function readReplicas(replicas: readonly Replica[]): Replica[] {
   return replicas
     .slice(0, MAX_REPLICAS)

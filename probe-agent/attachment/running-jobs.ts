@@ -1,25 +1,25 @@
 import type { AgentMessage } from "#shared/protocol/probe.ts";
 
-/** The stream that a job came from; its result goes back through it. */
+/** The stream that a job came from. Its result is sent through it. */
 export interface JobSource {
   say(message: AgentMessage): void;
 }
 
-/** A job that runs. */
+/** A running job. */
 export interface RunningJob {
-  /** Ends what the tool has open. */
+  /** Stops what the tool has open. */
   readonly abort: AbortController;
   readonly source: JobSource;
   readonly tool: string;
 }
 
-/** The running jobs of an agent by key, counted by stream. */
+/** Running jobs of an agent by key, counted by stream. */
 interface RunningJobs {
   add(key: string, job: RunningJob): void;
   /** Removes a job and returns it; null if it is not running. */
   remove(key: string): RunningJob | null;
   has(key: string): boolean;
-  /** Number of jobs of one stream, or of all. */
+  /** Counts the jobs of one stream, or of all. */
   count(source?: JobSource): number;
   /** Returns a copy of the jobs of one stream, with their keys. */
   of(source: JobSource): readonly (readonly [string, RunningJob])[];

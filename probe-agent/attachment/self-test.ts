@@ -2,27 +2,27 @@ import type { Clock } from "#shared/clock.ts";
 import type { Failed } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
-/** What the self-test asks to learn whether the agent's own network works. */
+/** A query that shows whether the agent's own network works. */
 type CanaryName = "resolver" | "route" | "control_plane";
 
-/** The result of one self-test: null if a canary has no result. */
+/** Results of one self-test; null for a canary without a result. */
 export type CanaryResults = Readonly<Record<CanaryName, boolean | null>>;
 
-/** One function for each canary; an answer after LOOK_MS counts as false. */
+/** One function for each canary. An answer after CANARY_TIMEOUT_MS counts as false. */
 export type Canaries = Readonly<Record<CanaryName, () => Promise<boolean | null>>>;
 
-/** The state of the agent's own network. */
+/** Test of the agent's own network. */
 export interface SelfTest {
-  /** Asks all canaries now; joins a look under way. Resolves in 2 s at most. */
-  look(): Promise<CanaryResults>;
-  /** A job may fail soon: looks, unless the last look is fresh. */
+  /** Asks all canaries now, or joins a test that is running. Resolves in 2 s at most. */
+  run(): Promise<CanaryResults>;
+  /** Called when a job may fail soon. Runs the test unless the last result is fresh. */
   prepare(): void;
   /**
-   * The failure with its true source: `probe` where the agent's own network is down. A look older than 30 s is repeated
-   * first, for at most `remainingMs`.
+   * Returns the failure with its true source, which is `probe` if the agent's own network is down. A result older than
+   * 30 s is refreshed first, within `remainingMs`.
    */
-  judge(failure: Failed, remainingMs: number): Promise<Failed>;
-  /** Seconds since the last look, null before the first. */
+  correctSource(failure: Failed, remainingMs: number): Promise<Failed>;
+  /** Returns the seconds since the last test, null before the first. */
   ageSeconds(): number | null;
   stop(): void;
 }
@@ -31,69 +31,69 @@ export interface SelfTest {
 interface SelfTestOptions {
   readonly canaries: Canaries;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Called after every look. */
-  readonly onLook: (results: CanaryResults) => void;
+  /** Called after every test. */
+  readonly onResults: (results: CanaryResults) => void;
 }
 
-/** The longest time between two looks. */
+/** Maximum time between two tests, in milliseconds. */
 const EVERY_MS = 600_000;
-/** An older result is not used for a failure if there is time for another self-test. */
+/** An older result, in milliseconds, is not used for a failure if there is time for another test. */
 const FRESH_MS = 30_000;
-/** The longest wait for a canary. */
-const LOOK_MS = 2_000;
+/** Maximum wait for a canary, in milliseconds. */
+const CANARY_TIMEOUT_MS = 2_000;
 
 /**
- * Reports whether the agent's own network is down: its resolvers do not answer, and no control plane outside this host is
- * attached. A route alone proves nothing: it outlives the network behind it.
+ * Reports whether the agent's own network is down: its resolvers do not answer, and no control plane outside this host
+ * is attached. A route alone proves nothing, because it remains when the network behind it fails.
  */
 export function isNetworkGone({ resolver, control_plane }: CanaryResults): boolean {
   return resolver === false && control_plane !== true;
 }
 
-/** Looks every ten minutes; the caller asks for the first look. */
-export function startSelfTest({ canaries, clock, onLook }: SelfTestOptions): SelfTest {
+/** Runs the test every ten minutes. The caller runs the first one. */
+export function startSelfTest({ canaries, clock, onResults }: SelfTestOptions): SelfTest {
   let last: { readonly atMs: number; readonly results: CanaryResults } | null = null;
-  let looking: Promise<CanaryResults> | null = null;
+  let running: Promise<CanaryResults> | null = null;
 
   async function askAll(): Promise<CanaryResults> {
     const ask = (name: CanaryName) =>
       waitAtMost(
-        LOOK_MS,
+        CANARY_TIMEOUT_MS,
         canaries[name]().catch(() => false),
         false,
       );
     const [resolver, route, controlPlane] = await Promise.all([ask("resolver"), ask("route"), ask("control_plane")]);
     const results = { resolver, route, control_plane: controlPlane };
     last = { atMs: clock.monotonic(), results };
-    onLook(results);
+    onResults(results);
     return results;
   }
 
-  function look(): Promise<CanaryResults> {
-    looking ??= askAll().finally(() => (looking = null));
-    return looking;
+  function run(): Promise<CanaryResults> {
+    running ??= askAll().finally(() => (running = null));
+    return running;
   }
 
   const isFresh = () => last !== null && clock.monotonic() - last.atMs < FRESH_MS;
-  const timer = setInterval(() => void look(), EVERY_MS);
+  const timer = setInterval(() => void run(), EVERY_MS);
   timer.unref();
   return {
-    look,
+    run,
     prepare() {
-      if (!isFresh()) void look();
+      if (!isFresh()) void run();
     },
-    async judge(failure, remainingMs) {
+    async correctSource(failure, remainingMs) {
       if (failure.source === "probe") return failure;
       const known = last?.results ?? null;
-      const results = isFresh() ? known : await waitAtMost(Math.min(LOOK_MS, remainingMs), look(), known);
-      return results === null || !isNetworkGone(results) ? failure : ofProbe(failure, results);
+      const results = isFresh() ? known : await waitAtMost(Math.min(CANARY_TIMEOUT_MS, remainingMs), run(), known);
+      return results === null || !isNetworkGone(results) ? failure : attributeToProbe(failure, results);
     },
     ageSeconds: () => (last === null ? null : (clock.monotonic() - last.atMs) / 1000),
     stop: () => clearInterval(timer),
   };
 }
 
-function ofProbe(failure: Failed, { route }: CanaryResults): Failed {
+function attributeToProbe(failure: Failed, { route }: CanaryResults): Failed {
   const why = route === false ? "no route, and its resolvers do not answer" : "its resolvers do not answer";
   const message = `The probe's own network is down (${why}), so this result does not describe the target: ${failure.message}`;
   return { ...failure, source: "probe", message };

@@ -15,33 +15,33 @@ import { startLoopLag } from "#probe-agent/metrics/loop-lag.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 import type { NetFactory } from "#probe-agent/run-job.ts";
 
-/** Inputs for serving. */
+/** Dependencies of the agent's service. */
 interface ServeOptions {
   readonly config: Pick<Config, "controlPlane" | "maxJobs" | "allow">;
   readonly membership: Membership;
   readonly hello: Omit<Hello, "agentId">;
   readonly createNet: NetFactory;
-  /** DNS of the self-test, limited to one look. */
+  /** DNS of the self-test, limited to one test. */
   readonly selfTestDns: CanaryOptions["dns"];
-  /** What the ICMP process can do right now. */
+  /** Returns the current state of the ICMP process's raw sockets. */
   readonly rawSockets: () => IcmpCapabilities;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  /** The control plane refuses this agent for good; `line` tells the operator why. */
+  /** Called when the control plane permanently refuses this agent. `line` tells the operator why. */
   readonly onRefused: (line: string) => void;
-  /** The operator has asked the control plane to drain this agent. */
+  /** Called when the operator has asked the control plane to drain this agent. */
   readonly onDrain: () => void;
 }
 
-/** An agent at work. */
+/** A running agent. */
 interface Service {
-  /** Jobs that run here. */
+  /** Counts running jobs. */
   running(): number;
-  /** Takes no new jobs; resolves when the last one is done. */
+  /** Declines new jobs. Resolves when the last one has ended. */
   drain(): Promise<void>;
-  /** Ends every stream, the self-test and the renewal. */
+  /** Stops every stream, the self-test and the renewal. */
   stop(): Promise<void>;
 }
 
@@ -53,14 +53,14 @@ export function serveControlPlane(options: ServeOptions): Service {
   const selfTest = startSelfTest({
     canaries: createCanaries({ dns: options.selfTestDns, standing: () => attachments.standing() }),
     clock,
-    onLook: (results) => metrics.canaries(results),
+    onResults: (results) => metrics.canaries(results),
   });
   const pool = createJobPool({
     maxJobs: config.maxJobs,
     clock,
     createNet,
-    judge: (failure, job, remainingMs) =>
-      isInside(job) ? Promise.resolve(failure) : selfTest.judge(failure, remainingMs),
+    correctSource: (failure, job, remainingMs) =>
+      isInside(job) ? Promise.resolve(failure) : selfTest.correctSource(failure, remainingMs),
     onLate: () => selfTest.prepare(),
     metrics,
     log,
@@ -84,10 +84,10 @@ export function serveControlPlane(options: ServeOptions): Service {
     metrics,
     log,
     loopLagMs,
-    onWelcome: ({ timeMs }, controlPlane) => renewal.heard(controlPlane, timeMs),
+    onWelcome: ({ timeMs }, controlPlane) => renewal.recordTime(controlPlane, timeMs),
     onRejected({ retry, message }) {
       if (retry) return;
-      void membership.rejected(message).then((line) => (line === null ? undefined : options.onRefused(line)));
+      void membership.onRejected(message).then((line) => (line === null ? undefined : options.onRefused(line)));
     },
     onUnreached(detail) {
       if (!isUntrusted(detail)) return;
@@ -95,7 +95,7 @@ export function serveControlPlane(options: ServeOptions): Service {
         { controlPlane: config.controlPlane, detail },
         "the server's certificate is not from the authority that enrolled this agent: check VANTAGE_CONTROL_PLANE",
       );
-      void membership.estranged();
+      void membership.onForeignAuthority();
     },
     onDrain: () => options.onDrain(),
   });
@@ -109,7 +109,7 @@ export function serveControlPlane(options: ServeOptions): Service {
     canaryAge: () => selfTest.ageSeconds(),
     rawSockets: () => ({ icmp4: options.rawSockets().v4, icmp6: options.rawSockets().v6 }),
   });
-  void selfTest.look();
+  void selfTest.run();
   return {
     running: () => pool.running(),
     drain() {

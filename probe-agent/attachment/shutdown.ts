@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { waitAtMost } from "#shared/time-limit.ts";
 
-/** What has to end, in order. */
+/** Parts of the agent to stop, in order. */
 interface ShutdownOptions {
-  /** Takes no new jobs; resolves when the last one is done. */
+  /** Declines new jobs. Resolves when the last one has ended. */
   readonly drain: () => Promise<void>;
-  /** Longest wait for the jobs, milliseconds. */
+  /** Maximum wait for the jobs, in milliseconds. */
   readonly drainMs: number;
-  /** Jobs that run here. */
+  /** Counts running jobs. */
   readonly running: () => number;
   /** Closes everything else. */
   readonly close: () => Promise<unknown>;
@@ -15,8 +15,8 @@ interface ShutdownOptions {
 }
 
 /**
- * Ends the agent: refuses new jobs, gives those that run `drainMs`, then closes everything. Asked again, as Ctrl-C is (by
- * the terminal and by npm), it returns the shutdown under way.
+ * Creates the shutdown of the agent: refuses new jobs, waits `drainMs` for running ones, then closes everything. A
+ * second call, as from Ctrl-C (by the terminal and by npm), returns the shutdown in progress.
  */
 export function createShutdown(options: ShutdownOptions): (reason: string) => Promise<void> {
   const { drain, drainMs, running, close, log } = options;

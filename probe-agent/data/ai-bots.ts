@@ -3,9 +3,9 @@ import type { AiBot } from "#probe-agent/analysis/web/robots/ai-bot.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
 /**
- * Product tokens as the operators' own documentation names them, with what they say each is for (read in 2026-11):
- * OpenAI, Anthropic, Google, Microsoft, Apple, Meta, Amazon, Common Crawl, Perplexity, Mistral, ByteDance, Cohere,
- * DuckDuckGo, You.com, Allen Institute for AI, Diffbot, Huawei, Timpi, Webz.io, Bright Data, Kagi.
+ * Product tokens from the operators' own documentation, with the purpose stated there (read in 2026-11): OpenAI,
+ * Anthropic, Google, Microsoft, Apple, Meta, Amazon, Common Crawl, Perplexity, Mistral, ByteDance, Cohere, DuckDuckGo,
+ * You.com, Allen Institute for AI, Diffbot, Huawei, Timpi, Webz.io, Bright Data, Kagi.
  */
 const BUILT_IN: readonly AiBot[] = [
   { name: "GPTBot", operator: "OpenAI", purpose: "train" },
@@ -42,7 +42,9 @@ const BUILT_IN: readonly AiBot[] = [
 
 const MOST_BOTS = 500;
 
-/** Reads the operator's list (ai-robots-txt's robots.json: an object of product tokens), or returns the built-in list. */
+/**
+ * Reads the operator's list (ai-robots-txt's robots.json: an object of product tokens), or returns the built-in list.
+ */
 export function openAiBots(path: string | null): Opened<readonly AiBot[]> {
   if (path === null) return { ok: true, data: BUILT_IN };
   try {
@@ -67,16 +69,16 @@ function readBot(name: string, about: unknown): AiBot {
   const known = BUILT_IN.find((bot) => bot.name.toLowerCase() === name.toLowerCase());
   const fields = typeof about === "object" && about !== null ? (about as Record<string, unknown>) : {};
   const operator = typeof fields["operator"] === "string" ? plainName(fields["operator"]) : (known?.operator ?? "");
-  const told = typeof fields["function"] === "string" ? purposeOf(fields["function"]) : null;
-  return { name, operator, purpose: known?.purpose ?? told ?? "train" };
+  const purpose = typeof fields["function"] === "string" ? parsePurpose(fields["function"]) : null;
+  return { name, operator, purpose: known?.purpose ?? purpose ?? "train" };
 }
 
-/** Operators are written as Markdown links there. */
+/** Returns an operator's name without its link: the list has Markdown links. */
 function plainName(text: string): string {
   return (/^\[([^\]]{1,100})\]/.exec(text)?.[1] ?? text).slice(0, 100);
 }
 
-function purposeOf(text: string): AiBot["purpose"] | null {
+function parsePurpose(text: string): AiBot["purpose"] | null {
   if (/train|dataset|scrap/i.test(text)) return "train";
   if (/agent/i.test(text)) return "agent";
   if (/assist|user|prompt/i.test(text)) return "assistant";

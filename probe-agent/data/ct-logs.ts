@@ -9,10 +9,10 @@ const SETTING = "VANTAGE_CT_LOG_LIST";
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_TEXT = 200;
 
-/** Logs by id. */
+/** Logs by their ids. */
 type CtLogs = ReadonlyMap<string, CtLog>;
 
-/** Reads a list of logs (log_list.json, version 3) once; null: no file is configured. */
+/** Reads a list of logs (log_list.json, version 3) once; null if no file is configured. */
 export function openCtLogs(file: string | null): Opened<CtLogs | null> {
   if (file === null) return { ok: true, data: null };
   try {
@@ -29,8 +29,8 @@ function fault(words: string): { ok: false; line: string } {
 }
 
 /**
- * Parses the file's text; null if it is not such a list. A log whose id is not the hash of its key (RFC 6962 section 3.2) is
- * left out.
+ * Parses the file's text; null if it is not such a list. Leaves out logs whose id is not the hash of their key (RFC
+ * 6962 section 3.2).
  */
 export function parseCtLogs(text: string): CtLogs | null {
   let parsed: unknown;
@@ -41,12 +41,12 @@ export function parseCtLogs(text: string): CtLogs | null {
   }
   const operators = isRecord(parsed) ? parsed["operators"] : undefined;
   if (!Array.isArray(operators)) return null;
-  const logs = (operators as readonly unknown[]).flatMap((operator) => (isRecord(operator) ? logsOf(operator) : []));
+  const logs = (operators as readonly unknown[]).flatMap((operator) => (isRecord(operator) ? parseLogs(operator) : []));
   return logs.length === 0 ? null : new Map(logs);
 }
 
-/** Logs of RFC 6962 and of the static API are in two lists with the same rows. */
-function logsOf(operator: Readonly<Record<string, unknown>>): [string, CtLog][] {
+/** Returns the logs of an operator. Logs of RFC 6962 and of the static API are in two lists with the same fields. */
+function parseLogs(operator: Readonly<Record<string, unknown>>): [string, CtLog][] {
   const rows = [operator["logs"], operator["tiled_logs"]].flatMap((list): unknown[] =>
     Array.isArray(list) ? list : [],
   );
@@ -57,11 +57,11 @@ function logsOf(operator: Readonly<Record<string, unknown>>): [string, CtLog][] 
     const octets = Buffer.from(key, "base64");
     if (createHash("sha256").update(octets).digest("base64") !== id) return [];
     const [word] = isRecord(state) ? Object.keys(state) : [];
-    const name = textOf(description) ?? textOf(row["url"]) ?? textOf(row["submission_url"]) ?? id;
-    return [[id, { name, operator: textOf(operator["name"]), state: textOf(word), key: octets }]];
+    const name = parseText(description) ?? parseText(row["url"]) ?? parseText(row["submission_url"]) ?? id;
+    return [[id, { name, operator: parseText(operator["name"]), state: parseText(word), key: octets }]];
   });
 }
 
-function textOf(value: unknown): string | null {
+function parseText(value: unknown): string | null {
   return typeof value === "string" ? value.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_TEXT) : null;
 }

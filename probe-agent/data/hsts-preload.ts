@@ -9,16 +9,16 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const COMMENT_LINE = /^[ \t]*\/\/.*$/gm;
 const SETTING = "VANTAGE_HSTS_PRELOAD_FILE";
 
-/** A loaded list. */
+/** A loaded list, or none. */
 interface HstsPreloadList {
-  readonly atHand: boolean;
+  readonly loaded: boolean;
   readonly find: DataPort["hstsPreload"];
 }
 
-/** No list: nothing is known about any host. */
-const NONE: HstsPreloadList = { atHand: false, find: () => null };
+/** Used without a list: nothing is known about any host. */
+const NONE: HstsPreloadList = { loaded: false, find: () => null };
 
-/** Reads Chromium's transport_security_state_static.json once; null: no file is configured. */
+/** Reads Chromium's transport_security_state_static.json once. Without a configured file, returns an empty list. */
 export function openHstsPreload(file: string | null): Opened<HstsPreloadList> {
   if (file === null) return { ok: true, data: NONE };
   try {
@@ -36,13 +36,13 @@ function fault(words: string): { ok: false; line: string } {
   return { ok: false, line: `${SETTING}: ${words.replaceAll(/\p{Cc}+/gu, " ").slice(0, 400)}` };
 }
 
-/** An entry: whether browsers force HTTPS for a name, and for names below it. */
+/** Whether browsers force HTTPS for a name, and whether the entry applies to its subdomains. */
 interface Entry {
   readonly forced: boolean;
   readonly below: boolean;
 }
 
-/** The few kinds of entries, shared by the hundred thousands of names. */
+/** The four possible entries, shared by more than a hundred thousand names. */
 const KINDS: readonly Entry[] = [
   { forced: false, below: false },
   { forced: false, below: true },
@@ -68,16 +68,16 @@ export function parseHstsPreload(text: string): HstsPreloadList | null {
     const kind = KINDS[Number(forced) * 2 + Number(below)];
     if (kind !== undefined) names.set(entry["name"].toLowerCase(), kind);
   }
-  return { atHand: true, find: (host) => find(names, host) };
+  return { loaded: true, find: (host) => find(names, host) };
 }
 
 /**
- * The nearest entry decides, the host's own or one above it, as in Chromium's decoder: one without subdomains shadows
- * a wider one further up, and one that only pins keys forces nothing.
+ * Finds the nearest entry: the host's own or that of a parent domain, as Chromium's decoder does. An entry without
+ * subdomains hides a wider entry of a parent domain, and an entry that only pins keys forces nothing.
  */
 function find(names: ReadonlyMap<string, Entry>, host: string): { include_subdomains: boolean } | null {
   const own = host.toLowerCase().replace(/\.$/, "");
-  for (let name = own; name !== ""; name = above(name)) {
+  for (let name = own; name !== ""; name = parentDomain(name)) {
     const entry = names.get(name);
     if (entry === undefined) continue;
     return entry.forced && (name === own || entry.below) ? { include_subdomains: entry.below } : null;
@@ -85,7 +85,7 @@ function find(names: ReadonlyMap<string, Entry>, host: string): { include_subdom
   return null;
 }
 
-function above(name: string): string {
+function parentDomain(name: string): string {
   const dot = name.indexOf(".");
   return dot === -1 ? "" : name.slice(dot + 1);
 }

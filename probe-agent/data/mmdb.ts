@@ -13,11 +13,11 @@ export interface Mmdb {
   close(): void;
 }
 
-/** How the file is opened; everything has a default. */
+/** Options of openMmdb. */
 interface MmdbOptions {
-  /** Milliseconds between two checks of the file; default 10 s. */
+  /** Interval between two checks of the file, in milliseconds. Default: 10,000. */
   readonly everyMs?: number;
-  /** Called once for each change that cannot be used. */
+  /** Called once for each change of the file that cannot be used. */
   readonly warn?: (line: string) => void;
 }
 
@@ -28,8 +28,9 @@ const MAX_FILE_BYTES = 1024 ** 3;
 const PROBES = ["1.1.1.1", "8.8.8.8", "192.0.2.1", "255.255.255.255", "2001:4860:4860::8888", "ffff::"];
 
 /**
- * Reads a database in MaxMind's DB format (version 2), and again when the file has changed. A change that cannot be used
- * is reported by `warn`, and the previous database stays in use; the line of a fault at the start begins with `variable`.
+ * Opens a database in MaxMind's DB format (version 2) and reads it again after the file has changed. A change that
+ * cannot be used is reported by `warn`, and the previous database stays in use. The error line of a failed start begins
+ * with `variable`.
  */
 export function openMmdb(variable: string, path: string, options: MmdbOptions = {}): Opened<Mmdb> {
   const { everyMs = CHECK_EVERY_MS, warn = () => {} } = options;
@@ -41,33 +42,33 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
     if (facts.size > MAX_FILE_BYTES) throw new Error("the file is larger than 1 GB");
     current = readDatabase(readFileSync(path));
   } catch (error) {
-    return { ok: false, line: `${variable} ${path}: ${describeFault(error)}` };
+    return { ok: false, line: `${variable} ${path}: ${describeError(error)}` };
   }
 
   async function reloadIfChanged(): Promise<void> {
     const facts = await stat(path);
     const stamp = stampOf(facts);
     if (stamp === seen) return;
-    // Reported once: the next attempt follows the next change.
+    // Also noted for a file that cannot be used, so that it is reported once. The next attempt follows the next change.
     seen = stamp;
     if (facts.size > MAX_FILE_BYTES) throw new Error("the file is larger than 1 GB");
     current = readDatabase(await readFile(path));
   }
 
   let gone = false;
-  let looking = false;
+  let reloading = false;
   const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
+    if (reloading) return;
+    reloading = true;
     reloadIfChanged()
       .then(() => (gone = false))
       .catch((error: NodeJS.ErrnoException) => {
         // A missing file is reported once; its return counts as a change.
         if (error.code === "ENOENT" && gone) return;
         gone = error.code === "ENOENT";
-        warn(`${variable} ${path}: ${describeFault(error)}; the previous database stays in use`);
+        warn(`${variable} ${path}: ${describeError(error)}; the previous database stays in use`);
       })
-      .finally(() => (looking = false));
+      .finally(() => (reloading = false));
   }, everyMs);
   timer.unref();
 
@@ -81,13 +82,13 @@ export function openMmdb(variable: string, path: string, options: MmdbOptions = 
   };
 }
 
-/** The format has its metadata behind this marker, in the last 128 KiB. */
+/** The format has its metadata after this marker, in the last 128 KiB of the file. */
 const MARKER = Buffer.from("\u00ab\u00cd\u00efMaxMind.com", "latin1");
 const TAIL_BYTES = 128 * 1024;
 
-/** Throws if the file is not such a database. */
+/** Parses a database. Throws if the file is not in this format. */
 function readDatabase(bytes: Buffer): Reader<Response> {
-  // The library would search the whole file, octet by octet.
+  // Checked first because the library would search the whole file octet by octet.
   if (!bytes.subarray(-TAIL_BYTES).includes(MARKER)) throw new Error("is not a MaxMind DB file, or is incomplete");
   const reader = new Reader<Response>(bytes);
   const { binaryFormatMajorVersion: version, databaseType, buildEpoch, ipVersion, nodeCount } = reader.metadata;
@@ -100,7 +101,7 @@ function readDatabase(bytes: Buffer): Reader<Response> {
 
 function find(reader: Reader<Response>, ip: string): ReturnType<Mmdb["find"]> {
   const version = isIP(ip);
-  // The reader would look up an IPv6 address in an IPv4 tree and find another address's record.
+  // The reader would reloadIfChanged up an IPv6 address in an IPv4 tree and find another address's record.
   if (version === 0 || (version === 6 && reader.metadata.ipVersion === 4)) return null;
   try {
     const [record, prefix] = reader.getWithPrefixLength(ip);
@@ -118,7 +119,7 @@ function infoOf({ metadata }: Reader<Response>): DatabaseInfo {
   };
 }
 
-function describeFault(error: unknown): string {
+function describeError(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   // The library's message for a file that lacks the format's marker or is truncated.
   return /cannot parse|out of range|Unknown type|Unsupported record|undefined/i.test(words)
@@ -126,7 +127,10 @@ function describeFault(error: unknown): string {
     : words.slice(0, 200);
 }
 
-/** Editors replace a file by another one, within one tick of a coarse clock, so size and inode count too. */
+/**
+ * Returns a value that changes with the file. Editors replace a file by another one within one tick of a coarse clock,
+ * so size and inode are part of it.
+ */
 function stampOf({ mtimeMs, size, ino }: { mtimeMs: number; size: number; ino: number }): string {
   return `${mtimeMs}/${size}/${ino}`;
 }

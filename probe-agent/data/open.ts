@@ -9,8 +9,8 @@ import { openResolvers } from "#probe-agent/data/resolvers.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 
 /**
- * Reads every configured data file at the start. Files that may change while the agent runs are reloaded automatically; a
- * change that cannot be used is reported by `warn`.
+ * Reads every configured data file at the start. Files that may change while the agent runs are reloaded automatically;
+ * a change that cannot be used is reported by `warn`.
  */
 export function openData(
   { sources, files }: Pick<Config, "sources" | "files">,
@@ -33,7 +33,7 @@ export function openData(
     data: {
       ...places.data,
       resolvers: resolvers.data,
-      hasHstsPreload: preload.data.atHand,
+      hasHstsPreload: preload.data.loaded,
       hstsPreload: preload.data.find,
       techRules: techRules.data,
       aiBots: aiBots.data,

@@ -3,10 +3,10 @@ import { openMmdb } from "#probe-agent/data/mmdb.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 
-/** The operator's databases of places and networks. */
+/** Lookups in the operator's databases of places and networks. */
 type PlacesData = Pick<DataPort, "geo" | "asn">;
 
-/** Opens the configured files; without a file, lookups report that there is none. */
+/** Opens the configured files. Lookups return null if a file is not configured. */
 export function openPlaces(
   files: { readonly geoDb: string | null; readonly asnDb: string | null },
   warn: (line: string) => void,

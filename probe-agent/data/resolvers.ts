@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseResolvers, type ResolverEntry, type ResolverSource } from "#shared/settings/resolvers.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
 
-/** Well-known public resolvers by the anycast addresses that their operators publish. */
+/** Well-known public resolvers with the anycast addresses that their operators publish. */
 const BUILT_IN: readonly ResolverEntry[] = [
   { id: "google", name: "Google Public DNS", location: "anycast", address: "8.8.8.8", transport: "udp" },
   { id: "cloudflare", name: "Cloudflare", location: "anycast", address: "1.1.1.1", transport: "udp" },
@@ -18,7 +18,7 @@ const BUILT_IN: readonly ResolverEntry[] = [
   { id: "controld", name: "Control D", location: "anycast", address: "76.76.2.0", transport: "udp" },
 ];
 
-/** The operator's resolvers, or the built-in list. */
+/** Returns the operator's resolvers, or the built-in list. */
 export function openResolvers(source: ResolverSource | null): Opened<readonly ResolverEntry[]> {
   if (source === null) return { ok: true, data: BUILT_IN };
   if ("entries" in source) return { ok: true, data: source.entries };

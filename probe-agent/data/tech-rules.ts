@@ -8,12 +8,12 @@ type Entries = [string, unknown][];
 
 const BUILT_IN = fileURLToPath(new URL("tech/", import.meta.url));
 const SETTING = "VANTAGE_TECH_RULES_DIR";
-/** Bytes of all rules; the largest public set has 4 MB. */
+/** Maximum size of all rules in bytes. The largest public set has 4 MB. */
 const MAX_BYTES = 64 * 1024 * 1024;
 /** JSON files in the folder that contain no rules. */
 const NO_RULES = new Set(["categories.json", "groups.json"]);
 
-/** An unusable file; its message is for the operator. */
+/** A file that cannot be used. The message is for the operator. */
 class Unusable extends Error {}
 
 /**
@@ -40,7 +40,7 @@ function readRules(root: string): RuleData {
   if (files.length === 0) throw new Unusable("it has no technologies/*.json and no other *.json with rules");
   const budget = { bytes: MAX_BYTES };
   const categories = readEntries(join(root, "categories.json"), budget);
-  // Of two technologies with the same name the last one is used.
+  // If two technologies have the same name, the last one is used.
   const technologies = new Map(files.flatMap((name) => readEntries(join(place, name), budget)));
   if (technologies.size === 0) throw new Unusable("its files contain no technology");
   return { technologies: [...technologies], categories };

@@ -7,9 +7,9 @@ x509.cryptoProvider.set(webcrypto as never);
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256" } as const;
 
-/** A new key and the request that asks for its certificate. */
+/** A new key and the certificate request that it signed. */
 export interface CertificateRequest {
-  /** PKCS #8, PEM; it never leaves this host. */
+  /** PKCS #8, PEM. Never leaves this host. */
   readonly key: string;
   /** PKCS #10 (RFC 2986), DER. The control plane ignores its subject and assigns the agent id. */
   readonly request: Uint8Array;

@@ -4,10 +4,10 @@ import { ProbeClient, type EnrollResponse } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { makeCertificateRequest, type CertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { fetchAuthority } from "#probe-agent/membership/first-contact.ts";
-import { faultOf, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
+import { findFault, fingerprintOf, fingerprintOfAuthority, type Identity } from "#probe-agent/membership/identity.ts";
 import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 
-/** A certificate, or the reason for its absence and whether a retry may succeed. */
+/** A new identity, or why there is none and whether a retry may succeed. */
 export type Enrolment =
   | { readonly ok: true; readonly identity: Identity }
   | { readonly ok: false; readonly retry: boolean; readonly detail: string };
@@ -15,8 +15,8 @@ export type Enrolment =
 const CALL_MS = 10_000;
 
 /**
- * Exchanges a join token for an identity. The secret is sent only to the control plane that the token was made for; the
- * same request may be sent again when no answer came.
+ * Exchanges a join token for an identity. The secret is sent only to the control plane that the token was made for. If
+ * no answer arrives, the caller can send the same request again.
  */
 export async function enroll(
   address: string,
@@ -35,7 +35,7 @@ export async function enroll(
   return identityFrom(answer.response, key, { fingerprint: token.fingerprint, tokenDigest: token.digest });
 }
 
-/** Gets a new key and certificate for the same agent. */
+/** Requests a new key and certificate for the same agent. */
 export async function renew(address: string, identity: Identity): Promise<Enrolment> {
   const { key, request } = await makeCertificateRequest();
   const client = open(address, identity.ca, identity);
@@ -76,7 +76,7 @@ const FINAL: ReadonlySet<status> = new Set([
   status.UNIMPLEMENTED,
 ]);
 
-/** Uses a timer: a gRPC deadline depends on the host's wall clock. */
+/** Calls an RPC with a time limit. Uses a timer because a gRPC deadline depends on the host's wall clock. */
 async function call(ask: (done: (error: ServiceError | null, response: EnrollResponse) => void) => ClientUnaryCall) {
   const answer = Promise.withResolvers<Answer>();
   const asked = ask((error, response) => {
@@ -92,7 +92,7 @@ async function call(ask: (done: (error: ServiceError | null, response: EnrollRes
   return answered;
 }
 
-/** Accepts a response only if it matches the key and the token. */
+/** Returns the identity from a response, if the response matches the key and the token. */
 function identityFrom(
   response: EnrollResponse,
   key: string,
@@ -114,7 +114,7 @@ function identityFrom(
       receivedAtMs: response.timeMs,
       tokenDigest: expected.tokenDigest,
     };
-    const wrong = faultOf(identity);
+    const wrong = findFault(identity);
     return wrong === null ? { ok: true, identity } : fault(wrong);
   } catch {
     return fault("it is not valid X.509");

@@ -11,12 +11,12 @@ type Contact =
   | { readonly ok: false; readonly kind: "unreachable" | "foreign"; readonly detail: string };
 
 const CONTACT_MS = 5_000;
-/** The maximum number of certificates read from a chain. */
+/** Maximum number of certificates read from a chain. */
 const MAX_CHAIN = 10;
 
 /**
- * Asks an address for its certificates, unverified, and looks among them for the one authority whose fingerprint the
- * token carries. Only a TLS handshake is sent: the secret goes out only over a connection that this authority verifies.
+ * Requests an address's certificates without verification and finds the authority whose fingerprint the token contains.
+ * Sends only a TLS handshake: the secret is sent later, over a connection that this authority verifies.
  */
 export async function fetchAuthority(address: string, fingerprint: string): Promise<Contact> {
   const given = parseHostPort(address.replace(/^dns:\/\/\//, ""));
@@ -28,7 +28,7 @@ export async function fetchAuthority(address: string, fingerprint: string): Prom
     port,
     servername: CONTROL_PLANE_NAME,
     ALPNProtocols: ["h2"],
-    // findAuthority verifies it, by the fingerprint.
+    // Verified by findAuthority, which compares the fingerprint.
     rejectUnauthorized: false,
   });
   try {
@@ -56,19 +56,19 @@ function handshake(socket: TLSSocket): Promise<void> {
   });
 }
 
-/** The certificates as sent, the server's own first. */
+/** Returns the certificates as sent, the server's own first. */
 function chainOf(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = [];
   let next: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
   while (next?.raw !== undefined && chain.length < MAX_CHAIN) {
     chain.push(new X509Certificate(next.raw));
-    // A self-signed one names itself as its issuer.
+    // A self-signed certificate is its own issuer.
     next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
   }
   return chain;
 }
 
-/** The authority in a chain that has the fingerprint and issued the chain's first certificate to the control plane. */
+/** Finds the authority in a chain that has the fingerprint and issued the first certificate to the control plane. */
 function findAuthority(chain: readonly X509Certificate[], fingerprint: string): Contact {
   const [leaf] = chain;
   const ca = chain.find(({ raw }) => fingerprintOf(raw) === fingerprint);

@@ -14,13 +14,13 @@ import {
 import { join } from "node:path";
 import { IDENTITY_ENTRY } from "#shared/agent-state.ts";
 import type { Random } from "#shared/clock.ts";
-import { faultOf, type Identity } from "#probe-agent/membership/identity.ts";
+import { findFault, type Identity } from "#probe-agent/membership/identity.ts";
 
-/** A link to the folder of the newest files, so that all of them change atomically. */
+/** Symbolic link to the folder of the newest files, so that all of them change atomically. */
 const LINK = IDENTITY_ENTRY;
 const FOLDER = /^identity\.[0-9a-f]{16}$/;
 
-/** The stored identity, none, or the fault in it. */
+/** Result of reading the identity: complete, missing, or broken with the fault. */
 type KeptIdentity =
   | { readonly kind: "kept"; readonly identity: Identity }
   | { readonly kind: "none" }
@@ -44,7 +44,7 @@ export function readIdentity(stateDir: string): KeptIdentity {
     if (missing && !linkExists(stateDir)) return { kind: "none" };
     return { kind: "broken", fault: missing ? "a file is missing" : "a file cannot be read" };
   }
-  const fault = faultOf(identity);
+  const fault = findFault(identity);
   return fault === null ? { kind: "kept", identity } : { kind: "broken", fault };
 }
 

@@ -2,25 +2,28 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { LAUNCHER } from "#shared/launcher.ts";
 
-/** A join token: a secret that enrols one agent, and the authority of the control plane it may be sent to. */
+/**
+ * A join token. It contains a secret that enrols one agent, and the fingerprint of the control plane that the secret
+ * may be sent to.
+ */
 export interface JoinToken {
-  /** As given, secret. */
+  /** The token as given. Secret. */
   readonly text: string;
-  /** SHA-256 of the text, lower-case hex: identifies a token that this agent has used. */
+  /** SHA-256 of the text in lower-case hexadecimal. Identifies a token that this agent has used. */
   readonly digest: string;
-  /** SHA-256 of the DER of the control plane's CA certificate, lower-case hex. */
+  /** SHA-256 of the DER of the control plane's CA certificate, in lower-case hexadecimal. */
   readonly fingerprint: string;
 }
 
-/** A token, none, or one line for the operator. */
+/** A token, null if none is configured, or an error line for the operator. */
 type FoundToken =
   | { readonly ok: true; readonly token: JoinToken | null }
   | { readonly ok: false; readonly line: string };
 
-// The secret may contain underscores itself: its fixed length separates the parts.
+// The secret may contain underscores too, so its fixed length separates the parts.
 const FORM = /^vjt_[A-Za-z0-9_-]{43}_([0-9a-f]{64})$/;
 
-/** Reads the token of VANTAGE_JOIN_TOKEN, or of the file of VANTAGE_JOIN_TOKEN_FILE. */
+/** Reads the token from VANTAGE_JOIN_TOKEN, or from the file in VANTAGE_JOIN_TOKEN_FILE. */
 export function findToken(text: string | null, file: string | null): FoundToken {
   let given = text;
   if (file !== null) {

@@ -10,12 +10,12 @@ import type { JoinToken } from "#probe-agent/membership/join-token.ts";
 /** The first retry waits 0.5 to 1 s, later ones at most 15 s. */
 const BACKOFF = { firstMs: 1_000, longestMs: 15_000 };
 
-/** An identity, or one line for the operator. */
+/** An identity, or an error line for the operator. */
 type Joined = { readonly ok: true; readonly identity: Identity } | { readonly ok: false; readonly line: string };
 
 /** Options for joining. */
 interface JoinOptions {
-  /** VANTAGE_CONTROL_PLANE, tried in turn. */
+  /** VANTAGE_CONTROL_PLANE. Tried in turn. */
   readonly addresses: readonly string[];
   readonly token: JoinToken;
   readonly random: Random;
@@ -23,11 +23,11 @@ interface JoinOptions {
 }
 
 /**
- * Enrols with the token; retries until a control plane can be reached. Ends without an identity once every address has
+ * Enrols with the token and retries until a control plane is reachable. Ends without an identity once every address has
  * given an answer that a retry does not change.
  */
 export async function joinControlPlane({ addresses, token, random, log }: JoinOptions): Promise<Joined> {
-  // One key for all attempts: after a lost response the next attempt gets the same agent's certificate.
+  // The same key for all attempts: after a lost response the next attempt gets the same agent's certificate.
   const request = await makeCertificateRequest();
   for (let failures = 1; ; failures += 1) {
     const refusals: string[] = [];

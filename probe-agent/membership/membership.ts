@@ -9,21 +9,21 @@ import { findToken, type JoinToken } from "#probe-agent/membership/join-token.ts
 /** The agent's identity while its process runs. */
 export interface Membership {
   identity(): Identity;
-  /** Keeps a renewed identity. */
+  /** Stores a renewed identity. */
   replace(identity: Identity): void;
   /**
-   * The control plane no longer accepts this identity. With an unused join token the agent enrols again and the result is
-   * null; else it is the line to exit with, and the stored identity stays unchanged.
+   * Called when the control plane no longer accepts this identity. With an unused join token the agent enrols again and
+   * the result is null. Otherwise the result is the line to exit with, and the stored identity stays unchanged.
    */
-  rejected(message: string): Promise<string | null>;
+  onRejected(message: string): Promise<string | null>;
   /**
-   * The server at the control plane's address has another authority than this identity. If an unused join token is for
-   * another authority, the agent enrols there.
+   * Called when the server at the control plane's address has another authority than this identity. The agent enrols
+   * there if it has an unused join token for that authority.
    */
-  estranged(): Promise<void>;
+  onForeignAuthority(): Promise<void>;
 }
 
-/** A membership, or one line for the operator. */
+/** A membership, or an error line for the operator. */
 type OpenedMembership =
   | { readonly ok: true; readonly membership: Membership }
   | { readonly ok: false; readonly line: string };
@@ -39,15 +39,18 @@ interface MembershipOptions {
   readonly log: Logger;
 }
 
-/** OpenSSL's messages, passed on by grpc-js, for a chain that does not lead to the authority. */
+/** OpenSSL's messages about a chain that does not lead to the authority, as grpc-js passes them on. */
 const UNTRUSTED = /certificate|self.signed/i;
 
-/** Reports whether a dial failed because the agent's authority did not issue the server's certificate; `detail`: grpc-js's message. */
+/**
+ * Reports whether a dial failed because the agent's authority did not issue the server's certificate. `detail` is
+ * grpc-js's message.
+ */
 export function isUntrusted(detail: string): boolean {
   return UNTRUSTED.test(detail);
 }
 
-/** Reads the kept identity; at the first start, exchanges the join token for one. */
+/** Reads the stored identity. At the first start, exchanges the join token for one. */
 export async function openMembership(options: MembershipOptions): Promise<OpenedMembership> {
   const { stateDir, region, addresses, random, log } = options;
   const how = `${LAUNCHER} probes token --region ${region}`;
@@ -94,7 +97,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
         writeIdentity(stateDir, renewed, random);
         identity = renewed;
       },
-      rejected(message) {
+      onRejected(message) {
         const spare = unused();
         if (joining === null && spare === null) {
           return Promise.resolve(`${message} (to enrol it again, set a new VANTAGE_JOIN_TOKEN: \`${how}\`)`);
@@ -102,7 +105,7 @@ export async function openMembership(options: MembershipOptions): Promise<Opened
         if (spare !== null) joining ??= joinAnew(spare, message).finally(() => (joining = null));
         return joining ?? Promise.resolve(null);
       },
-      async estranged() {
+      async onForeignAuthority() {
         const spare = unused();
         if (spare === null || spare.fingerprint === fingerprintOfAuthority(identity)) return;
         joining ??= joinAnew(spare, "another control plane answers at the address").finally(() => (joining = null));

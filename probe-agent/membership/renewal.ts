@@ -8,42 +8,45 @@ import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 /** Options of the renewal. */
 interface RenewalOptions {
   readonly identity: () => Identity;
-  /** Stores the new certificate; new streams use it, open ones continue with the old one. */
+  /** Called with the new identity, to store it. New streams use it; open streams continue with the old one. */
   readonly onRenewed: (identity: Identity) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
-  /** Asks for a certificate; the RPC by default. */
+  /** Requests a certificate. Default: the RPC. */
   readonly ask?: typeof renew;
 }
 
-/** Renews the client certificate in time. */
+/** Renewal of the client certificate before it expires. */
 export interface Renewal {
-  /** A control plane has sent its time, Unix milliseconds. Due times follow it: this host's clock may be wrong. */
-  heard(controlPlane: string, timeMs: number): void;
+  /**
+   * Records the time of a control plane, in Unix milliseconds. Due times follow it because this host's clock may be
+   * wrong.
+   */
+  recordTime(controlPlane: string, timeMs: number): void;
   stop(): void;
 }
 
-/** How often the due time is checked. */
-const LOOK_MS = 60_000;
-/** Back-off of attempts; ten of the certificate's thirty days remain for them. */
+/** Interval between two checks of the due time, in milliseconds. */
+const CHECK_MS = 60_000;
+/** Back-off between attempts. Ten of the certificate's thirty days remain for them. */
 const BACKOFF = { firstMs: 60_000, longestMs: 6 * 3_600_000 };
 
-/** Requests the next certificate after two thirds of the life, and retries with back-off. */
+/** Requests the next certificate after two thirds of the validity, and retries with back-off. */
 export function keepRenewed(options: RenewalOptions): Renewal {
   const { clock, random, metrics, log, ask = renew } = options;
-  let told: { address: string; timeMs: number; atMs: number } | null = null;
+  let reported: { address: string; timeMs: number; atMs: number } | null = null;
   let failures = 0;
   let notBeforeMs = 0;
   let asking = false;
 
-  async function look(): Promise<void> {
-    if (told === null || asking || clock.monotonic() < notBeforeMs) return;
-    const nowMs = told.timeMs + (clock.monotonic() - told.atMs);
+  async function renewIfDue(): Promise<void> {
+    if (reported === null || asking || clock.monotonic() < notBeforeMs) return;
+    const nowMs = reported.timeMs + (clock.monotonic() - reported.atMs);
     if (nowMs < renewalDueAt(options.identity())) return;
     asking = true;
-    const { address } = told;
+    const { address } = reported;
     const answer = await ask(address, options.identity());
     asking = false;
     metrics.renewed(answer.ok ? "ok" : "failed");
@@ -62,12 +65,12 @@ export function keepRenewed(options: RenewalOptions): Renewal {
     );
   }
 
-  const timer = setInterval(() => void look(), LOOK_MS);
+  const timer = setInterval(() => void renewIfDue(), CHECK_MS);
   timer.unref();
   return {
-    heard(address, timeMs) {
-      told = { address, timeMs, atMs: clock.monotonic() };
-      void look();
+    recordTime(address, timeMs) {
+      reported = { address, timeMs, atMs: clock.monotonic() };
+      void renewIfDue();
     },
     stop: () => clearInterval(timer),
   };

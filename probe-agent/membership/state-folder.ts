@@ -3,17 +3,17 @@ import { join, resolve } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
 import { startTimeOf } from "#shared/process/start-time.ts";
 
-/** An agent's locked folder; it keeps the identity over restarts. */
+/** The locked folder of an agent. It keeps the identity across restarts. */
 export interface AgentState {
   readonly folder: string;
   /** Removes the lock. */
   release(): void;
 }
 
-/** The folder, or one line for the operator. */
+/** The folder, or an error line for the operator. */
 type OpenedState = { readonly ok: true; readonly state: AgentState } | { readonly ok: false; readonly line: string };
 
-/** Opens and locks a state folder; creates it if it is missing. `pid`: this process's own. */
+/** Opens and locks a state folder. Creates it if it is missing. `pid` is this process's id. */
 export function openState(folder: string, pid: number): OpenedState {
   try {
     makeDirectory(resolve(folder));
@@ -21,7 +21,7 @@ export function openState(folder: string, pid: number): OpenedState {
     return { ok: false, line: `VANTAGE_STATE_DIR ${folder} is not writable: ${codeOf(error)}` };
   }
   const lock = join(folder, "lock");
-  const holder = lockedBy(lock, pid);
+  const holder = takeLock(lock, pid);
   if (holder !== null) {
     const line = `${folder} is in use by process ${holder}: set a separate VANTAGE_STATE_DIR for each agent of a region`;
     return { ok: false, line };
@@ -29,8 +29,11 @@ export function openState(folder: string, pid: number): OpenedState {
   return { ok: true, state: { folder, release: () => rmSync(lock, { force: true }) } };
 }
 
-/** Takes the lock, also from a process that has ended. Returns the pid of the running holder, else null. */
-function lockedBy(lock: string, pid: number): number | null {
+/**
+ * Takes the lock, also from a process that has ended. Returns the pid of the running holder, or null if the lock was
+ * taken.
+ */
+function takeLock(lock: string, pid: number): number | null {
   const mine = `${pid} ${startTimeOf(pid) ?? ""}`;
   for (let attempt = 0; attempt < 3; attempt += 1) {
     try {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** The agent's metrics: events are reported by calls, states are read at each scrape. */
+/** Metrics of the agent. Events are reported by calls, states are read at each scrape. */
 export interface AgentMetrics {
   jobDone(tool: string, result: "ok" | "failed" | "refused" | "invalid" | "too_large", elapsedMs: number): void;
   jobStopped(tool: string, why: "cancelled" | "abandoned"): void;
@@ -10,9 +10,9 @@ export interface AgentMetrics {
   /** An established stream was lost and its address is dialled again. */
   reconnecting(): void;
   renewed(result: "ok" | "failed"): void;
-  /** The ICMP process died and was restarted. */
+  /** The ICMP process exited and was restarted. */
   icmpRestarted(): void;
-  /** Result of a self-test of the agent's own network; null: unknown. */
+  /** Results of the self-test of the agent's own network, by canary; null if unknown. */
   canaries(results: Readonly<Record<string, boolean | null>>): void;
   /** Sets the sources of the states that are read at each scrape. */
   read(sources: AgentGauges): void;
@@ -21,17 +21,17 @@ export interface AgentMetrics {
 /** Sources of the current states. */
 interface AgentGauges {
   jobsRunning(): number;
-  /** Worst recent delay of the process's event loop, seconds. */
+  /** Worst recent delay of the process's event loop, in seconds. */
   loopLag(): number;
   streams(): { readonly dialling: number; readonly standing: number };
-  /** Of the replicas listed as live. */
+  /** Live replicas of the control plane, by whether a stream to them is established. */
   replicas(): { readonly reached: number; readonly missing: number };
   credits(): { readonly granted: number; readonly pool: number };
-  /** End of the client certificate, Unix seconds. */
+  /** Expiry of the client certificate, in Unix seconds. */
   certificateExpiry(): number;
-  /** Seconds since the last self-test of the agent's own network. */
+  /** Seconds since the last self-test of the agent's own network; null before the first one. */
   canaryAge(): number | null;
-  /** Whether raw sockets of each family are usable now. */
+  /** Whether raw sockets of each address family are usable now. */
   rawSockets(): { readonly icmp4: boolean; readonly icmp6: boolean };
 }
 
@@ -102,7 +102,7 @@ function registerGauges(registry: Registry, sources: AgentGauges): void {
   gauge("jobs_limit", "Maximum of concurrent jobs of this agent over all streams", () => sources.credits().pool);
   gauge(
     "credits_granted",
-    "Concurrent jobs that all replicas together may have on this agent",
+    "Concurrent jobs that all replicas together are allowed to run on this agent",
     () => sources.credits().granted,
   );
   gauge("loop_lag_seconds", "Worst recent delay of this process's event loop", () => sources.loopLag());

@@ -1,10 +1,13 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 const SAMPLE_MS = 1_000;
-/** The histogram counts from one tick to the next: a loop without any delay shows this much. */
+/** Interval between two samples, in milliseconds. The histogram includes it, so that an idle loop shows this value. */
 const TICK_MS = 20;
 
-/** Worst delay of this process's event loop in the last one to two seconds, milliseconds; all callers get the same value. */
+/**
+ * Starts to measure the delay of this process's event loop. The returned function gives the worst delay of the last one
+ * to two seconds in milliseconds, the same value to all callers.
+ */
 export function startLoopLag(): () => number {
   const histogram = monitorEventLoopDelay({ resolution: TICK_MS });
   histogram.enable();

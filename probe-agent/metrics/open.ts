@@ -6,12 +6,17 @@ import { formatAddress } from "#shared/settings/address.ts";
 import type { Config } from "#probe-agent/config.ts";
 import { createAgentMetrics, type AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 
-/** The agent's metrics and their listener, or one line for the operator. */
+/** The agent's metrics and their listener, or an error line for the operator. */
 type OpenedMetrics =
-  | { readonly ok: true; readonly metrics: AgentMetrics; /** null: off. */ readonly listener: MetricsListener | null }
+  | {
+      readonly ok: true;
+      readonly metrics: AgentMetrics;
+      /** null if disabled. */
+      readonly listener: MetricsListener | null;
+    }
   | { readonly ok: false; readonly line: string };
 
-/** Registers the metrics of process and agent and serves them on VANTAGE_AGENT_METRICS_ADDR. */
+/** Registers the metrics of the process and the agent and serves them on VANTAGE_AGENT_METRICS_ADDR. */
 export async function openMetrics(
   { address, defaulted }: Config["metrics"],
   build: Build,

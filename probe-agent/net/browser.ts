@@ -11,31 +11,31 @@ import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** Options of the agent's browser. */
 interface BrowserOptions {
-  /** The program to run. */
+  /** Path of the browser program. */
   readonly executable: string;
   readonly clock: Clock;
   readonly egress: Egress;
   readonly userAgent: string;
-  /** One line for the agent's log when a browser breaks. */
+  /** Logs one line when a browser fails. */
   readonly log: (line: string) => void;
 }
 
-/** One page at a time: concurrent pages would distort each other's measurements. */
+/** One page at a time, because concurrent pages would distort each other's measurements. */
 const AT_ONCE = 1;
-/** Most waiting jobs; each may take half a minute. */
+/** Maximum number of waiting jobs. Each may take half a minute. */
 const MAX_WAITING = 4;
-/** Least time to start a browser and load a page, milliseconds. */
+/** Minimum time to start a browser and load a page, in milliseconds. */
 const LEAST_MS = 5000;
-/** Time kept for closing the browser, milliseconds. */
+/** Time kept for closing the browser, in milliseconds. */
 const RESERVE_MS = 500;
 
-/** Creates the browser queue of an agent; each job's port ends with its job. No browser starts before there is work. */
+/** Creates the browser queue of an agent. Each job's port ends with its job. No browser starts before there is work. */
 export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
   const { clock, egress } = options;
   const turns = createTurns(AT_ONCE);
   let waiting = 0;
 
-  /** `leave` is called when the browser is gone, which may be a moment after the answer. */
+  /** Loads a page. `leave` is called when the browser has exited, which may be a moment after the result. */
   async function load(request: LoadRequest, job: Job, until: number, leave: () => void): Promise<Outcome<PageLoad>> {
     const { limits, dns } = job;
     const gate = await openGate({ egress, dns, clock, limits });

@@ -26,21 +26,21 @@ export interface NetDeps {
   readonly random: Random;
   readonly egress: Egress;
   readonly icmpHost: IcmpHost;
-  /** address or address:port; [] means the system's. */
+  /** Each is address or address:port. [] means the system's servers. */
   readonly dnsServers: readonly string[];
   readonly userAgent: string;
   readonly services: Services;
   readonly data: DataPort;
   readonly trustAnchors: readonly TrustAnchor[];
-  /** The browser to run; absent: none. `log` takes one line when it breaks. */
+  /** The browser to run; absent if there is none. `log` takes one line when it fails. */
   readonly browser?: { readonly executable: string; readonly log: (line: string) => void };
   /** PEM texts of the roots to trust instead of Node's. */
   readonly roots?: readonly string[];
-  /** Threads for analyses, started with the rules of `data`; default: their own pool. */
+  /** Threads for analyses, started with the rules of `data`. Default: a new pool. */
   readonly threads?: Pool<AnalysisThread>;
 }
 
-/** Creates the real network once; each job gets a view of it within its own limits. */
+/** Creates the real network once. Each job gets a view of it within its own limits. */
 export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net {
   const { clock, random, egress, icmpHost: host, userAgent, services } = deps;
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });

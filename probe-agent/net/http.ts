@@ -15,13 +15,13 @@ import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agen
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
 import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 
-/** What the HTTP engine needs for every job. */
+/** Dependencies of the HTTP engine that all jobs share. */
 interface HttpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
-  /** Sent if a request names none (net/user-agent.ts). */
+  /** Sent if a request has no User-Agent of its own (net/user-agent.ts). */
   readonly userAgent: string;
-  /** PEM texts of the trusted roots; default Node's bundled ones and NODE_EXTRA_CA_CERTS. */
+  /** PEM texts of the trusted roots. Default: Node's bundled roots and NODE_EXTRA_CA_CERTS. */
   readonly roots?: readonly string[];
 }
 
@@ -31,7 +31,8 @@ const ALPN = ["h2", "http/1.1"] as const;
 
 /**
  * Creates the HTTP client of the agent. Every hop repeats all steps: egress rules on the URL, DNS lookup, rules on the
- * addresses, connect, rule on the peer, TLS, request. The job's signal bounds all of them. Reasons of failures: http/failure.ts.
+ * addresses, connect, rule on the peer, TLS, request. The job's signal limits all of them. Reasons of failures are in
+ * http/failure.ts.
  */
 export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => HttpPort {
   const secureContext = permissiveContext(deps.roots);
@@ -52,7 +53,10 @@ export function createHttp(deps: HttpDeps): (job: JobLimits, dns: DnsPort) => Ht
   });
 }
 
-/** Lookups have the job's deadline; a fetch with a shorter deadline stops waiting for them. */
+/**
+ * Limits lookups to a fetch's deadline. A lookup itself runs until the job's deadline; a fetch with a shorter one stops
+ * waiting for it.
+ */
 function boundedDns(dns: DnsPort, signal: AbortSignal): DnsPort {
   const late = new Promise<Failed>((resolve) => {
     const expire = () => resolve(failed("dns", "resolver", "timeout", "the DNS lookup timed out"));
@@ -105,14 +109,14 @@ async function fetchPage(
   };
   for (;;) {
     const cookies = cookiesOf(current, jar);
-    seen.add(visit(current, cookies));
+    seen.add(visitKey(current, cookies));
     const context = contextFor(current.url);
     const opened = await openWithFallback(withCookies(current, cookies), context);
     if (opened.status !== "ok") {
       const final = hops.at(-1);
       if (opened.status !== "failed" || final === undefined) return opened;
       if (request.keepDeadEnd !== true)
-        return { ...opened, message: furtherOn(hops.length, current.url, opened.message) };
+        return { ...opened, message: withFailedUrl(hops.length, current.url, opened.message) };
       const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
       const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
       const last = { hop: final, body: await noBody() };
@@ -130,7 +134,7 @@ async function fetchPage(
     }
     const following = redirected(current, code, target.next);
     jar.keep(current.url, setCookies, job.now());
-    if (seen.has(visit(following, cookiesOf(following, jar)))) return await finish(opened.data, "loop");
+    if (seen.has(visitKey(following, cookiesOf(following, jar)))) return await finish(opened.data, "loop");
     if (hops.length >= (request.maxRedirects ?? MAX_REDIRECTS)) return await finish(opened.data, "too_many_redirects");
     hops.push(opened.data.skip());
     const sameOrigin = following.url.origin === current.url.origin;
@@ -156,15 +160,15 @@ async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHo
     : await open.read(maxBodyBytes, bodyTimeoutMs);
 }
 
-/** Most characters of a URL in a message. */
+/** Maximum length of a URL in a message, in characters. */
 const MAX_SHOWN_URL = 300;
 
-/** Whoever asked for one address is told which one failed. */
-function furtherOn(count: number, { href }: URL, message: string): string {
+/** Adds the failed URL to a message, because the user requested another one. */
+function withFailedUrl(count: number, { href }: URL, message: string): string {
   return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${href.slice(0, MAX_SHOWN_URL)}: ${message}`;
 }
 
-/** The body of a response whose head was enough. */
+/** Returns the body of a response whose header was enough. */
 function noBody(): Promise<HttpBody> {
   return createBodyCollector([], 0).finish(null);
 }
@@ -197,7 +201,10 @@ function firstUrl(request: HttpRequest, egress: Egress): Outcome<URL> {
   return check.code === "invalid_url" ? invalid : refused;
 }
 
-/** The rules do not apply to `trustedOrigin`. User information in a Location is refused: it would send foreign credentials. */
+/**
+ * Reports whether a redirect can be followed. The rules do not apply to `trustedOrigin`. User information in a Location
+ * is refused because it would send foreign credentials.
+ */
 function mayFollow(next: URL, trustedOrigin: string | null, egress: Egress): "ok" | "refused" | "bad_location" {
   if (next.username !== "" || next.password !== "") return "refused";
   if (next.origin === trustedOrigin) return "ok";
@@ -217,15 +224,18 @@ function withCookies(request: HopRequest, cookies: readonly Sent[]): HopRequest 
 }
 
 /**
- * Fragments are not sent: URLs that differ only in them are the same request. Cookie names count; values do not, because
- * some servers create new ones each time.
+ * Returns a key that detects loops. Fragments are not sent, so URLs that differ only in them are the same request.
+ * Cookie names count; values do not, because some servers create new values each time.
  */
-function visit({ method, url }: HopRequest, cookies: readonly Sent[]): string {
+function visitKey({ method, url }: HopRequest, cookies: readonly Sent[]): string {
   const names = cookies.map(({ name }) => name).toSorted();
   return JSON.stringify([method, url.origin + url.pathname + url.search, names]);
 }
 
-/** RFC 9113 section 7: a server may want HTTP/1.1 for a request, e.g. for client certificates. */
+/**
+ * Opens a hop, and opens it again with HTTP/1.1 if the server requires that for the request, e.g. for client
+ * certificates (RFC 9113 section 7).
+ */
 async function openWithFallback(request: HopRequest, context: HopContext): Promise<Outcome<OpenHop>> {
   const opened = await openHop(request, context);
   const retry =

@@ -5,9 +5,9 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { EchoReply, EchoRun, IcmpPort } from "#probe-agent/port/packets.ts";
 
 /**
- * Creates the echo port, which uses the agent's ICMP process. Failures have source probe and stage request:
- * icmp_process_lost, unsupported (no raw socket for the family), network_unreachable, host_unreachable, not_permitted,
- * message_too_long, send_failed, cancelled (the job ended first). The port vets each address again.
+ * Creates the echo port, which uses the agent's ICMP process. It vets each address again. Failures have source probe
+ * and stage request: icmp_process_lost, unsupported (no raw socket for the family), network_unreachable,
+ * host_unreachable, not_permitted, message_too_long, send_failed, cancelled (the job ended first).
  */
 export function createIcmp(deps: { readonly host: IcmpHost; readonly egress: Egress }): (job: JobLimits) => IcmpPort {
   return (job) => ({

@@ -2,17 +2,17 @@
 interface Octets {
   readonly length: number;
   append(piece: Uint8Array): void;
-  /** All of them, without a copy. What was seen once never changes. */
+  /** Returns all octets without a copy. Octets that were returned once do not change later. */
   view(): Buffer;
-  /** Removes the first `count`. */
+  /** Removes the first `count` octets. */
   drop(count: number): void;
 }
 
 const SMALLEST = 1024;
 
 /**
- * Creates an empty store. Each octet is copied a constant number of times on average, because the store doubles when it is full.
- * `Buffer.concat` for each piece copies all octets again: 64 KB in pieces of one octet are 2 GB of copies.
+ * Creates an empty buffer. Each octet is copied a constant number of times on average, because the buffer doubles when
+ * it is full. `Buffer.concat` for each piece copies all octets again: 64 KB in pieces of one octet are 2 GB of copies.
  */
 export function createOctets(): Octets {
   let store: Buffer = Buffer.alloc(0);

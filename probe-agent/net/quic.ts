@@ -13,20 +13,23 @@ import {
   type VersionProbe,
 } from "#probe-agent/net/quic/packet.ts";
 
-/** What the QUIC port needs from the process. */
+/** Dependencies of the QUIC port. */
 interface QuicDependencies {
   readonly clock: Clock;
   readonly random: Random;
   readonly egress: Egress;
 }
 
-/** Send time of each datagram, ms after the first one: one may be lost, and servers limit their answers. */
+/**
+ * Send time of each datagram, in milliseconds after the first one. Several are sent because one may be lost and servers
+ * limit their answers.
+ */
 const SEND_AT_MS = [0, 300, 900];
 const SILENCE: QuicProbe = { reachable: "unknown", versions: [], rttMs: null };
 
 /**
  * Creates the QUIC port. Each probe has its own connected socket, so that only the peer's datagrams and ICMP errors
- * arrive; datagrams that do not answer the probe are dropped.
+ * arrive. Datagrams that do not answer the probe are dropped.
  */
 export function createQuic(dependencies: QuicDependencies): (job: JobLimits) => QuicPort {
   const { clock, egress } = dependencies;
@@ -50,7 +53,7 @@ interface Attempt {
 function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies): Promise<Outcome<QuicProbe>> {
   const { ip, port, waitMs, signal } = attempt;
   const { promise, resolve } = Promise.withResolvers<Outcome<QuicProbe>>();
-  // Each datagram is its own probe: the round trip is that of the answered one.
+  // Each datagram is a separate probe. The round trip is that of the answered one.
   const sent: { readonly probe: VersionProbe; readonly at: number }[] = [];
   const timers: NodeJS.Timeout[] = [];
   const socket = createSocket(isIPv6(ip) ? "udp6" : "udp4");
@@ -66,7 +69,7 @@ function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies)
   const abort = (): void => end(cancelled());
   const fail = (error?: NodeJS.ErrnoException | null): void => {
     if (error === undefined || error === null) return;
-    // The kernel reports ICMP "port unreachable" with this code; other errors of a router say nothing about the port.
+    // The kernel reports ICMP "port unreachable" with this code. Other errors of a router say nothing about the port.
     if (error.code === "ECONNREFUSED") end(ok({ ...SILENCE, reachable: false }));
     else if (sent.length === 0 || LOCAL.has(error.code ?? "")) end(localError(error.code));
   };
@@ -76,7 +79,7 @@ function exchange(attempt: Attempt, { clock, random, egress }: QuicDependencies)
     sent.push({ probe, at: clock.monotonic() });
     socket.send(probe.datagram, fail);
   };
-  // The listener stays after the exchange: a closing socket may still report an error.
+  // The listener stays after the exchange, because a closing socket may still report an error.
   socket.on("error", fail);
   socket.on("message", (datagram) => {
     const receivedAt = clock.monotonic();
@@ -107,7 +110,7 @@ function peerOf(socket: Socket): string {
   return socket.remoteAddress().address;
 }
 
-/** Errors of this host, independent of the packet. */
+/** Errors of this host that do not depend on the packet. */
 const LOCAL = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "ENOBUFS", "ENOMEM", "EPERM", "EACCES", "EINVAL", "EMSGSIZE"]);
 
 function localError(code: string | undefined): Outcome<never> {

@@ -7,13 +7,16 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { SmtpPort } from "#probe-agent/port/smtp.ts";
 import { createLink } from "#probe-agent/net/smtp/link.ts";
 
-/** What the SMTP port needs from the process. */
+/** Dependencies of the SMTP port. */
 interface SmtpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }
 
-/** Creates the SMTP port. It connects to vetted addresses only, vets the peer again once connected, and keeps the job's deadline. */
+/**
+ * Creates the SMTP port. It connects to vetted addresses only, vets the peer again once connected, and keeps the job's
+ * deadline.
+ */
 export function createSmtp({ clock, egress }: SmtpDeps): (job: JobLimits) => SmtpPort {
   return (job) => ({
     async connect({ ip, port, timeoutMs }) {

@@ -9,7 +9,7 @@ import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 
-/** Time after which Linux repeats an unanswered SYN, milliseconds. */
+/** Time after which Linux repeats an unanswered SYN, in milliseconds. */
 const SECOND_SYN_MS = 1_000;
 
 /** Values of `reason` for a connection that failed without a refusal, by errno name. */
@@ -26,11 +26,11 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Creates the TCP port: connections of one SYN each to vetted addresses, closed immediately. `reason` is null if the port
- * is open or closed, else timeout, host_unreachable, network_unreachable, not_permitted, out_of_sockets, cancelled,
- * connect_failed, or target_not_allowed for an address that egress refuses. The RTT is that of the handshake (or the
- * reset), measured with one SYN. The kernel reports a reset and an ICMP error alike; the agent's ICMP process, if
- * available, distinguishes them: then `reason` is the error's name (unreachableReason).
+ * Creates the TCP port: connections of one SYN each to vetted addresses, closed immediately. `reason` is null if the
+ * port is open or closed, else timeout, host_unreachable, network_unreachable, not_permitted, out_of_sockets,
+ * cancelled, connect_failed, or target_not_allowed for an address that egress refuses. The RTT is that of the handshake
+ * (or the reset), measured with one SYN. The kernel reports a reset and an ICMP error alike; the agent's ICMP process,
+ * if available, distinguishes them: then `reason` is the error's name (unreachableReason).
  */
 export function createTcp(deps: {
   readonly egress: Egress;
@@ -63,7 +63,8 @@ export function createTcp(deps: {
         const connection = { ip, port, localPort };
         findIcmpError(icmpHost, connection, (reason) => end(reason === null ? otherwise : filtered(reason)));
       };
-      // Linux does not report an ICMP error that came while connect() held the socket: it keeps it for the next SYN.
+      // Linux does not report an ICMP error that arrived while connect() held the socket. It keeps the error for the
+      // next SYN.
       const giveUp = (): void => {
         if (!isOpen) return;
         socket.destroy();
@@ -98,10 +99,10 @@ function roundTrip(elapsedMs: number): number | null {
   return elapsedMs < SECOND_SYN_MS ? elapsedMs : null;
 }
 
-// Errno names for ICMP errors; ECONNREFUSED can be an ICMP error or a reset.
+// Errno names of ICMP errors. ECONNREFUSED can be an ICMP error or a reset.
 const ANSWERED: ReadonlySet<string> = new Set(["EHOSTUNREACH", "ENETUNREACH", "ENOPROTOOPT", "EACCES"]);
 
-/** Reports the name of the ICMP error that answered a connection; null if none did, or without a raw socket. */
+/** Returns the name of the ICMP error that answered a connection; null if none did, or without a raw socket. */
 function findIcmpError(
   host: IcmpHost | undefined,
   request: RefusalRequest,

@@ -16,7 +16,7 @@ import { fromPem, trustedRoots } from "#probe-agent/net/tls/roots.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
 import { createTurns, type Turns } from "#probe-agent/threads/turns.ts";
 
-/** What the TLS port needs from the process. */
+/** Dependencies of the TLS port. */
 interface TlsDependencies {
   readonly clock: Clock;
   readonly egress: Egress;
@@ -26,7 +26,10 @@ interface TlsDependencies {
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Most concurrent connections of one job. With the page that a tool may fetch at the same time, they are six. */
+/**
+ * Maximum number of concurrent connections of one job. With the page that a tool may fetch at the same time, they are
+ * six.
+ */
 const AT_ONCE = 5;
 
 /**
@@ -42,8 +45,8 @@ export function createTls(dependencies: TlsDependencies): (job: JobLimits) => Tl
     const turns = createTurns(AT_ONCE);
     return {
       inspect: (request) => inTurn(turns, job, () => inspect(request, job, dependencies)),
-      hello: (request) => inTurn(turns, job, () => sayHello(request, job, dependencies)),
-      timestamps: (request) => inTurn(turns, job, () => seeTimestamps(request, job, dependencies)),
+      hello: (request) => inTurn(turns, job, () => exchangeHello(request, job, dependencies)),
+      timestamps: (request) => inTurn(turns, job, () => readTimestamps(request, job, dependencies)),
       roots: () => given ?? trustedRoots(),
     };
   };
@@ -66,7 +69,7 @@ async function inspect(
   return observe(session, () => endReason(job, clock), { started, connected });
 }
 
-async function sayHello(
+async function exchangeHello(
   request: HelloRequest,
   job: JobLimits,
   dependencies: TlsDependencies,
@@ -85,7 +88,7 @@ async function sayHello(
   return failed("tls", "target", reason, message);
 }
 
-async function seeTimestamps(
+async function readTimestamps(
   request: HelloRequest,
   job: JobLimits,
   { clock, egress, random }: TlsDependencies,
@@ -104,7 +107,7 @@ async function seeTimestamps(
 
 async function inTurn<T>(turns: Turns, job: JobLimits, run: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
   const leave = await turns.take(job.signal);
-  // The job is over; the attempt reports the cause.
+  // The job has ended; the attempt reports the cause.
   if (leave === null) return await run();
   try {
     return await run();
@@ -121,7 +124,7 @@ interface Opened {
   readonly connected: number;
 }
 
-/** A TCP connection to a vetted address, with the signal that ends its use. */
+/** Opens a TCP connection to a vetted address, with the signal that ends its use. */
 async function open(
   { ip, port, timeoutMs = DEFAULT_TIMEOUT_MS }: Pick<TlsRequest, "ip" | "port" | "timeoutMs">,
   job: JobLimits,

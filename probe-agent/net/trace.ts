@@ -9,14 +9,14 @@ import { createTurns } from "#probe-agent/threads/turns.ts";
 
 // More concurrent traces use up the error limit of the routers near the agent, which then stay silent.
 const TRACES_AT_ONCE = 3;
-// Time kept for the caller after a trace without a budget of its own.
+// Time kept for the caller after a trace without a time limit of its own, in milliseconds.
 const RESERVE_MS = 500;
 const LEAST_BUDGET_MS = 1_000;
 
 /**
- * Creates the trace port, which uses the agent's ICMP process. A few traces run at the same time; others wait.
- * Failures have source probe and stage request: those of createIcmp, and busy (no turn before the deadline).
- * `unsupported` also means a protocol whose probes this agent cannot send.
+ * Creates the trace port, which uses the agent's ICMP process. A few traces run at the same time; others wait. Failures
+ * have source probe and stage request: those of createIcmp, and busy (no turn before the deadline). `unsupported` also
+ * covers a protocol whose probes this agent cannot send.
  */
 export function createTrace(deps: {
   readonly host: IcmpHost;

@@ -1,4 +1,4 @@
-/** The User-Agent of every request that names no other: who asks, and where to complain. */
+/** Returns the default User-Agent of requests: the product and an address for complaints. */
 export function userAgent(version: string, contactUrl: string): string {
   return `Vantage/${version} (+${contactUrl})`;
 }

@@ -11,13 +11,16 @@ import { createOctets } from "#probe-agent/net/octets.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { WhoisPort, WhoisReply, WhoisRequest } from "#probe-agent/port/whois.ts";
 
-/** What the WHOIS port needs from the process. */
+/** Dependencies of the WHOIS port. */
 interface WhoisDeps {
   readonly clock: Clock;
   readonly egress: Egress;
 }
 
-/** The longest genuine answers, for name servers with many hosts, have some tens of kilobytes. */
+/**
+ * Maximum size of an answer in bytes. The longest genuine answers, for name servers with many hosts, have some tens of
+ * kilobytes.
+ */
 const MAX_BYTES = 256 * 1024;
 const DEFAULT_TIMEOUT_MS = 8_000;
 /** One line of visible ASCII: a control character would end the query and begin another protocol's line. */
@@ -90,10 +93,13 @@ function replyOf(received: Buffer, failure: Failed | null): Omit<WhoisReply, "ip
   };
 }
 
-/** Decodes an answer. RFC 3912 section 4 defines no charset: valid UTF-8 is UTF-8, and everything else is read as Latin-1. */
+/**
+ * Decodes an answer. RFC 3912 section 4 defines no charset, so valid UTF-8 is UTF-8 and everything else is read as
+ * Latin-1.
+ */
 function decode(octets: Buffer, cut: boolean): Pick<WhoisReply, "text" | "charset"> {
   try {
-    // A cut answer may end within a character: `stream` leaves that one out.
+    // A truncated answer may end within a character, which `stream` leaves out.
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(octets, { stream: cut }), charset: "utf-8" };
   } catch {
     return { text: octets.toString("latin1"), charset: "latin1" };

@@ -1,32 +1,34 @@
 import type { Failed } from "#shared/outcome.ts";
 
-/** Address family by its number. */
+/** IP version. */
 export type IpVersion = 4 | 6;
 
-/** One looked-up address. */
+/** One resolved address. */
 export interface Address {
   readonly ip: string;
   readonly version: IpVersion;
 }
 
-/** One try to connect to an address. */
+/** One attempt to connect to an address. */
 export interface ConnectAttempt {
   readonly address: Address;
-  /** Null where the connection stood. */
+  /** null if the connection was established. */
   readonly failure: Failed | null;
-  /** Until it stood or failed, milliseconds. */
+  /** Time until the connection was established or failed, in milliseconds. */
   readonly ms: number;
 }
 
-/** What a host name resolves to, already divided by the egress rules. */
+/** Addresses of a host name, divided by the egress rules into allowed and blocked ones. */
 export interface Resolved {
-  /** A IPv4 or IPv6 literal has one address and took 0 ms. */
+  /** The host as requested. An IPv4 or IPv6 literal has one address and takes 0 ms. */
   readonly host: string;
-  /** May be connected to, IPv4 first, in the order the resolver gave; never empty in an `ok` outcome. */
+  /**
+   * Addresses that the egress rules allow, IPv4 first, in the order of the resolver. Never empty in an `ok` outcome.
+   */
   readonly allowed: readonly Address[];
-  /** Resolved but refused by section 12; reported, never contacted. */
+  /** Addresses that the egress rules refuse. They are reported but never contacted. */
   readonly blocked: readonly Address[];
-  /** Families whose look-up failed beside one that did not: whether the name has such addresses is not known. */
+  /** Families whose lookup failed while the other one succeeded: it is unknown whether the name has such addresses. */
   readonly unanswered?: readonly IpVersion[];
   readonly elapsedMs: number;
 }

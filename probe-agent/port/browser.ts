@@ -1,16 +1,16 @@
 import type { Outcome } from "#shared/outcome.ts";
 
-/** What a page is loaded as and over: screen, processor and network that the browser pretends to have. */
+/** Screen, processor and network that the browser emulates. */
 export interface BrowserConditions {
-  /** CSS pixels. */
+  /** In CSS pixels. */
   readonly width: number;
   readonly height: number;
   readonly deviceScaleFactor: number;
-  /** Touch screen, mobile viewport rules and a phone's User-Agent. */
+  /** Whether to emulate a phone: touch screen, mobile viewport rules and a phone's User-Agent. */
   readonly mobile: boolean;
-  /** Times slower than this machine; 1: as it is. */
+  /** Factor by which the processor is slower than this machine's; 1 for full speed. */
   readonly cpuSlowdown: number;
-  /** Added to each request, milliseconds. */
+  /** Delay added to each request, in milliseconds. */
   readonly requestLatencyMs: number;
   readonly downloadKbps: number;
   readonly uploadKbps: number;
@@ -20,48 +20,53 @@ export interface BrowserConditions {
 export interface LoadRequest {
   readonly url: string;
   readonly conditions: BrowserConditions;
-  /** The wait for a turn, the browser's start and the load together, milliseconds; the job's deadline holds in any case. */
+  /**
+   * Limit for the wait for a turn, the browser's start and the load together, in milliseconds. The job's deadline
+   * applies in any case.
+   */
   readonly timeoutMs: number;
 }
 
-/** Kinds of what a page loads, as the browser tells them apart. */
+/** Kinds of resources of a page, as the browser distinguishes them. */
 export type LoadedKind = "document" | "stylesheet" | "script" | "image" | "font" | "media" | "fetch" | "other";
 
-/** What a load of one page showed. Times count from the start of the navigation, redirects included. */
+/** Measurements of one page load. Times count from the start of the navigation and include redirects. */
 export interface PageLoad {
   readonly finalUrl: string;
-  /** HTTP status of the document; null where it had none. */
+  /** HTTP status of the document; null if it had none. */
   readonly status: number | null;
   readonly ttfbMs: number | null;
   readonly fcpMs: number | null;
   readonly lcpMs: number | null;
-  /** Largest session window of layout shifts without input. */
+  /** Cumulative layout shift: the largest session window of layout shifts without user input. */
   readonly cls: number | null;
-  /** Beyond 50 ms of each task after first contentful paint; null without that paint. */
+  /** Total blocking time: the parts beyond 50 ms of each task after first contentful paint; null without that paint. */
   readonly tbtMs: number | null;
-  /** When the load event had ended; null where it did not come. */
+  /** End of the load event; null if the event did not happen. */
   readonly loadMs: number | null;
-  /** Responses and their bytes on the wire, head and encoded body, by kind. */
+  /** Responses by kind, with their bytes on the wire (header and encoded body). */
   readonly loaded: Readonly<Record<LoadedKind, { readonly requests: number; readonly bytes: number }>>;
-  /** Requests that failed or were refused. */
+  /** Number of requests that failed or were refused. */
   readonly failedRequests: number;
-  /** The page came to rest; else the time was over and the numbers are what had been seen until then. */
+  /** Whether the page became idle. If false, the time ended first and the numbers cover the load up to that moment. */
   readonly quiet: boolean;
-  /** Connections the page wanted and the egress rules refused. */
+  /** Number of connections that the page tried to open and the egress rules refused. */
   readonly refusedConnections: number;
-  /** The page used up what one page may load; what came after is missing. */
+  /** Whether the page reached the limit of what one page is allowed to load. Later resources are missing then. */
   readonly cut: boolean;
-  /** E.g. "Chromium 156.0.8078.79". */
+  /** Product and version, e.g. "Chromium 156.0.8078.79". */
   readonly browser: string;
 }
 
-/** A browser of the agent's own. All it reaches passes the egress rules. */
+/** The agent's own browser. All its connections pass the egress rules. */
 export interface BrowserPort {
   /**
-   * Loads a page once, cold, and measures it. refused: the URL, its address, or where it redirects to. failed: stages
-   * and reasons of the HTTP engine where the document did not load, bad_location and no_document (it leads to what is no
-   * web page), page_crashed, browser_memory (the page took too much); source probe with browser_busy (others were first
-   * until the time was over) or browser_failed (it did not start or broke).
+   * Loads a page once, with empty caches, and measures the load.
+   * Refused if the egress rules forbid the URL, its address or a redirect target. Fails with the stages and reasons of
+   * the HTTP engine if the document did not load, and with bad_location, no_document (the URL leads to something other
+   * than a web page), page_crashed or browser_memory (the page used too much memory). Fails with source `probe` and
+   * browser_busy (other jobs were first until the time ended) or browser_failed (the browser did not start or stopped
+   * working).
    */
   measure(request: LoadRequest): Promise<Outcome<PageLoad>>;
 }

@@ -2,37 +2,46 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { IpVersion, Resolved } from "#probe-agent/port/address.ts";
 
 /**
- * NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer came), the other RCODEs by their IANA names (FORMERR, NOTIMP, ...), MALFORMED (the answer is
- * no readable message) and INVALID_NAME (the name asked for cannot be written; nothing was sent).
+ * NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT (no answer arrived), the other RCODEs by their IANA names (FORMERR,
+ * NOTIMP, ...), MALFORMED (the answer cannot be parsed as a message) or INVALID_NAME (the queried name cannot be
+ * encoded; nothing was sent).
  */
 type DnsStatus = "NOERROR" | "NXDOMAIN" | "SERVFAIL" | "REFUSED" | "TIMEOUT" | (string & {});
 
-/** One question and how to put it. */
+/** One DNS question and how to send it. */
 export interface DnsQuestion {
-  /** Presentation form, with or without final dot; IDN already in A-label form. */
+  /** Presentation form, with or without final dot. IDN must already be in A-label form. */
   readonly name: string;
   /** RR type mnemonic (A, AAAA, ..., HTTPS) or TYPEn. */
   readonly type: string;
   /**
-   * Server to ask, `address`, `v4:port` or `[v6]:port`; default: the agent's configured resolvers in turn. An address a
-   * user has named must have been vetted (`resolve`) by whoever hands it in.
+   * Server to query: `address`, `v4:port` or `[v6]:port`. Default: the agent's configured resolvers in turn. The caller
+   * must vet an address that a user named (see `resolve`).
    */
   readonly server?: string;
-  /** Default udp with retry over tcp on TC; dot and doh (default ports 853 and 443) want a `server` of their own. */
+  /**
+   * Default: udp, with a retry over tcp if the answer has TC set. dot and doh (default ports 853 and 443) require
+   * `server`.
+   */
   readonly transport?: "udp" | "tcp" | "dot" | "doh";
-  /** dot, doh: name, or address, that the server's certificate must carry; without it anyone's will do (RFC 8310). */
+  /**
+   * For dot and doh: name or address that the server's certificate must match. Without it, any certificate is accepted
+   * (RFC 8310).
+   */
   readonly serverName?: string;
-  /** doh: path of the service, default /dns-query. */
+  /** For doh: path of the service. Default: /dns-query. */
   readonly path?: string;
-  /** EDNS DO bit: ask for DNSSEC records. */
+  /** EDNS DO bit: requests DNSSEC records. */
   readonly dnssecOk?: boolean;
-  /** Ask for the answer that a client of this address' network would get (RFC 7871); servers may pay no heed. */
+  /** Requests the answer that a client in the network of this address would get (RFC 7871). Servers may ignore it. */
   readonly clientSubnet?: string;
-  /** CD bit: do not let the resolver validate. */
+  /** CD bit: tells the resolver not to validate. */
   readonly checkingDisabled?: boolean;
-  /** RD bit; default true. */
+  /** RD bit. Default: true. */
   readonly recursionDesired?: boolean;
-  /** For this question over all its tries; default 3000, never beyond the job's deadline. */
+  /**
+   * Limit for this question including all attempts, in milliseconds. Default: 3000. Never beyond the job's deadline.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -47,9 +56,9 @@ export interface DnsFlags {
 }
 
 /**
- * A resource record; `typed` holds the parsed RDATA fields of known types under their RFC names, names in it without
+ * A resource record. `typed` has the parsed RDATA fields of known types under their RFC names; names in it have no
  * final dot (A: address, NS: nsdname, MX: preference, exchange, TXT: strings in latin1, text; all in
- * net/dns/rdata/table.ts). It is empty where the RDATA does not fit its type.
+ * net/dns/rdata/table.ts). It is empty if the RDATA does not match its type.
  */
 export interface DnsRecord {
   /** Presentation form without final dot ("." for the root). */
@@ -59,12 +68,12 @@ export interface DnsRecord {
   readonly ttl: number;
   /** RDATA in presentation (master file) form: names end in a dot, text is quoted, unknown types are `\# n hex`. */
   readonly data: string;
-  /** RDATA octets as received; names in it are expanded (RFC 3597 section 4 types). */
+  /** RDATA octets as received, with names expanded (the types of RFC 3597 section 4). */
   readonly raw: Uint8Array;
   readonly typed: Readonly<Record<string, unknown>>;
 }
 
-/** An answer, or status TIMEOUT with empty sections when nobody answered in time. */
+/** An answer, or status TIMEOUT with empty sections if no server answered in time. */
 export interface DnsAnswer {
   readonly status: DnsStatus;
   readonly flags: DnsFlags;
@@ -73,35 +82,36 @@ export interface DnsAnswer {
   readonly additional: readonly DnsRecord[];
   /** Extended DNS Errors (RFC 8914). */
   readonly ede: readonly { readonly code: number; readonly text: string }[];
-  /** The server's name for itself (RFC 5001) in hexadecimal, at most 255 octets; null where it gave none. */
+  /** Name server identifier (RFC 5001) in hexadecimal, at most 255 octets; null if the server sent none. */
   readonly nsid: string | null;
-  /** address#port asked last. */
+  /** The server that was queried last, as `address#port`. */
   readonly server: string;
   readonly transport: "udp" | "tcp" | "dot" | "doh";
-  /** Null on TIMEOUT. Over tcp, dot and doh with the time to connect. */
+  /** null on TIMEOUT. Includes the time to connect over tcp, dot and doh. */
   readonly rttMs: number | null;
-  /** The part of rttMs until the connection stood, TLS included; 0 over udp, null on TIMEOUT. */
+  /** The part of rttMs until the connection was established, TLS included. 0 over udp, null on TIMEOUT. */
   readonly connectMs?: number | null;
-  /** On TIMEOUT: why there was no way to the server (refused, certificate, ...); null for silence. */
+  /** On TIMEOUT: why the server could not be reached (refused, certificate, ...); null if it did not respond at all. */
   readonly unreachable?: string | null;
 }
 
 /** A DS or DNSKEY record that is trusted without proof (RFC 4033 section 2). */
 export interface TrustAnchor {
-  /** Presentation form, with or without final dot; "." for the root. */
+  /** Presentation form, with or without final dot; "." is the root. */
   readonly zone: string;
   readonly type: "DS" | "DNSKEY";
   readonly raw: Uint8Array;
 }
 
-/** Questions to the DNS. */
+/** DNS queries. */
 export interface DnsPort {
   query(question: DnsQuestion): Promise<DnsAnswer>;
   /**
-   * All A and AAAA of a host name (or the literal itself), vetted by the egress rules, within 5 s or the deadline.
-   * failed: stage dns, reasons nxdomain, no_address, servfail, refused, timeout, invalid_name. refused: the name, or every address.
+   * Looks up all A and AAAA records of a host name (or takes the literal itself) and applies the egress rules, within 5
+   * s or the deadline. Fails with stage dns and reason nxdomain, no_address, servfail, refused, timeout or
+   * invalid_name. Refused if the egress rules forbid the name or every address.
    */
   resolve(host: string, only?: IpVersion): Promise<Outcome<Resolved>>;
-  /** PTR names of an address, empty when there are none; null when nobody answers in time. */
+  /** Returns the PTR names of an address, empty if there are none; null if no server answers in time. */
   reverse(ip: string): Promise<readonly string[] | null>;
 }

@@ -1,9 +1,9 @@
-/** What bounds one job: every port of its Net is built with these and obeys them. */
+/** Limits of one job. Every port of its Net is built with these and observes them. */
 export interface JobLimits {
-  /** Aborted at the deadline and when the caller cancels. */
+  /** Aborts at the deadline and when the caller cancels. */
   readonly signal: AbortSignal;
-  /** The deadline on the monotonic clock, milliseconds. */
+  /** The deadline on the monotonic clock, in milliseconds. */
   readonly deadline: number;
-  /** The control plane's time for this job, carried by the monotonic clock. */
+  /** Returns the control plane's time, advanced by the monotonic clock since the job's start. */
   now(): Date;
 }

@@ -1,16 +1,17 @@
 import type { Outcome } from "#shared/outcome.ts";
 
 /**
- * How long a TCP try waits for the answer to its one SYN, milliseconds. Linux sends an unanswered SYN again after 1 s
- * (TCP_TIMEOUT_INIT; RFC 6298 section 2) and does not tell which of the two was answered.
+ * How long a TCP attempt waits for the answer to its one SYN, in milliseconds. Linux retransmits an unanswered SYN
+ * after 1 s (TCP_TIMEOUT_INIT; RFC 6298 section 2) and does not report which of the two was answered.
  */
 export const ONE_SYN_MS = 900;
 
 /** TCP connection attempts. */
 export interface TcpPort {
   /**
-   * One SYN: waits `timeoutMs`, at most ONE_SYN_MS. SYN-ACK = open, RST = closed, nothing or ICMP error = filtered. rttMs
-   * is the round trip of the answer; null when filtered, and where the answer may be that to a second SYN.
+   * Sends one SYN and waits `timeoutMs`, at most ONE_SYN_MS. SYN-ACK means open, RST means closed, no answer or an ICMP
+   * error means filtered. rttMs is the round trip of the answer; null if filtered, or if the answer may belong to a
+   * second SYN.
    */
   probe(
     ip: string,
@@ -19,22 +20,22 @@ export interface TcpPort {
   ): Promise<{ state: "open" | "closed" | "filtered"; rttMs: number | null; reason: string | null }>;
 }
 
-/** A series of ICMP echo requests; milliseconds and octets. */
+/** A series of ICMP echo requests; times in milliseconds, sizes in octets. */
 export interface EchoRequest {
   readonly ip: string;
   readonly count: number;
   readonly intervalMs: number;
-  /** ICMP payload bytes, at least the 8-byte cookie. */
+  /** ICMP payload, at least the 8-byte cookie. */
   readonly size: number;
   readonly ttl: number;
-  /** Wait for the last reply. */
+  /** Wait for the reply to the last request. */
   readonly timeoutMs: number;
 }
 
-/** What became of one echo request. */
+/** Result of one echo request. */
 type EchoStatus = "ok" | "timeout" | "late" | "duplicate" | "unreachable" | "ttl_exceeded" | "corrupt";
 
-/** One reply, or the word that none came. */
+/** One reply, or the report that none arrived. */
 export interface EchoReply {
   readonly seq: number;
   readonly rttMs: number | null;
@@ -42,23 +43,26 @@ export interface EchoReply {
   readonly status: EchoStatus;
   /** ICMP code of an error reply. */
   readonly code?: number;
-  /** Who sent an error reply. */
+  /** Sender of an error reply. */
   readonly from?: string;
 }
 
-/** A finished series. */
+/** A completed series. */
 export interface EchoRun {
   /** Every reply in order of arrival, then the timeouts. */
   readonly replies: readonly EchoReply[];
-  /** Worst lag of the ICMP process's loop while this ran: bound on the error of each RTT. */
+  /** Worst delay of the ICMP process's event loop during the series: the limit of the error of each RTT. */
   readonly clockErrorMs: number;
 }
 
-/** ICMP echo through the raw-socket process. */
+/** ICMP echo through the process with raw sockets. */
 export interface IcmpPort {
-  /** Which families have a raw socket; both false: offer TCP ping. */
+  /** Reports which address families have a raw socket. If neither has one, offer TCP ping. */
   available(): { readonly v4: boolean; readonly v6: boolean };
-  /** `onReply` is called as replies come. failed: stage request, source probe, when the socket is lost. */
+  /**
+   * Runs a series and calls `onReply` as replies arrive. Fails with stage request and source probe if the socket is
+   * lost.
+   */
   echo(request: EchoRequest, onReply: (reply: EchoReply) => void): Promise<Outcome<EchoRun>>;
 }
 
@@ -66,25 +70,28 @@ export interface IcmpPort {
 export interface TraceRequest {
   readonly ip: string;
   readonly protocol: "icmp" | "udp" | "tcp";
-  /** Destination port of udp (default 33434) and tcp (default 80). */
+  /** Destination port of udp (default: 33434) and tcp (default: 80). */
   readonly port?: number;
   /** Default 1. */
   readonly firstHop?: number;
   readonly maxHops: number;
   readonly queries: number;
-  /** Payload octets of icmp (at least 10, default 32) and udp (at least 0, default 24); a SYN has none. */
+  /** Payload octets of icmp (at least 10, default: 32) and udp (at least 0, default: 24). A SYN has none. */
   readonly size?: number;
-  /** icmp and tcp: forbids fragments whatever the kernel remembers of the path; udp leaves it to the kernel. */
+  /** For icmp and tcp: forbids fragments even if the kernel remembers a path MTU. For udp, the kernel decides. */
   readonly dontFragment?: boolean;
-  /** Flows the probes of a hop take in turn, 1 to 16; default 1: one of several equal paths (Paris). */
+  /**
+   * Number of flows that the probes of a hop use in turn, 1 to 16. Default: 1, which follows one of several equal paths
+   * (Paris traceroute).
+   */
   readonly flows?: number;
-  /** Milliseconds the trace may take at most, once it has its turn; default what the deadline leaves. */
+  /** Maximum duration of the trace once it has its turn, in milliseconds. Default: the time until the deadline. */
   readonly budgetMs?: number;
 }
 
-/** The answer to one probe packet. */
+/** Result of one probe packet. */
 export interface TraceReply {
-  /** Null: silence. */
+  /** null if no answer arrived. */
   readonly ip: string | null;
   readonly rttMs: number | null;
   readonly icmpType: number | null;
@@ -97,16 +104,18 @@ export interface TraceReply {
   }[];
 }
 
-/** What the probes of a hop say about loss on the way there and back. */
+/** What the probes of a hop show about packet loss on the way there and back. */
 export interface LossEvidence {
   /**
-   * Probes that tell: all of them where no other is unclear, else those that left a second or more after the last one
-   * the hop had answered.
+   * Number of conclusive probes: all of them if none is unclear, else those that left one second or more after the last
+   * one that the hop answered.
    */
   readonly sampled: number;
-  /** Of these, the unanswered ones. */
+  /** Number of these without an answer. */
   readonly lost: number;
-  /** Unanswered ones that the hop's own limit on answers explains as well as loss does. */
+  /**
+   * Number of probes without an answer that the hop's rate limit on ICMP errors explains as well as packet loss does.
+   */
   readonly unclear: number;
 }
 
@@ -114,39 +123,48 @@ export interface LossEvidence {
 export interface TraceHop {
   readonly hop: number;
   /**
-   * Probes that came this far and were answered or, for a second, not: those a router was asked again with included, and
-   * those sent farther than the path's end, which met that end.
+   * Number of probes that reached this distance and were answered, or were left without an answer for one second.
+   * Includes repeated probes to a router, and probes sent beyond the end of the path that reached that end.
    */
   readonly sent: number;
-  /** Round trips of all that were answered, in the order sent. */
+  /** Round trips of all answered probes, in the order sent. */
   readonly roundTripsMs: readonly number[];
   readonly evidence: LossEvidence;
-  /** One per query; fewer where fewer probes were sent. */
+  /** One for each query; fewer if fewer probes were sent. */
   readonly replies: readonly TraceReply[];
 }
 
-/** A finished trace. */
+/** A completed trace. */
 export interface TraceRun {
   readonly reached: boolean;
   readonly hops: readonly TraceHop[];
 }
 
-/** The largest packet that passes a path unfragmented (RFC 1191, RFC 8201). */
+/** Largest packet that passes a path without fragmentation (RFC 1191, RFC 8201). */
 export interface PathMtu {
-  /** IP packet octets; null where the target answers no echo. */
+  /** IP packet size in octets; null if the target does not answer echo requests. */
   readonly bytes: number | null;
-  /** The router that said a larger one does not fit; null where none did. */
+  /** Router that reported that a larger packet does not fit; null if none did. */
   readonly limitedBy: string | null;
-  /** Larger packets vanish without a word (RFC 2923 section 2.1). */
+  /** Whether larger packets are lost without an ICMP error (RFC 2923 section 2.1). */
   readonly blackHole: boolean;
-  /** interface: all that leaves the probe passes; reported: by a router's word, confirmed; search: by trying. */
+  /**
+   * interface: every packet that leaves the probe passes; reported: a router reported the size, which was then
+   * confirmed; search: found by trying sizes.
+   */
   readonly method: "interface" | "reported" | "search" | null;
 }
 
 /** Traceroute by ICMP, UDP or TCP. */
 export interface TracePort {
-  /** The path's MTU by echoes of the address's family that nobody may fragment; within `budgetMs` milliseconds. */
+  /**
+   * Finds the path's MTU with echo requests of the address's family that must not be fragmented, within `budgetMs`
+   * milliseconds.
+   */
   pathMtu(ip: string, budgetMs: number): Promise<Outcome<PathMtu>>;
-  /** Constant flow within a trace unless `flows` says else; `onHop` is called when a hop is complete, in order. Names and ASNs come after. */
+  /**
+   * Runs a trace. All probes have the same flow unless `flows` says otherwise. Calls `onHop` when a hop is complete, in
+   * order. Names and ASNs are added later.
+   */
   run(request: TraceRequest, onHop: (hop: TraceHop) => void): Promise<Outcome<TraceRun>>;
 }

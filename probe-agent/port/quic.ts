@@ -1,20 +1,24 @@
 import type { Outcome } from "#shared/outcome.ts";
 
-/** What a probe of one UDP port showed. */
+/** Result of a probe of one UDP port. */
 export interface QuicProbe {
-  /** true: a QUIC server answered; false: the port is closed (ICMP port unreachable); "unknown": silence. */
+  /** true: a QUIC server answered; false: the port is closed (ICMP port unreachable); "unknown": no answer arrived. */
   readonly reachable: true | false | "unknown";
-  /** Versions the server offers, as `0x` and eight lower-case hex digits, in its order; reserved ones left out. */
+  /**
+   * Versions that the server offers, as `0x` and eight lower-case hex digits, in the server's order, without reserved
+   * ones.
+   */
   readonly versions: readonly string[];
-  /** From the datagram that was answered to the answer, ms; null without one. */
+  /** Time from the datagram that was answered to the answer, in milliseconds; null without an answer. */
   readonly rttMs: number | null;
 }
 
-/** QUIC, as far as its version negotiation. */
+/** QUIC, limited to version negotiation. */
 export interface QuicPort {
   /**
-   * Asks a UDP port for its versions, again where nothing comes, for `timeoutMs` at most. failed: stage connect, source
-   * probe, reason local_error (no socket, no route) or cancelled. refused: the egress rules forbid the address.
+   * Asks a UDP port for its versions and repeats the question if nothing arrives, for `timeoutMs` at most. Fails with
+   * stage connect, source probe and reason local_error (no socket, no route) or cancelled. Refused if the egress rules
+   * forbid the address.
    */
   probe(ip: string, port: number, timeoutMs: number): Promise<Outcome<QuicProbe>>;
 }

@@ -5,32 +5,36 @@ export interface WhoisRequest {
   /** Name or address of the server. */
   readonly host: string;
   readonly port: number;
-  /** One line, sent as it is: 1 to 255 visible ASCII characters and spaces between them. */
+  /** One line, sent verbatim: 1 to 255 visible ASCII characters and spaces between them. */
   readonly query: string;
-  /** For the operator's own server (never one that somebody referred to): skip the address rules. */
+  /** Skip the address rules. Only for the operator's own server, never for one from a referral. */
   readonly trusted?: boolean;
-  /** For this question alone, name look-up included, milliseconds; default 8000. The job's deadline holds in any case. */
+  /**
+   * Limit for this question including the name lookup, in milliseconds. Default: 8000. The job's deadline applies in
+   * any case.
+   */
   readonly timeoutMs?: number;
 }
 
-/** What a server said before it closed. */
+/** Reply of a server. */
 export interface WhoisReply {
-  /** At most 256 KB of the answer: UTF-8 where it is valid UTF-8, else Latin-1. */
+  /** At most 256 KB of the reply: UTF-8 if it is valid UTF-8, else Latin-1. */
   readonly text: string;
   readonly charset: "utf-8" | "latin1";
   readonly ip: string;
   readonly bytes: number;
-  /** More came than is read. */
+  /** Whether the reply is longer than the part that was read. */
   readonly truncated: boolean;
-  /** Why the answer may lack its end though something came; null where the server closed in order. */
+  /** Why the end of the reply may be missing; null if the server closed the connection normally. */
   readonly error: "timeout" | "reset" | null;
 }
 
-/** Questions to WHOIS servers. */
+/** Queries to WHOIS servers. */
 export interface WhoisPort {
   /**
-   * failed: those of DnsPort.resolve; stage connect as in HttpPort; stage request with bad_query (nothing was sent);
-   * stage response with timeout, reset, empty. refused: the host, or every address of it.
+   * Sends one question. Fails as DnsPort.resolve does, with stage connect as in HttpPort, with stage request and
+   * bad_query (nothing was sent), and with stage response and timeout, reset or empty. Refused if the egress rules
+   * forbid the host or all its addresses.
    */
   ask(request: WhoisRequest): Promise<Outcome<WhoisReply>>;
 }

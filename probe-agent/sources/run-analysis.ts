@@ -1,10 +1,10 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import type { Unanalysed } from "#probe-agent/toolkit/analyses.ts";
+import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 
 const TOO_COMPLEX = "page_too_complex";
-const FAILURES: Readonly<Record<Unanalysed["reason"], Outcome<never>>> = {
+const FAILURES: Readonly<Record<AnalysisFailure["reason"], Outcome<never>>> = {
   too_slow: failed("response", "target", TOO_COMPLEX, "the received data takes too long to analyse"),
   out_of_memory: failed("response", "target", TOO_COMPLEX, "the received data needs too much memory to analyse"),
   busy: failed("response", "probe", "busy", "the probe is analysing too much at the same time"),

@@ -1,4 +1,4 @@
-/** Resolves when a job ends, for those who would wait for a thread. */
+/** Resolves when a job ends, for callers that would otherwise wait for a thread. */
 export function cancelled(signal: AbortSignal): Promise<"cancelled"> {
   return new Promise((resolve) => {
     const stop = (): void => resolve("cancelled");

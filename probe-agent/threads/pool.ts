@@ -1,27 +1,27 @@
 import type { Clock } from "#shared/clock.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
-/** What a pool keeps. */
+/** An object that a pool keeps. */
 export interface Pooled {
   alive(): boolean;
   end(): void;
 }
 
-/** What a pool is made of. */
+/** Dependencies of a pool. */
 interface PoolOptions<T> {
-  /** Starts a thread; null where it does not come up. */
+  /** Starts a thread; null if it cannot be started. */
   readonly start: () => Promise<T | null>;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Why nothing was begun: busy (others were first until the time was over), or the job ended. */
+/** Why no work was started: busy (other jobs were first until the time ended), or the job ended. */
 type NoTurn = "busy" | "cancelled";
 
-/** A few threads that take turns; each is kept for a while after its work, and another started where one is gone. */
+/** A few threads that take turns. Each is kept for a while after its work, and a thread that has ended is replaced. */
 export interface Pool<T> {
   /**
-   * Waits for a turn until `until` (monotonic clock), then does `work`, which may borrow one thread after the other: null
-   * where none comes up.
+   * Waits for a turn until `until` (monotonic clock) and then runs `work`. It can borrow one thread after the other;
+   * `borrow` returns null if none can be started.
    */
   use<R>(
     wait: { readonly until: number; readonly signal: AbortSignal },
@@ -29,14 +29,14 @@ export interface Pool<T> {
   ): Promise<R | NoTurn>;
 }
 
-/** Threads at once: one slow page does not hold up the next. */
+/** Maximum number of threads at work. With two, one slow page does not delay the next. */
 const THREADS = 2;
-/** Those who wait at most; their jobs hold what they bring in memory anyway. */
+/** Maximum number of waiting callers. Their jobs hold their input in memory in any case. */
 const MAX_WAITING = 128;
-/** A thread without work ends after this. */
+/** A thread without work ends after this time, in milliseconds. */
 const IDLE_MS = 30_000;
 
-/** Makes a pool; no thread is started before there is work. */
+/** Creates a pool. No thread is started before there is work. */
 export function createPool<T extends Pooled>({ start, clock }: PoolOptions<T>): Pool<T> {
   const turns = createTurns(THREADS);
   const idle: { readonly thread: T; readonly timer: NodeJS.Timeout }[] = [];

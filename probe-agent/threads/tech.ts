@@ -6,9 +6,9 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TechFound, TechPort, TechQuestion, TechUnknown } from "#probe-agent/toolkit/tech.ts";
 import { cancelled } from "#probe-agent/threads/cancelled.ts";
 import type { Pool } from "#probe-agent/threads/pool.ts";
-import { LOOK_MS, type ThreadEnd } from "#probe-agent/threads/thread.ts";
+import { CHECK_INTERVAL_MS, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
-/** What the search for technologies is made with. */
+/** Dependencies of the search for technologies. */
 interface TechOptions {
   readonly clock: Pick<Clock, "monotonic">;
   readonly threads: Pool<AnalysisThread>;
@@ -16,21 +16,24 @@ interface TechOptions {
   readonly rules: RuleData;
 }
 
-/** One rule held the thread up, or the page as a whole did. */
+/** Why a search was ended: one rule blocked the thread, or the whole page took too long. */
 type HeldUp = { readonly kind: "stuck"; readonly rule: string } | { readonly kind: "too_slow" };
 type SearchEnd = ThreadEnd<ThreadAnswer<TechReport>, HeldUp>;
 
-/** A rule that took too long is left out for this time, milliseconds: a hostile page may have been the reason. */
+/**
+ * A rule that took too long is left out for this time, in milliseconds. It is not removed for good, because a hostile
+ * page may have been the reason.
+ */
 const SUSPENDED_MS = 10 * 60_000;
-/** Less than this is not worth a start. */
+/** With less time than this, in milliseconds, a search is not started. */
 const LEAST_MS = 100;
-/** Looks at which one test of one rule may be found at work: about a second of its own. */
-const MAX_LOOKS = 10;
-/** Kept back for a thread that notices its own time to be over. */
+/** Number of successive checks that may find the same test of the same rule running: about one second. */
+const MAX_CHECKS = 10;
+/** Extra time for a thread that notices by itself that its time has ended, in milliseconds. */
 const GRACE_MS = 500;
 const TOO_LATE: SearchEnd = { kind: "given_up", why: { kind: "too_slow" } };
 
-/** Makes the search of an agent; each job's port ends with its job. */
+/** Creates the search of an agent. Each job's port ends with its job. */
 export function createTech({ clock, threads, rules }: TechOptions): (limits: JobLimits) => TechPort {
   const names = rules.technologies.map(([name]) => name);
   const suspended = new Map<string, number>();
@@ -43,15 +46,15 @@ export function createTech({ clock, threads, rules }: TechOptions): (limits: Job
   async function search(question: TechQuestion, until: number, signal: AbortSignal): Promise<TechFound | TechUnknown> {
     const { page, raw = null, withSystem = false } = question;
     const found = await threads.use<TechFound | TechUnknown>({ until, signal }, async (borrow) => {
-      // Once for each rule that holds it up, as long as there is time.
+      // Runs again after each rule that blocked it, while there is time.
       for (;;) {
         const skip = suspendedNow();
         const end = await borrow<SearchEnd>(async (thread) => {
           const budgetMs = until - clock.monotonic();
           if (budgetMs < LEAST_MS) return TOO_LATE;
-          const look = createLooker(thread.place, names, budgetMs + GRACE_MS);
+          const check = createCheck(thread.place, names, budgetMs + GRACE_MS);
           const order = { kind: "technologies", page, raw, withSystem, budgetMs, skip } as const;
-          return (await thread.run({ order, look })) as SearchEnd;
+          return (await thread.run({ order, check })) as SearchEnd;
         });
         if (end === null) return { ok: false, reason: "broken" };
         if (end.kind === "answered") return { ok: true, ...reportOf(end.answer), suspended: skip };
@@ -72,27 +75,28 @@ export function createTech({ clock, threads, rules }: TechOptions): (limits: Job
   });
 }
 
-/** What was thrown there is thrown here: a bug, which the job's log tells of. */
+/** Returns the report, or rethrows an error of the thread: a bug, which the job's log reports. */
 function reportOf(answer: ThreadAnswer<TechReport>): TechReport {
   if (!answer.ok) throw answer.error;
   return answer.report;
 }
 
 /**
- * Looks at a thread: which rule it is stuck at, too_slow, or null where all is well. It counts looks, not the clock: a
- * process that was stopped for a while, or has no turn, blames no rule for it.
+ * Creates the check of a thread at work. It returns the rule that blocks the thread, too_slow, or null if neither
+ * applies. It counts checks instead of reading the clock, so that no rule is blamed when the process was stopped for a
+ * while or got no processor time.
  */
-function createLooker(place: Int32Array, names: readonly string[], limitMs: number): () => HeldUp | null {
+function createCheck(place: Int32Array, names: readonly string[], limitMs: number): () => HeldUp | null {
   let last = Atomics.load(place, PROGRESS.step);
   let same = 0;
-  let looks = 0;
+  let checks = 0;
   return () => {
-    looks += 1;
+    checks += 1;
     const step = Atomics.load(place, PROGRESS.step);
     const rule = Atomics.load(place, PROGRESS.rule);
     same = step === last ? same + 1 : 0;
     last = step;
-    if (rule !== NO_RULE && same >= MAX_LOOKS) return { kind: "stuck", rule: names[rule] ?? "" };
-    return looks * LOOK_MS >= limitMs ? { kind: "too_slow" } : null;
+    if (rule !== NO_RULE && same >= MAX_CHECKS) return { kind: "stuck", rule: names[rule] ?? "" };
+    return checks * CHECK_INTERVAL_MS >= limitMs ? { kind: "too_slow" } : null;
   };
 }

@@ -1,53 +1,56 @@
 import { Worker } from "node:worker_threads";
 
-/** What a thread is made of. */
+/** Settings of a thread. */
 interface ThreadOptions {
-  /** Its program: says one thing when it is ready, then answers each order with one message. */
+  /** Its program. It sends one message when it is ready and then answers each order with one message. */
   readonly entry: URL;
-  /** What the program finds in `workerData`. */
+  /** Value of `workerData` in the program. */
   readonly data?: unknown;
-  /** Megabytes of its heap; more ends the thread, not the agent. */
+  /** Heap limit in megabytes. Exceeding it ends the thread, not the agent. */
   readonly heapMb: number;
 }
 
 /**
- * How one order ended. given_up: `look` said why; out_of_memory and broken are the thread's own ends. After anything
- * but an answer the thread is gone.
+ * How one order ended. given_up: `check` returned the reason. out_of_memory and broken: the thread ended by itself.
+ * After anything but an answer, the thread has ended.
  */
 export type ThreadEnd<Answer, Why> =
   | { readonly kind: "answered"; readonly answer: Answer }
   | { readonly kind: "given_up"; readonly why: Why }
   | { readonly kind: "out_of_memory" | "broken" };
 
-/** An order, and how it is watched from outside. */
+/** An order and its check from outside. */
 export interface Order<Why> {
-  /** Copied, about 1 ms for 5 MB, so that it can be given again. */
+  /** Copied into the thread (about 1 ms for 5 MB), so that it can be run again. */
   readonly order: unknown;
-  /** Called every LOOK_MS; anything but null ends the thread. */
-  look(this: void): Why | null;
+  /** Called every CHECK_INTERVAL_MS. A result other than null ends the thread. */
+  check(this: void): Why | null;
 }
 
-/** A thread that is up. */
+/** A running thread. */
 export interface Thread<Hello, Answer> {
-  /** What it said when it was ready. */
+  /** The message that the thread sent when it was ready. */
   readonly hello: Hello;
-  /** Whether it can still be given work. */
+  /** Whether the thread can still be given work. */
   alive(): boolean;
-  /** One order at a time. */
+  /** Runs one order. Only one order at a time. */
   run<Why>(order: Order<Why>): Promise<ThreadEnd<Answer, Why>>;
   end(): void;
 }
 
-/** Between two looks at a thread at work, milliseconds. */
-export const LOOK_MS = 100;
-/** Megabytes for what lives short; part of no other limit. */
+/** Interval between two checks of a thread at work, in milliseconds. */
+export const CHECK_INTERVAL_MS = 100;
+/** Heap for short-lived objects, in megabytes. Not part of any other limit. */
 const YOUNG_MB = 12;
-/** A thread is ready within this time. */
+/** Time within which a thread must be ready, in milliseconds. */
 const START_MS = 10_000;
 
 type Heard = { readonly kind: "message"; readonly message: unknown } | { readonly kind: "out_of_memory" | "broken" };
 
-/** Starts a thread; null where it does not come up. It never keeps the process alive and sees no environment. */
+/**
+ * Starts a thread; null if it cannot be started. The thread does not keep the process alive and has an empty
+ * environment.
+ */
 export async function startThread<Hello, Answer>({
   entry,
   data,
@@ -93,19 +96,19 @@ export async function startThread<Hello, Answer>({
     hello: first.message as Hello,
     alive: () => alive,
     end,
-    async run<Why>({ order, look }: Order<Why>) {
+    async run<Why>({ order, check }: Order<Why>) {
       const { promise, resolve } = Promise.withResolvers<ThreadEnd<Answer, Why>>();
       hear = (heard) =>
         resolve(
           heard.kind === "message" ? { kind: "answered", answer: heard.message as Answer } : { kind: heard.kind },
         );
-      // Throws where the order cannot be cloned: a bug of the caller's, after which nothing is left running.
+      // Throws if the order cannot be cloned. That is a bug of the caller; nothing is left running.
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage(order);
       const timer = setInterval(() => {
-        const why = look();
+        const why = check();
         if (why !== null) resolve({ kind: "given_up", why });
-      }, LOOK_MS);
+      }, CHECK_INTERVAL_MS);
       const result = await promise;
       clearInterval(timer);
       hear = () => undefined;

@@ -1,10 +1,10 @@
-/** Lets a few in at once; the others wait in order. */
+/** Limits the number of concurrent users. The others wait in order. */
 export interface Turns {
-  /** Resolves with the way to leave, or with null where the signal aborts first. */
+  /** Resolves with a function that ends the turn, or with null if the signal aborts first. */
   take(signal: AbortSignal): Promise<(() => void) | null>;
 }
 
-/** Makes a queue in front of `atOnce` places. */
+/** Creates a queue in front of `atOnce` places. */
 export function createTurns(atOnce: number): Turns {
   let inside = 0;
   const waiting = new Set<() => void>();

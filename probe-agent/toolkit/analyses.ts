@@ -1,22 +1,29 @@
 import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 
 /**
- * Why there is no report: busy (others were first until the time was over), too_slow, out_of_memory, cancelled (the job
- * ended), broken (no thread came up, or two ended on it).
+ * Why there is no report: busy (other jobs were first until the time ended), too_slow, out_of_memory, cancelled (the
+ * job ended), broken (no thread could be started, or two of them ended while they worked on it).
  */
-export interface Unanalysed {
+export interface AnalysisFailure {
   readonly ok: false;
   readonly reason: "busy" | "too_slow" | "out_of_memory" | "cancelled" | "broken";
 }
 
 /** A report, or why there is none. */
-export type Analysed<Report> = { readonly ok: true; readonly report: Report } | Unanalysed;
+export type AnalysisResult<Report> = { readonly ok: true; readonly report: Report } | AnalysisFailure;
 
 /**
- * Analyses of what strangers send. What is small is analysed at once; what is large in a thread of its own, where it
- * holds up neither the other jobs nor the agent's beats.
+ * Analyses of untrusted input. Small input is analysed immediately. Large input is analysed in a separate thread, where
+ * it delays neither the other jobs nor the agent's heartbeats.
  */
 export interface AnalysesPort {
-  /** `ms`: the longest it may be at work, default 8000; others may be first, for as long as the job lasts. */
-  run<Name extends AnalysisName>(name: Name, input: InputOf<Name>, ms?: number): Promise<Analysed<ReportOf<Name>>>;
+  /**
+   * Runs one analysis. `ms` is the maximum duration of the analysis itself (default: 8000). Other analyses may be
+   * first, and the wait for them is limited only by the job's time.
+   */
+  run<Name extends AnalysisName>(
+    name: Name,
+    input: InputOf<Name>,
+    ms?: number,
+  ): Promise<AnalysisResult<ReportOf<Name>>>;
 }

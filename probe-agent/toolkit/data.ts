@@ -4,36 +4,50 @@ import type { NetworkOwner, Place } from "#probe-agent/analysis/registry/geo.ts"
 import type { ResolverEntry } from "#shared/settings/resolvers.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 
-/** What a database of the operator says of itself. */
+/** Description of a database of the operator, from its metadata. */
 export interface DatabaseInfo {
-  /** Its type, as it names itself. */
+  /** Type of the database, as it names itself. */
   readonly source: string;
-  /** When it was built, Unix seconds. */
+  /** Build time, in Unix seconds. */
   readonly build_epoch: number;
-  /** A note on its licence; null where there is none, as in the format itself. */
+  /** A note on its licence; null if there is none, as in the format itself. */
   readonly licence: string | null;
 }
 
-/** The operator's data files (settings) and the small tables that are built in. Nothing here does I/O when asked. */
+/** The operator's data files (settings) and the small built-in tables. Lookups do no I/O. */
 export interface DataPort {
-  /** Where an address is thought to be; null: the operator has brought no database of places (VANTAGE_GEO_DB). */
+  /**
+   * Finds the estimated place of an address; null if the operator has configured no database of places
+   * (VANTAGE_GEO_DB).
+   */
   geo(ip: string): { readonly database: DatabaseInfo; readonly place: Place | null } | null;
-  /** Who runs its network; null: no database of networks (VANTAGE_ASN_DB). `prefix` is the length of the block, bits. */
+  /**
+   * Finds the owner of an address's network; null without a database of networks (VANTAGE_ASN_DB). `prefix` is the
+   * prefix length in bits.
+   */
   asn(ip: string): {
     readonly database: DatabaseInfo;
     readonly owner: NetworkOwner | null;
     readonly prefix: number | null;
   } | null;
-  /** Public resolvers that propagation asks: the operator's list, or the one that is built in. */
+  /** Public resolvers that propagation queries: the operator's list, or the built-in one. */
   readonly resolvers: readonly ResolverEntry[];
-  /** The operator has brought Chromium's HSTS preload list; without one `hstsPreload` knows nothing. */
+  /**
+   * Whether the operator has configured Chromium's HSTS preload list. Without one, `hstsPreload` returns null for every
+   * host.
+   */
   readonly hasHstsPreload: boolean;
-  /** How browsers force HTTPS on a host (lower-case name) before they have ever been there; null: they do not, or no list. */
+  /**
+   * Finds how browsers force HTTPS on a host (lower-case name) before the first visit; null if they do not, or if there
+   * is no list.
+   */
   hstsPreload(host: string): { readonly include_subdomains: boolean } | null;
-  /** How technologies are told: the operator's rules, or the ones that are built in. */
+  /** Rules that detect technologies: the operator's, or the built-in ones. */
   readonly techRules: RuleData;
-  /** Crawlers of AI services: the operator's list, or the one that is built in. */
+  /** Crawlers of AI services: the operator's list, or the built-in one. */
   readonly aiBots: readonly AiBot[];
-  /** Certificate transparency logs by id (base64); null: the operator has brought no list of them (VANTAGE_CT_LOG_LIST). */
+  /**
+   * Certificate transparency logs by id (base64); null if the operator has configured no list (VANTAGE_CT_LOG_LIST).
+   */
   readonly ctLogs: CtLogs;
 }

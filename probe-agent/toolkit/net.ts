@@ -11,20 +11,20 @@ import type { TlsPort } from "#probe-agent/port/tls.ts";
 import type { WhoisPort } from "#probe-agent/port/whois.ts";
 
 /**
- * Everything an implementation may do to the world. Implementations fetch through it and analyse with pure
- * functions; nothing under probe-agent/tools or probe-agent/analysis opens a socket, reads a clock or a file.
+ * Everything that a tool's implementation can access outside itself. Implementations fetch through it and analyse with
+ * pure functions. Nothing under probe-agent/tools or probe-agent/analysis opens a socket or reads a clock or a file.
  */
 export interface Net {
-  /** Aborts at the job's deadline and when the caller cancels; every port below obeys it by itself. */
+  /** Aborts at the job's deadline and when the caller cancels. Every port below already observes it. */
   readonly signal: AbortSignal;
   /** Milliseconds left until the deadline, never negative. */
   remainingMs(): number;
-  /** The control plane's time carried on by the monotonic clock. */
+  /** Returns the control plane's time, advanced by the monotonic clock. */
   now(): Date;
-  /** Milliseconds with a fraction; for durations. */
+  /** Monotonic milliseconds with a fraction, for durations. */
   monotonic(): number;
   random(count: number): Uint8Array;
-  /** Live progress of a running check (an echo reply, a hop, a resolver's answer), at most 16 KB. */
+  /** Sends live progress of a running check (an echo reply, a hop, a resolver's answer), at most 16 KB. */
   emit(event: ProgressEvent): void;
   readonly http: HttpPort;
   readonly dns: DnsPort;
@@ -37,34 +37,37 @@ export interface Net {
   readonly smtp: SmtpPort;
   readonly analyses: AnalysesPort;
   readonly tech: TechPort;
-  /** Null where the agent has no browser (capability browser). */
+  /** null if the agent has no browser (capability browser). */
   readonly browser: BrowserPort | null;
   readonly services: Services;
-  /** The operator's data files and the small tables that are built in. */
+  /** The operator's data files and the small built-in tables. */
   readonly data: DataPort;
-  /** Where DNSSEC validation begins (VANTAGE_TRUST_ANCHORS); the root's of IANA where the operator names none. */
+  /** Trust anchors of DNSSEC validation (VANTAGE_TRUST_ANCHORS). Default: IANA's anchors of the root. */
   readonly trustAnchors: readonly TrustAnchor[];
 }
 
-/** One live event: `kind` names it ("reply", "hop", ...), `data` has the shape of the result's own rows. */
+/** One live event. `kind` names it ("reply", "hop", ...). `data` has the shape of a row of the result. */
 export interface ProgressEvent {
   readonly kind: string;
   readonly data: unknown;
 }
 
-/** Outside sources (settings). URLs have no slash at their end; all are the operator's own: `trusted`. */
+/**
+ * External services from the settings. URLs have no trailing slash. All belong to the operator, so requests to them are
+ * `trusted`.
+ */
 export interface Services {
   /** `/dns.json`, `/ipv4.json`, `/ipv6.json`, `/asn.json` are appended (RFC 9224). */
   readonly rdapBootstrapUrl: string;
-  /** Where WHOIS begins; null: with IANA's referral. */
+  /** First WHOIS server to ask; null to start with IANA's referral. */
   readonly whoisServer: { readonly host: string; readonly port: number } | null;
-  /** Team Cymru's zones: origin (IPv4), origin6, asn. */
+  /** Team Cymru's DNS zones: origin (IPv4), origin6, asn. */
   readonly cymruZones: { readonly origin: string; readonly origin6: string; readonly asn: string };
   readonly waybackUrl: string;
   readonly waybackCdxUrl: string;
   readonly psiUrl: string;
   readonly psiKey: string | null;
   readonly greencheckUrl: string;
-  /** Passive DNS in Common Output Format; null: none. */
+  /** Passive DNS service with Common Output Format; null if there is none. */
   readonly pdnsUrl: string | null;
 }

@@ -3,42 +3,42 @@ import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
-/** A page to look at. */
+/** A page to search for technologies. */
 export interface TechQuestion {
-  /** What shows its technologies; its HTML may be in `raw` in the place of `html`. */
+  /** The parts of the page that show its technologies. Its HTML can be in `raw` instead of `html`. */
   readonly page: TechPage;
   readonly raw?: RawPage;
-  /** Also read what shows the content management system; needs `raw`. */
+  /** Whether to also look for evidence of the content management system. Requires `raw`. */
   readonly withSystem?: boolean;
 }
 
-/** What a page was found to use, and what was left out. */
+/** Technologies of a page, and the parts of the search that were left out. */
 export interface TechFound {
   readonly ok: true;
   readonly technologies: readonly Technology[];
-  /** What shows the content management system; null unless asked for. */
+  /** Evidence of the content management system; null unless requested. */
   readonly system: CmsReport | null;
-  /** The page has more than is looked at: bytes or nodes. */
+  /** Whether the page has more bytes or nodes than the search covers. */
   readonly truncated: boolean;
-  /** Names of rules that are left alone for a while since they took too long. */
+  /** Names of rules that are suspended because they took too long. */
   readonly suspended: readonly string[];
-  /** Rules there was no time for. */
+  /** Number of rules that there was no time for. */
   readonly unfinished: number;
-  /** Patterns of the operator's or the built-in rules that cannot be used. */
+  /** Number of patterns of the operator's or the built-in rules that cannot be used. */
   readonly unusable: number;
 }
 
 /**
- * Why a page was not looked at: busy (others were first until its time was over), too_slow, out_of_memory, cancelled (the
- * job ended), broken (the rules could not be run at all).
+ * Why a page was not searched: busy (other jobs were first until its time ended), too_slow, out_of_memory, cancelled
+ * (the job ended), broken (the rules could not be run at all).
  */
 export interface TechUnknown {
   readonly ok: false;
   readonly reason: "busy" | "too_slow" | "out_of_memory" | "cancelled" | "broken";
 }
 
-/** Fingerprints of pages, made in threads of their own: neither a page nor a rule can hold the agent up. */
+/** Technology detection in separate threads, so that neither a page nor a rule can block the agent. */
 export interface TechPort {
-  /** At most `ms` from now, waiting included. */
+  /** Searches a page for at most `ms` milliseconds, including the wait for a turn. */
   detect(question: TechQuestion, ms: number): Promise<TechFound | TechUnknown>;
 }

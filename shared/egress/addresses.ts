@@ -1,7 +1,10 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { listOf, parseRanges, translated } from "#shared/egress/ranges.ts";
 
-/** IPv4 ranges outside the public internet (IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own service). */
+/**
+ * IPv4 ranges outside the public internet (IANA IPv4 Special-Purpose Address Registry, multicast, a cloud's own
+ * service).
+ */
 const REFUSED_IPV4 = parseRanges([
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private
@@ -21,10 +24,10 @@ const REFUSED_IPV4 = parseRanges([
   "240.0.0.0/4", // reserved, broadcast
 ]);
 
-/** Global unicast, and NAT64, for which the embedded IPv4 address decides. */
+/** Global unicast, and NAT64, where the embedded IPv4 address decides. */
 const OPEN_IPV6 = parseRanges(["2000::/3", "64:ff9b::/96"]);
 
-/** Parts of global unicast that are no hosts on the internet, or that embed an IPv4 address. */
+/** Parts of global unicast that have no hosts on the internet, or that embed an IPv4 address. */
 const REFUSED_IPV6 = parseRanges([
   "2001::/23", // IETF protocol assignments: Teredo, ORCHID, benchmarking
   "2001:db8::/32", // documentation
@@ -32,14 +35,19 @@ const REFUSED_IPV6 = parseRanges([
   "3fff::/20", // documentation
 ]);
 
-/** An IPv4-mapped address is a second spelling that would bypass the rule for the IPv4 address: no list allows it. */
+/**
+ * An IPv4-mapped address is a second spelling that would bypass the rule for the IPv4 address, so no list allows it.
+ */
 const MAPPED = listOf("ipv6", parseRanges(["::ffff:0:0/96"]));
 
 const refused4 = listOf("ipv4", REFUSED_IPV4);
 const open6 = listOf("ipv6", OPEN_IPV6);
 const refused6 = listOf("ipv6", [...REFUSED_IPV6, ...translated(REFUSED_IPV4)]);
 
-/** Returns the family of a plain literal. null with a zone, which names a local interface, never a host on the internet. */
+/**
+ * Returns the family of a plain literal; null if it has a zone, which names a local interface and never a host on the
+ * internet.
+ */
 export function literalFamily(ip: string): "ipv4" | "ipv6" | null {
   if (isIPv4(ip)) return "ipv4";
   return isIPv6(ip) && !ip.includes("%") ? "ipv6" : null;
@@ -58,7 +66,10 @@ export function createAddressRule(opened: readonly string[]): (ip: string) => bo
   return opened.length === 0 ? isPublic : (ip) => isPublic(ip) || isListed(ip);
 }
 
-/** Creates a test whether ranges contain an address; false for anything but a plain literal. Throws a RangeError on an invalid range. */
+/**
+ * Creates a test whether ranges contain an address; false for anything but a plain literal. Throws a RangeError on an
+ * invalid range.
+ */
 export function createListRule(listed: readonly string[]): (ip: string) => boolean {
   const ranges = parseRanges(listed);
   if (ranges.length === 0) return () => false;

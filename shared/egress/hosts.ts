@@ -13,7 +13,10 @@ const MAX_RAW = 1024;
 // Characters that the URL host parser decodes, strips or cuts at, and those that no host contains.
 const UNUSABLE = /[\p{Cc}\s%/\\?#@]/u;
 
-/** Reads the host of a parsed http(s) URL: IPv6 in brackets, IPv4 in dotted decimal. null if it is no DNS name. */
+/**
+ * Reads the host of a parsed http(s) URL: IPv6 in brackets, IPv4 in dotted decimal. Returns null if it is not a DNS
+ * name.
+ */
 export function readUrlHost(hostname: string): Host | null {
   if (hostname.startsWith("[")) return { kind: "literal", ip: hostname.slice(1, -1) };
   if (isIPv4(hostname)) return { kind: "literal", ip: hostname };

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 
-/** Longest name in presentation form without final dot (RFC 1035 section 2.3.4: 255 octets on the wire). */
+/** Maximum length of a name in presentation form without final dot (RFC 1035 section 2.3.4: 255 octets on the wire). */
 const MAX_NAME = 253;
 
 // Names in use have hyphens at any position and underscores; other characters are rejected.
@@ -19,12 +19,12 @@ export function isLocalName(name: string): boolean {
   return LOCAL_SUFFIXES.some((suffix) => isBelow(name, suffix));
 }
 
-/** Decides whether a name may be used; `connects`: for connections, not only for lookups. */
+/** Reports whether a name is allowed. `connects` is true for connections and false for lookups. */
 type NameRule = (name: string, connects: boolean) => boolean;
 
 /**
  * Creates the name rule with allowed suffixes (VANTAGE_ALLOW_NAMES: "lab", ".lab" and "*.lab" are equivalent). Throws a
- * RangeError on an invalid name. A single label is a host of the search domain and is refused for connections.
+ * RangeError on an invalid name. A single label is a host of the search domain, so connections to it are refused.
  */
 export function createNameRule(opened: readonly string[]): NameRule {
   const isListed = createSuffixRule(opened);

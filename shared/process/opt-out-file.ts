@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { stat, readFile } from "node:fs/promises";
 import type { Denials } from "#shared/egress.ts";
-import { NOBODY_OPTED_OUT, parseOptOut, type ReadOptOut } from "#shared/opt-out.ts";
+import { NO_OPT_OUTS, parseOptOut, type ReadOptOut } from "#shared/opt-out.ts";
 
 const CHECK_EVERY_MS = 10_000;
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -21,7 +21,7 @@ type OpenOptOutFile =
  * new content is unusable, calls `warn` and keeps the previous list.
  */
 export function openOptOutFile(path: string | null, warn: (line: string) => void): OpenOptOutFile {
-  if (path === null) return { ok: true, optOut: { ...NOBODY_OPTED_OUT, close: () => {} } };
+  if (path === null) return { ok: true, optOut: { ...NO_OPT_OUTS, close: () => {} } };
   let current: Denials;
   let seen: string;
   try {

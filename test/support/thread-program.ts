@@ -1,11 +1,11 @@
-// The program of a thread under test: does as it is told.
+// Program of a thread under test. It runs the orders that a test sends.
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What a test can have a thread do. */
+/** Orders that a test can send to the thread. */
 export type ThreadOrder =
   | { readonly do: "echo"; readonly value: unknown }
   | { readonly do: "spin" | "hoard" | "leave" }
-  /** Ends the thread as long as the shared number is above 0, which each end lowers; then echoes. */
+  /** Ends the thread while the shared number is above 0 (each end decrements it), then echoes. */
   | { readonly do: "leave-while"; readonly left: SharedArrayBuffer };
 
 function run(order: ThreadOrder): unknown {

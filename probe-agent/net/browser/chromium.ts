@@ -7,11 +7,11 @@ export interface OpenBrowser {
   readonly page: Page;
   /** The page's DevTools session, for functions that playwright lacks. */
   readonly devtools: CDPSession;
-  /** "156.0.8078.79". */
+  /** Version of the browser, e.g. "156.0.8078.79". */
   readonly version: string;
-  /** Id of its main process, which leads its own process group. */
+  /** Id of the main process, which leads its own process group. */
   readonly pid: number;
-  /** All its processes. */
+  /** Returns the ids of all processes of the browser. */
   processes(): Promise<number[]>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promis
 async function openPage(browser: Browser, { conditions, userAgent }: BrowserOrder): Promise<Page> {
   const { width, height, deviceScaleFactor, mobile } = conditions;
   const [major = ""] = browser.version().split(".");
-  // The devices Lighthouse names (core/config/constants.js), and who really asks.
+  // The devices that Lighthouse names (core/config/constants.js), followed by our own product.
   const platform = mobile ? "Linux; Android 11; moto g power (2022)" : "Macintosh; Intel Mac OS X 10_15_7";
   const product = `Chrome/${major}.0.0.0${mobile ? " Mobile" : ""} Safari/537.36`;
   const context = await browser.newContext({

@@ -24,10 +24,10 @@ const REASONS: readonly (readonly [word: RegExp, stage: Stage, reason: string, m
   [/ABORTED|INVALID_RESPONSE|BLOCKED/, "response", "no_document", "the response is not a page that a browser can show"],
 ];
 
-/** Returns why a document did not load: the gate's failure for its destination, else Chromium's error. */
+/** Returns why a document did not load: the gate's failure for its destination, otherwise Chromium's error. */
 export function documentFailure(error: string, url: string, gate: Pick<Gate, "obstacle">): Outcome<never> {
   const { hostname, port, protocol } = URL.parse(url) ?? { hostname: "", port: "", protocol: "" };
-  // Chromium redirects to other schemes and ports it will not speak to by itself: that is a refusal too.
+  // Chromium itself refuses redirects to other schemes and to blocked ports. That is reported as refused too.
   if (/UNSAFE_PORT/.test(error)) return refused;
   const obstacle = gate.obstacle(hostname.replace(/^\[|\]$/g, ""), Number(port || (protocol === "https:" ? 443 : 80)));
   if (obstacle !== null) return obstacle;

@@ -1,10 +1,11 @@
 /**
- * Flags of a browser that may reach nothing but its gate (`port`, a SOCKS5 proxy on loopback) and keeps nothing. Those
- * that playwright passes by itself (profile, pipe, no extensions, sync, updates or background traffic) stand beside them.
+ * Returns the flags of a browser that can reach only its gate (`port`, a SOCKS5 proxy on loopback) and stores nothing.
+ * playwright adds other flags itself (profile, pipe, no extensions, sync, updates or background traffic).
  */
 export function browserFlags(port: number): string[] {
   return [
-    // All traffic to the gate, loopback too; names are resolved only there (Chromium's own advice for SOCKS).
+    // Sends all traffic to the gate, including loopback. Names are resolved only there (Chromium's own advice for
+    // SOCKS).
     `--proxy-server=socks5://127.0.0.1:${port}`,
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -33,7 +34,7 @@ export function browserFlags(port: number): string[] {
   ];
 }
 
-/** Environment of the browser and its wrapper script: nothing of the agent's. */
+/** Returns the environment of the browser and its wrapper script. It contains nothing of the agent's environment. */
 export function browserEnvironment(folder: string): Record<string, string> {
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",

@@ -6,11 +6,11 @@ import { createUpstreams, type UpstreamOptions } from "#probe-agent/net/browser/
 
 /** Network limits of one browser. */
 export interface GateBounds {
-  /** Octets in both directions together. */
+  /** Maximum number of octets, both directions together. */
   readonly bytes: number;
   readonly connections: number;
   readonly atOnce: number;
-  /** Longest wait for the handshake, and for the connection to the destination, milliseconds each. */
+  /** Maximum wait for the handshake, and for the connection to the destination, in milliseconds each. */
   readonly patienceMs: number;
 }
 
@@ -25,18 +25,18 @@ interface GateOptions extends Omit<UpstreamOptions, "patienceMs"> {
 /** The only connection of a browser to the network. */
 export interface Gate {
   readonly port: number;
-  /** Why the last connection to that destination failed; null if it succeeded or was never requested. */
+  /** Returns why the last connection to that destination failed; null if it succeeded or was never requested. */
   obstacle(host: string, port: number): Outcome<never> | null;
-  /** Number of connections refused by the egress rules. */
+  /** Returns the number of connections refused by the egress rules. */
   refusals(): number;
-  /** Reports whether a limit was reached; from then on the gate passes nothing. */
+  /** Reports whether a limit was reached. From then on the gate passes nothing. */
   cut(): boolean;
-  /** Requested destinations, host:port, at most 1000. */
+  /** Returns the requested destinations as host:port, at most 1000. */
   asked(): readonly string[];
   close(): void;
 }
 
-/** Destinations whose outcome is kept. */
+/** Maximum number of destinations whose outcome is kept. */
 const MAX_DESTINATIONS = 1000;
 
 /**

@@ -1,6 +1,6 @@
 import type { CDPSession, Request } from "playwright-core";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
-import type { FromBrowser, SeenLoad } from "#probe-agent/net/browser/messages.ts";
+import type { FromBrowser, MeasuredLoad } from "#probe-agent/net/browser/messages.ts";
 import {
   blockingTime,
   OBSERVE,
@@ -19,17 +19,20 @@ interface Time {
 
 type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "crashed" | "broken" }>;
 
-/** How long network and processor must be idle, milliseconds (Lighthouse waits 5.25 s where it throttles for real; a caller waits here). */
+/**
+ * How long network and processor must be idle, in milliseconds. Lighthouse waits 5.25 s with real throttling; here a
+ * caller waits.
+ */
 const QUIET_MS = 2000;
-/** Most open requests of an idle page: streams and long polls never end. */
+/** Maximum number of open requests of an idle page. Streams and long polls never end. */
 const QUIET_REQUESTS = 2;
-/** A page that paints nothing is left at this time after its load event. */
+/** Time after the load event, in milliseconds, at which the measurement of a page that paints nothing ends. */
 const NO_PAINT_MS = 5000;
 const LOOK_EVERY_MS = 200;
-/** Most requests counted. */
+/** Maximum number of requests counted. */
 const MAX_REQUESTS = 5000;
 
-/** Loads the page and observes it until it is idle or the time is over. */
+/** Loads the page and observes it until it is idle or the time ends. */
 export async function loadPage(browser: OpenBrowser, url: string, budgetMs: number, time: Time): Promise<End> {
   const { page, devtools } = browser;
   const until = time.now() + budgetMs;
@@ -57,10 +60,10 @@ export async function loadPage(browser: OpenBrowser, url: string, budgetMs: numb
   const { seen, quiet } = await untilQuiet(watched, traffic, until, time);
   if (crashed) return { kind: "crashed" };
   if (seen === null) return { kind: "no_document", error: "net::ERR_TIMED_OUT", url: page.url() };
-  // Its scripts went on to a place that could not be had: what stands there is Chromium's own page.
+  // Its scripts navigated to an address that could not be loaded, so the document is Chromium's own error page.
   if (!/^https?:/.test(seen.url))
     return { kind: "no_document", error: "net::ERR_ABORTED", url: traffic.documentUrl() ?? url };
-  const load: SeenLoad = {
+  const load: MeasuredLoad = {
     finalUrl: seen.url,
     status: traffic.status(),
     ttfbMs: rounded(seen.ttfb),
@@ -81,11 +84,11 @@ interface Traffic {
   readonly loaded: Record<LoadedKind, { requests: number; bytes: number }>;
   failed(): number;
   inFlight(): number;
-  /** Time of the last network activity. */
+  /** Returns the time of the last network activity. */
   lastChange(): number;
-  /** HTTP status of the newest document. */
+  /** Returns the HTTP status of the newest document. */
   status(): number | null;
-  /** The last URL that the main frame requested. */
+  /** Returns the last URL that the main frame requested. */
   documentUrl(): string | null;
 }
 
@@ -122,7 +125,7 @@ function watchTraffic({ page, devtools }: OpenBrowser, time: Time): Traffic {
   };
   const isDocument = (request: Request): boolean =>
     request.isNavigationRequest() && request.frame() === page.mainFrame();
-  // A response in progress is activity; a silent stream is not.
+  // Data of a response is activity; a stream that sends nothing is not.
   devtools.on("Network.dataReceived", () => {
     changed = time.now();
   });

@@ -1,14 +1,15 @@
-// One browser for one page in its own process: the agent can end both, whatever the page does.
+// Program that runs one browser for one page. As it is a separate process, the agent can end it and the browser
+// whatever the page does.
 import { setTimeout as sleep } from "node:timers/promises";
 import { openBrowser } from "#probe-agent/net/browser/chromium.ts";
 import { loadPage } from "#probe-agent/net/browser/load.ts";
 import { anonymousMemory } from "#probe-agent/net/browser/memory.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 
-/** Most memory of one page; a heavy page uses 500 MB. */
+/** Maximum memory of one page. A heavy page uses 500 MB. */
 const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
 const LOOK_EVERY_MS = 500;
-/** Part of the time limit kept for the result, milliseconds. */
+/** Part of the time limit that is kept for the result, in milliseconds. */
 const RESERVE_MS = 500;
 
 const time = { now: () => performance.now(), sleep: (ms: number) => sleep(Math.max(0, ms)) };
@@ -39,5 +40,5 @@ process.once("message", (order: BrowserOrder) => {
     .catch((error: unknown) => say({ kind: "broken", message: String(error).slice(0, 500) }))
     .finally(() => process.exit(0));
 });
-// The agent is gone: exit too; playwright ends the browser at exit.
+// The agent has exited, so this process exits too. playwright ends the browser at exit.
 process.on("disconnect", () => process.exit(0));

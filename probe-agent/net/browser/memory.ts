@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** Returns the private memory of some processes, bytes; 0 if the system does not report it (no /proc). */
+/** Returns the private memory of some processes in bytes; 0 if the system does not report it (no /proc). */
 export async function anonymousMemory(pids: readonly number[]): Promise<number> {
   const sizes = await Promise.all(
     pids.map(async (pid) => {

@@ -1,10 +1,10 @@
-/** Name of the world, apart from the page's own scripts, in which the observers live. */
+/** Name of the isolated world of the observers. The page's own scripts cannot access it. */
 export const WORLD = "vantage";
 
 /**
- * Runs at the start of every document, in a world of its own: what the page does to its globals does not reach it.
- * Layout shifts are summed as Web Vitals does: the largest session window, gaps below 1 s, 5 s at most, none of those
- * that follow input.
+ * Script that runs at the start of every document in an isolated world, so that the page's changes to its globals do
+ * not affect it. Layout shifts are summed as in Web Vitals: the largest session window, with gaps below 1 s, 5 s at
+ * most, without shifts that follow input.
  */
 export const OBSERVE = `(() => {
   if (globalThis.seen !== undefined) return;
@@ -35,7 +35,7 @@ export const OBSERVE = `(() => {
   }
 })();`;
 
-/** What the observers hold, evaluated in the same world. */
+/** Expression that reads the observers' data, evaluated in the same world. */
 export const READ = `(() => {
   const [navigation] = performance.getEntriesByType("navigation");
   return JSON.stringify({
@@ -47,7 +47,7 @@ export const READ = `(() => {
   });
 })()`;
 
-/** A snapshot of the observers, checked: all times in milliseconds since the navigation began. */
+/** A validated snapshot of the observers. All times are in milliseconds since the start of the navigation. */
 export interface Observed {
   readonly now: number;
   readonly ttfb: number | null;
@@ -60,7 +60,7 @@ export interface Observed {
   readonly url: string;
 }
 
-/** Reads a snapshot; null where it is none (the document was being replaced). */
+/** Parses a snapshot; null if it is not one (the document was being replaced). */
 export function readObserved(json: unknown): Observed | null {
   if (typeof json !== "string") return null;
   const value = JSON.parse(json) as Record<string, unknown>;
@@ -83,11 +83,14 @@ export function readObserved(json: unknown): Observed | null {
   };
 }
 
-/** Total blocking time: what each task after first contentful paint takes beyond 50 ms; null without that paint. */
+/**
+ * Computes the total blocking time: the part beyond 50 ms of each task after first contentful paint; null without that
+ * paint.
+ */
 export function blockingTime({ fcp, tasks }: Pick<Observed, "fcp" | "tasks">): number | null {
   if (fcp === null) return null;
   return tasks.reduce((sum, [start, duration]) => {
-    // Of a task that the paint falls into, the part after it counts (Lighthouse, total-blocking-time).
+    // If the paint happens during a task, the part after it counts (Lighthouse, total-blocking-time).
     const after = Math.min(duration, start + duration - fcp);
     return sum + Math.max(0, after - 50);
   }, 0);

@@ -10,9 +10,11 @@ import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/message
 export type RunEnd = Exclude<FromBrowser, { readonly kind: "started" }> | { readonly kind: "timeout" | "lost" };
 
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
-/** Time for an orderly exit after the result, milliseconds; then, or immediately on an abort, everything is killed. */
+/**
+ * Time for a normal exit after the result, in milliseconds. After it, or immediately on an abort, everything is killed.
+ */
 const CLOSING_MS = 1500;
-/** Time for the process to notice that the browser exited, milliseconds. */
+/** Time for the process to notice that the browser exited, in milliseconds. */
 const TAKING_NOTE_MS = 300;
 const HEAP_MB = 256;
 
@@ -29,7 +31,7 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
   const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
   const order: BrowserOrder = { ...given, folder };
   const child = fork(ENTRY, [], {
-    // Nothing of the agent's environment: no token, no key, no setting.
+    // Contains nothing of the agent's environment: no token, key or setting.
     env: { TMPDIR: order.folder },
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
@@ -69,7 +71,7 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
 }
 
 function kill(child: ChildProcess, browser: number | null): void {
-  // The browser first: its process must notice its exit.
+  // The browser is killed first, because its process must notice the exit.
   if (browser !== null) killGroup(browser);
   if (child.connected) child.disconnect();
   setTimeout(() => child.kill("SIGKILL"), TAKING_NOTE_MS);

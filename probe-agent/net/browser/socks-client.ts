@@ -10,13 +10,16 @@ import {
   type Parsed,
 } from "#probe-agent/net/browser/socks.ts";
 
-/** A client's request, and what it sent after that. */
+/** A client's request and the octets it sent after that. */
 interface SocksRequest {
   readonly destination: Destination;
   readonly rest: Buffer;
 }
 
-/** Reads the SOCKS5 handshake of a client within `patienceMs`. Null: the client was refused and its connection closes. */
+/**
+ * Reads the SOCKS5 handshake of a client within `patienceMs`. Returns null if the client was refused, and its
+ * connection closes.
+ */
 export async function readSocksRequest(client: Socket, patienceMs: number): Promise<SocksRequest | null> {
   client.setTimeout(patienceMs, () => client.destroy());
   const buffer = { octets: Buffer.alloc(0) };
@@ -39,7 +42,10 @@ export async function readSocksRequest(client: Socket, patienceMs: number): Prom
   return { destination, rest: buffer.octets };
 }
 
-/** Relays both directions until one side closes. `first` is what the client has sent already; `count` sees every octet. */
+/**
+ * Relays both directions until one side closes. `first` is what the client has already sent. `count` is called with
+ * every chunk.
+ */
 export function relay(client: Socket, upstream: Socket, first: Buffer, count: (chunk: Buffer) => void): void {
   if (first.length > 0) upstream.write(first);
   count(first);

@@ -8,17 +8,17 @@ import type { Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 
-/** What a browser's connections need. */
+/** Dependencies of a browser's connections. */
 export interface UpstreamOptions {
   readonly egress: Egress;
   readonly dns: Pick<DnsPort, "resolve">;
   readonly clock: Clock;
   readonly limits: JobLimits;
-  /** Longest wait for one connection, milliseconds. */
+  /** Maximum wait for one connection, in milliseconds. */
   readonly patienceMs: number;
 }
 
-/** Host names whose addresses are kept. */
+/** Maximum number of host names whose addresses are kept. */
 const MAX_LOOKUPS = 1000;
 
 /**

@@ -2,23 +2,23 @@ import { isSameOctets } from "#shared/same-octets.ts";
 
 /** Connection identifiers of one probe (RFC 9000 section 5.1). */
 interface ConnectionIds {
-  /** Chosen for the server: at least 8 octets, unpredictable (section 7.2). */
+  /** Chosen for the server: at least 8 octets and unpredictable (section 7.2). */
   readonly destination: Uint8Array;
   readonly source: Uint8Array;
 }
 
-/** Smallest datagram that may begin a connection (section 14.1); servers ignore shorter ones. */
+/** Smallest datagram that can start a connection (section 14.1). Servers ignore shorter ones. */
 export const PROBE_BYTES = 1200;
-/** Octets of our connection identifiers. */
+/** Length of our connection identifiers in octets. */
 export const ID_BYTES = 8;
-/** Random octets a probe is made from: both identifiers, and the version's free nibbles. */
+/** Number of random octets that a probe needs: both identifiers, and the free nibbles of the version. */
 export const RANDOM_BYTES = 2 * ID_BYTES + 4;
-/** Most versions read from one answer. */
+/** Maximum number of versions read from one answer. */
 const MAX_VERSIONS = 64;
-/** Longest identifier of any version (RFC 8999 section 5.1). */
+/** Maximum length of an identifier in any version, in octets (RFC 8999 section 5.1). */
 const MAX_ID_BYTES = 255;
 
-/** A datagram that requests the versions, and the identifiers that its answer must echo. */
+/** A datagram that requests the versions, and the identifiers that its answer must return. */
 export interface VersionProbe {
   readonly datagram: Uint8Array;
   readonly version: number;
@@ -26,8 +26,9 @@ export interface VersionProbe {
 }
 
 /**
- * A long-header packet of a version reserved to force negotiation (RFC 9000 sections 15 and 17.2: 0x?a?a?a?a). Only the
- * part that all versions share (RFC 8999) means anything; the rest is padding. `random`: RANDOM_BYTES octets.
+ * Builds a long-header packet with a version reserved to force negotiation (RFC 9000 sections 15 and 17.2: 0x?a?a?a?a).
+ * Only the part that all versions share (RFC 8999) has a meaning; the rest is padding. `random` has RANDOM_BYTES
+ * octets.
  */
 export function versionProbe(random: Uint8Array): VersionProbe {
   const destination = random.slice(0, ID_BYTES);
@@ -37,7 +38,7 @@ export function versionProbe(random: Uint8Array): VersionProbe {
     .reduce((bits, octet) => ((bits << 8) | (octet & 0xf0) | 0x0a) >>> 0, 0);
   const datagram = new Uint8Array(PROBE_BYTES);
   const view = new DataView(datagram.buffer);
-  view.setUint8(0, 0xc0); // header form and fixed bit; type Initial, to whoever looks
+  view.setUint8(0, 0xc0); // header form and fixed bit; type Initial, for middleboxes that look at it
   view.setUint32(1, version);
   view.setUint8(5, ID_BYTES);
   datagram.set(destination, 6);
@@ -47,9 +48,10 @@ export function versionProbe(random: Uint8Array): VersionProbe {
 }
 
 /**
- * The versions of a Version Negotiation packet that answers the probe (RFC 9000 section 17.2.1). Null for any other
- * octets: both identifiers must come back swapped, or anyone could have sent it; a list that names the version asked
- * with is to be discarded (section 6.2), one without a version says nothing.
+ * Returns the versions of a Version Negotiation packet that answers the probe (RFC 9000 section 17.2.1). Returns null
+ * for any other octets. Both identifiers must come back swapped, because otherwise anyone could have sent the packet. A
+ * list that names the requested version must be discarded (section 6.2), and a list without a version has no
+ * information.
  */
 export function readVersions(datagram: Uint8Array, { version, ids }: VersionProbe): readonly number[] | null {
   if (datagram.length < 7) return null;
@@ -66,12 +68,15 @@ export function readVersions(datagram: Uint8Array, { version, ids }: VersionProb
   return [...new Set(listed)];
 }
 
-/** Reports whether a version is reserved: it names no protocol and exercises version negotiation (RFC 9000 section 6.3). */
+/**
+ * Reports whether a version is reserved. Such a version names no protocol and exercises version negotiation (RFC 9000
+ * section 6.3).
+ */
 export function isReserved(version: number): boolean {
   return (version & 0x0f0f0f0f) === 0x0a0a0a0a;
 }
 
-/** The identifier whose length octet stands there; as much of it as the datagram has. */
+/** Returns the identifier whose length octet is at `at`, or the part of it that the datagram has. */
 function identifierAt(datagram: Uint8Array, at: number): Uint8Array {
   const length = Math.min(datagram[at] ?? 0, MAX_ID_BYTES);
   return datagram.subarray(at + 1, at + 1 + length);

@@ -1,11 +1,11 @@
-// A thread of the agent that analyses what strangers send. It knows the analyses by name and nothing of the world.
+// Program of the agent's analysis threads. It has only the analyses and no access to files or the network.
 import { parentPort, workerData } from "node:worker_threads";
 import { ANALYSES } from "#probe-agent/analysis/site/analyses.ts";
 import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
 import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/threads/analyses/messages.ts";
-import { giveWay } from "#probe-agent/threads/give-way.ts";
+import { lowerPriority } from "#probe-agent/threads/lower-priority.ts";
 
-giveWay();
+lowerPriority();
 const searchTechnologies = createTechSearch(workerData as ThreadStart, () => performance.now());
 
 function run(order: AnalysisOrder | TechOrder): ThreadAnswer {

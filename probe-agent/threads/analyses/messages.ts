@@ -5,51 +5,51 @@ import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
-/** What a thread is started with. */
+/** Start data of a thread. */
 export interface ThreadStart {
   readonly rules: RuleData;
-  /** Two Int32: steps made so far, and which rule the thread is at. */
+  /** Two Int32 values: the number of steps so far, and the number of the current rule. */
   readonly progress: SharedArrayBuffer;
 }
 
-/** Where `progress` holds what. */
+/** Positions in `progress`. */
 export const PROGRESS = { step: 0, rule: 1, length: 2 } as const;
-/** In the place of a rule: the thread is at none. Rules are numbered as RuleData lists them. */
+/** Value of PROGRESS.rule while no rule runs. Rules are numbered in the order of RuleData. */
 export const NO_RULE = -1;
 
-/** One analysis for a thread. */
+/** An analysis to run in a thread. */
 export interface AnalysisOrder {
   readonly kind: "analysis";
   readonly name: AnalysisName;
   readonly input: unknown;
 }
 
-/** One search for technologies for a thread. */
+/** A search for technologies to run in a thread. */
 export interface TechOrder {
   readonly kind: "technologies";
   readonly page: TechPage;
-  /** The page as received; null: `page` has its text, or there is none. */
+  /** The page as received; null if `page` has its text, or if there is no text. */
   readonly raw: RawPage | null;
-  /** Also read what shows the content management system, from the same parse. */
+  /** Whether to also look for evidence of the content management system, in the same parse. */
   readonly withSystem: boolean;
-  /** Milliseconds after which the thread ends the search with what it has. */
+  /** Milliseconds after which the thread ends the search with the results so far. */
   readonly budgetMs: number;
-  /** Rules to leave alone. */
+  /** Names of rules to leave out. */
   readonly skip: readonly string[];
 }
 
-/** What a search finds. */
+/** Result of a search. */
 export interface TechReport {
   readonly technologies: readonly Technology[];
-  /** Null unless asked for. */
+  /** null unless requested. */
   readonly system: CmsReport | null;
-  /** The page has more than is looked at: bytes or nodes. */
+  /** Whether the page has more bytes or nodes than the search covers. */
   readonly truncated: boolean;
   readonly unfinished: number;
   readonly unusable: number;
 }
 
-/** What a thread answers: the report, or the fault of ours that was thrown. */
+/** Answer of a thread: the report, or the error that was thrown, which is a bug of ours. */
 export type ThreadAnswer<Report = unknown> =
   | { readonly ok: true; readonly report: Report }
   | { readonly ok: false; readonly error: unknown };

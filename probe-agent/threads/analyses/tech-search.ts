@@ -12,15 +12,15 @@ import {
 } from "#probe-agent/threads/analyses/messages.ts";
 
 /**
- * Makes a thread's search for technologies. It compiles the rules at the first page; where it is can be seen from outside
- * at any time by `progress`, also while an expression runs.
+ * Creates a thread's search for technologies. It compiles the rules at the first page. Its current position is visible
+ * from outside in `progress` at any time, also while a regular expression runs.
  */
 export function createTechSearch(
   { rules: data, progress }: ThreadStart,
   monotonic: () => number,
 ): (order: TechOrder) => TechReport {
   const place = new Int32Array(progress);
-  // A page that takes long to parse must not look like the first rule at work.
+  // Otherwise a page that takes long to parse would look like the first rule at work.
   Atomics.store(place, PROGRESS.rule, NO_RULE);
   const numbers = new Map(data.technologies.map(([name], number) => [name, number]));
   let compiled: TechRules | null = null;

@@ -10,22 +10,22 @@ import {
 import { createPool, type Pool, type Pooled } from "#probe-agent/threads/pool.ts";
 import { startThread, type Order, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
-/** What analysis threads are made with. */
+/** Settings of the analysis threads. */
 export interface AnalysisThreadsOptions {
   readonly clock: Pick<Clock, "monotonic">;
-  /** Rules of the search for technologies; default: none. */
+  /** Rules of the search for technologies. Default: none. */
   readonly rules?: RuleData;
-  /** Megabytes of each thread's heap; default: what a page of 5 MB and 300,000 elements needs, twice. */
+  /** Heap limit of each thread in megabytes. Default: twice what a page of 5 MB and 300,000 elements needs. */
   readonly heapMb?: number;
-  /** The threads' program; tests have another. */
+  /** Program of the threads. Tests use another one. */
   readonly entry?: URL;
 }
 
 /** A thread that analyses pages and searches them for technologies. */
 export interface AnalysisThread extends Pooled {
-  /** Where its search for technologies is (PROGRESS). */
+  /** Position of its search for technologies (PROGRESS). */
   readonly place: Int32Array;
-  /** One order at a time. */
+  /** Runs one order. Only one order at a time. */
   run<Why>(order: Order<Why> & { readonly order: AnalysisOrder | TechOrder }): Promise<ThreadEnd<ThreadAnswer, Why>>;
 }
 
@@ -34,8 +34,8 @@ const NO_RULES: RuleData = { technologies: [], categories: [] };
 const ENTRY = new URL("main.ts", import.meta.url);
 
 /**
- * Makes the one pool of an agent: each thread has a heap and an allocator's arena of its own (about 60 MB at work), so
- * all analyses share the same few threads.
+ * Creates the one pool of an agent. Each thread has a separate heap and allocator arena (about 60 MB at work), so all
+ * analyses share the same few threads.
  */
 export function createAnalysisThreads({
   clock,

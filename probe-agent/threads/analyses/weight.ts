@@ -1,12 +1,14 @@
-/** Counted for a value itself, beside its characters or octets. */
+/** Weight of a value itself, in addition to its characters or octets. */
 const ENTRY = 16;
 
-/** Whether a plain value holds more than `limit` octets or characters, its fields' names left out. */
+/** Reports whether a plain value holds more than `limit` octets or characters, without the names of its fields. */
 export function isHeavy(value: unknown, limit: number): boolean {
   return weigh(value, limit) > limit;
 }
 
-/** Stops counting beyond `limit`, so that looking at a heavy value costs no more than at a light one. */
+/**
+ * Returns the weight of a value. Stops counting beyond `limit`, so that a heavy value costs no more than a light one.
+ */
 function weigh(value: unknown, limit: number): number {
   if (typeof value === "string") return value.length;
   if (ArrayBuffer.isView(value)) return value.byteLength;

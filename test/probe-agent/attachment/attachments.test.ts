@@ -41,7 +41,7 @@ async function attachTo(addresses: readonly string[], unreached: string[] = []):
     createNet: () => {
       throw new Error("no job is sent");
     },
-    judge: (failure) => Promise.resolve(failure),
+    correctSource: (failure) => Promise.resolve(failure),
     onLate: () => {},
     metrics,
     log,

@@ -32,7 +32,7 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
       maxJobs: 1,
       clock: systemClock,
       createNet: netFactory(),
-      judge: (failure) => Promise.resolve(failure),
+      correctSource: (failure) => Promise.resolve(failure),
       onLate: () => {},
       metrics: createAgentMetrics(new Registry()),
       log: pino({ level: "silent" }),

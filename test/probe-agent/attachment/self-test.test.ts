@@ -21,7 +21,7 @@ beforeEach(() => {
       control_plane: () => Promise.resolve(answers.control_plane),
     },
     clock: { monotonic: () => now },
-    onLook: () => (looks += 1),
+    onResults: () => (looks += 1),
   });
 });
 afterEach(() => selfTest.stop());
@@ -37,12 +37,12 @@ it.each([
 
 describe("a failure", () => {
   it("is the target's while the agent's network answers", async () => {
-    expect(await selfTest.judge(timeout, 1_000)).toEqual(timeout);
+    expect(await selfTest.correctSource(timeout, 1_000)).toEqual(timeout);
   });
 
   it("is the probe's when nothing answers, its reason kept", async () => {
     answers = { resolver: false, route: false, control_plane: null };
-    expect(await selfTest.judge(timeout, 1_000)).toMatchObject({
+    expect(await selfTest.correctSource(timeout, 1_000)).toMatchObject({
       source: "probe",
       stage: "connect",
       reason: "timeout",
@@ -50,30 +50,30 @@ describe("a failure", () => {
     });
   });
 
-  it("makes the agent look anew once the last look is half a minute old, once for all that fail together", async () => {
-    await selfTest.look();
+  it("makes the agent run anew once the last run is half a minute old, once for all that fail together", async () => {
+    await selfTest.run();
     answers = { resolver: false, route: false, control_plane: null };
     now = 29_000;
-    expect(await selfTest.judge(timeout, 1_000)).toEqual(timeout);
+    expect(await selfTest.correctSource(timeout, 1_000)).toEqual(timeout);
     now = 31_000;
-    const both = await Promise.all([selfTest.judge(timeout, 1_000), selfTest.judge(timeout, 1_000)]);
+    const both = await Promise.all([selfTest.correctSource(timeout, 1_000), selfTest.correctSource(timeout, 1_000)]);
     expect(both.map(({ source }) => source)).toEqual(["probe", "probe"]);
     expect(looks).toBe(2);
     expect(selfTest.ageSeconds()).toBe(0);
   });
 
-  it("with no time left goes by the last look, which a late job has asked for beforehand", async () => {
-    await selfTest.look();
+  it("with no time left goes by the last run, which a late job has asked for beforehand", async () => {
+    await selfTest.run();
     answers = { resolver: false, route: false, control_plane: null };
     now = 60_000;
     selfTest.prepare();
     await expect.poll(() => looks).toBe(2);
-    expect(await selfTest.judge(timeout, -100)).toMatchObject({ source: "probe" });
+    expect(await selfTest.correctSource(timeout, -100)).toMatchObject({ source: "probe" });
   });
 
   it("of the probe's own making stays what it is", async () => {
     const own = failed("request", "probe", "internal", "broken");
-    expect(await selfTest.judge(own, 1_000)).toBe(own);
+    expect(await selfTest.correctSource(own, 1_000)).toBe(own);
     expect(looks).toBe(0);
   });
 });

@@ -25,7 +25,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** The list with its one operator changed. */
+/** Returns the list with a change to its one operator. */
 function changed(change: (operator: { logs: Record<string, unknown>[]; [field: string]: unknown }) => void): string {
   const list = JSON.parse(LIST) as { operators: [{ logs: Record<string, unknown>[] }] };
   change(list.operators[0]);
@@ -33,7 +33,7 @@ function changed(change: (operator: { logs: Record<string, unknown>[]; [field: s
 }
 
 describe("a list of logs (log_list.json, version 3)", () => {
-  it("holds logs by id", () => {
+  it("returns logs by id", () => {
     const logs = parseCtLogs(LIST);
     expect([...(logs?.keys() ?? [])]).toEqual([one.id, two.id]);
     expect(logs?.get(two.id)).toEqual({
@@ -44,14 +44,14 @@ describe("a list of logs (log_list.json, version 3)", () => {
     });
   });
 
-  it("holds logs of the static API too", () => {
+  it("includes logs of the static API", () => {
     const text = changed((operator) => {
       operator["tiled_logs"] = operator.logs.splice(1).map(({ url, ...log }) => ({ ...log, submission_url: url }));
     });
     expect(parseCtLogs(text)?.get(two.id)?.name).toBe("Two");
   });
 
-  it("leaves out a log whose id is not the hash of its key, and what is no log", () => {
+  it("leaves out a log whose id is not the hash of its key, and entries that are not logs", () => {
     const text = changed((operator) => {
       operator.logs[0] = { ...operator.logs[0], log_id: two.id };
       operator.logs.push({}, { key: 7, log_id: 7 }, null as never, "log" as never);
@@ -59,7 +59,7 @@ describe("a list of logs (log_list.json, version 3)", () => {
     expect([...(parseCtLogs(text)?.values() ?? [])].map(({ name }) => name)).toEqual(["Two"]);
   });
 
-  it("names a log without description by its URL, one without state by nothing", () => {
+  it("names a log without description by its URL, and has null for a missing state", () => {
     const text = changed((operator) => {
       for (const log of operator.logs) {
         delete log["description"];
@@ -70,14 +70,14 @@ describe("a list of logs (log_list.json, version 3)", () => {
   });
 
   it.each(["", "[]", "{}", '{"operators":{}}', '{"operators":[]}', "nonsense", '{"operators":[{"logs":[{}]}]}'])(
-    "is not %s",
+    "rejects %s",
     (text) => {
       expect(parseCtLogs(text)).toBeNull();
     },
   );
 });
 
-describe("the file", () => {
+describe("the CT log file", () => {
   it("is opened with the agent's other data", () => {
     const read = readConfig({ VANTAGE_CT_LOG_LIST: write("list.json", `\uFEFF${LIST}`) });
     if (!read.ok) throw new Error(read.line);
@@ -86,11 +86,11 @@ describe("the file", () => {
     expect(opened.data.ctLogs?.get(one.id)?.name).toBe("One");
   });
 
-  it("may be absent: then no log has a name", () => {
+  it("is optional, and without it no log has a name", () => {
     expect(openCtLogs(null)).toEqual({ ok: true, data: null });
   });
 
-  it("stops the start with one line that names the setting", () => {
+  it("stops the start with one line that names the setting if it cannot be used", () => {
     const huge = write("huge.json", "");
     truncateSync(huge, 9 * 1024 * 1024);
     for (const file of [join(folder, "absent.json"), write("bad.json", "{}"), huge, folder]) {

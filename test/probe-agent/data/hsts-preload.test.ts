@@ -9,7 +9,7 @@ import { openData } from "#probe-agent/data/open.ts";
 const folder = mkdtempSync(join(tmpdir(), "preload-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** In the manner of Chromium's file: comment lines between entries, slashes inside strings. */
+/** Has the form of Chromium's file: comment lines between entries, slashes inside strings. */
 const FILE = `// Copyright notice
 {
   // Pins come first.
@@ -32,7 +32,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-describe("the preload list", () => {
+describe("the HSTS preload list", () => {
   const list = parseHstsPreload(FILE);
   it.each([
     ["wide.example", { include_subdomains: true }],
@@ -45,18 +45,18 @@ describe("the preload list", () => {
     ["", null],
     ["127.0.0.1", null],
     ["__proto__", null],
-  ])("says of %s: %o", (host, expected) => {
+  ])("returns for %s: %o", (host, expected) => {
     expect(list?.find(host)).toEqual(expected);
   });
 
-  it("lets the nearest entry decide, as Chromium does", () => {
+  it("uses the nearest entry, as Chromium does", () => {
     expect(list?.find("narrow.wide.example")).toEqual({ include_subdomains: false });
     expect(list?.find("a.narrow.wide.example")).toBeNull();
     expect(list?.find("pins.wide.example")).toBeNull();
   });
 });
 
-describe("the file", () => {
+describe("the HSTS preload file", () => {
   it("is opened with the agent's other data", () => {
     const read = readConfig({ VANTAGE_HSTS_PRELOAD_FILE: write("list.json", `\uFEFF${FILE}`) });
     if (!read.ok) throw new Error(read.line);
@@ -66,16 +66,16 @@ describe("the file", () => {
     expect(opened.data.hstsPreload("any.dev")).toEqual({ include_subdomains: true });
   });
 
-  it("may be absent: then nothing is known of any host", () => {
+  it("is optional, and without it no host is known", () => {
     const opened = openHstsPreload(null);
-    expect(opened).toMatchObject({ ok: true, data: { atHand: false } });
+    expect(opened).toMatchObject({ ok: true, data: { loaded: false } });
     expect(opened.ok && opened.data.find("any.dev")).toBeNull();
   });
 
   it.each([
-    ["no JSON", "// only a comment\n{"],
+    ["invalid JSON", "// only a comment\n{"],
     ["another JSON", "[]"],
-    ["no list of entries", '{"entries": {}}'],
+    ["entries that are not a list", '{"entries": {}}'],
     ["entries without names", '{"entries": [{"mode": "force-https"}]}'],
     ["nothing", ""],
   ])("with %s stops the start with one line that names the setting", (_, text) => {
@@ -84,7 +84,7 @@ describe("the file", () => {
     expect(openHstsPreload(file)).toEqual({ ok: false, line });
   });
 
-  it("that is missing, a folder or too large stops it too", () => {
+  it("stops the start if it is missing, a folder or too large", () => {
     for (const file of [join(folder, "absent.json"), folder]) {
       const opened = openHstsPreload(file);
       expect(opened.ok ? "" : opened.line).toMatch(/^VANTAGE_HSTS_PRELOAD_FILE: E(?:NOENT|ISDIR)[^\n]*$/);
@@ -97,7 +97,7 @@ describe("the file", () => {
     });
   });
 
-  it("of two hundred thousand entries is read in moments", () => {
+  it("with two hundred thousand entries is read quickly", () => {
     const entries = Array.from({ length: 200_000 }, (_, n) => `// ${n}\n{"name":"h${n}.example","mode":"force-https"}`);
     const list = parseHstsPreload(`{"entries":[\n${entries.join(",\n")}]}`);
     expect(list?.find("h199999.example")).toEqual({ include_subdomains: false });

@@ -39,7 +39,7 @@ const RECORDS = {
   "2001:db8::/32": { city: "v6", long: "x".repeat(1000) },
 };
 
-describe("a database of the operator", () => {
+describe("an operator's database", () => {
   it.each([24, 28, 32] as const)("with records of %d bits finds the block that holds an address", (recordSize) => {
     const database = openAt(place(`size-${recordSize}.mmdb`, { records: RECORDS, recordSize }));
     expect(database.find("192.0.2.1")).toEqual({ record: RECORDS["192.0.2.0/24"], prefix: 24 });
@@ -52,18 +52,18 @@ describe("a database of the operator", () => {
     ]);
   });
 
-  it("of IPv4 alone has no IPv6 address, whatever its first octets", () => {
+  it("with only IPv4 records finds no IPv6 address, even if its first octets match a record", () => {
     const database = openAt(place("v4.mmdb", { records: { "32.1.0.0/16": { city: "wrong" } }, ipVersion: 4 }));
     expect(database.find("32.1.2.3")).toEqual({ record: { city: "wrong" }, prefix: 16 });
     expect(database.find("2001:db8::1")).toBeNull();
   });
 
-  it("tells its type and when it was built", () => {
+  it("returns its type and build time", () => {
     const database = openAt(place("info.mmdb", { records: RECORDS, type: "Test-City", buildEpoch: 1_732_183_200 }));
     expect(database.info()).toEqual({ source: "Test-City", build_epoch: 1_732_183_200, licence: null });
   });
 
-  it("is read again when the file changes, replaced or rewritten", async () => {
+  it("is reloaded when the file is replaced or rewritten", async () => {
     const path = place("changing.mmdb", { records: { "192.0.2.0/24": { city: "first" } } });
     const database = openAt(path);
     renameSync(
@@ -85,7 +85,7 @@ describe("a database of the operator", () => {
       Buffer.concat([Buffer.alloc(64), Buffer.from("\u00ab\u00cd\u00efMaxMind.com", "latin1")]),
     ],
     ["octets", Buffer.from(Uint8Array.from({ length: 10_000 }, (_, n) => (n * 7919) % 256))],
-  ])("whose new file is broken stays as it was, and says so once: %s", async (name, broken) => {
+  ])("stays in use after a broken change, which is reported once: %s", async (name, broken) => {
     const lines: string[] = [];
     const path = place(`broken-${name.replaceAll(" ", "-")}.mmdb`, { records: RECORDS });
     const database = openAt(path, (line) => lines.push(line));
@@ -99,7 +99,7 @@ describe("a database of the operator", () => {
     await expect.poll(() => database.find("192.0.2.1")?.record, { timeout: 5000 }).toEqual({ city: "whole again" });
   });
 
-  it("whose file goes away stays as it was, and says so once", async () => {
+  it("stays in use after its file was removed, which is reported once", async () => {
     const lines: string[] = [];
     const path = place("away.mmdb", { records: RECORDS });
     const database = openAt(path, (line) => lines.push(line));
@@ -111,9 +111,9 @@ describe("a database of the operator", () => {
   });
 });
 
-describe("the agent's start", () => {
+describe("the start of the agent", () => {
   it.each(["VANTAGE_GEO_DB", "VANTAGE_ASN_DB"])(
-    "stops with one line that names %s where its file is no database",
+    "stops with one line that names %s if its file is not a database",
     (name) => {
       for (const path of [join(folder, "absent.mmdb"), place("text.mmdb", Buffer.from("text"))]) {
         const read = readConfig({ [name]: path });
@@ -125,7 +125,7 @@ describe("the agent's start", () => {
     },
   );
 
-  it("has no places and networks where no file is named, which is not the same as none found", () => {
+  it("distinguishes a database that is not configured from an address that is not found", () => {
     const read = readConfig({
       VANTAGE_GEO_DB: place("geo.mmdb", { records: { "192.0.2.0/24": { city: { names: { en: "X" } } } } }),
     });

@@ -3,7 +3,9 @@ import { builtInRules, readCorpus, scorePages, seenOn } from "#test/support/tech
 
 const pages = readCorpus();
 const rules = builtInRules();
-/** Technologies that most pages of shops, papers and blogs use; each is found wherever it is, and nowhere else. */
+/**
+ * Common technologies of shops, papers and blogs. Each must be found on every page that uses it, and on no other page.
+ */
 const COMMON = [
   "Adobe Fonts",
   "Bootstrap",
@@ -27,7 +29,7 @@ const COMMON = [
 ];
 
 describe("technologies on a corpus of labelled pages", () => {
-  it("has 60 pages at least, a third of them held out, and look-alikes", () => {
+  it("has at least 60 pages, a third of them held out, and look-alikes", () => {
     expect(pages.length).toBeGreaterThanOrEqual(60);
     const heldOut = pages.filter((page) => page.heldOut);
     expect(heldOut.length).toBeGreaterThanOrEqual(Math.floor(pages.length / 3));
@@ -35,7 +37,7 @@ describe("technologies on a corpus of labelled pages", () => {
   });
 
   it.each([
-    ["that rules are made by", pages.filter(({ heldOut }) => !heldOut), 99, 99],
+    ["that the rules were written with", pages.filter(({ heldOut }) => !heldOut), 99, 99],
     ["that are held out", pages.filter(({ heldOut }) => heldOut), 97, 95],
   ])("are found on pages %s", (_, some, precision, recall) => {
     const score = scorePages(some, rules);
@@ -44,18 +46,18 @@ describe("technologies on a corpus of labelled pages", () => {
     expect(score.wrongVersions.length, score.wrongVersions.join("\n")).toBeLessThanOrEqual(some.length / 10);
   });
 
-  it.each(COMMON)("%s is found where it is, with its version, and nowhere else", (name) => {
+  it.each(COMMON)("%s is found with its version on every page that uses it, and on no other page", (name) => {
     const { found, missed, wrong, wrongVersions } = scorePages(pages, rules, name);
     expect(found).toBeGreaterThan(0);
     expect({ missed, wrong, wrongVersions }).toEqual({ missed: [], wrong: [], wrongVersions: [] });
   });
 
   const tuned = pages.filter(({ heldOut }) => !heldOut);
-  it.each(tuned.map((page) => [page.name, page] as const))("%s shows exactly what it uses", (_, page) => {
+  it.each(tuned.map((page) => [page.name, page] as const))("%s has exactly the technologies it uses", (_, page) => {
     expect(Object.fromEntries(seenOn(page, rules))).toEqual(Object.fromEntries(page.uses));
   });
 
-  it("look-alikes are not taken for what they look like", () => {
+  it("look-alikes are not detected as the technologies they resemble", () => {
     const taken = pages.flatMap((page) => {
       const seen = seenOn(page, rules);
       return page.never.filter((name) => seen.has(name)).map((name) => `${page.name}: ${name}`);
@@ -65,7 +67,7 @@ describe("technologies on a corpus of labelled pages", () => {
 });
 
 describe("the table of evidence", () => {
-  it("finds no technology but a site's system by one weak sign", () => {
+  it("has no technology, except a site's CMS, that one weak sign is enough for", () => {
     const systems = new Set([1, 2, 4, 6, 8, 11, 21, 57]);
     const weak = rules.rules.filter(
       ({ categories, tests, least }) =>

@@ -33,10 +33,10 @@ function builtIn() {
   return compileRules(opened.data);
 }
 
-describe("the rules that are built in", () => {
+describe("the built-in rules", () => {
   const rules = builtIn();
 
-  it("are many, all usable, and each names its site and a known category", () => {
+  it("are many and usable, and each names its site and a known category", () => {
     expect(rules.rules.length).toBeGreaterThan(150);
     expect(rules.unusable).toBe(0);
     const lacking = rules.rules.filter(
@@ -47,14 +47,14 @@ describe("the rules that are built in", () => {
     expect(new Set(rules.rules.map(({ slug }) => slug)).size).toBe(rules.rules.length);
   });
 
-  it("do not take a page for WordPress by a picture alone, which may be another site's", () => {
+  it("do not detect WordPress from only a picture, which may belong to another site", () => {
     const confidence = (html: string) =>
       detect({ url: "https://a.example/", html }, rules).find(({ name }) => name === "WordPress")?.confidence;
     expect(confidence("<img src=https://blog.example/wp-content/uploads/a.jpg>")).toBe(50);
     expect(confidence("<link rel=stylesheet href=/wp-content/themes/a/style.css>")).toBe(100);
   });
 
-  it("refer to each other by names that exist", () => {
+  it("refer to each other by existing names", () => {
     const named = rules.rules.flatMap(({ implies, requires, excludes }) => [
       ...implies.map(({ name }) => name),
       ...requires,
@@ -63,7 +63,7 @@ describe("the rules that are built in", () => {
     expect(named.filter((name) => !rules.byName.has(name))).toEqual([]);
   });
 
-  it("name CPEs that are well formed (NISTIR 7695, section 6.2)", () => {
+  it("have well-formed CPEs (NISTIR 7695, section 6.2)", () => {
     const cpes = rules.rules.flatMap(({ cpe }) => (cpe === null ? [] : [cpe]));
     const form = /^cpe:2\.3:a(?::(?:[\w.*-]|\\[^\w\s])+){10}$/;
     expect(cpes.filter((cpe) => !form.test(cpe) || cpe.split(":").length !== 13)).toEqual([]);
@@ -98,7 +98,7 @@ describe("the rules that are built in", () => {
     ["blanks", `<p>${" ".repeat(5_000_000)}`],
     ["comments", "<!-- Page optimized by LiteSpeed Cache 1".repeat(120_000)],
     ["classes", `<p class='${"svelte- ".repeat(1000)}'>`.repeat(600)],
-  ])("are done with a hostile page of 5 MB: %s", (_, html) => {
+  ])("finish on a hostile page of 5 MB: %s", (_, html) => {
     const started = performance.now();
     const robots = "Disallow: /administrator/ /CHANGELOG.txt ".repeat(8000);
     detect({ url: "https://made.test/", html: html.slice(0, 5_000_000), robots }, rules);
@@ -106,7 +106,7 @@ describe("the rules that are built in", () => {
   });
 });
 
-describe("the operator's folder", () => {
+describe("the operator's folder of rules", () => {
   it.each([
     ["technologies/*.json", { "technologies/a.json": { A: { cats: [1] } }, "technologies/_.json": { "1A": {} } }],
     [
@@ -114,7 +114,7 @@ describe("the operator's folder", () => {
       { "a.json": { A: {} }, "_.json": { "1A": {} }, "groups.json": { 3: {} } },
     ],
     ["a byte order mark", { "a.json": `\uFEFF{"A":{},"1A":{}}` }],
-  ])("may hold %s", (_, files) => {
+  ])("accepts %s", (_, files) => {
     write({ "categories.json": CATEGORIES, ...files });
     const opened = openTechRules(folder);
     if (!opened.ok) throw new Error(opened.line);
@@ -123,14 +123,14 @@ describe("the operator's folder", () => {
   });
 
   it.each([
-    ["no folder at all", null, /ENOENT/],
-    ["nothing in it", {}, /no technologies\/\*\.json/],
+    ["no folder", null, /ENOENT/],
+    ["an empty folder", {}, /no technologies\/\*\.json/],
     ["no categories", { "a.json": { A: {} } }, /ENOENT.*categories\.json/],
     ["no technology", { "categories.json": CATEGORIES, "a.json": {} }, /contain no technology/],
-    ["a file that is no JSON", { "categories.json": CATEGORIES, "a.json": "{\n 'A'" }, /a\.json is not JSON/],
+    ["a file that is not JSON", { "categories.json": CATEGORIES, "a.json": "{\n 'A'" }, /a\.json is not JSON/],
     ["a list", { "categories.json": CATEGORIES, "a.json": [] }, /a\.json is not a JSON object/],
     [
-      "a technology that is no object",
+      "a technology that is not an object",
       { "categories.json": CATEGORIES, "a.json": { A: 5 } },
       /a\.json: "A" is not a JSON object/,
     ],
@@ -139,7 +139,7 @@ describe("the operator's folder", () => {
       { "categories.json": "null", "a.json": { A: {} } },
       /categories\.json is not a JSON object/,
     ],
-  ])("with %s stops the start with one line that names the setting", (_, files, expected) => {
+  ])("stops the start with one line that names the setting: %s", (_, files, expected) => {
     write(files ?? {});
     const read = readConfig({ VANTAGE_TECH_RULES_DIR: files === null ? join(folder, "none") : folder });
     if (!read.ok) throw new Error(read.line);
@@ -149,7 +149,7 @@ describe("the operator's folder", () => {
     expect(line).toMatch(/^VANTAGE_TECH_RULES_DIR [^\n]+$/);
   });
 
-  it("may hold expressions that cannot be used: they are counted, the rest holds", () => {
+  it("may have expressions that cannot be used, which are counted while the others apply", () => {
     write({ "categories.json": CATEGORIES, "a.json": { A: { html: ["(?<!", "a+"], dom: "p:hover" } } });
     const opened = openTechRules(folder);
     if (!opened.ok) throw new Error(opened.line);

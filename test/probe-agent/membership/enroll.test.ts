@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { makeCertificateRequest } from "#probe-agent/membership/certificate-request.ts";
 import { enroll, renew, type Enrolment } from "#probe-agent/membership/enroll.ts";
-import { faultOf, fingerprintOf, type Identity } from "#probe-agent/membership/identity.ts";
+import { findFault, fingerprintOf, type Identity } from "#probe-agent/membership/identity.ts";
 import { readToken, type JoinToken } from "#probe-agent/membership/join-token.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
@@ -37,7 +37,7 @@ describe("an agent with a token", () => {
   it("gets an identity of the control plane's making, which fits its own key", async () => {
     const identity = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
     expect(identity.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
-    expect(faultOf(identity)).toBeNull();
+    expect(findFault(identity)).toBeNull();
     expect(new X509Certificate(identity.certificate).publicKey.asymmetricKeyDetails).toEqual({
       namedCurve: "prime256v1",
     });
@@ -69,7 +69,7 @@ describe("an agent with a token", () => {
     const second = identityIn(await renew(address, first));
     expect(second.agentId).toBe(first.agentId);
     expect(second.key).not.toBe(first.key);
-    expect(faultOf(second)).toBeNull();
+    expect(findFault(second)).toBeNull();
     await plane.operate("DELETE", `/api/admin/probes?id=${first.agentId}`);
     expect(await renew(address, second)).toMatchObject({ ok: false, retry: false });
   });

@@ -45,7 +45,7 @@ afterEach(() => {
 });
 
 it("asks at two thirds of the life by the control plane's time, and not before", async () => {
-  renewal.heard("one:1", START);
+  renewal.recordTime("one:1", START);
   await vi.advanceTimersByTimeAsync(20 * DAY_MS - 60_000);
   expect(asked).toEqual([]);
   answer = { ok: true, identity: { ...identity, receivedAtMs: START + 20 * DAY_MS } };
@@ -55,14 +55,14 @@ it("asks at two thirds of the life by the control plane's time, and not before",
   expect(await registry.metrics()).toContain('vantage_agent_certificate_renewals_total{result="ok"} 1');
 });
 
-it("asks at once after a restart that comes too late, and the replica it heard last", async () => {
-  renewal.heard("two:1", START + 25 * DAY_MS);
+it("asks at once after a restart that comes too late, and the replica that reported its time last", async () => {
+  renewal.recordTime("two:1", START + 25 * DAY_MS);
   await vi.advanceTimersByTimeAsync(0);
   expect(asked).toEqual(["two:1"]);
 });
 
 it("asks again where it failed, ever more rarely, and counts it", async () => {
-  renewal.heard("one:1", START + 21 * DAY_MS);
+  renewal.recordTime("one:1", START + 21 * DAY_MS);
   await vi.advanceTimersByTimeAsync(3_600_000);
   const inFirstHour = asked.length;
   expect(inFirstHour).toBeGreaterThan(2);

@@ -4,7 +4,7 @@ import { createAnalyses } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import { createHttp } from "#probe-agent/net/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import type { AnalysesPort, Unanalysed } from "#probe-agent/toolkit/analyses.ts";
+import type { AnalysesPort, AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import { analysePage, analysePageOrHeaders, fetchPage, HTML_NOT_EXAMINED } from "#probe-agent/sources/page.ts";
 import { cookie } from "#probe-agent/tools/cookie.ts";
 import { redirects } from "#probe-agent/tools/redirects.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** A net whose threads give up on every page for this reason. They analyse a page without a body. */
-function netThat(reason: Unanalysed["reason"]): Net {
+function netThat(reason: AnalysisFailure["reason"]): Net {
   const limits = jobLimits();
   const real = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) })(limits);
   const analyses: AnalysesPort = {

@@ -100,20 +100,20 @@ function heavy(name: AnalysisName): unknown {
   return { ...(INPUTS[name] as object), padding: new Uint8Array(100_000) };
 }
 
-/** Has a thread do as it is told in the place of an analysis. */
-function have(order: ThreadOrder, limits = jobLimits(30_000)) {
+/** Runs an order in a thread instead of an analysis. */
+function runInThread(order: ThreadOrder, limits = jobLimits(30_000)) {
   return analyses({ entry: PROGRAM }, limits).run("schema", { ...order, padding: new Uint8Array(100_000) } as never);
 }
 
 describe("analyses", () => {
-  it.each(NAMES)("%s takes plain data and gives plain data", (name) => {
+  it.each(NAMES)("%s takes and returns plain data", (name) => {
     const input = INPUTS[name];
     const report = ANALYSES[name](input as never);
     expect(structuredClone(input)).toEqual(input);
     expect(structuredClone(report)).toEqual(report);
   });
 
-  it("give in a thread what they give at once", async () => {
+  it("return the same report in a thread as on the main thread", async () => {
     const port = analyses();
     for (const name of NAMES.filter((one) => typeof INPUTS[one] === "object")) {
       const threaded = await port.run(name, heavy(name) as never);
@@ -121,13 +121,13 @@ describe("analyses", () => {
     }
   });
 
-  it("of what is small need no thread", async () => {
+  it("of small input need no thread", async () => {
     const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
     expect(await port.run("schema", page(SITE) as never)).toMatchObject({ ok: true });
     expect(await port.run("schema", heavy("schema") as never)).toEqual({ ok: false, reason: "broken" });
   });
 
-  it("of text above 16 KB need one", async () => {
+  it("of text above 16 KB need a thread", async () => {
     const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
     const whois = (characters: number) => ({ text: "x".repeat(characters), server: "whois.example" });
     expect(await port.run("whois-domain", whois(16_000))).toMatchObject({ ok: true });
@@ -135,7 +135,7 @@ describe("analyses", () => {
     expect(await port.run("llms-txt", "x".repeat(16_500))).toEqual({ ok: false, reason: "broken" });
   });
 
-  it("of a page that takes too long end in time, and the next one is read", async () => {
+  it("end in time if a page takes too long, and the next page is analysed", async () => {
     const port = analyses();
     const started = systemClock.monotonic();
     const bomb = page(HOSTILE_PAGES["itemrefs"]?.(5 * 1024 * 1024) ?? "");
@@ -144,36 +144,36 @@ describe("analyses", () => {
     expect(await port.run("schema", heavy("schema") as never)).toMatchObject({ ok: true });
   });
 
-  it("of a page that takes too much memory end their thread alone", async () => {
+  it("end only their thread if a page needs too much memory", async () => {
     const port = analyses({ heapMb: 48 });
     const tags = page(HOSTILE_PAGES["tags"]?.(5 * 1024 * 1024) ?? "");
     expect(await port.run("schema", tags as never)).toEqual({ ok: false, reason: "out_of_memory" });
     expect(await port.run("schema", heavy("schema") as never)).toMatchObject({ ok: true });
   });
 
-  it("end with their job, whatever their thread does", async () => {
+  it("end with their job, even if their thread still runs", async () => {
     const abort = new AbortController();
     const limits = jobLimits(30_000, abort.signal);
     setTimeout(() => abort.abort(), 100);
-    expect(await have({ do: "spin" }, limits)).toEqual({ ok: false, reason: "cancelled" });
+    expect(await runInThread({ do: "spin" }, limits)).toEqual({ ok: false, reason: "cancelled" });
   });
 
-  it("whose thread ends by itself are begun once more, and not a third time", async () => {
+  it("are run once more if their thread ends by itself, and not a third time", async () => {
     const left = (count: number) => {
       const shared = new SharedArrayBuffer(4);
       new Int32Array(shared)[0] = count;
       return shared;
     };
-    expect(await have({ do: "leave-while", left: left(1) })).toEqual({ ok: true, report: "stayed" });
-    expect(await have({ do: "leave-while", left: left(2) })).toEqual({ ok: false, reason: "broken" });
+    expect(await runInThread({ do: "leave-while", left: left(1) })).toEqual({ ok: true, report: "stayed" });
+    expect(await runInThread({ do: "leave-while", left: left(2) })).toEqual({ ok: false, reason: "broken" });
   });
 
-  it("that break are a bug of ours and thrown here as they were there", async () => {
+  it("rethrow an error of the thread, which is a bug", async () => {
     const answer = { ok: false, error: new TypeError("a bug") };
-    await expect(have({ do: "echo", value: answer })).rejects.toThrow(new TypeError("a bug"));
+    await expect(runInThread({ do: "echo", value: answer })).rejects.toThrow(new TypeError("a bug"));
   });
 
-  it.each(Object.keys(HOSTILE_PAGES))("of a page of 5 MB of %s come to an end in a thread", async (kind) => {
+  it.each(Object.keys(HOSTILE_PAGES))("of a page of 5 MB of %s end in a thread", async (kind) => {
     const input = page(HOSTILE_PAGES[kind]?.(5 * 1024 * 1024) ?? "");
     const port = analyses();
     for (const name of ["schema", "trackers", "landing"] as const) {
@@ -182,8 +182,8 @@ describe("analyses", () => {
   });
 });
 
-describe("what is heavy", () => {
-  it("is told by octets and characters, wherever they stand", () => {
+describe("isHeavy", () => {
+  it("counts octets and characters at any depth", () => {
     expect(isHeavy({ a: ["x".repeat(1000)] }, 1000)).toBe(true);
     expect(isHeavy({ a: ["x".repeat(900)] }, 1000)).toBe(false);
     expect(isHeavy({ a: { b: new Uint8Array(1001) } }, 1000)).toBe(true);

@@ -10,52 +10,56 @@ const patient = () => ({ until: systemClock.monotonic() + 10_000, signal: NEVER 
 
 async function start(heapMb = 64, data?: unknown): Promise<Thread<string, unknown>> {
   const thread = await startThread<string, unknown>({ entry: ENTRY, heapMb, data });
-  if (thread === null) throw new Error("no thread came up");
+  if (thread === null) throw new Error("the thread did not start");
   return thread;
 }
 
-function tell<Why = never>(thread: Thread<string, unknown>, order: ThreadOrder, look: () => Why | null = () => null) {
-  return thread.run({ order, look });
+function runOrder<Why = never>(
+  thread: Thread<string, unknown>,
+  order: ThreadOrder,
+  check: () => Why | null = () => null,
+) {
+  return thread.run({ order, check });
 }
 
 describe("a thread", () => {
-  it("says hello, and answers one order after the other", async () => {
+  it("sends a ready message and answers one order after the other", async () => {
     const thread = await start();
     expect(thread.hello).toBe("ready");
-    expect(await tell(thread, { do: "echo", value: { of: [1, new Date(5)] } })).toEqual({
+    expect(await runOrder(thread, { do: "echo", value: { of: [1, new Date(5)] } })).toEqual({
       kind: "answered",
       answer: { of: [1, new Date(5)] },
     });
-    expect(await tell(thread, { do: "echo", value: 2 })).toEqual({ kind: "answered", answer: 2 });
+    expect(await runOrder(thread, { do: "echo", value: 2 })).toEqual({ kind: "answered", answer: 2 });
     expect(thread.alive()).toBe(true);
     thread.end();
     expect(thread.alive()).toBe(false);
   });
 
-  it("is watched from outside, and ended where it takes too long", async () => {
+  it("is checked from outside and ended if it takes too long", async () => {
     const thread = await start();
-    let looks = 0;
-    const end = await tell(thread, { do: "spin" }, () => (++looks === 3 ? "enough" : null));
+    let checks = 0;
+    const end = await runOrder(thread, { do: "spin" }, () => (++checks === 3 ? "enough" : null));
     expect(end).toEqual({ kind: "given_up", why: "enough" });
     expect(thread.alive()).toBe(false);
   });
 
-  it("that takes more memory than it has ends alone", async () => {
+  it("ends alone if it exceeds its heap limit", async () => {
     const thread = await start(24);
-    expect(await tell(thread, { do: "hoard" })).toEqual({ kind: "out_of_memory" });
+    expect(await runOrder(thread, { do: "hoard" })).toEqual({ kind: "out_of_memory" });
     expect(thread.alive()).toBe(false);
   });
 
-  it("that ends by itself is told of", async () => {
-    expect(await tell(await start(), { do: "leave" })).toEqual({ kind: "broken" });
+  it("that ends by itself is reported as broken", async () => {
+    expect(await runOrder(await start(), { do: "leave" })).toEqual({ kind: "broken" });
   });
 
-  it("that never comes up is none", async () => {
+  it("that does not start is null", async () => {
     expect(await startThread({ entry: ENTRY, heapMb: 64, data: "never ready" })).toBeNull();
     expect(await startThread({ entry: new URL("no-such-program.ts", ENTRY), heapMb: 64 })).toBeNull();
   });
 
-  it("sees nothing of the agent's environment", async () => {
+  it("has an empty environment", async () => {
     const entry = new URL(`data:text/javascript,${encodeURIComponent(SHOWS_ENVIRONMENT)}`);
     const thread = await startThread<number, never>({ entry, heapMb: 64 });
     expect(thread?.hello).toBe(0);
@@ -66,7 +70,7 @@ describe("a thread", () => {
 const SHOWS_ENVIRONMENT =
   'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {}); parentPort.postMessage(Object.keys(process.env).length);';
 
-/** A pool of things that only count themselves. */
+/** Creates a pool of numbered objects in the place of threads. */
 function counted(): { pool: Pool<Pooled & { n: number; dead: boolean }>; started: () => number } {
   let started = 0;
   const pool = createPool({
@@ -80,20 +84,20 @@ function counted(): { pool: Pool<Pooled & { n: number; dead: boolean }>; started
 }
 
 describe("a pool", () => {
-  it("starts nothing before there is work, and uses again what it has", async () => {
+  it("starts no thread before there is work, and reuses idle threads", async () => {
     const { pool, started } = counted();
     expect(started()).toBe(0);
     const number = () => pool.use(patient(), (borrow) => borrow((thread) => Promise.resolve(thread.n)));
     expect([await number(), await number(), await number()]).toEqual([1, 1, 1]);
   });
 
-  it("starts another where one is gone", async () => {
+  it("replaces a thread that has ended", async () => {
     const { pool } = counted();
     await pool.use(patient(), (borrow) => borrow((thread) => Promise.resolve(thread.end())));
     expect(await pool.use(patient(), (borrow) => borrow((thread) => Promise.resolve(thread.n)))).toBe(2);
   });
 
-  it("has two at work at once; the others wait in order", async () => {
+  it("runs two at the same time while the others wait in order", async () => {
     const { pool } = counted();
     const order: string[] = [];
     const gates = ["a", "b", "c"].map((name) => ({ name, ...Promise.withResolvers<void>() }));
@@ -113,7 +117,7 @@ describe("a pool", () => {
     await Promise.all(work);
   });
 
-  it("tells those whose time or job ends while others are at work", async () => {
+  it("reports when the time or the job of a waiting caller ends", async () => {
     const { pool } = counted();
     const gate = Promise.withResolvers<void>();
     const atWork = [1, 2].map(() => pool.use(patient(), () => gate.promise));
@@ -127,7 +131,7 @@ describe("a pool", () => {
     await Promise.all(atWork);
   });
 
-  it("tells at once those who would be too many to wait", async () => {
+  it("immediately refuses callers beyond the maximum number of waiting ones", async () => {
     const { pool } = counted();
     const gate = Promise.withResolvers<void>();
     const all = Array.from({ length: 140 }, () => pool.use(patient(), () => gate.promise.then(() => "worked")));
@@ -138,7 +142,7 @@ describe("a pool", () => {
     expect(answers.filter((answer) => answer === "worked")).toHaveLength(128);
   });
 
-  it("gives its place back when the work throws", async () => {
+  it("releases the turn when the work throws", async () => {
     const { pool, started } = counted();
     const fail = () => pool.use(patient(), (borrow) => borrow(() => Promise.reject(new Error("a bug"))));
     for (let n = 0; n < 5; n += 1) await expect(fail()).rejects.toThrow("a bug");
@@ -146,7 +150,7 @@ describe("a pool", () => {
     expect(started()).toBe(1);
   });
 
-  it("says null where no thread comes up", async () => {
+  it("returns null if no thread can be started", async () => {
     const pool = createPool<Pooled>({ clock: systemClock, start: () => Promise.resolve(null) });
     expect(await pool.use(patient(), (borrow) => borrow(() => Promise.resolve("worked")))).toBeNull();
   });

@@ -8,7 +8,7 @@ import { systemClock } from "#test/support/clock.ts";
 import { jobLimits } from "#test/support/net.ts";
 
 const URL = "https://made.test/";
-/** Backtracks for ever on a run of a's that ends in anything else. */
+/** Backtracks exponentially on a run of a's that is followed by anything else. */
 const CATASTROPHIC = "(a+)+$";
 const BOMB = `${"a".repeat(50_000)}!`;
 
@@ -16,7 +16,7 @@ function rulesOf(technologies: Readonly<Record<string, unknown>>): RuleData {
   return { technologies: Object.entries(technologies), categories: [] };
 }
 
-/** A search by rules, as jobs of `ms` make it. */
+/** Creates a search with the given rules for jobs of `ms`. */
 function search(technologies: Readonly<Record<string, unknown>>, { heapMb = 512, clock = systemClock } = {}) {
   const rules = rulesOf(technologies);
   const threads = createAnalysisThreads({ clock, rules, heapMb });
@@ -27,22 +27,22 @@ function search(technologies: Readonly<Record<string, unknown>>, { heapMb = 512,
 
 const GOOD = { html: "good" };
 
-describe("a thread that has searched nothing yet", () => {
-  it("is at no rule: a page that takes long to parse is no rule's fault", () => {
+describe("a thread that has not searched a page", () => {
+  it("is at no rule, so that no rule is blamed for a page that takes long to parse", () => {
     const progress = new SharedArrayBuffer(PROGRESS.length * Int32Array.BYTES_PER_ELEMENT);
     createTechSearch({ rules: rulesOf({ First: GOOD }), progress }, () => systemClock.monotonic());
     expect(new Int32Array(progress)[PROGRESS.rule]).toBe(NO_RULE);
   });
 });
 
-describe("pages looked at in threads", () => {
-  it("give what the rules find", async () => {
+describe("technology searches in threads", () => {
+  it("return what the rules find", async () => {
     const found = await search({ Good: GOOD, Other: { html: "other" } })("good");
     expect(found).toMatchObject({ ok: true, suspended: [], unfinished: 0, unusable: 0 });
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
   });
 
-  it("a catastrophic expression costs its own rule alone, and the next page nothing", async () => {
+  it("suspend only the rule with a catastrophic expression, and the next page is not delayed", async () => {
     const detect = search({ Before: GOOD, Bad: { text: CATASTROPHIC }, After: GOOD });
     const started = systemClock.monotonic();
     const found = await detect(`${BOMB} good`);
@@ -54,24 +54,24 @@ describe("pages looked at in threads", () => {
     expect(systemClock.monotonic() - next).toBeLessThan(900);
   });
 
-  it("a rule that was left out is tried again after a while: a hostile page may have been the reason", async () => {
+  it("retry a suspended rule after a while, because a hostile page may have been the reason", async () => {
     let ahead = 0;
     const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
-    const look = search({ Bad: { text: "(a+)+$" } }, { clock });
-    expect(await look(BOMB)).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
-    expect(await look("aaa")).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
+    const detect = search({ Bad: { text: "(a+)+$" } }, { clock });
+    expect(await detect(BOMB)).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
+    expect(await detect("aaa")).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
     ahead = 11 * 60_000;
-    expect(await look("aaa")).toMatchObject({ ok: true, technologies: [{ name: "Bad" }], suspended: [] });
+    expect(await detect("aaa")).toMatchObject({ ok: true, technologies: [{ name: "Bad" }], suspended: [] });
   });
 
-  it("so do two of them", async () => {
+  it("suspend two such rules", async () => {
     const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD, Worse: { html: "(b|b|aa?)+c" } });
     const found = await detect(`${BOMB} good`);
     expect(found.ok && found.suspended.toSorted()).toEqual(["Bad", "Worse"]);
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
   });
 
-  it("a page that takes all its time leaves the others theirs", async () => {
+  it("do not shorten the time of others if a page uses all of its time", async () => {
     const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD });
     const slow = detect(BOMB, 4000);
     const quick = systemClock.monotonic();
@@ -80,13 +80,13 @@ describe("pages looked at in threads", () => {
     await slow;
   });
 
-  it("without time for the fault to show the answer is too_slow, in time", async () => {
+  it("return too_slow in time if there is no time to find the rule at fault", async () => {
     const started = systemClock.monotonic();
     expect(await search({ Bad: { text: CATASTROPHIC } })(BOMB, 600)).toEqual({ ok: false, reason: "too_slow" });
     expect(systemClock.monotonic() - started).toBeLessThan(3000);
   });
 
-  it("many slow rules, none of them stuck, give what there was time for", async () => {
+  it("return partial results if many slow rules use up the time", async () => {
     const slow = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`Slow ${n}`, { text: `b[^c]*c{${n + 1}}` }]),
     );
@@ -95,7 +95,7 @@ describe("pages looked at in threads", () => {
     expect(found.ok && found.technologies.map(({ name }) => name)).toContain("Good");
   });
 
-  it("more than may wait are told so at once", async () => {
+  it("immediately refuse callers beyond the maximum number of waiting ones", async () => {
     const detect = search({ Bad: { text: CATASTROPHIC } });
     const answers = await Promise.all(Array.from({ length: 160 }, () => detect(BOMB, 500)));
     const busy = answers.filter((answer) => !answer.ok && answer.reason === "busy");
@@ -103,7 +103,7 @@ describe("pages looked at in threads", () => {
     expect(answers.filter((answer) => !answer.ok && answer.reason === "too_slow").length).toBeGreaterThan(0);
   });
 
-  it("a job that ends is not waited for", async () => {
+  it("return when the job ends", async () => {
     const abort = new AbortController();
     const answer = search({ Bad: { text: CATASTROPHIC } })(BOMB, 8000, abort.signal);
     setTimeout(() => abort.abort(), 200);
@@ -112,18 +112,18 @@ describe("pages looked at in threads", () => {
     expect(systemClock.monotonic() - started).toBeLessThan(2000);
   });
 
-  it("a page of 300,000 elements is no danger to memory", async () => {
+  it("of a page of 300,000 elements stay within the memory limit", async () => {
     const found = await search({ Good: GOOD })(`good${"<div class='a b' id=x>t".repeat(217_000)}`, 20_000);
     expect(found).toMatchObject({ ok: true, unfinished: 0 });
   });
 
-  it("one that takes more than there is ends its thread, not the agent", async () => {
-    const look = search({ Good: GOOD }, { heapMb: 48 });
-    expect(await look("<div class='a b' id=x>t".repeat(200_000))).toEqual({ ok: false, reason: "out_of_memory" });
-    expect(await look("good")).toMatchObject({ ok: true, technologies: [{ name: "Good" }] });
+  it("of a page that exceeds the memory limit end the thread, not the agent", async () => {
+    const detect = search({ Good: GOOD }, { heapMb: 48 });
+    expect(await detect("<div class='a b' id=x>t".repeat(200_000))).toEqual({ ok: false, reason: "out_of_memory" });
+    expect(await detect("good")).toMatchObject({ ok: true, technologies: [{ name: "Good" }] });
   });
 
-  it("a page as received is parsed once, for the rules and for what shows its system", async () => {
+  it("parse a page once for the rules and for its content management system", async () => {
     const rules = rulesOf({ Good: GOOD });
     const threads = createAnalysisThreads({ clock: systemClock, rules });
     const port = createTech({ rules, clock: systemClock, threads })(jobLimits(8000));
@@ -140,7 +140,7 @@ describe("pages looked at in threads", () => {
     expect(found.ok && found.system?.assets.map(({ path }) => path)).toEqual(["/wp-content/themes/shop/style.css"]);
   });
 
-  it("rules that are broken through and through find nothing", async () => {
+  it("with only invalid rules find nothing", async () => {
     const found = await search({ A: { html: "(", dom: "p:hover" }, B: 5 })("good");
     expect(found).toMatchObject({ ok: true, technologies: [], suspended: [], unfinished: 0, unusable: 3 });
   });
