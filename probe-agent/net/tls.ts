@@ -45,7 +45,7 @@ export function createTls(dependencies: TlsDependencies): (job: JobLimits) => Tl
     const turns = createTurns(AT_ONCE);
     return {
       inspect: (request) => inTurn(turns, job, () => inspect(request, job, dependencies)),
-      hello: (request) => inTurn(turns, job, () => exchangeHello(request, job, dependencies)),
+      hello: (request) => inTurn(turns, job, () => sendHello(request, job, dependencies)),
       timestamps: (request) => inTurn(turns, job, () => readTimestamps(request, job, dependencies)),
       roots: () => given ?? trustedRoots(),
     };
@@ -69,7 +69,7 @@ async function inspect(
   return observe(session, () => endReason(job, clock), { started, connected });
 }
 
-async function exchangeHello(
+async function sendHello(
   request: HelloRequest,
   job: JobLimits,
   dependencies: TlsDependencies,

@@ -34,7 +34,7 @@ export function openOptOutFile(path: string | null, warn: (line: string) => void
     return { ok: false, line: `VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}` };
   }
 
-  async function look(file: string): Promise<void> {
+  async function reloadIfChanged(file: string): Promise<void> {
     const facts = await stat(file);
     const stamp = stampOf(facts);
     if (stamp === seen) return;
@@ -45,7 +45,7 @@ export function openOptOutFile(path: string | null, warn: (line: string) => void
   }
 
   const timer = setInterval(() => {
-    look(path).catch((error: unknown) => {
+    reloadIfChanged(path).catch((error: unknown) => {
       warn(`VANTAGE_OPT_OUT_FILE ${path} cannot be read: ${String(error)}; the previous list stays in effect`);
     });
   }, CHECK_EVERY_MS);

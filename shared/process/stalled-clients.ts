@@ -5,9 +5,9 @@ import { followWrites, type WriteProgress, type WriteSample } from "#shared/proc
 /** When to disconnect a client that does not read. */
 export interface StallOptions {
   /** Milliseconds between two checks of all connections. */
-  readonly lookEveryMs?: number;
+  readonly checkEveryMs?: number;
   /** A client is disconnected after this many consecutive checks in which it took no octet. */
-  readonly looks?: number;
+  readonly checks?: number;
   /** Called before a connection is closed. */
   readonly onCut?: (socket: Socket) => void;
 }
@@ -20,26 +20,26 @@ interface StalledClients {
 }
 
 /** 30 s in six checks: a client that stops reading is disconnected after 30 to 35 s. */
-const LOOK_EVERY_MS = 5_000;
-const LOOKS = 6;
+const CHECK_EVERY_MS = 5_000;
+const CHECKS = 6;
 
 /**
- * Disconnects clients that do not read, because their responses stay in memory until they take them. A client that takes
- * a little now and then, or has nothing to take, stays connected.
+ * Disconnects clients that do not read, because their responses stay in memory until they take them. A client that
+ * takes a little now and then, or has nothing to take, stays connected.
  */
 export function cutStalledClients(options: StallOptions = {}): StalledClients {
-  const { lookEveryMs = LOOK_EVERY_MS, looks = LOOKS, onCut } = options;
+  const { checkEveryMs = CHECK_EVERY_MS, checks = CHECKS, onCut } = options;
   const open = new Map<Socket, WriteProgress | undefined>();
   const timer = setInterval(() => {
     for (const [socket, before] of open) {
       if (before === undefined && socket.writableLength === 0) continue;
       const progress = followWrites(before, sampleOf(socket));
       open.set(socket, progress);
-      if (progress === undefined || progress.quietLooks < looks) continue;
+      if (progress === undefined || progress.quietChecks < checks) continue;
       onCut?.(socket);
       cut(socket);
     }
-  }, lookEveryMs);
+  }, checkEveryMs);
   timer.unref();
   return {
     watch(socket) {

@@ -1,12 +1,12 @@
 import type { Observation } from "#shared/tools/define.ts";
 
-/** That a URL's host was reached at an address; nothing where it names an address itself. */
+/** Returns that a URL's host was reached at an address; nothing if the URL contains an address instead of a name. */
 export function urlSeenAt(url: string, ip: string): readonly Observation[] {
   const hostname = URL.parse(url)?.hostname.replace(/\.$/, "") ?? "";
   return hostname === "" || hostname.startsWith("[") ? [] : [{ host: hostname, ip }];
 }
 
-/** That a host resolves to these addresses. */
+/** Returns that a host resolves to these addresses. */
 export function hostSeenAt(host: string, ips: readonly string[]): readonly Observation[] {
   return ips.map((ip) => ({ host, ip }));
 }

@@ -1,11 +1,11 @@
 import { parseParams, type Parsed, type ParseOptions } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
-/** The parameters of one call, defaults filled in. */
+/** Parameters of one call with defaults filled in. */
 type ToolParams = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the parameters of a tool's call: each by the contract's schema, then all by the contract's rules between
+ * Reads the parameters of a tool's call: first each by the contract's schema, then all by the contract's rules between
  * parameters. The first problem names the parameter.
  */
 export function parseToolParams(

@@ -10,10 +10,10 @@ const HOLDING = {
   abuse_email: Nullable(text("Abuse contact of the holder")),
 };
 
-/** A block of addresses as a registry has it (RFC 9083 section 5.4). */
+/** A block of addresses as registered (RFC 9083 section 5.4). */
 export const NetworkRegistration = Type.Object(
   {
-    handle: Nullable(text("The registry's key of the block")),
+    handle: Nullable(text("Registry's identifier of the block")),
     name: Nullable(text("Name of the block")),
     type: Nullable(text("The registry's kind of assignment, e.g. ASSIGNED PA")),
     start_address: text("First address of the block"),

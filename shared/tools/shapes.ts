@@ -62,7 +62,7 @@ export function points(description: string) {
   return Type.Integer({ minimum: 0, maximum: 100, description });
 }
 
-/** The scale of health, csp, cookie, seo-audit, ai-check and email-check: there is no E. */
+/** The scale of health, csp, cookie, seo-audit, ai-check and email-check, which has no E. */
 export function letterGrade(description: string) {
   return word(["A+", "A", "B", "C", "D", "F"], description);
 }
@@ -75,15 +75,17 @@ const FindingShape = record(
       "critical: visitors or mail do not arrive, or an attacker gets in; warning: that will happen, or it costs much; info: good to know",
     ),
     message: text("What was found"),
-    how: Nullable(text("What to change; null where nothing is to do")),
-    reference: Nullable(text("URL of the specification or guide; null where there is none")),
-    where: Nullable(text("The part of the result it is about; null: the whole")),
+    how: Nullable(text("What to change; null if there is nothing to do")),
+    reference: Nullable(text("URL of the specification or guide; null if there is none")),
+    where: Nullable(text("The part of the result that the finding is about; null for the whole result")),
   },
   "One finding",
 );
 
-/** The findings of a tool that judges: the one shape of shared/findings.ts, worst first. */
-export function findings(description = "What is wrong or worth knowing, worst first; empty when nothing was found") {
+/** The findings of a tool, most severe first, in the form of shared/findings.ts. */
+export function findings(
+  description = "What is wrong or worth knowing, most severe first; empty if nothing was found",
+) {
   return list(FindingShape, description);
 }
 

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { integer, list, number, optional, record, text } from "#shared/tools/shapes.ts";
 
-/** What the resolver of another agent said to the same question; the control plane asks it. */
+/** Answer of another agent's resolver to the same question, which the control plane requests. */
 export const Vantage = record(
   {
     region: text("Region of the agent"),
@@ -18,7 +18,7 @@ export const Vantage = record(
     ede: optional(
       list(
         Type.Object({ code: integer("Extended DNS Error code (RFC 8914)"), text: text("The resolver's own words") }),
-        "Why it failed, in the resolver's words; absent from control planes that do not hand it on",
+        "Why it failed, in the resolver's words; absent from control planes that do not pass it on",
       ),
     ),
   },
@@ -29,5 +29,5 @@ export type Vantage = Static<typeof Vantage>;
 
 /** The input of a propagation job. */
 export const PROPAGATION_INPUT = Type.Object({
-  vantages: list(Vantage, "Other agents' answers; empty where there is no other agent"),
+  vantages: list(Vantage, "Other agents' answers; empty if there is no other agent"),
 });

@@ -6,7 +6,7 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { throughAgentEndpoint, throughRest, type Told } from "#test/support/doors.ts";
+import { callAgentEndpoint, callRest, type SurfaceAnswer } from "#test/support/surfaces.ts";
 import { HOSTILE_NAMES, HOSTILE_PAGES, startHostileWorld, type HostileWorld } from "#test/support/hostile-world.ts";
 import type { Call } from "#test/support/tool-calls.ts";
 
@@ -30,16 +30,16 @@ afterAll(async () => {
   await Promise.all([world?.close(), plane?.stop()]);
 });
 
-/** One call by REST and one by the agent endpoint, at once: within the tool's deadline, and what is data fits its contract. */
-async function ask(tool: string, params: Call): Promise<readonly Told[]> {
+/**
+ * One call by REST and one by the agent endpoint, at once: within the tool's deadline, and what is data fits its
+ * contract.
+ */
+async function ask(tool: string, params: Call): Promise<readonly SurfaceAnswer[]> {
   const contract = CONTRACTS.find(({ name }) => name === tool);
   if (contract === undefined) throw new Error(`there is no ${tool}`);
-  const both = async (): Promise<readonly Told[]> => {
+  const both = async (): Promise<readonly SurfaceAnswer[]> => {
     const startedAt = performance.now();
-    const told = await Promise.all([
-      throughRest(plane, key, tool, params),
-      throughAgentEndpoint(plane, key, tool, params),
-    ]);
+    const told = await Promise.all([callRest(plane, key, tool, params), callAgentEndpoint(plane, key, tool, params)]);
     const deadlineMs = contract.deadlineMs({ timeout: 15, count: 4, ...params });
     expect(performance.now() - startedAt).toBeLessThan(deadlineMs + 2_000);
     return told;
@@ -55,8 +55,8 @@ async function ask(tool: string, params: Call): Promise<readonly Told[]> {
 }
 
 /** A call that nothing is wrong with. */
-function good(): Promise<Told> {
-  return throughRest(plane, key, "check", { url: `${world.site.url}/` });
+function good(): Promise<SurfaceAnswer> {
+  return callRest(plane, key, "check", { url: `${world.site.url}/` });
 }
 
 /** The agent is well: it answers the next call, and has not grown beyond bounds. */

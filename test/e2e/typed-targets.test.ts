@@ -7,7 +7,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { throughEveryDoor } from "#test/support/doors.ts";
+import { callEverySurface } from "#test/support/surfaces.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 
 let plane: TestControlPlane;
@@ -43,14 +43,14 @@ function fail(name: string): never {
 
 describe("a host without a scheme is read as https", () => {
   it.each(["http-status", "redirects", "resolve-url", "url-expand", "robots"])(
-    "by %s, through every door, and shown as it was submitted",
+    "by %s, through every surface, and shown as it was submitted",
     async (name) => {
       const contract = contractOf(name);
       const { param = "", echo = param } = contract.target ?? {};
-      const answers = await throughEveryDoor(plane, key, contract, { [param]: typed });
+      const answers = await callEverySurface(plane, key, contract, { [param]: typed });
       expect(answers.size).toBeGreaterThanOrEqual(3);
-      for (const [door, told] of answers) {
-        expect(told, door).toMatchObject({ data: { [echo]: typed } });
+      for (const [surface, answer] of answers) {
+        expect(answer, surface).toMatchObject({ data: { [echo]: typed } });
       }
     },
   );

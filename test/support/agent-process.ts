@@ -5,34 +5,34 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
+import { tokenFor, type AgentListener } from "#test/support/agent-listener.ts";
 import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 
 const ENTRY = fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url));
 
-/** A real agent in a process of its own. */
+/** A real agent in a separate process. */
 export interface AgentProcess {
   readonly child: ChildProcess;
-  /** Everything it has logged. */
+  /** Returns everything it has logged. */
   readonly log: () => string;
-  /** Resolves once the log has this text; rejects when the agent ends without it. */
+  /** Resolves once the log has this text. Rejects if the agent ends without it. */
   says(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
-  /** Its exit status, null after a signal. */
+  /** Resolves with its exit status, null after a signal. */
   readonly exited: Promise<number | null>;
-  /** Ends it and removes its folder. */
+  /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** Starts an agent that may reach loopback, lets it enrol and waits until it is attached. */
+/** Starts an agent that is allowed to reach loopback, lets it enrol and waits until it is attached. */
 export async function startAgent(
-  door: AgentDoor,
+  server: AgentListener,
   region: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AgentProcess> {
-  const token = await tokenFor(door, region, `agt-${randomBytes(8).toString("hex")}`);
+  const token = await tokenFor(server, region, `agt-${randomBytes(8).toString("hex")}`);
   const agent = spawnAgent({
-    VANTAGE_CONTROL_PLANE: `localhost:${door.grpcPort}`,
+    VANTAGE_CONTROL_PLANE: `localhost:${server.grpcPort}`,
     VANTAGE_JOIN_TOKEN: token,
     VANTAGE_REGION: region,
     ...settings,
@@ -41,7 +41,7 @@ export async function startAgent(
   return agent;
 }
 
-/** Starts an agent with these settings, whatever becomes of it; without VANTAGE_STATE_DIR in a folder of its own. */
+/** Starts an agent with these settings without waiting for it. Without VANTAGE_STATE_DIR it gets a temporary folder. */
 export function spawnAgent(settings: Readonly<Record<string, string>>): AgentProcess {
   const stateDir = mkdtempSync(join(tmpdir(), "vantage-agent-"));
   const child = spawn(process.execPath, [ENTRY], {
@@ -64,7 +64,7 @@ export function spawnAgent(settings: Readonly<Record<string, string>>): AgentPro
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
-  // Its streams too have ended: whatever it said last is in the log.
+  // Its output streams have ended too, so its last lines are in the log.
   const exited = once(child, "close").then(([code]) => code as number | null);
   return {
     child,

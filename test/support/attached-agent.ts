@@ -3,27 +3,27 @@ import type { Outcome } from "#shared/outcome.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 
-/** An agent attached to a hub without a wire between: messages pass through their encoding, at once and in order. */
+/** An agent that is attached to a hub without a network. Messages are encoded and decoded, immediately and in order. */
 export interface AttachedAgent {
   readonly id: string;
   readonly messages: readonly HubMessage[];
-  /** Jobs it was given, oldest first. */
+  /** Jobs that it received, oldest first. */
   readonly jobs: readonly Job[];
-  /** The hub ended the stream. */
+  /** Whether the hub has ended the stream. */
   readonly closed: boolean;
   send(message: AgentMessage): void;
-  /** Says so many credits, with its own count of running jobs. */
+  /** Sends a heartbeat with these credits and its number of running jobs. */
   beat(credits: number, running?: number): void;
-  /** Says that it runs the job. */
+  /** Sends that it has accepted the job. */
   accept(job: Job | undefined): void;
   answer(job: Job | undefined, outcome: Outcome<unknown>, durationMs?: number): void;
   decline(job: Job | undefined, reason: string): void;
   drain(): void;
-  /** The stream breaks. */
+  /** Breaks the stream. */
   cut(): void;
 }
 
-/** Attaches an agent; throws where the hub turns it away. `work`, where given, answers each job soon. */
+/** Attaches an agent. Throws if the hub rejects it. `work`, if given, answers each job. */
 export function attachAgent(
   hub: Hub,
   hello: Hello,

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Clock, Random } from "#shared/clock.ts";
 
-/** The host's own clock, for tests in which time just passes. */
+/** The host's own clock, for tests that do not control the time. */
 export const systemClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
 
-/** The host's randomness. */
+/** Random bytes of the host. */
 export const systemRandom: Random = { bytes: (count) => randomBytes(count) };
 
-/** A clock a test moves by hand; its wall time starts at `start`. */
+/** Creates a clock that a test advances. Its wall time starts at `start`. */
 export function createManualClock(start: Date): Clock & { advance(ms: number): void } {
   let elapsed = 0;
   return {

@@ -11,18 +11,18 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 
 const ENTRY = fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url));
 
-/** A control plane in a process of its own. */
+/** A control plane in a separate process. */
 export interface ControlPlaneProcess extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
   readonly pid: number;
   readonly url: string;
   readonly grpcPort: number;
-  /** Everything it has logged. */
+  /** Returns everything it has logged. */
   log(): string;
-  /** Ends it and resolves with its exit status, null after SIGKILL. */
+  /** Sends a signal and resolves with its exit status, null after SIGKILL. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
 }
 
-/** What a test sets: settings of the control plane, flags of its Node. */
+/** Settings of the control plane, and flags of its Node. */
 export interface ProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
@@ -55,7 +55,7 @@ export async function startControlPlaneProcess(
   const listening = Promise.withResolvers<void>();
   const listen = (chunk: Buffer) => {
     output += chunk.toString();
-    // Looked for no longer than needed: the log of a long run is long.
+    // Searched only until it is found, because the log of a long run is long.
     isListening ||= output.includes("control plane listening");
     if (isListening) listening.resolve();
   };

@@ -9,25 +9,25 @@ import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startDocumentedProxy, type DocumentedProxy } from "#test/support/documented.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
-/** The operator's token of every control plane under test. */
+/** Operator token of every control plane under test. */
 export const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
 
-/** A whole control plane on loopback with a database of its own, in this process. */
+/** A whole control plane in this process, on loopback, with a separate database. */
 export interface TestControlPlane {
   readonly app: App;
   readonly databaseUrl: string;
   readonly url: string;
   readonly grpcPort: number;
-  /** An answer of the API, parsed. */
+  /** Calls the API and parses the answer. */
   call(path: string, options?: CallOptions): Promise<Answer>;
-  /** As the operator. */
+  /** Calls the admin API as the operator. */
   operate(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** A new key of a new account. */
+  /** Creates an account with a key and returns the key. */
   createKey(plan?: PlanName): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** A call of the API. */
+/** Options of an API call. */
 export interface CallOptions {
   readonly method?: string;
   readonly key?: string;
@@ -36,28 +36,28 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Status, headers and the parsed body (text where it is no JSON). */
+/** Status, headers and parsed body (text if it is not JSON). */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // Tests look into bodies of many shapes.
+  // Loosely typed, because tests read bodies of many shapes.
   readonly body: Record<string, never> & { data: never; meta: never; error: never };
   readonly text: string;
 }
 
-/** What a test replaces. */
+/** Parts that a test replaces. */
 export interface ControlPlaneOptions {
   readonly overrides?: AppOverrides;
   readonly config?: Partial<Config>;
   readonly plans?: Plans;
-  /** A second replica on this database, which the first one drops. */
+  /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
   readonly connections?: NonNullable<ServeOptions["connections"]>;
-  /** Silent by default. */
+  /** Default: logs nothing. */
   readonly log?: Logger;
 }
 
-/** Starts one. Call `stop` in afterAll. */
+/** Starts a control plane. Call `stop` in afterAll. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<TestControlPlane> {
   const { databaseUrl } = options;
   const database =
@@ -82,7 +82,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     ...(options.connections === undefined ? {} : { connections: options.connections }),
   });
   const url = `http://127.0.0.1:${service.ports.http}`;
-  // The whole suite again with every answer held to the OpenAPI document (test/peers).
+  // Runs the whole suite again with every answer checked against the OpenAPI document (test/peers).
   const documented = process.env["TEST_THROUGH"] === "prism" ? await startDocumentedProxy(url) : undefined;
   return {
     app,
@@ -99,7 +99,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   };
 }
 
-/** The API of a control plane at this URL, wherever it runs. */
+/** Creates a client of the API at this URL. */
 export function apiOf(
   url: string,
   documented?: DocumentedProxy,
@@ -110,7 +110,7 @@ export function apiOf(
   ): Promise<Answer> => {
     const method = given ?? (body === undefined ? "GET" : "POST");
     const hasKey = key !== undefined || headers?.["authorization"] !== undefined;
-    // Streams are no JSON, and broken bodies are the proxy's to refuse, not ours.
+    // Streams are not JSON, and the product, not the proxy, must reject broken bodies.
     const isApart = headers?.["accept"]?.includes("event-stream") === true || typeof body === "string";
     const isHeld = !isApart && documented?.covers({ method, path, hasKey }) === true;
     const response = await fetch(`${isHeld ? documented.url : url}${path}`, {

@@ -1,6 +1,9 @@
 import { vi } from "vitest";
 
-/** Octets of the buffers that `run` makes by joining or growing: the work that goes into copies, on any machine. */
+/**
+ * Counts the octets of the buffers that `run` creates by joining or growing. Unlike time, this measures the copying
+ * work independently of the machine.
+ */
 export async function octetsCopied(run: () => void | Promise<void>): Promise<number> {
   let octets = 0;
   const allocUnsafe = Buffer.allocUnsafe.bind(Buffer);

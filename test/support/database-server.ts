@@ -9,12 +9,12 @@ import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where createTestDatabase asks for the run's cluster. */
+    /** URL at which createTestDatabase asks for the run's cluster. */
     databaseServer: string;
   }
 }
 
-/** Durability is not under test: nothing here survives the run. */
+/** Durability is not under test, and no data outlives the run. */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "300" };
 
 async function startTemplate(root: string): Promise<Cluster> {
@@ -23,7 +23,7 @@ async function startTemplate(root: string): Promise<Cluster> {
   const { cluster } = started;
   try {
     await cluster.createDatabase("base");
-    // Loaded here, so that a migration under repair breaks only the tests that need a database.
+    // Loaded here, so that a broken migration breaks only the tests that need a database.
     const { migrate } = await import("#control-plane/migrations/migrate.ts");
     await migrate(cluster.url("base"));
     return cluster;
@@ -34,12 +34,12 @@ async function startTemplate(root: string): Promise<Cluster> {
 }
 
 /**
- * vitest's globalSetup: one cluster per run, started when the first test file asks for a database, so that
- * runs without one pay nothing. Test files live in processes of their own and ask over HTTP.
+ * vitest's globalSetup: one cluster for each run, started when the first test file asks for a database, so that runs
+ * without one cost nothing. Test files run in separate processes and ask over HTTP.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const root = mkdtempSync(join(tmpdir(), "vantage-test-"));
-  // As root the server runs as nobody, who must be able to enter.
+  // Under root the server runs as nobody, which must be able to enter.
   chmodSync(root, 0o711);
   let cluster: Promise<Cluster> | null = null;
   const http = createServer((_request, response) => {

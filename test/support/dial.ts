@@ -2,7 +2,7 @@ import { credentials, type ChannelCredentials } from "@grpc/grpc-js";
 import { ProbeClient } from "#shared/protocol/probe.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 
-/** Credentials of a client that knows the authority, with a certificate of its own or without. */
+/** Returns credentials of a client that trusts the authority, with or without a client certificate. */
 export function clientCredentials(
   caCertificate: string,
   own: { readonly certificate: string; readonly privateKey: string } | null = null,
@@ -12,12 +12,12 @@ export function clientCredentials(
   return credentials.createSsl(ca, Buffer.from(own.privateKey), Buffer.from(own.certificate));
 }
 
-/** A client of the wire; it verifies the fixed name whatever it dials. */
+/** Creates a client of the protocol. It verifies the fixed name whatever address it dials. */
 export function dialProbe(port: number, channel: ChannelCredentials): ProbeClient {
   return new ProbeClient(`localhost:${port}`, channel, {
     "grpc.ssl_target_name_override": CONTROL_PLANE_NAME,
     "grpc.default_authority": CONTROL_PLANE_NAME,
-    // As agents do: a connection of its own.
+    // A separate connection, as agents have.
     "grpc.use_local_subchannel_pool": 1,
   });
 }

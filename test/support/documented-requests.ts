@@ -1,4 +1,4 @@
-/** JSON Schema as far as the walk below reads it. */
+/** The part of JSON Schema that this file reads. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string;
@@ -19,25 +19,25 @@ interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** An OpenAPI 3.1 document as far as it is read here. */
+/** The part of an OpenAPI 3.1 document that this file reads. */
 export interface Documented {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** A request that the document describes, with one of its texts replaced. */
+/** A request of the document with one of its texts replaced. */
 export interface OddRequest {
-  /** Operation and replaced part, for a failure's message. */
+  /** Operation and replaced part, for the message of a failure. */
   readonly name: string;
   readonly method: string;
-  /** Percent-encoded. */
+  /** Path, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isOperators: boolean;
 }
 
-/** Text for a place of a request: as it stands in a URL, in a header field and in JSON. Null: it cannot stand there. */
+/** A text to insert, in the forms for a URL, a header field and JSON. null if the text cannot occur there. */
 export interface OddText {
   readonly inUrl: string | null;
   readonly inHeader: string | null;
@@ -45,8 +45,8 @@ export interface OddText {
 }
 
 /**
- * Every request of a document with every text that a caller can put into it replaced, one at a time: path parameters,
- * query parameters, header fields, and the fields, items and field names of JSON bodies.
+ * Yields every request of a document with each text that a caller can put into it replaced, one at a time: path
+ * parameters, query parameters, header fields, and the fields, items and field names of JSON bodies.
  */
 export function* replaceTexts(document: Documented, odd: OddText): Generator<OddRequest> {
   const resolve = (schema: Schema): Schema =>
@@ -93,7 +93,7 @@ export function* replaceTexts(document: Documented, odd: OddText): Generator<Odd
       if (odd.inJson !== null && media !== undefined) {
         const { required = [] } = resolve(media);
         for (const [part, changed] of replaceIn(body, odd.inJson)) {
-          // Without the optional fields, or one of them is refused before the replaced one is read.
+          // Sent without the optional fields; otherwise one of them could be rejected before the replaced one is read.
           const kept = Object.entries(changed as object).filter(
             ([key]) => required.includes(key) || part.startsWith(`.${key}`) || key === odd.inJson,
           );
@@ -111,10 +111,10 @@ export function* replaceTexts(document: Documented, odd: OddText): Generator<Odd
   }
 }
 
-/** Header fields that the product reads wherever they come. */
+/** Header fields that the product reads in every request. */
 const HEADERS = ["Accept", "Last-Event-ID", "User-Agent", "X-Prometheus-Scrape-Timeout-Seconds"];
 
-/** A value with each of its texts replaced in turn, and each object with a field of that name added. */
+/** Yields a value with each of its texts replaced in turn, and each object with a field of that name added. */
 function* replaceIn(value: unknown, text: string, at = ""): Generator<readonly [place: string, changed: unknown]> {
   if (typeof value === "string") yield [at, text];
   else if (Array.isArray(value)) {
@@ -130,7 +130,7 @@ function* replaceIn(value: unknown, text: string, at = ""): Generator<readonly [
   }
 }
 
-/** A value that a schema takes, every field and one item of each list in it. */
+/** Returns a value that a schema accepts, with every field and one item of each list. */
 function exampleOf(given: Schema, resolve: (schema: Schema) => Schema = (schema) => schema): unknown {
   const schema = resolve(given);
   const [example] = schema.examples ?? [];

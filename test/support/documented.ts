@@ -7,10 +7,10 @@ import { freePort } from "#test/support/free-port.ts";
 
 const PRISM = fileURLToPath(new URL("../peers/programs/node_modules/.bin/prism", import.meta.url));
 
-/** A proxy that answers with an error where an answer is not as the OpenAPI document says. */
+/** A proxy that returns an error if an answer differs from the OpenAPI document. */
 export interface DocumentedProxy {
   readonly url: string;
-  /** Whether the document has this call; what it does not have, and calls without a key, the proxy answers itself. */
+  /** Reports whether the document has this call. The proxy itself answers other calls and calls without a key. */
   covers(call: { readonly method: string; readonly path: string; readonly hasKey: boolean }): boolean;
   close(): void;
 }

@@ -11,7 +11,7 @@ import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 
 x509.cryptoProvider.set(webcrypto as never);
 
-/** What an enrolled agent keeps: PEM throughout. */
+/** Credentials of an enrolled agent, all in PEM. */
 export interface AgentIdentity {
   readonly agentId: string;
   readonly certificate: string;
@@ -19,7 +19,7 @@ export interface AgentIdentity {
   readonly privateKey: string;
 }
 
-/** A key and a request for a certificate on it. */
+/** A key and a certificate request for it. */
 export interface CertificateRequest {
   /** DER. */
   readonly der: Buffer;
@@ -27,7 +27,7 @@ export interface CertificateRequest {
   readonly privateKey: string;
 }
 
-/** A request as an agent makes it; other curves and subjects for those that should not pass. */
+/** Creates a request as an agent does. Other curves and subjects are for requests that must be rejected. */
 export async function makeRequest(namedCurve = "P-256", subject = "CN=whoever"): Promise<CertificateRequest> {
   const algorithm = { name: "ECDSA", namedCurve };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -44,7 +44,7 @@ export async function makeRequest(namedCurve = "P-256", subject = "CN=whoever"):
   return { der: Buffer.from(request.rawData), privateKey: privateKey.toString() };
 }
 
-/** What a join token is asked to be. */
+/** Fields of a request for a join token. */
 export interface TokenFields {
   readonly region: string;
   readonly ttl_seconds?: number;
@@ -52,7 +52,7 @@ export interface TokenFields {
   readonly account_id?: number;
 }
 
-/** A join token through the operator's API. */
+/** Creates a join token through the operator's API. */
 export async function makeJoinToken(plane: Pick<TestControlPlane, "operate">, fields: TokenFields): Promise<string> {
   const made: Answer = await plane.operate("POST", "/api/admin/probe-tokens", fields);
   if (made.status !== 201) throw new Error(made.text);
@@ -60,8 +60,8 @@ export async function makeJoinToken(plane: Pick<TestControlPlane, "operate">, fi
 }
 
 /**
- * The authority's certificate (PEM) as the listener shows it at the end of its chain, checked against the fingerprint of
- * a join token: the way an agent comes to trust a control plane it has never met.
+ * Returns the authority's certificate (PEM) from the end of the listener's chain after comparing it with the
+ * fingerprint of a join token, which is how an agent comes to trust a control plane it has never contacted.
  */
 export function fetchAuthority(port: number, token: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -83,7 +83,7 @@ export function fetchAuthority(port: number, token: string): Promise<string> {
   });
 }
 
-/** One call of Enroll; rejects with the ServiceError. */
+/** Calls Enroll. Rejects with the ServiceError. */
 export async function callEnroll(
   port: number,
   caCertificate: string,
@@ -103,7 +103,7 @@ export async function callEnroll(
   }
 }
 
-/** One call of Renew with an identity, or without any; rejects with the ServiceError. */
+/** Calls Renew with or without an identity. Rejects with the ServiceError. */
 export async function callRenew(
   port: number,
   caCertificate: string,
@@ -123,7 +123,7 @@ export async function callRenew(
   }
 }
 
-/** The identity that a response and the key it was asked for make. */
+/** Combines a response and the key of its request to an identity. */
 export function identityOf(response: EnrollResponse, request: CertificateRequest): AgentIdentity {
   return {
     agentId: response.agentId,
@@ -133,7 +133,7 @@ export function identityOf(response: EnrollResponse, request: CertificateRequest
   };
 }
 
-/** Enrols an agent: a token through the operator's API, a request, Enroll over TLS. */
+/** Enrols an agent with a token from the operator's API, a certificate request, and Enroll over TLS. */
 export async function enrol(
   plane: Pick<TestControlPlane, "operate" | "grpcPort">,
   region: string,

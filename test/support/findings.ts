@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { SEVERITIES, type Finding } from "#shared/findings.ts";
 
-/** Asserts the rules of form of findings: kebab-case ids, whole sentences, advice that says something, worst first. */
+/** Asserts the form of findings: kebab-case ids, whole sentences, useful advice, most severe first. */
 export function expectWellFormed(findings: readonly Finding[]): void {
   for (const finding of findings) {
     expect(finding.id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
@@ -14,7 +14,7 @@ export function expectWellFormed(findings: readonly Finding[]): void {
   expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
 }
 
-/** `severity id` of each finding, once each, in the order of the list. */
+/** Returns `severity id` of each finding without duplicates, in the order of the list. */
 export function kinds(findings: readonly Finding[]): string[] {
   return [...new Set(findings.map(({ severity, id }) => `${severity} ${id}`))];
 }

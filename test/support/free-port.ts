@@ -7,8 +7,8 @@ const FIRST = 20_000;
 const LAST = 31_999;
 
 /**
- * A TCP port of 127.0.0.1 that is free now and that no connection of another test takes by chance, so that a server can
- * be stopped and started on it again.
+ * Returns a TCP port of 127.0.0.1 that is free now and that no connection of another test takes by chance, so that a
+ * server can be stopped and started on it again.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -8,11 +8,11 @@ import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 
-/** A replica of the HTTP side with routes for tests, listening on loopback. */
+/** A replica of the HTTP side with test routes, listening on loopback. */
 export interface TestGate extends GatedServer {
   readonly app: App<AppConfig>;
   readonly url: string;
-  /** Log lines so far, parsed. */
+  /** Parsed log lines so far. */
   readonly lines: Record<string, unknown>[];
   close(): Promise<void>;
 }
@@ -24,13 +24,15 @@ export interface TestGateOptions {
   readonly overrides?: AppOverrides;
   readonly trustedProxies?: readonly string[];
   readonly agents?: () => number;
-  /** Instead of `lines`. */
+  /** Used instead of `lines`. */
   readonly log?: Logger;
 }
 
 export const ADMIN_TOKEN = "operator-token-of-this-test";
 
-/** Starts a replica on a test database. Its routes: `whoami` and `echo` keyed in every version, `broken`, `away`. */
+/**
+ * Starts a replica on a test database. Its routes: `whoami` and `echo` with a key in every version, `broken`, `away`.
+ */
 export async function startGate(options: TestGateOptions): Promise<TestGate> {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) };
@@ -136,7 +138,7 @@ function addRoutes({ server, gate }: GatedServer): void {
   }
 }
 
-/** What a call was answered with; the body is parsed where there is one. */
+/** Answer to a call. The body is parsed if there is one. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -158,7 +160,7 @@ export async function call(url: string, init: RequestInit & { readonly key?: str
   return { status: response.status, headers: response.headers, body };
 }
 
-/** Calls the operator's API; `json` makes it a write. */
+/** Calls the operator's API. `json` makes the call a write. */
 export function callAdmin(gate: TestGate, method: string, path: string, json?: unknown): Promise<Answer> {
   const type = json === undefined ? {} : { "content-type": "application/json" };
   return call(`${gate.url}/api/admin${path}`, {
@@ -168,7 +170,7 @@ export function callAdmin(gate: TestGate, method: string, path: string, json?: u
   });
 }
 
-/** Makes an account on a plan with a key, through the operator's API; returns the key. */
+/** Creates an account on a plan and a key through the operator's API. Returns the key. */
 export async function makeTestKey(
   gate: TestGate,
   body: Record<string, unknown> = { plan: "captain" },

@@ -20,10 +20,10 @@ import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts"
 /** Result of the health tool. */
 export type HealthResult = ResultOf<typeof contract>;
 
-/** Name that resolves to the loopback addresses of both families; "four.test" has no AAAA. */
+/** Name that resolves to the loopback addresses of both families; "four.test" has no AAAA record. */
 export const HOST = "site.test";
 
-/** The one host of the preload list. */
+/** The only host of the preload list. */
 const PRELOADED = "preloaded.test";
 const preloaded = (host: string) => (host === PRELOADED ? { include_subdomains: true } : null);
 
@@ -44,7 +44,7 @@ const HEADERS = {
   etag: '"1"',
 };
 
-/** A careful site: brotli, all headers, both well-known files. */
+/** Answers as a well-configured site: brotli, all headers, both well-known files. */
 export const careful: Handler = (_request, response, { path }) => {
   const expires = daysFromNow(100).toISOString();
   if (path === "/") response.writeHead(200, { ...HEADERS, "content-encoding": "br" }).end(brotliCompressSync(PAGE));
@@ -55,26 +55,26 @@ export const careful: Handler = (_request, response, { path }) => {
   return true;
 };
 
-/** The health tool over real ports, and what it needs to be tried. */
+/** The health tool over real ports, with test servers. */
 export interface HealthBench {
   readonly pki: Pki;
-  /** Ports on which nothing listens. */
+  /** Ports without a listener. */
   readonly closed: WebPorts;
   serve(options: HttpServerOptions): Promise<HttpServer>;
-  /** Over TLS with HTTP/2, with a certificate for HOST by the trusted root unless said otherwise. */
+  /** Serves over TLS with HTTP/2. Default: a certificate for HOST by the trusted root. */
   serveTls(
     handler: Handler,
     issue?: Parameters<Pki["issue"]>[0],
     more?: Partial<HttpServerOptions>,
   ): Promise<HttpServer>;
-  /** Ports default to closed ones, the deadline to 20 s. */
+  /** Runs the tool. Default: closed ports and a deadline of 20 s. */
   run(url: string, ports?: WebPorts, timeoutMs?: number): Promise<Outcome<HealthResult>>;
-  /** A result that fits its contract and adds up. */
+  /** Runs the tool, and asserts that the result matches its contract and its sums are correct. */
   resultOf(url: string, ports?: WebPorts, timeoutMs?: number): Promise<HealthResult>;
   close(): Promise<void>;
 }
 
-/** Starts a bench; its servers end with it. */
+/** Creates a bench. Its servers end with it. */
 export async function createHealthBench(): Promise<HealthBench> {
   const pki = await createPki();
   const zones = {
@@ -128,7 +128,7 @@ export async function createHealthBench(): Promise<HealthBench> {
   };
 }
 
-/** "score/max status" of checks by id. */
+/** Returns "score/max status" of checks by id. */
 export function checksOf({ categories }: HealthResult, ...ids: readonly string[]): Record<string, string> {
   const checks = categories.flatMap((category) => category.checks);
   return Object.fromEntries(
@@ -139,7 +139,7 @@ export function checksOf({ categories }: HealthResult, ...ids: readonly string[]
   );
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Hostile pages of about so many octets, by what they do; each is one that once took long. */
+/** Creates hostile pages of about the given number of octets, by kind. Each kind once took a long time. */
 export const HOSTILE_PAGES: Readonly<Record<string, (bytes: number) => string>> = {
   tags: (bytes) => filled("<i>", "", bytes, "<b c>"),
   nesting: (bytes) => filled("", "", bytes, "<div>"),

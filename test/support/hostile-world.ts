@@ -7,11 +7,11 @@ import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { startWhoisServer, type WhoisServer } from "#test/servers/whois.ts";
 
-/** Sites, names and rules made to hurt whoever reads them, on loopback. */
+/** Sites, names and rules on loopback that attack their reader. */
 export interface HostileWorld {
   readonly site: HttpServer;
   readonly whois: WhoisServer;
-  /** An agent's. */
+  /** Settings of an agent. */
   readonly settings: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const whole = (head: string, body: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Page</title>${head}</head><body>${body}</body></html>`;
 const repeated = (piece: string, bytes: number): string => piece.repeat(Math.ceil(bytes / piece.length));
 
-/** Pages by path, made when they are first asked for. */
+/** Pages by path, created when they are first requested. */
 const PAGES: Readonly<Record<string, () => string>> = {
   "/": () => whole("", "<h1>A good page</h1>"),
   "/huge": () => whole("", repeated('<p class="a" id=b><a href="/c?d=e&amp;f">g</a> <img src=h></p>\n', 10 * MB)),
@@ -38,15 +38,15 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "/large-header": () => whole("", "<p>x</p>"),
 };
 
-/** Those that tools are to read; the others are answered before they are. */
+/** Pages that tools read. The others are answered before the page is read. */
 export const HOSTILE_PAGES = Object.keys(PAGES).filter((path) => path !== "/" && path !== "/large-header");
 
-/** Objects in objects, as deep as this. */
+/** Returns nested objects of this depth. */
 function jsonLd(depth: number): string {
   return `${'{"@type":"A","a":'.repeat(depth)}1${"}".repeat(depth)}`;
 }
 
-/** Answers that are none, by the name that is asked for. */
+/** Invalid DNS answers by the queried name. */
 const NAMES: Readonly<Record<string, Behaviour>> = {
   "loop.hostile.test": { rewrite: compressionLoop },
   "count.hostile.test": { rewrite: lyingCounts },
@@ -58,10 +58,10 @@ const NAMES: Readonly<Record<string, Behaviour>> = {
   "aliases.hostile.test": {},
 };
 
-/** One for each thing that can be wrong with an answer. */
+/** One name for each kind of invalid answer. */
 export const HOSTILE_NAMES: readonly string[] = Object.keys(NAMES);
 
-/** Names below them that mail tools ask for too. */
+/** Prefixes of names that mail tools query too. */
 const BELOW = ["", "a._domainkey.", "_dmarc.", "_mta-sts.", "_smtp._tls.", "default._bimi."];
 
 function belowEach<T>(of: (name: string, owner: string) => T): Record<string, T> {
@@ -69,7 +69,7 @@ function belowEach<T>(of: (name: string, owner: string) => T): Record<string, T>
   return Object.fromEntries(owners.map(([owner, name]) => [owner, of(name, owner)]));
 }
 
-/** Expressions that take a backtracking matcher longer than the world has been there. */
+/** Expressions that a backtracking matcher does not finish in any practical time. */
 const BOMBS = {
   Bomb: {
     cats: [1],
@@ -81,7 +81,7 @@ const BOMBS = {
   Quiet: { cats: [1], html: "A good page", website: "https://quiet.test" },
 };
 
-/** Starts it all. */
+/** Starts all servers. */
 export async function startHostileWorld(): Promise<HostileWorld> {
   const folder = mkdtempSync(join(tmpdir(), "vantage-hostile-"));
   mkdirSync(join(folder, "technologies"));

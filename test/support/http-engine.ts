@@ -8,28 +8,30 @@ import type { Issued } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { loopbackEgress } from "#test/support/net.ts";
 
-/** The User-Agent of test engines. */
+/** User-Agent of test engines. */
 export const TEST_AGENT = "Vantage/test (+https://vantage.example/about)";
 
-/** What a test engine is made with. */
+/** Options of a test engine. */
 export interface EngineOptions {
-  /** Default: loopback is open. */
+  /** Default: loopback is allowed. */
   readonly egress?: Egress;
-  /** DNS servers, default the system's (literals need none). */
+  /** DNS servers. Default: the system's (literals need none). */
   readonly dnsServers?: readonly string[];
-  /** PEM texts of trusted roots, default Node's. */
+  /** PEM texts of trusted roots. Default: Node's. */
   readonly roots?: readonly string[];
-  /** The control plane's time, default this machine's. */
+  /** The control plane's time. Default: this machine's. */
   readonly now?: () => Date;
 }
 
-/** One fetch with everything about it. */
+/** Fetches once with the given options. */
 export type Fetch = (
   request: Partial<HttpRequest> & { readonly url: string },
   timeoutMs?: number,
 ) => Promise<Outcome<PageSnapshot>>;
 
-/** The real engine over the real resolver; each fetch is a job of its own that ends at `timeoutMs` (default 5 s). */
+/**
+ * Creates the real engine with the real resolver. Each fetch is a separate job that ends at `timeoutMs` (default: 5 s).
+ */
 export function httpEngine(options: EngineOptions = {}): Fetch {
   const egress = options.egress ?? loopbackEgress;
   const clock = systemClock;
@@ -52,23 +54,23 @@ export function httpEngine(options: EngineOptions = {}): Fetch {
   };
 }
 
-/** The snapshot of a fetch that must succeed. */
+/** Returns the snapshot of a fetch that must succeed. */
 export function pageOf(outcome: Outcome<PageSnapshot>): PageSnapshot {
   if (outcome.status !== "ok") throw new Error(`no page: ${JSON.stringify(outcome)}`);
   return outcome.data;
 }
 
-/** "stage/source/reason" of a failure, the status of any other outcome. */
+/** Returns "stage/source/reason" of a failure, or the status of any other outcome. */
 export function failureOf(outcome: Outcome<unknown>): string {
   return outcome.status === "failed" ? `${outcome.stage}/${outcome.source}/${outcome.reason}` : outcome.status;
 }
 
-/** What a TLS server presents: the certificate, then the ones above it. */
+/** Returns what a TLS server presents: the certificate, then its issuers. */
 export function identityOf(leaf: Issued, ...above: readonly Issued[]): Identity {
   return { cert: [leaf, ...above].map(({ pem }) => pem).join(""), key: leaf.keyPem };
 }
 
-/** Waits until the condition holds, at most two seconds; says whether it did. */
+/** Waits at most two seconds for a condition and reports whether it became true. */
 export async function eventually(condition: () => boolean): Promise<boolean> {
   for (let round = 0; round < 200 && !condition(); round += 1) {
     await new Promise((resolve) => {

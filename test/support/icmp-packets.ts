@@ -3,7 +3,7 @@ import { addressBytes } from "#probe-agent/net/icmp/address.ts";
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** An echo reply. */
+/** Builds an echo reply. */
 export function echoReply(
   version: IpVersion,
   fields: { readonly id: number; readonly seq: number; readonly payload: Uint8Array; readonly ttl: number },
@@ -16,7 +16,7 @@ export function echoReply(
   return received(version, icmp, fields.ttl);
 }
 
-/** An error with what it quotes; `quotedWords` is RFC 4884's length field. */
+/** Builds an ICMP error with a quoted packet. `quotedWords` is RFC 4884's length field. */
 export function icmpError(
   version: IpVersion,
   fields: {
@@ -34,7 +34,7 @@ export function icmpError(
   return received(version, Buffer.concat([head, fields.quote, fields.extension ?? Buffer.alloc(0)]), 64);
 }
 
-/** A datagram of ours to `destination` as a router quotes it. */
+/** Builds a datagram from us to `destination` as a router quotes it. */
 export function quotedIpv4(protocol: number, destination: string, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(20);
   header.writeUInt8(0x45, 0);
@@ -44,7 +44,7 @@ export function quotedIpv4(protocol: number, destination: string, payload: Uint8
   return Buffer.concat([header, payload]);
 }
 
-/** The same in IPv6. */
+/** Builds the same for IPv6. */
 export function quotedIpv6(nextHeader: number, destination: string, payload: Uint8Array): Buffer {
   const header = Buffer.alloc(40);
   header.writeUInt8(0x60, 0);
@@ -53,7 +53,9 @@ export function quotedIpv6(nextHeader: number, destination: string, payload: Uin
   return Buffer.concat([header, payload]);
 }
 
-/** An extension structure with one MPLS object (RFC 4884 section 7, RFC 4950); entries are label, exp, s, ttl. */
+/**
+ * Builds an extension structure with one MPLS object (RFC 4884 section 7, RFC 4950). Entries are label, exp, s, ttl.
+ */
 export function mplsExtension(entries: readonly (readonly [number, number, boolean, number])[]): Buffer {
   const extension = Buffer.alloc(8 + entries.length * 4);
   extension.writeUInt8(0x20, 0);

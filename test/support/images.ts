@@ -1,4 +1,4 @@
-/** Headers of images of any size, as test servers send them; the pixels are left out. */
+/** Headers of images of any size, as test servers send them, without pixels. */
 
 function big(value: number, size: 2 | 4): Buffer {
   const bytes = Buffer.alloc(size);
@@ -14,7 +14,7 @@ function little(value: number, size: 2 | 3 | 4): Buffer {
 
 const latin = (text: string): Buffer => Buffer.from(text, "latin1");
 
-/** A PNG up to the end of IHDR. */
+/** Builds a PNG up to the end of IHDR. */
 export function png(width: number, height: number): Buffer {
   return Buffer.concat([
     latin("\x89PNG\r\n\x1A\n"),
@@ -26,7 +26,7 @@ export function png(width: number, height: number): Buffer {
   ]);
 }
 
-/** A JPEG with `metadata` octets of APP1 before its frame header. */
+/** Builds a JPEG with `metadata` octets of APP1 before its frame header. */
 export function jpeg(width: number, height: number, metadata = 0, frame = 0xc0): Buffer {
   const segments: Buffer[] = [];
   for (let left = metadata; left > 0; left -= 65_533) {
@@ -48,19 +48,19 @@ export function jpeg(width: number, height: number, metadata = 0, frame = 0xc0):
   ]);
 }
 
-/** A GIF's logical screen. */
+/** Builds the logical screen of a GIF. */
 export function gif(width: number, height: number): Buffer {
   return Buffer.concat([latin("GIF89a"), little(width, 2), little(height, 2), latin("\0\0\0")]);
 }
 
-/** A BMP with BITMAPINFOHEADER; rows from the top down. */
+/** Builds a BMP with BITMAPINFOHEADER, rows from the top down. */
 export function bmp(width: number, height: number): Buffer {
   const down = Buffer.alloc(4);
   down.writeInt32LE(-height);
   return Buffer.concat([latin("BM"), Buffer.alloc(12), little(40, 4), little(width, 4), down]);
 }
 
-/** A WebP of each of the three kinds. */
+/** Builds a WebP of one of the three kinds. */
 export function webp(kind: "VP8 " | "VP8L" | "VP8X", width: number, height: number): Buffer {
   const chunk = {
     "VP8 ": Buffer.concat([latin("\0\0\0\x9D\x01*"), little(width | 0x4000, 2), little(height, 2)]),
@@ -84,7 +84,10 @@ function box(type: string, ...content: readonly Buffer[]): Buffer {
 
 const full = (version = 0, flags = 0): Buffer => big(version * 0x1000000 + flags, 4);
 
-/** An AVIF whose primary item (2) has the size given; a thumbnail (1) comes first, and a larger tile without an item. */
+/**
+ * Builds an AVIF whose primary item (2) has the given size. A thumbnail (1) comes first, and there is a larger tile
+ * without an item.
+ */
 export function avif(
   width: number,
   height: number,

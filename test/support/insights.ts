@@ -1,4 +1,4 @@
-/** Distributions and percentile of one metric, as the Chrome UX Report gives them. */
+/** Builds distributions and percentile of one metric, as the Chrome UX Report has them. */
 function fieldMetric(percentile: number, good: number, poor: number, category = "FAST"): object {
   const distributions = [
     { min: 0, max: good, proportion: 0.81236 },
@@ -8,7 +8,7 @@ function fieldMetric(percentile: number, good: number, poor: number, category = 
   return { percentile, distributions, category };
 }
 
-/** Real visits in the shape of loadingExperience. */
+/** Builds field data in the form of loadingExperience. */
 export function experience(id: string, more: object = {}): object {
   return {
     id,
@@ -37,7 +37,7 @@ function numeric(id: string, numericValue: number, score: number): object {
   };
 }
 
-/** A result of runPagespeed v5 in the shape that Lighthouse 12 gives it, cut to what matters. */
+/** Builds a result of runPagespeed v5 in the form of Lighthouse 12, with the important parts only. */
 export function insightsAnswer(url: string, strategy = "mobile", more: object = {}): object {
   return {
     captchaResult: "CAPTCHA_NOT_NEEDED",
@@ -119,7 +119,10 @@ export function insightsAnswer(url: string, strategy = "mobile", more: object = 
   };
 }
 
-/** An error of the API about the page, as it is sent with status 400 (lighthouseUserError) or 500 (lighthouseError). */
+/**
+ * Builds an error of the API about the page, as it is sent with status 400 (lighthouseUserError) or 500
+ * (lighthouseError).
+ */
 export function insightsError(code: string, words: string): object {
   const message = `Lighthouse returned error: ${code}. ${words}`;
   return { error: { code: 400, message, errors: [{ message, domain: "lighthouse", reason: "lighthouseUserError" }] } };

@@ -17,13 +17,13 @@ import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts"
 import { builtInData } from "#test/support/tool.ts";
 import { testServices } from "#test/support/services.ts";
 
-/** A registry's answer about 8.8.8.0/24 in the shape of RFC 9083 section 5.4. */
+/** A registry's answer about 8.8.8.0/24 in the form of RFC 9083 section 5.4. */
 export const RDAP_ANSWER = readFileSync(new URL("../fixtures/rdap/ip-network.json", import.meta.url), "utf8");
 
-/** What the registry says to `ip/<address>`. */
+/** Writes the registry's answer to `ip/<address>`. */
 export type RegistryAnswer = (response: ServerResponse, address: string) => void;
 
-/** Says that answer to everything, with some fields replaced. */
+/** Creates an answer to every request, with some fields replaced. */
 export function registered(fields: Readonly<Record<string, unknown>> = {}): RegistryAnswer {
   const text = JSON.stringify({ ...(JSON.parse(RDAP_ANSWER) as Record<string, unknown>), ...fields });
   return (response) => void response.end(text);
@@ -50,7 +50,7 @@ const ZONES = {
 
 const BEHAVIOURS = { "broken.example.org": { status: "SERVFAIL" }, "1.1.1.1.origin.test": { status: "SERVFAIL" } };
 
-/** What a test sets for one run. */
+/** Settings of one run. */
 export interface IpSetting {
   readonly egress?: Egress;
   readonly services?: Partial<Services>;
@@ -63,11 +63,11 @@ export interface IpSetting {
 export interface IpSources {
   readonly names: DnsServer;
   readonly registry: HttpServer;
-  /** How often the list of registries was fetched. */
+  /** Returns how often the list of registries was fetched. */
   bootstraps(): number;
   answer(how: RegistryAnswer): void;
   run(host: string, setting?: IpSetting): Promise<Outcome<ResultOf<typeof contract>>>;
-  /** A run that must succeed; the result is held to the contract. */
+  /** Runs the tool. The run must succeed, and the result must match the contract. */
   result(host: string, setting?: IpSetting): Promise<ResultOf<typeof contract>>;
   close(): Promise<void>;
 }

@@ -3,14 +3,14 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import type { ScriptedAgent } from "#test/support/scripted-agent.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 
-/** One event of a stream, as its lines say. */
+/** One event of a stream. */
 export interface StreamedEvent {
   readonly id: number | null;
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a measurement is polled as. */
+/** Body of an answer to a poll of a measurement. */
 export interface Polled {
   readonly id: string;
   readonly status: string;
@@ -24,7 +24,7 @@ export interface Polled {
   readonly [field: string]: unknown;
 }
 
-/** The answer of a scripted agent to `ping` with action ports. */
+/** Returns a scripted agent's answer to `ping` with action ports. */
 export function portsOutcome(host = "192.0.2.1", service: string | null = "https"): Outcome<unknown> {
   return ok({
     action: "ports",
@@ -39,7 +39,7 @@ export function portsOutcome(host = "192.0.2.1", service: string | null = "https
   });
 }
 
-/** A measurement of one port; `host` must be one that agents may look at. */
+/** Returns a measurement of one port. `host` must be one that agents are allowed to contact. */
 export function portsOf(
   locations: string | readonly string[] | undefined,
   extra: Record<string, unknown> = {},
@@ -48,7 +48,7 @@ export function portsOf(
   return { tool: "ping", params, ...(locations === undefined ? {} : { locations }), ...extra };
 }
 
-/** Asks for one; its id. */
+/** Creates a measurement and returns its id. */
 export async function createMeasurement(
   plane: Pick<TestControlPlane, "call">,
   key: string,
@@ -59,14 +59,14 @@ export async function createMeasurement(
   return made.body.data["id"];
 }
 
-/** How it stands. */
+/** Polls a measurement. */
 export async function pollMeasurement(plane: Pick<TestControlPlane, "call">, key: string, id: string): Promise<Polled> {
   const { body, status, text } = await plane.call(`/api/v4/measurements?id=${id}`, { key });
   if (status !== 200) throw new Error(text);
   return body.data;
 }
 
-/** Reads a stream until `until` says so, or its end. */
+/** Reads a stream until `until` returns true, or to its end. */
 export async function readStream(
   url: string,
   key: string,
@@ -108,13 +108,13 @@ function readBlock(block: string): StreamedEvent | null {
   };
 }
 
-/** A progress message of a job. */
+/** Builds a progress message of a job. */
 export function progressOf(job: Job, data: unknown) {
   const value = { jobId: job.jobId, attempt: job.attempt, kind: "port", data: JSON.stringify(data) };
   return { body: { $case: "progress", value } } as const;
 }
 
-/** Sends the beats without which a stream is taken for dead. */
+/** Sends the heartbeats without which a stream counts as lost. */
 export function keepAlive(agent: ScriptedAgent): void {
   const value = { running: 0, credits: 10, loopLagMs: 0, waiting: 0 };
   const beats = setInterval(() => agent.send({ body: { $case: "beat", value } }), 1_000);

@@ -4,25 +4,25 @@ import { readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 /** A value of the data section. Integers are written as uint32, others as double. */
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue };
 
-/** What a database is made of. */
+/** Content of a database. */
 export interface MmdbContent {
-  /** Records by CIDR block. IPv4 blocks stand at ::/96 of an IPv6 tree, as in the published databases. */
+  /** Records by CIDR block. IPv4 blocks are at ::/96 of an IPv6 tree, as in the published databases. */
   readonly records: Readonly<Record<string, MmdbValue>>;
   readonly type?: string;
-  /** Unix seconds. */
+  /** Build time in Unix seconds. */
   readonly buildEpoch?: number;
-  /** A tree of IPv4 alone has no IPv6. */
+  /** A tree with only IPv4 has no IPv6. */
   readonly ipVersion?: 4 | 6;
   readonly recordSize?: 24 | 28 | 32;
 }
 
 interface Node {
   children: [Node | number | null, Node | number | null];
-  /** In the order of the tree. */
+  /** Number of the node in the order of the tree. */
   index: number;
 }
 
-/** The octets of a database. */
+/** Encodes a database. */
 export function writeMmdb(content: MmdbContent): Buffer {
   const { ipVersion = 6, recordSize = 24 } = content;
   const data: Buffer[] = [];
@@ -119,7 +119,7 @@ function encode(value: MmdbValue): Buffer {
   return Buffer.concat([control(7, fields.length), ...fields.flatMap(([key, field]) => [encode(key), encode(field)])]);
 }
 
-/** Type and size; extended types have a second octet. */
+/** Encodes type and size. Extended types have a second octet. */
 function control(type: number, size: number): Buffer {
   const [short, more] =
     size < 29 ? [size, []] : size < 285 ? [29, [size - 29]] : [30, [(size - 285) >> 8, (size - 285) & 255]];

@@ -8,18 +8,18 @@ import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
-/** Bounds of one job that starts now; `signal` defaults to one that never aborts. */
+/** Returns the limits of one job that starts now. `signal` defaults to one that never aborts. */
 export function jobLimits(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): JobLimits {
   return { signal, deadline: systemClock.monotonic() + timeoutMs, now: () => systemClock.now() };
 }
 
-/** Egress rules that open the loopback and documentation addresses test servers use. */
+/** Egress rules that allow the loopback and documentation addresses of test servers. */
 export const loopbackEgress: Egress = createEgress({
   targets: ["127.0.0.0/8", "::1/128", "192.0.2.0/24", "2001:db8::/32"],
   names: ["localhost"],
 });
 
-/** A DNS port that asks `servers` (`127.0.0.1:port`, as test DNS servers give it). */
+/** Creates a DNS port that asks `servers` (`127.0.0.1:port`, as test DNS servers return it). */
 export function dnsPort(
   servers: readonly string[],
   options: { readonly egress?: Egress; readonly limits?: JobLimits } = {},
@@ -35,7 +35,10 @@ export function dnsPort(
 
 const analysesFor = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) });
 
-/** A Net of the ports given, with analyses, which reach nothing; touching another one throws. `events` collects what the tool emits. */
+/**
+ * Creates a Net with the given ports and with analyses. Any other port throws when it is used. `events` collects what
+ * the tool emits.
+ */
 export function netOf(
   ports: Partial<Net>,
   limits: JobLimits = jobLimits(),

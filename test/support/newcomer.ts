@@ -9,25 +9,25 @@ import { makePlace, serversIn } from "#test/shared/client/up/supervisor.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { openShell, type Shell } from "#test/support/shell.ts";
 
-/** Somebody who has started the product as the README says, with an empty home, in the clone's directory. */
+/** A user who has started the product as the README says, with an empty home, in the clone's directory. */
 export interface Newcomer extends Omit<Shell, "close"> {
-  /** The first key, as the greeting showed it; in `KEY` of the shell too. */
+  /** The first key from the text after the start; also in `KEY` of the shell. */
   readonly key: string;
-  /** Everything `npm start` has printed. */
+  /** Everything that `npm start` has printed. */
   readonly greeting: string;
   readonly operatorToken: string;
   readonly home: string;
-  /** A text of the README with the places of this run, which are its only changes. */
+  /** Returns a text of the README with the addresses of this run, which are its only changes. */
   atHome(text: string): string;
-  /** Ctrl-C: the status of `npm start`, and the processes that its database has left. */
+  /** Sends Ctrl-C. Returns the status of `npm start` and the processes that its database has left. */
   interrupt(): Promise<{ readonly status: number | null; readonly left: readonly number[] }>;
-  /** Ends and removes everything. */
+  /** Stops and removes everything. */
   clean(): Promise<void>;
 }
 
 /**
- * Starts the product by `npm start`, with free ports and an internet of its own: example.com is a site on this machine,
- * at another port than 443, since tests have no privilege.
+ * Starts the product by `npm start`, with free ports and a simulated internet: example.com is a site on this machine,
+ * at another port than 443, because tests have no privilege.
  */
 export async function startNewcomer(): Promise<Newcomer> {
   const place = await makePlace();
@@ -47,7 +47,7 @@ export async function startNewcomer(): Promise<Newcomer> {
     VANTAGE_DNS_SERVERS: dns.address,
     VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: join(folder, "root.pem"),
-    // Each command is a process of its own; with its code compiled before, it takes half the time.
+    // Each command is a separate process. With its code compiled before, it takes half the time.
     NODE_COMPILE_CACHE: join(folder, "compile-cache"),
   };
   const places: readonly (readonly [string, string])[] = [
@@ -89,8 +89,8 @@ export async function startNewcomer(): Promise<Newcomer> {
 }
 
 /**
- * `npm start`, or the script behind it where the installation is older than the lockfile: npm would replace node_modules
- * under the tests that are running.
+ * Returns `npm start`, or the script behind it if the installation is older than the lockfile: npm would replace
+ * node_modules under the running tests.
  */
 function startCommand(): string {
   const time = (name: string) => statSync(join(ROOT, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;

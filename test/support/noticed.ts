@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 
-/** A control plane whose figures and lines are watched. */
+/** A control plane whose metrics and log lines are checked. */
 export interface Watched {
   readonly plane: Pick<ControlPlaneProcess, "log">;
   readonly metricsUrl: string;
@@ -10,8 +10,8 @@ export interface Watched {
 const SOON = { timeout: 10_000, interval: 20 };
 
 /**
- * Does something bad and waits until it is counted so often in this series and, where words are given, told in a line
- * that has them all.
+ * Runs an attack and waits until this series has increased by `times` and, if words are given, a log line has all of
+ * them.
  */
 export async function expectNoticed<T>(
   { plane, metricsUrl }: Watched,
@@ -20,18 +20,18 @@ export async function expectNoticed<T>(
   attack: () => Promise<T> | T,
   times = 1,
 ): Promise<T> {
-  const figure = async (): Promise<number> => {
+  const readMetric = async (): Promise<number> => {
     const text = await (await fetch(metricsUrl)).text();
     const line = text.split("\n").find((row) => row.startsWith(`${series} `));
     return line === undefined ? 0 : Number(line.slice(series.length));
   };
-  const [before, length] = [await figure(), plane.log().length];
+  const [before, length] = [await readMetric(), plane.log().length];
   const result = await attack();
-  await expect.poll(async () => (await figure()) - before, SOON).toBe(times);
-  const isTold = (): boolean => {
+  await expect.poll(async () => (await readMetric()) - before, SOON).toBe(times);
+  const isLogged = (): boolean => {
     const lines = plane.log().slice(length).split("\n");
     return lines.some((line) => words.every((word) => line.includes(word)));
   };
-  await expect.poll(isTold, SOON).toBe(true);
+  await expect.poll(isLogged, SOON).toBe(true);
   return result;
 }

@@ -1,4 +1,4 @@
-/** One operation of an OpenAPI document with the samples it shows: what a reader tries and what generators send. */
+/** One operation of an OpenAPI document with its samples, which readers try and generators send. */
 export interface ApiOperation {
   readonly id: string;
   readonly method: string;
@@ -6,11 +6,11 @@ export interface ApiOperation {
   /** Required query parameters. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly pathParameters: Readonly<Record<string, string>>;
-  /** The sample of the JSON body; undefined where there is no body. */
+  /** Sample of the JSON body; undefined if there is no body. */
   readonly body: unknown;
   /** Every sample and default of the query's optional parameters. */
   readonly optional: readonly (readonly [name: string, value: unknown])[];
-  /** Every sample and default of the body's fields, required ones included. */
+  /** Every sample and default of the body's fields, including required ones. */
   readonly fields: readonly (readonly [name: string, value: unknown])[];
   /** Required parameters and fields without a sample, a default or a closed set of values. */
   readonly unsampled: readonly string[];

@@ -1,4 +1,4 @@
-/** An ordinary message: its headers as a mailbox holds them, and what wrote them. */
+/** An ordinary message: its headers as a mailbox stores them, and the programs that wrote them. */
 export interface OrdinaryMail {
   readonly sender: string;
   readonly receiver: string;
@@ -13,7 +13,7 @@ interface Sender {
   readonly from: string;
   /** Domain and selector of each signature. */
   readonly dkim: readonly (readonly [domain: string, selector: string, lifeSeconds?: number])[];
-  /** Older hops, the newest first; `at` gives a date so many seconds after the message was written. */
+  /** Older hops, newest first. `at` returns a date that many seconds after the message was written. */
   readonly hops: (at: (seconds: number) => string) => readonly string[];
   readonly more?: readonly string[];
 }
@@ -26,7 +26,7 @@ interface Receiver {
 const START = Date.parse("2024-03-05T08:30:00Z");
 const B = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=";
 
-/** RFC 5322 date in an offset of hours. */
+/** Returns an RFC 5322 date with an offset in hours. */
 function dateIn(seconds: number, hours = 0): string {
   const [weekday = "", day, month, year, time] = new Date(START + (seconds + hours * 3600) * 1000)
     .toUTCString()
@@ -306,7 +306,10 @@ const RECEIVERS: readonly Receiver[] = [
   },
 ];
 
-/** Ordinary messages: each sender's as each receiver stores it. Layouts are those of the programs; names are made up. */
+/**
+ * Returns ordinary messages: each sender's as each receiver stores it. Layouts are those of the programs; names are
+ * invented.
+ */
 export function ordinaryMails(): OrdinaryMail[] {
   return RECEIVERS.flatMap((receiver) =>
     SENDERS.map((sender) => ({ sender: sender.name, receiver: receiver.name, headers: messageOf(sender, receiver) })),
@@ -315,7 +318,7 @@ export function ordinaryMails(): OrdinaryMail[] {
 
 function messageOf(sender: Sender, receiver: Receiver): string {
   const at = (seconds: number): string => dateIn(seconds, receiver.name === "Gmail" ? -8 : 0);
-  // A list takes its time; the receiver's hops come after it.
+  // A list takes some time; the receiver's hops come after it.
   const [newest = 0] = sender.name.startsWith("mailing list") ? [40] : [];
   return [
     ...receiver.wrap(sender, (seconds) => at(seconds + newest)),

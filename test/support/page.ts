@@ -1,6 +1,6 @@
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 
-/** What a path of a test site answers; a string is HTML. */
+/** Answer of a path of a test site. A string is HTML. */
 export type SitePath =
   | string
   | {
@@ -10,7 +10,7 @@ export type SitePath =
       readonly body?: string | Uint8Array;
     };
 
-/** A site of fixed answers on loopback, with their lengths unless they are chunked; a path it does not have is 404. */
+/** Starts a site of fixed answers on loopback. Answers have a length unless they are chunked. Other paths are 404. */
 export function startSite(paths: Readonly<Record<string, SitePath>>): Promise<HttpServer> {
   return startHttpServer({
     handler: (_request, response, { path }) => {

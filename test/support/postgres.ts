@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import postgres from "postgres";
 import { inject } from "vitest";
 
-/** A database of one test file's own, with every migration applied. */
+/** A separate database of one test file, with every migration applied. */
 export interface TestDatabase {
   readonly url: string;
-  /** Drops it, open connections included. */
+  /** Drops it, including open connections. */
   drop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ async function asSuperuser(server: string, statement: (sql: postgres.Sql) => Pro
   }
 }
 
-/** Clones the migrated template of this run's cluster. Call `drop` in afterAll. Rejects where no cluster can start. */
+/** Clones the migrated template of this run's cluster. Call `drop` in afterAll. Rejects if no cluster can start. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const answer = await fetch(inject("databaseServer"));
   const server = await answer.text();

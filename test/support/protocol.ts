@@ -11,22 +11,22 @@ import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 /** Result of the protocol tool. */
 export type ProtocolResult = ResultOf<typeof contract>;
 
-/** The protocol tool, and servers that end with `release`. */
+/** The protocol tool, and servers that `release` stops. */
 export interface ProtocolBench {
-  /** Good for 127.0.0.1, site.test and alt.test. */
+  /** Valid for 127.0.0.1, site.test and alt.test. */
   readonly identity: Identity;
   keep<S extends { close(): Promise<void> }>(server: S): S;
   /** Answers every request with a short page and these headers. */
   serve(options?: HttpServerOptions, headers?: Readonly<Record<string, string>>): Promise<HttpServer>;
   serveTls(h2: boolean | "only", headers?: Readonly<Record<string, string>>): Promise<HttpServer>;
-  /** A QUIC server at a given UDP port, so that an origin's own port can be one. */
+  /** Starts a QUIC server at a given UDP port, so that it can be an origin's own port. */
   quicAt(port: number, behaviour?: "honest" | "silent"): Promise<QuicServer>;
   dnsOf(zones: NonNullable<DnsServerOptions["zones"]>, more?: DnsServerOptions): Promise<DnsServer>;
   run(url: string, setting?: ToolSetting): Promise<ProtocolResult>;
   release(): Promise<void>;
 }
 
-/** Makes a bench; its root is trusted unless a setting says otherwise. */
+/** Creates a bench. Its root is trusted unless a setting says otherwise. */
 export async function createProtocolBench(): Promise<ProtocolBench> {
   const pki = await createPki();
   const leaf = await pki.issue({ ip: ["127.0.0.1"], dns: ["site.test", "alt.test"] });

@@ -2,14 +2,14 @@ import { request, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** An answer as it came over the wire: nothing is decoded. */
+/** An undecoded answer as received. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Asks for a URL with these header fields alone; `body` makes it a POST. */
+/** Requests a URL with only these header fields. `body` makes it a POST. */
 export function askWire(
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -26,7 +26,7 @@ export function askWire(
   });
 }
 
-/** Sends bytes to a server as they are and reads until it closes the connection, or for so many milliseconds. */
+/** Sends bytes verbatim and reads until the server closes the connection, or for `waitMs` milliseconds. */
 export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -44,21 +44,21 @@ export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<str
   });
 }
 
-/** Sends everything before it reads anything, as many clients do. Rejects where the connection is reset first. */
+/** Sends everything before it reads, as many clients do. Rejects if the connection is reset first. */
 export function sendAllThenRead(url: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let text = "";
     const socket = connect(Number(port), hostname);
     socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).pause();
-    // Late enough for a reset behind the answer to have come.
+    // Late enough for a reset after the answer to have arrived.
     socket.write(bytes, "latin1", () => setTimeout(() => socket.resume(), 100));
     socket.on("error", reject);
     socket.on("close", () => resolve(text));
   });
 }
 
-/** Sends a head and then octets until the server has had enough; how many it took. */
+/** Sends a header and then octets until the server closes. Returns how many octets it accepted. */
 export function countTaken(url: string, head: string): Promise<number> {
   const { hostname, port } = new URL(url);
   const chunk = Buffer.alloc(65_536, "x");

@@ -4,14 +4,14 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import type { AgentIdentity } from "#test/support/enrol.ts";
 
-/** How to reach the agents' port: with an identity, or as a stranger; from another address of the loopback block. */
+/** How to connect to the agents' port: with or without an identity, or from another loopback address. */
 export interface Approach {
   readonly port: number;
   readonly own?: AgentIdentity | null;
   readonly from?: string;
 }
 
-/** Resolves when the connection is closed, whoever closed it. */
+/** Resolves when either side has closed the connection. */
 export function closing(socket: Socket | ClientHttp2Session): Promise<void> {
   return new Promise((resolve) => {
     socket.on("error", () => {});
@@ -20,14 +20,14 @@ export function closing(socket: Socket | ClientHttp2Session): Promise<void> {
   });
 }
 
-/** A TCP connection that sends nothing. */
+/** Opens a TCP connection that sends nothing. */
 export function openTcp({ port, from = "127.0.0.1" }: Approach): Socket {
   return connectTcp({ port, host: "127.0.0.1", localAddress: from })
     .on("error", () => {})
     .resume();
 }
 
-/** A TLS connection; after the handshake it sends nothing. */
+/** Opens a TLS connection that sends nothing after the handshake. */
 export function openTls(approach: Approach): TLSSocket {
   const { own } = approach;
   return connectTls({
@@ -39,13 +39,13 @@ export function openTls(approach: Approach): TLSSocket {
   }).on("error", () => {});
 }
 
-/** An HTTP/2 session; it sends its settings and nothing else. */
+/** Opens an HTTP/2 session that sends only its settings. */
 export function openSession(approach: Approach): ClientHttp2Session {
   const socket = openTls(approach);
   return connectHttp2("https://control-plane", { createConnection: () => socket }).on("error", () => {});
 }
 
-/** The headers of a gRPC call, and nothing of its body. */
+/** Sends the headers of a gRPC call without a body. */
 export function beginCall(session: ClientHttp2Session, path: string, more: object = {}): ClientHttp2Stream {
   const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers", ...more };
   return session
@@ -54,7 +54,7 @@ export function beginCall(session: ClientHttp2Session, path: string, more: objec
     .resume();
 }
 
-/** A frame of RFC 9113, section 4.1. */
+/** Builds a frame of RFC 9113, section 4.1. */
 export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(payload.length, 0, 3);
@@ -67,7 +67,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
 /** The connection preface of RFC 9113, section 3.4, with empty settings. */
 export const PREFACE = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(4, 0, 0)]);
 
-/** A header block (RFC 7541) of a gRPC call, nothing of it kept in the table. */
+/** Builds the header block (RFC 7541) of a gRPC call without table entries. */
 export function headerBlock(path: string, filler = 0): Buffer {
   const text = (value: string): Buffer => {
     if (value.length < 127) return Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
@@ -75,7 +75,7 @@ export function headerBlock(path: string, filler = 0): Buffer {
     return Buffer.concat([Buffer.from(high === 0 ? [127, low] : [127, low | 0x80, high]), Buffer.from(value)]);
   };
   return Buffer.concat([
-    // :method POST, :scheme https; then :path and content-type by the index of their names.
+    // :method POST, :scheme https, then :path and content-type by the index of their names.
     Buffer.from([0x83, 0x87, 0x04]),
     text(path),
     Buffer.from([0x0f, 0x10]),

@@ -22,7 +22,7 @@ export function sendOctets(port: number, channel: ChannelCredentials, messages: 
   });
 }
 
-/** The same below gRPC: octets straight into the stream's body, whatever they say of their own length. */
+/** Sends octets directly into the stream's body, below gRPC, even if their own length field is wrong. */
 export function sendFrame(
   port: number,
   { caCertificate, certificate, privateKey }: AgentIdentity,

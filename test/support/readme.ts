@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "#test/laws/source-files.ts";
 
-/** What the README tells its reader to do. */
+/** Instructions of the README. */
 export interface ReadmeLines {
-  /** Commands for a shell: those of sh blocks, and those in running text. Continued lines are one, comments are gone. */
+  /** Shell commands from sh blocks and running text. Continued lines are joined and comments removed. */
   readonly commands: readonly string[];
-  /** Requests and addresses in running text, as they are written but for "GET ": "/docs", "POST /mcp", "127.0.0.1:9464/metrics". */
+  /**
+   * Requests and addresses in running text, verbatim except for "GET ": "/docs", "POST /mcp", "127.0.0.1:9464/metrics".
+   */
   readonly requests: readonly string[];
   /** Blocks in other languages, by language. */
   readonly blocks: readonly { readonly language: string; readonly text: string }[];
@@ -18,7 +20,7 @@ const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:npm|node|curl|git|sh|sudo|ln|mkdir|claude|
 const REQUEST =
   /^(?:(?:GET|POST|PUT|PATCH|DELETE) \/|(?:127\.0\.0\.1:\d+)?\/(?:docs|openapi|healthz|readyz|metrics|s\/))/;
 
-/** Reads the README; the table of tools is left out, as it is made from the contracts. */
+/** Reads the README without the table of tools, which is generated from the contracts. */
 export function readReadme(): ReadmeLines {
   const text = readFileSync(join(ROOT, "README.md"), "utf8").replace(/<!-- tools:[\s\S]*<!-- \/tools -->/, "");
   const fenced = [...text.matchAll(FENCED)].map(([, language = "", block = ""]) => ({ language, text: block }));
@@ -40,10 +42,10 @@ function commandsOf(block: string): string[] {
   return lines.map((line) => line.replace(/\s+# .*$|^#.*$/, "").trim()).filter((line) => line !== "");
 }
 
-/** What the README's line for MCP clients gives a client: the endpoint, and a header with `key` in it. */
+/** Returns the endpoint and the header with `key` from the README's line for MCP clients. */
 export function readMcpLine(key: string): { readonly url: string; readonly header: string } {
   const line = readReadme().commands.find((command) => command.startsWith("claude mcp add ")) ?? "false";
-  // The shell takes the line apart; the program is only named.
+  // The shell splits the line into words; the program is not run.
   const script = `claude() { printf '%s\\n' "$@"; }; ${line}`;
   const words = execFileSync("sh", ["-c", script], { env: { KEY: key }, encoding: "utf8" }).split("\n");
   return {

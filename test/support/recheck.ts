@@ -1,26 +1,29 @@
 import { createRequire } from "node:module";
 import { check, type Parameters } from "recheck";
 
-/** Text that makes an expression slow: each pump may be repeated as often as one likes. */
+/** Text that makes an expression slow. Each pump can be repeated any number of times. */
 export interface Attack {
   readonly pumps: readonly { readonly prefix: string; readonly pump: string }[];
   readonly suffix: string;
 }
 
-/** What recheck says of an expression. */
+/** Result of recheck for an expression. */
 export type Verdict =
   | { readonly status: "safe" }
   | { readonly status: "unknown"; readonly reason: string }
   | { readonly status: "vulnerable"; readonly complexity: string; readonly attack: Attack };
 
-/** Milliseconds for one expression; the slowest takes 4 s on an idle core. */
+/** Time limit for one expression in milliseconds. The slowest takes 4 s on an idle core. */
 const TIMEOUT_MS = 60_000;
 const PARAMETERS: Parameters = { timeout: TIMEOUT_MS, randomSeed: 1 };
 
-/** The checker with its version, which verdicts hold for. */
+/** The checker with its version, which its results depend on. */
 export const CHECKER = `recheck ${(createRequire(import.meta.url)("recheck/package.json") as { version: string }).version}`;
 
-/** Asks recheck how the time of an expression grows with the length of the text (https://makenowjust-labs.github.io/recheck). */
+/**
+ * Asks recheck how the time of an expression grows with the length of the text
+ * (https://makenowjust-labs.github.io/recheck).
+ */
 export async function recheck(source: string, flags: string): Promise<Verdict> {
   const verdict = await check(source, flags, PARAMETERS);
   if (verdict.status === "safe") return { status: "safe" };

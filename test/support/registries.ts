@@ -1,25 +1,28 @@
 import type { ServerResponse } from "node:http";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 
-/** What a registry says to an RDAP path such as "domain/example.com"; false: 404. */
+/** Answers an RDAP path such as "domain/example.com"; false means 404. */
 export type RdapAnswers = (path: string, response: ServerResponse) => unknown;
 
-/** An RDAP server with the four lists of RFC 9224, itself in all of them. */
+/** An RDAP server with the four lists of RFC 9224, each of which lists this server. */
 export interface Registries {
   readonly server: HttpServer;
   /** For `services.rdapBootstrapUrl`. */
   readonly bootstrapUrl: string;
-  /** Paths asked of the registry. */
+  /** Returns the paths requested from the registry. */
   asked(): readonly string[];
-  /** From now on: an object to send as JSON, null for 404, or what the function writes itself (undefined). */
+  /**
+   * Sets the answer to later requests: an object to send as JSON, null for 404, or undefined if the function has
+   * written the answer itself.
+   */
   answer(how: RdapAnswers): void;
   close(): Promise<void>;
 }
 
-/** Names served by RDAP end in one of these. */
+/** RDAP serves names that end in one of these. */
 const TOP_LEVEL = ["com", "org", "net", "xn--p1ai", "uk"];
 
-/** Starts the stand-ins; each has lists of its own, so that the agent's day-long memory of them is not shared. */
+/** Starts the stand-ins. Each has separate lists, so that tests do not share the agent's cache, which lasts a day. */
 export async function startRegistries(): Promise<Registries> {
   let how: RdapAnswers = () => null;
   const asked: string[] = [];
@@ -59,7 +62,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   "asn.json": ["64496-64511", "15169-15169"],
 };
 
-/** A domain in the shape of RFC 9083 section 5.3 with the extras of the gTLDs' response profile. */
+/** Builds a domain in the form of RFC 9083 section 5.3 with the additions of the gTLDs' response profile. */
 export function rdapDomain(fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     rdapConformance: ["rdap_level_0"],
@@ -115,7 +118,7 @@ export function rdapDomain(fields: Readonly<Record<string, unknown>> = {}): Reco
   };
 }
 
-/** A registrant's entity with a jCard. */
+/** Builds a registrant's entity with a jCard. */
 export function rdapRegistrant(org: string, country = "CA"): Record<string, unknown> {
   return {
     objectClassName: "entity",

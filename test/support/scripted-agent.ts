@@ -2,26 +2,26 @@ import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { AgentMessage, Hello, HubMessage, Job } from "#shared/protocol/probe.ts";
 import type { Outcome } from "#shared/outcome.ts";
 import { PROTOCOL } from "#shared/wire.ts";
-import { tokenFor, type AgentDoor } from "#test/support/agent-door.ts";
+import { tokenFor, type AgentListener } from "#test/support/agent-listener.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 import { callEnroll, fetchAuthority, identityOf, makeRequest } from "#test/support/enrol.ts";
 
-/** A peer that speaks the real wire and does exactly what the test says. */
+/** A peer that speaks the real protocol and does exactly what the test says. */
 export interface ScriptedAgent {
   readonly messages: readonly HubMessage[];
   readonly jobs: readonly Job[];
-  /** Resolves with the next job that has not been taken yet. */
+  /** Resolves with the next job that was not returned before. */
   nextJob(): Promise<Job>;
   send(message: AgentMessage): void;
   accept(job: Job): void;
   answer(job: Job, outcome: Outcome<unknown>): void;
-  /** Cuts the stream without a word. */
+  /** Closes the connection without ending the stream. */
   cut(): void;
   /** Resolves when the hub has ended the stream. */
   readonly ended: Promise<void>;
 }
 
-/** A hello that is accepted, with parts replaced. */
+/** Returns a hello that is accepted, with parts replaced. */
 export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
   return {
     protocol: PROTOCOL,
@@ -37,16 +37,16 @@ export function helloOf(region: string, over: Partial<Hello> = {}): Hello {
   };
 }
 
-/** Enrols as the hello's region says, says hello under the id it was given, and waits for the hub's first word. */
-export async function attachScripted(door: AgentDoor, hello: Hello): Promise<ScriptedAgent> {
-  const token = await tokenFor(door, hello.location?.region ?? "", hello.agentId);
-  const authority = await fetchAuthority(door.grpcPort, token);
+/** Enrols in the hello's region, sends the hello with the id it received, and waits for the hub's first message. */
+export async function attachScripted(server: AgentListener, hello: Hello): Promise<ScriptedAgent> {
+  const token = await tokenFor(server, hello.location?.region ?? "", hello.agentId);
+  const authority = await fetchAuthority(server.grpcPort, token);
   const request = await makeRequest();
-  const own = identityOf(await callEnroll(door.grpcPort, authority, token, request.der), request);
-  return startScriptedAgent(door.grpcPort, { ...hello, agentId: own.agentId }, clientCredentials(authority, own));
+  const own = identityOf(await callEnroll(server.grpcPort, authority, token, request.der), request);
+  return startScriptedAgent(server.grpcPort, { ...hello, agentId: own.agentId }, clientCredentials(authority, own));
 }
 
-/** Dials with these credentials, says hello and waits for the hub's first word. */
+/** Dials with these credentials, sends the hello and waits for the hub's first message. */
 export async function startScriptedAgent(
   port: number,
   hello: Hello,

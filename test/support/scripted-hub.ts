@@ -3,22 +3,25 @@ import { ProbeService, type AgentMessage, type Hello, type HubMessage } from "#s
 import { CONTROL_PLANE_NAME, REPLICA_HEADER } from "#shared/wire.ts";
 import { issue, type Issued } from "#test/servers/pki.ts";
 
-/** A replica that speaks the real wire over real TLS and does what the test says. */
+/** A replica that speaks the real protocol over real TLS and does what the test says. */
 export interface ScriptedHub {
   readonly address: string;
-  /** PEM of its authority. */
+  /** Its authority as PEM. */
   readonly ca: string;
-  /** Hellos heard, in order. */
+  /** Hellos received, in order. */
   readonly hellos: readonly Hello[];
-  /** Credits by the agent's last word, null before the first beat. */
+  /** Returns the credits from the agent's last heartbeat, null before the first one. */
   credits(): number | null;
-  /** Jobs that wait, by this hub's next beats. */
+  /** Sets the number of waiting jobs for this hub's next heartbeats. */
   setWaiting(count: number): void;
   say(message: HubMessage): void;
   stop(): void;
 }
 
-/** `minor` 0: a replica of protocol 1.0, which names neither itself before the hello nor any other replica. */
+/**
+ * Starts a replica. `minor` 0 is a replica of protocol 1.0, which neither names itself before the hello nor lists other
+ * replicas.
+ */
 export async function startScriptedHub(
   replicaId: string,
   { minor = 1, authority }: { readonly minor?: number; readonly authority?: Issued } = {},

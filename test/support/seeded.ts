@@ -1,4 +1,4 @@
-/** Octets in an order that is the same in every run (Lehmer's generator). */
+/** Creates octets in an order that is the same in every run (Lehmer's generator). */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

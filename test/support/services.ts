@@ -1,9 +1,9 @@
 import type { Services } from "#probe-agent/toolkit/net.ts";
 
-/** Nothing listens on the discard port: a source nobody answers at. */
+/** The discard port has no listener, so this source never answers. */
 const NOBODY = "http://127.0.0.1:9";
 
-/** Outside sources of which none answers, but for those a test puts in. */
+/** Returns outside sources of which none answers, except those that a test sets. */
 export function testServices(given: Partial<Services> = {}): Services {
   return {
     rdapBootstrapUrl: NOBODY,

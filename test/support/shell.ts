@@ -2,35 +2,35 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 
-/** How a command ended. */
+/** Result of a command. */
 export interface CommandRun {
-  /** null: killed. */
+  /** null if it was killed. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that goes on until it is ended. */
+/** A command that runs until it is ended. */
 export interface RunningCommand {
-  /** Waits until its output has the text; rejects where the command ends without it. */
+  /** Waits until its output has the text. Rejects if the command ends without it. */
   says(text: string): Promise<void>;
-  /** SIGTERM; resolves with its status. */
+  /** Sends SIGTERM and resolves with its status. */
   end(): Promise<number | null>;
 }
 
 /** Runs lines in `sh`, in one directory and environment. */
 export interface Shell {
-  /** To its end, at most 60 s. */
+  /** Runs a line to its end, at most 60 s. */
   run(line: string, more?: Readonly<Record<string, string>>): Promise<CommandRun>;
-  /** One command, not a pipeline; `NAME=value` may stand before it. */
+  /** Starts one command (not a pipeline), which `NAME=value` can precede. */
   start(line: string, more?: Readonly<Record<string, string>>): RunningCommand;
-  /** Kills what is still running. */
+  /** Kills running commands. */
   close(): void;
 }
 
 const LIMIT_MS = 60_000;
 
-/** A shell as a user has it: PATH is this process's, everything else is `environment`. */
+/** Opens a shell as a user has it: PATH is this process's, everything else is `environment`. */
 export function openShell(cwd: string, environment: Readonly<Record<string, string>>): Shell {
   const children = new Set<ChildProcessByStdio<null, Readable, Readable>>();
 
@@ -54,7 +54,7 @@ export function openShell(cwd: string, environment: Readonly<Record<string, stri
       return { status: await ended, stdout, stderr };
     },
     start(line, more = {}) {
-      // The shell becomes the command, so that a signal reaches it.
+      // The shell is replaced by the command, so that a signal reaches it.
       const { child, ended } = spawnLine(`exec env ${line}`, more);
       let output = "";
       const waiting = new Set<() => void>();

@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
 
-/** What a SOCKS5 client was told, and what came after it. */
+/** Reply to a SOCKS5 client, and the data after it. */
 export interface SocksAnswer {
-  /** Reply code of RFC 1928 section 6; null where the connection was closed without one. */
+  /** Reply code of RFC 1928 section 6; null if the connection was closed without one. */
   readonly code: number | null;
   readonly socket: Socket;
-  /** Everything that comes until the connection closes, latin1. */
+  /** Everything received until the connection closes, in latin1. */
   readonly rest: Promise<string>;
 }
 
@@ -16,7 +16,7 @@ export async function socksConnect(proxyPort: number, host: string, port: number
   return await socksExchange(proxyPort, [Buffer.from([5, 1, 0]), request, Buffer.from(first)]);
 }
 
-/** Sends octets one piece after the other; the reply code is read where the proxy sends one. */
+/** Sends octets one piece after the other. Returns the reply code if the proxy sends one. */
 export async function socksExchange(proxyPort: number, pieces: readonly Buffer[]): Promise<SocksAnswer> {
   const socket = connect(proxyPort, "127.0.0.1");
   socket.on("error", () => socket.destroy());

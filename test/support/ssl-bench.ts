@@ -8,19 +8,19 @@ import { startTlsVariant, TLS_HOST, type TlsVariant } from "#test/servers/tls-va
 import type { SslResult } from "#test/support/ssl-status.ts";
 import { runTool } from "#test/support/tool.ts";
 
-/** The ssl tool before servers of every kind. */
+/** The ssl tool with servers of every kind. */
 export interface SslBench {
   readonly pki: Pki;
-  /** Checks what listens at a port; a result is held to the contract. */
+  /** Checks the server at a port. A result must match the contract. */
   readonly run: (port: number, host?: string, timeoutMs?: number) => Promise<Outcome<SslResult>>;
   /** Checks a server of a kind. */
   readonly check: (variant: TlsVariant) => Promise<Outcome<SslResult>>;
-  /** The same where there must be a result. */
+  /** Checks a server of a kind. There must be a result. */
   readonly result: (variant: TlsVariant) => Promise<SslResult>;
   close(): Promise<void>;
 }
 
-/** What a strict client trusts. */
+/** Fields of a result that a strict client trusts. */
 export const TRUSTED = { trusted: true, chain_trusted: true, hostname_match: true, trust_error: null };
 
 const schema = Compile(ssl.contract.result);
@@ -66,7 +66,7 @@ export async function startSslBench(): Promise<SslBench> {
   };
 }
 
-/** Severity and id of each finding, worst first. */
+/** Returns severity and id of each finding, most severe first. */
 export function findingIds({ findings }: Pick<SslResult, "findings">): string[] {
   return findings.map(({ id, severity }) => `${severity}:${id}`);
 }

@@ -11,32 +11,32 @@ import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 /** The ssl tool's result. */
 export type SslResult = ResultOf<typeof contract>;
 
-/** What the status server says at a path: octets, a status code, a redirect, or silence. */
+/** Answer of the status server at a path: octets, a status code, a redirect, or silence. */
 export type Saying = Uint8Array | number | { readonly redirect: string } | "silence";
 
-/** An authority with servers that tell the status of its certificates. */
+/** An authority with servers for the status of its certificates. */
 export interface StatusLab {
   readonly pki: Pki;
-  /** Says something at a path from now on; a function is asked with the method and the body of each request. */
+  /** Sets the answer at a path. A function is called with the method and the body of each request. */
   say(path: string, saying: Saying | ((method: string, body: Uint8Array) => Saying)): string;
-  /** Requests since the last check began, `METHOD /path`. */
+  /** Returns the requests since the last check began as `METHOD /path`. */
   asked(): readonly string[];
   /** Checks a server that has the certificate. */
   check(certificate: Issued, options?: CheckOptions): Promise<SslResult>;
-  /** A certificate for the tool's host. */
+  /** Issues a certificate for the tool's host. */
   issue(options?: Omit<IssueOptions, "issuer">): Promise<Issued>;
   close(): Promise<void>;
 }
 
-/** How a server is set up for one check. */
+/** Setup of the server for one check. */
 export interface CheckOptions extends ToolSetting {
   readonly staple?: Uint8Array;
-  /** Behind the leaf; default the intermediate. */
+  /** Certificates after the leaf. Default: the intermediate. */
   readonly chain?: readonly Issued[];
   readonly host?: string;
 }
 
-/** Starts it all. */
+/** Starts all servers. */
 export async function startStatusLab(): Promise<StatusLab> {
   const pki = await createPki();
   const sayings = new Map<string, Saying | ((method: string, body: Uint8Array) => Saying)>();

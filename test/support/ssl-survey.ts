@@ -8,14 +8,14 @@ import { startWireServer, type WireHandler } from "#test/servers/wire.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
-/** How much a survey may ask; the default is generous. */
+/** Limits of a survey. The default is generous. */
 export interface SurveyBounds {
   readonly connections?: number;
   readonly questionMs?: number;
   readonly totalMs?: number;
 }
 
-/** What a test closes at its end. */
+/** Servers that a test closes at its end. */
 export interface Closing {
   close(): Promise<void>;
 }
@@ -32,32 +32,32 @@ export async function look(port: number, bounds: SurveyBounds = {}): Promise<Con
   return await survey({ lists, features: createProber(net, target, { ...common, connections: 60 }) }, 23);
 }
 
-/** Surveys a scripted server, which is put among those to close. */
+/** Surveys a scripted server and adds it to those to close. */
 export async function scripted(open: Closing[], script: Script, bounds?: SurveyBounds) {
   const server = await startScriptedTls(script);
   open.push(server);
   return { seen: await look(server.port, bounds), server };
 }
 
-/** Surveys a server of octets, which is put among those to close. */
+/** Surveys a server of octets and adds it to those to close. */
 export async function wired(open: Closing[], handler: WireHandler, bounds?: SurveyBounds): Promise<Configuration> {
   const server = await startWireServer(handler);
   open.push(server);
   return look(server.port, bounds);
 }
 
-/** A sign for each version, oldest first: offered, not, not known. */
+/** Returns one character for each version, oldest first: offered, not offered, unknown. */
 export function offered({ versions }: Configuration): string {
   return versions.map((one) => (one.offered === null ? "?" : one.offered ? "+" : "-")).join("");
 }
 
-/** Names of a version's suites, without TLS_. */
+/** Returns the names of a version's suites, without TLS_. */
 export function names({ suites }: Configuration, wire: number): string[] {
   const codes = suites.find(({ version }) => version.wire === wire)?.codes ?? [];
   return codes.map((code) => (SUITES.get(code)?.name ?? "").slice(4));
 }
 
-/** A thousand of the same octets. */
+/** Repeats octets a thousand times. */
 export function many(...octets: readonly number[]): Uint8Array {
   return Buffer.concat(Array.from({ length: 1000 }, () => Buffer.from(octets)));
 }

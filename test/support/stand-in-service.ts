@@ -3,7 +3,7 @@ import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { startStandIns, type StandIns } from "#test/support/stand-ins.ts";
 
-/** A control plane and a real agent to which the stand-ins are the world; the limits on callers are out of the way. */
+/** A control plane and a real agent that see the stand-ins as the internet. Limits on callers are disabled. */
 export interface StandInService {
   readonly plane: TestControlPlane;
   readonly agent: AgentProcess;
@@ -11,7 +11,7 @@ export interface StandInService {
   stop(): Promise<void>;
 }
 
-/** Starts it; `settings` are the agent's, beside those of the stand-ins. Call `stop` in afterAll. */
+/** Starts the service. `settings` are additional settings of the agent. Call `stop` in afterAll. */
 export async function startStandInService(settings: Readonly<Record<string, string>> = {}): Promise<StandInService> {
   const config = { openPerMinute: 100_000, openPerDay: 100_000, targetBudget: 100_000 };
   const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };

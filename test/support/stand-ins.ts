@@ -17,15 +17,18 @@ import { startShop, startShopOverIpv6 } from "#test/support/stand-ins/shop-serve
 import { SHOP_NAMES } from "#test/support/stand-ins/shop.ts";
 import { growNames, type Names } from "#test/support/stand-ins/zones.ts";
 
-/** Everything outside that the tools ask, on loopback: a shop with its mail and names, registries, archives, resolvers. */
+/**
+ * Everything outside that the tools query, on loopback: a shop with its mail and names, registries, archives,
+ * resolvers.
+ */
 export interface StandIns {
   readonly ports: Ports;
-  /** The shop's origins. */
+  /** Origins of the shop. */
   readonly https: string;
   readonly http: string;
-  /** VANTAGE_* of an agent to which this is the world, and NODE_EXTRA_CA_CERTS. */
+  /** VANTAGE_* settings of an agent that uses the stand-ins, and NODE_EXTRA_CA_CERTS. */
   readonly settings: Readonly<Record<string, string>>;
-  /** PEM of the root that the shop's and the mail host's certificates lead to. */
+  /** PEM of the root of the shop's and the mail host's certificates. */
   readonly root: string;
   readonly web: HttpServer;
   close(): Promise<void>;
@@ -35,7 +38,10 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** `usualPorts`: names work without ports, which takes root; else every server takes a free port of its address. */
+/**
+ * Starts the stand-ins. With `usualPorts`, names work without ports, which needs root. Otherwise every server takes a
+ * free port of its address.
+ */
 export async function startStandIns({ usualPorts = false }: { readonly usualPorts?: boolean } = {}): Promise<StandIns> {
   const wanted = usualPorts ? USUAL_PORTS : FREE_PORTS;
   const folder = mkdtempSync(join(tmpdir(), "vantage-stand-ins-"));
@@ -112,7 +118,7 @@ export async function startStandIns({ usualPorts = false }: { readonly usualPort
   };
 }
 
-/** Public resolvers of three minds, and on the usual port the shop's own servers. */
+/** Starts public resolvers with three different answers, and the shop's own servers on the usual port. */
 async function startResolvers(
   names: Names,
   port: number,
@@ -135,7 +141,7 @@ async function startResolvers(
   ];
 }
 
-/** SHA-256 of the subject public key, as TLSA 3 1 1 has it (RFC 6698 section 2.1). */
+/** Returns the SHA-256 of the subject public key, as in TLSA 3 1 1 (RFC 6698 section 2.1). */
 function spkiDigest({ pem }: Issued): string {
   const key = new X509Certificate(pem).publicKey.export({ format: "der", type: "spki" });
   return createHash("sha256").update(key).digest("hex");

@@ -5,37 +5,39 @@ import type { TechRules } from "#probe-agent/analysis/page/tech/rule.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 
-/** A page of the corpus with what its vendors' manuals say it embeds. */
+/** A page of the corpus with the technologies that it embeds according to its vendors' manuals. */
 export interface LabelledPage {
   readonly name: string;
   readonly page: TechPage;
-  /** Technologies with evidence on the page, and the version it shows; null where it shows none. */
+  /** Technologies with evidence on the page, and the version it shows; null if it shows none. */
   readonly uses: ReadonlyMap<string, string | null>;
   /** Look-alikes that the page does not use. */
   readonly never: readonly string[];
-  /** Every third page: rules are not made or changed after looking at what is found there. */
+  /** Every third page is held out: rules are not written or changed after looking at the results there. */
   readonly heldOut: boolean;
 }
 
-/** What is found on pages, beside their labels. */
+/** Result of comparing the technologies found on pages with their labels. */
 export interface Score {
   readonly found: number;
   readonly missed: readonly string[];
   readonly wrong: readonly string[];
-  /** Of those found: versions that differ from the label's, as "page: name found, expected". */
+  /** Found versions that differ from the label's, as "page: name found, expected". */
   readonly wrongVersions: readonly string[];
-  /** Share of what is found that is there, and of what is there that is found, percent. */
+  /**
+   * Share of the found technologies that are on the page, and share of those on the page that were found, in percent.
+   */
   readonly precision: number;
   readonly recall: number;
 }
 
 const FOLDER = new URL("../fixtures/tech/", import.meta.url);
-/** A label ends in a version if the last word has a digit, or is one of those of Google Analytics. */
+/** A label ends in a version if the last word has a digit, or is a version word of Google Analytics. */
 const LABEL = /^(.+?)(?: (\d[\w.]*|UA|GA4))?$/;
 /** Names whose last word looks like a version. */
 const WHOLE_NAMES = new Set(["Contact Form 7", "Microsoft 365", "Amazon Route 53"]);
 
-/** Reads all pages of the corpus. Their form: a line `%%% name`, lines `key: value`, a line `%%%`, the HTML. */
+/** Reads all pages of the corpus. Form: a line `%%% name`, lines `key: value`, a line `%%%`, the HTML. */
 export function readCorpus(): LabelledPage[] {
   const files = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".txt"))
@@ -82,20 +84,20 @@ function readLabel(label: string): [string, string | null] {
   return WHOLE_NAMES.has(whole) ? [whole, null] : [name, version];
 }
 
-/** The rules that are built in. */
+/** Returns the built-in rules. */
 export function builtInRules(): TechRules {
   const opened = openTechRules(null);
   if (!opened.ok) throw new Error(opened.line);
   return compileRules(opened.data);
 }
 
-/** What a page itself shows, with versions; technologies that only follow from others are left out. */
+/** Returns what a page itself shows, with versions, without technologies that only follow from others. */
 export function seenOn({ page }: LabelledPage, rules: TechRules): Map<string, string | null> {
   const seen = detect(page, rules).filter((one) => one.implied_by === null);
   return new Map(seen.map(({ name, version }) => [name, version]));
 }
 
-/** Holds what is found on pages beside their labels; `only`: of one technology. */
+/** Compares what is found on pages with their labels. `only` limits the score to one technology. */
 export function scorePages(pages: readonly LabelledPage[], rules: TechRules, only?: string): Score {
   const missed: string[] = [];
   const wrong: string[] = [];

@@ -1,9 +1,9 @@
-/** A page as a site of some make serves it, and what has to be recognised in it. */
+/** A page as a site of some product serves it, and the technologies to recognise in it. */
 export interface MadePage {
   readonly name: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly html: string;
-  /** "Name" or "Name version". */
+  /** Each is "Name" or "Name version". */
   readonly expected: readonly string[];
 }
 
@@ -11,7 +11,7 @@ function page(head: string, body = ""): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Site</title>${head}</head><body>${body}<p>Hello</p></body></html>`;
 }
 
-/** Small pages of our own in the manner of common systems. */
+/** Small pages that we wrote after the pattern of common systems. */
 export const MADE_PAGES: readonly MadePage[] = [
   {
     name: "WordPress with plugins",

@@ -27,7 +27,7 @@ function run(order: ThreadOrder): unknown {
 }
 
 if (workerData === "never ready") process.exit(1);
-// In the place of the program of analyses the order is what would be analysed.
+// If the thread replaces the analysis program, the order is the input of the analysis.
 parentPort?.on("message", (order: ThreadOrder | { readonly input: ThreadOrder }) => {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   parentPort?.postMessage(run("input" in order ? order.input : order));

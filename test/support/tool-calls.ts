@@ -3,26 +3,29 @@ import { SOURCELESS } from "#test/support/stand-ins/outside.ts";
 import { ADDRESS } from "#test/support/stand-ins/places.ts";
 import { PARTNER } from "#test/support/stand-ins/shop.ts";
 
-/** Parameters as a JSON body has them. */
+/** Parameters in the form of a JSON body. */
 export type Call = Readonly<Record<string, string | number | boolean>>;
 
-/** How one tool is called. */
+/** How to call one tool. */
 export interface ToolCall {
-  /** A call that shows the tool at its best. */
+  /** A call that shows the tool's full result. */
   readonly good: (world: StandIns) => Call;
-  /** Without raw sockets the good call fails, by the probe's own fault. */
+  /** Without raw sockets, the good call fails with source probe. */
   readonly needsRawSockets?: true;
-  /** In documents, where another call shows more than all doors have. */
+  /** For documents, if another call shows more than the one that all surfaces accept. */
   readonly shown?: (world: StandIns) => Call;
-  /** A call whose target, or without which the tool is nothing, fails; a sentence where no target can fail it. */
+  /**
+   * A call that fails because of its target, or because of a service that the tool needs. A sentence explains why no
+   * target can make the tool fail.
+   */
   readonly dead: ((world: DeadWorld) => Call) | string;
-  /** Source of the failure of the dead call; default: the target. */
+  /** Source of the failure of the dead call. Default: the target. */
   readonly deadSource?: "service";
 }
 
-/** What the dead calls are made of. */
+/** Targets of the dead calls. */
 export interface DeadWorld {
-  /** A URL of the shop's host on a port where nobody listens. */
+  /** A URL of the shop's host on a port without a listener. */
   readonly url: string;
   readonly port: number;
 }
@@ -35,7 +38,7 @@ const onSite = (more: (origin: string) => Call = () => ({})): ToolCall => ({
   good: ({ https }) => ({ domain: https, ...more(https) }),
   dead: ({ url }) => ({ domain: url }),
 });
-/** A resolver that does not answer is a result of the tools that read the DNS alone. */
+/** For tools that only read the DNS, a resolver that does not answer is a result. */
 const UNANSWERED = "what a resolver says, or that it says nothing, is the result";
 const NOWHERE = "nowhere.shop.test";
 
@@ -56,7 +59,7 @@ const HEADERS = [
   "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
 ].join("\r\n");
 
-/** Every tool of the catalogue with its calls; a law of test/e2e/every-door.test.ts holds it complete. */
+/** Every tool of the catalogue with its calls. test/e2e/every-surface.test.ts checks that it is complete. */
 export const TOOL_CALLS: Readonly<Record<string, ToolCall>> = {
   check: onUrl(),
   dns: {

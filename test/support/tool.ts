@@ -21,25 +21,25 @@ import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { loopbackEgress } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";
 
-/** What a tool is run with; everything has a default. */
+/** Settings of a run. All have defaults. */
 export interface ToolSetting {
-  /** Default: loopback and documentation addresses are open. */
+  /** Default: loopback and documentation addresses are allowed. */
   readonly egress?: Egress;
-  /** `127.0.0.1:port`; default one that nobody answers at. */
+  /** `127.0.0.1:port`. Default: an address where no server answers. */
   readonly dnsServers?: readonly string[];
-  /** PEM texts of roots trusted in the place of Node's. */
+  /** PEM texts of roots to trust instead of Node's. */
   readonly roots?: readonly string[];
   readonly services?: Partial<Services>;
   readonly data?: Partial<DataPort>;
-  /** The control plane's time; default this machine's. */
+  /** The control plane's time. Default: this machine's. */
   readonly now?: () => Date;
-  /** Default: the contract's own deadline. */
+  /** Default: the deadline in the contract. */
   readonly timeoutMs?: number;
-  /** For ICMP and traces; default a machine that may open no raw socket. */
+  /** For ICMP and traces. Default: a machine without raw sockets. */
   readonly icmpHost?: IcmpHost;
-  /** A browser to run; default none. */
+  /** A browser to run. Default: none. */
   readonly browser?: NetDeps["browser"];
-  /** What the control plane adds (contract.input). */
+  /** Data that the control plane adds (contract.input). */
   readonly input?: JobInput;
 }
 
@@ -49,7 +49,7 @@ export interface ToolRun<R> {
   readonly events: readonly ProgressEvent[];
 }
 
-/** A machine that may open no raw socket; tests of ICMP start the real process. */
+/** A machine without raw sockets. Tests of ICMP start the real process. */
 const NO_RAW_SOCKETS: IcmpHost = {
   ready: () => Promise.resolve({ v4: false, v6: false, missing: ["not in this test"] }),
   capabilities: () => ({ v4: false, v6: false, missing: ["not in this test"] }),
@@ -61,7 +61,7 @@ const NO_RAW_SOCKETS: IcmpHost = {
   stop: () => Promise.resolve(),
 };
 
-/** Data as an agent without any file of the operator's has it; read once. */
+/** Returns the data of an agent without any file of the operator, read once. */
 export function builtInData(): DataPort {
   builtIn ??= readBuiltInData();
   return builtIn;
@@ -79,13 +79,16 @@ function readBuiltInData(): DataPort {
 
 let builtInThreads: Pool<AnalysisThread> | undefined;
 
-/** Threads with the built-in rules, for all runs of a test file: a thread takes half a second of CPU time to start. */
+/**
+ * Returns threads with the built-in rules, shared by all runs of a test file, because a thread takes half a second of
+ * CPU time to start.
+ */
 function threadsWithBuiltInRules(): Pool<AnalysisThread> {
   builtInThreads ??= createAnalysisThreads({ clock: systemClock, rules: builtInData().techRules });
   return builtInThreads;
 }
 
-/** The agent's real network ports as a setting wants them. */
+/** Creates the agent's real network ports with a setting. */
 export function netFactory(setting: ToolSetting = {}): NetFactory {
   return createNet({
     clock: systemClock,
@@ -103,7 +106,7 @@ export function netFactory(setting: ToolSetting = {}): NetFactory {
   });
 }
 
-/** Runs a tool over the real network ports, its parameters read as an API's JSON body is, within its own deadline. */
+/** Runs a tool over the real network ports within its own deadline. Parameters are read like an API's JSON body. */
 export async function runTool<P extends TProperties, R extends TProperties>(
   tool: Implementation<P, R>,
   given: Readonly<Record<string, unknown>>,
@@ -125,7 +128,7 @@ export async function runTool<P extends TProperties, R extends TProperties>(
   return { outcome: await tool.run(net, params, setting.input), events };
 }
 
-/** A run that must succeed; the result is held to the contract and to JSON. */
+/** Runs a tool. The run must succeed, and the result must match the contract and be JSON. */
 export async function resultOf<P extends TProperties, R extends TProperties>(
   tool: Implementation<P, R>,
   given: Readonly<Record<string, unknown>>,

@@ -7,13 +7,13 @@ import { vi } from "vitest";
 /** A process whose parent never waits for it. */
 export interface UnreapedChild {
   readonly pid: number;
-  /** Kills it with SIGKILL; resolves when the kernel shows it as a zombie. */
+  /** Kills it with SIGKILL. Resolves when the kernel shows it as a zombie. */
   die(): Promise<void>;
-  /** Ends the parent, and the zombie with it. */
+  /** Ends the parent and, with it, the zombie. */
   release(): void;
 }
 
-/** Starts `sleep` under a parent that never reaps it: a shell that turned into another `sleep`. */
+/** Starts `sleep` under a parent that never reaps it: a shell that was replaced by another `sleep`. */
 export async function startUnreapedChild(): Promise<UnreapedChild> {
   const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
   const [line] = (await once(createInterface(parent.stdout), "line")) as [string];

@@ -8,27 +8,27 @@ import type { whois as contract } from "#shared/tools/whois.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** What a server says to a query; undefined: "No match". */
+/** Answers a query; undefined means "No match". */
 export type Say = (query: string) => WhoisBehaviour | undefined;
 
 /** Stand-ins for every registry, and the whois tool over real ports. */
 export interface WhoisBench {
   readonly registries: Registries;
-  /** The operator's own server, where WHOIS begins, and two that it may refer to. */
+  /** The operator's own server, which is asked first, and two that it can refer to. */
   readonly first: WhoisServer;
   readonly second: WhoisServer;
   readonly third: WhoisServer;
-  /** What they say from now on. */
+  /** Answers of the servers, set by the test. */
   readonly says: { first?: Say; second?: Say; third?: Say };
-  /** Back to 404 and "No match". */
+  /** Resets all answers to 404 and "No match". */
   reset(): void;
   run(host: string, given?: ToolSetting): Promise<ToolRun<Result>>;
-  /** A run that must succeed. */
+  /** Runs the tool. The run must succeed. */
   look(host: string, given?: ToolSetting): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** Starts them. The clock stands at 2024-11-21T10:00:00Z. */
+/** Starts the servers. The clock is stopped at 2024-11-21T10:00:00Z. */
 export async function startWhoisBench(): Promise<WhoisBench> {
   const says: WhoisBench["says"] = {};
   const registries = await startRegistries();
@@ -61,7 +61,7 @@ export async function startWhoisBench(): Promise<WhoisBench> {
   };
 }
 
-/** The text of a registry's answer (test/fixtures/whois). */
+/** Returns the text of a registry's answer (test/fixtures/whois). */
 export function whoisFixture(name: string): string {
   return readFileSync(new URL(`../fixtures/whois/${name}.txt`, import.meta.url), "utf8");
 }

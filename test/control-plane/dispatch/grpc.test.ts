@@ -8,7 +8,7 @@ import { ok } from "#shared/outcome.ts";
 import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
-import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
+import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 import { fetchAuthority } from "#test/support/enrol.ts";
@@ -16,16 +16,16 @@ import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scrip
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let door: HubDoor;
+let server: HubListener;
 
 beforeEach(async () => {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  door = await openDoor(hub, log);
+  server = await listenForAgents(hub, log);
 });
 
 afterEach(async () => {
   hub.stop();
-  await door.listener.stop();
+  await server.listener.stop();
 });
 
 /** Runs a job on the agent of region eu and returns its answer. */
@@ -36,9 +36,9 @@ async function runOn(agent: ScriptedAgent): Promise<JobAnswer> {
 }
 
 it("garbage on the port only ends that connection", async () => {
-  const agent = await attachScripted(door, helloOf("eu"));
+  const agent = await attachScripted(server, helloOf("eu"));
   for (const bytes of [randomBytes(4_096), Buffer.from("GET / HTTP/1.1\r\n\r\n")]) {
-    const socket = connect(door.grpcPort, "127.0.0.1");
+    const socket = connect(server.grpcPort, "127.0.0.1");
     socket.on("error", () => {}).resume();
     socket.write(bytes);
     await once(socket, "close");
@@ -47,8 +47,8 @@ it("garbage on the port only ends that connection", async () => {
 });
 
 it("an oversized message ends its stream, and the agent's jobs move on", async () => {
-  const agent = await attachScripted(door, helloOf("eu"));
-  const greedy = await attachScripted(door, helloOf("us"));
+  const agent = await attachScripted(server, helloOf("eu"));
+  const greedy = await attachScripted(server, helloOf("us"));
   const pick = (excluded: ReadonlySet<string>) => (excluded.has("agent-us") ? "agent-eu" : "agent-us");
   const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 10_000, pick });
   const job = await greedy.nextJob();
@@ -60,9 +60,9 @@ it("an oversized message ends its stream, and the agent's jobs move on", async (
 });
 
 it("a stream without a hello, or with another first message, is closed", async () => {
-  const authority = await fetchAuthority(door.grpcPort, door.admitAs("agent-eu", "eu"));
+  const authority = await fetchAuthority(server.grpcPort, server.admitAs("agent-eu", "eu"));
   // On separate connections, because a refusal closes the whole connection.
-  const clients = [1, 2].map(() => dialProbe(door.grpcPort, clientCredentials(authority)));
+  const clients = [1, 2].map(() => dialProbe(server.grpcPort, clientCredentials(authority)));
   const [mute, impatient] = clients.map((client) => client.attach());
   impatient?.write({ body: { $case: "draining", value: {} } });
   await Promise.all([mute, impatient].map((stream) => once(stream?.resume() as EventEmitter, "end")));
@@ -71,11 +71,11 @@ it("a stream without a hello, or with another first message, is closed", async (
 });
 
 it("the listener stops without waiting for connections that do not end, and closes them", async () => {
-  const socket = connect({ port: door.grpcPort, host: "127.0.0.1", allowHalfOpen: true });
+  const socket = connect({ port: server.grpcPort, host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {}).resume();
   const ended = once(socket, "end");
   await once(socket, "connect");
-  await door.listener.stop();
+  await server.listener.stop();
   await ended;
   expect(socket.writable).toBe(true);
   socket.destroy();

@@ -5,24 +5,24 @@ import { failed, ok } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobRequest } from "#control-plane/dispatch/job.ts";
-import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
+import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let door: HubDoor;
+let server: HubListener;
 let registry: Registry;
 
 beforeEach(async () => {
   registry = new Registry();
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry });
-  door = await openDoor(hub, log);
+  server = await listenForAgents(hub, log);
 });
 
 afterEach(async () => {
   hub.stop();
-  await door.listener.stop();
+  await server.listener.stop();
 });
 
 /** Runs a job on one of the named agents, in this order of preference. */
@@ -46,7 +46,7 @@ async function counter(name: string): Promise<Record<string, number>> {
 
 describe("a job", () => {
   it("goes to the chosen agent and returns its result", async () => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"], { params: '{"url":"x"}' }));
     const job = await agent.nextJob();
     expect(job).toMatchObject({ tool: "check", params: '{"url":"x"}', attempt: 1 });
@@ -64,8 +64,8 @@ describe("a job", () => {
   });
 
   it("moves to another agent as the next attempt when its agent's stream is cut", async () => {
-    const first = await attachScripted(door, helloOf("eu"));
-    const second = await attachScripted(door, helloOf("us"));
+    const first = await attachScripted(server, helloOf("eu"));
+    const second = await attachScripted(server, helloOf("us"));
     const restarts: unknown[] = [];
     const onRestart = (agentId: string, attempt: number, reason: string) => restarts.push([agentId, attempt, reason]);
     const answer = hub.run(jobFor(["agent-eu", "agent-us"], { onRestart }));
@@ -79,7 +79,7 @@ describe("a job", () => {
   });
 
   it("is immediately unavailable when its only agent is lost", async () => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     await agent.nextJob();
     agent.cut();
@@ -87,7 +87,7 @@ describe("a job", () => {
   });
 
   it("leaves a silent agent within 5 s", async () => {
-    const silent = await attachScripted(door, helloOf("eu"));
+    const silent = await attachScripted(server, helloOf("eu"));
     const startedAt = systemClock.monotonic();
     const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 20_000 }));
     await silent.nextJob();
@@ -97,8 +97,8 @@ describe("a job", () => {
   });
 
   it("continues without using an attempt when an agent declines it", async () => {
-    const busy = await attachScripted(door, helloOf("eu"));
-    const free = await attachScripted(door, helloOf("us"));
+    const busy = await attachScripted(server, helloOf("eu"));
+    const free = await attachScripted(server, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
     const { jobId, attempt } = await busy.nextJob();
     busy.send({ body: { $case: "declined", value: { jobId, attempt, reason: "busy" } } });
@@ -109,7 +109,7 @@ describe("a job", () => {
   });
 
   it("waits for a credit, in order, and no agent gets more jobs than its credits", async () => {
-    const agent = await attachScripted(door, helloOf("eu", { credits: 2 }));
+    const agent = await attachScripted(server, helloOf("eu", { credits: 2 }));
     const answers = [1, 2, 3, 4].map((n) => hub.run(jobFor(["agent-eu"], { params: String(n) })));
     const held = [await agent.nextJob(), await agent.nextJob()];
     expect(held.map((job) => job.params)).toEqual(["1", "2"]);
@@ -122,7 +122,7 @@ describe("a job", () => {
   });
 
   it("is a failure of the probe if the agent has not answered by the deadline, and is cancelled there", async () => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     const answer = await hub.run(jobFor(["agent-eu"], { deadlineMs: 200 }));
     expect(answer).toMatchObject({
       kind: "outcome",
@@ -132,7 +132,7 @@ describe("a job", () => {
   });
 
   it("is cancelled on the agent when the caller disconnects", async () => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     const caller = new AbortController();
     const answer = hub.run(jobFor(["agent-eu"], { signal: caller.signal }));
     await agent.nextJob();
@@ -144,8 +144,8 @@ describe("a job", () => {
 
 describe("a result", () => {
   it("of an earlier attempt or another agent, or a repeated one, is dropped and counted", async () => {
-    const first = await attachScripted(door, helloOf("eu"));
-    const second = await attachScripted(door, helloOf("us"));
+    const first = await attachScripted(server, helloOf("eu"));
+    const second = await attachScripted(server, helloOf("us"));
     const answer = hub.run(jobFor(["agent-eu", "agent-us"]));
     const job = await first.nextJob();
     second.answer(job, ok({ forged: true }));
@@ -168,7 +168,7 @@ describe("a result", () => {
     ],
     ["too large", JSON.stringify(ok({ filler: "x".repeat(MAX_RESULT_BYTES) })), "result_too_large"],
   ])("(%s) is a failure of the probe", async (_what, outcome, reason) => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     const answer = hub.run(jobFor(["agent-eu"]));
     const { jobId, attempt } = await agent.nextJob();
     agent.send({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: 1 } } });
@@ -179,7 +179,7 @@ describe("a result", () => {
 describe("an agent", () => {
   it("is rejected with the reason if its hello is invalid", async () => {
     const refused = async (over: Parameters<typeof helloOf>[1]) => {
-      const agent = await attachScripted(door, helloOf("eu", over));
+      const agent = await attachScripted(server, helloOf("eu", over));
       await agent.ended;
       const body = agent.messages[0]?.body;
       return body?.$case === "rejected" ? body.value.reason : null;
@@ -192,8 +192,8 @@ describe("an agent", () => {
   });
 
   it("that connects again with its id replaces its older stream", async () => {
-    const older = await attachScripted(door, helloOf("eu"));
-    const newer = await attachScripted(door, helloOf("eu"));
+    const older = await attachScripted(server, helloOf("eu"));
+    const newer = await attachScripted(server, helloOf("eu"));
     await older.ended;
     const answer = hub.run(jobFor(["agent-eu"]));
     newer.answer(await newer.nextJob(), ok({}));
@@ -201,7 +201,7 @@ describe("an agent", () => {
   });
 
   it("gets no new jobs while it drains, and is known as offline after it has left", async () => {
-    const agent = await attachScripted(door, helloOf("eu"));
+    const agent = await attachScripted(server, helloOf("eu"));
     agent.send({ body: { $case: "draining", value: {} } });
     await expect.poll(() => hub.roster.rows()[0]?.status).toBe("draining");
     expect(hub.roster.candidates(null).list).toMatchObject([{ region: "eu", online: false }]);
@@ -210,8 +210,8 @@ describe("an agent", () => {
   });
 
   it("that sends garbage before its hello is disconnected, without effect on others", async () => {
-    const good = await attachScripted(door, helloOf("eu"));
-    const bad = await attachScripted(door, helloOf("us", { agentId: "x" }));
+    const good = await attachScripted(server, helloOf("eu"));
+    const bad = await attachScripted(server, helloOf("us", { agentId: "x" }));
     await bad.ended;
     const answer = hub.run(jobFor(["agent-eu"]));
     good.answer(await good.nextJob(), ok({}));

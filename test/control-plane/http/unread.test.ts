@@ -13,7 +13,7 @@ import { sendRaw } from "#test/support/raw-http.ts";
 
 /** More than the kernel holds of a connection that nobody reads. */
 const LARGE = Buffer.alloc(32 * 1_048_576, "x");
-const STALL = { lookEveryMs: 50, looks: 6 };
+const STALL = { checkEveryMs: 50, checks: 6 };
 const MOST_UNANSWERED = 32;
 
 const metrics = createMetrics({ clockOffsetMs: () => 0 });
@@ -34,7 +34,7 @@ function makeServer(tls?: { readonly cert: string; readonly key: string }): Fast
     return {};
   });
   server.get("/later", async () => {
-    await sleep(STALL.lookEveryMs * STALL.looks * 2);
+    await sleep(STALL.checkEveryMs * STALL.checks * 2);
     return { at: "last" };
   });
   return server;
@@ -81,7 +81,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
       // A pause longer than one look, and shorter than those after which it would be cut.
       if (bytes % (4 * 1_048_576) >= chunk.length) return;
       socket.pause();
-      setTimeout(() => socket.resume(), STALL.lookEveryMs * 3);
+      setTimeout(() => socket.resume(), STALL.checkEveryMs * 3);
     });
     socket.resume();
     await expect.poll(() => bytes, { timeout: 20_000 }).toBeGreaterThan(LARGE.length);
@@ -96,7 +96,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
     socket.resume();
     await expect.poll(() => text.match(/"last"/g)?.length, { timeout: 10_000 }).toBe(2);
-    await sleep(STALL.lookEveryMs * STALL.looks * 2);
+    await sleep(STALL.checkEveryMs * STALL.checks * 2);
     expect(await cutOff()).toBe(before);
     expect(socket.destroyed).toBe(false);
     socket.destroy();

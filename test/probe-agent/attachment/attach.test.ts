@@ -6,19 +6,19 @@ import { freePort } from "#test/support/free-port.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTcpProxy } from "#test/servers/tcp-proxy.ts";
-import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
+import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 
 const log = pino({ level: "silent" });
 let hub: Hub;
-let door: HubDoor;
+let server: HubListener;
 let agent: AgentProcess;
 
 beforeEach(async () => {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  door = await openDoor(hub, log);
-  agent = await startAgent(door, "eu-west", {
+  server = await listenForAgents(hub, log);
+  agent = await startAgent(server, "eu-west", {
     VANTAGE_MAX_JOBS: "2",
     VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
   });
@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await agent.stop();
   hub.stop();
-  await door.listener.stop();
+  await server.listener.stop();
 });
 
 function session() {
@@ -82,8 +82,8 @@ it("says whether it can send ICMP, and how often the process for it died", async
 
 it("stops a job whose lease ran out in silence: it is another agent's by then", async () => {
   const target = await startHttpServer();
-  const proxy = await startTcpProxy(door.grpcPort);
-  const behind = await startAgent({ ...door, grpcPort: proxy.port }, "us-east");
+  const proxy = await startTcpProxy(server.grpcPort);
+  const behind = await startAgent({ ...server, grpcPort: proxy.port }, "us-east");
   try {
     const pick = () =>
       [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
@@ -102,7 +102,7 @@ it("stops a job whose lease ran out in silence: it is another agent's by then", 
 });
 
 it("says that a failure is its own where its network is gone, but not of targets inside it", async () => {
-  const cut = await startAgent(door, "us-east", {
+  const cut = await startAgent(server, "us-east", {
     VANTAGE_DNS_SERVERS: "127.0.0.1:1",
     VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
   });

@@ -58,7 +58,7 @@ describe("the metrics listener", () => {
       }),
     );
     let cut = 0;
-    const stall = { lookEveryMs: 50, looks: 6, onCut: () => (cut += 1) };
+    const stall = { checkEveryMs: 50, checks: 6, onCut: () => (cut += 1) };
     const listener = await listenMetrics({ registry, host: "127.0.0.1", port: 0, stall });
     const socket = connect({ host: "127.0.0.1", port: listener.port });
     socket.on("error", () => {}).pause();

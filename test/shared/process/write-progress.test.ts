@@ -2,19 +2,19 @@ import { expect, it } from "vitest";
 import { followWrites, type WriteProgress, type WriteSample } from "#shared/process/write-progress.ts";
 
 /** The quiet looks after each sample in turn: octets taken so far, null where nothing waits. */
-function quietLooks(taken: readonly (number | null)[]): (number | undefined)[] {
+function quietChecks(taken: readonly (number | null)[]): (number | undefined)[] {
   let progress: WriteProgress | undefined;
   return taken.map((octets) => {
     const sample: WriteSample = { isWaiting: octets !== null, taken: octets ?? 0 };
     progress = followWrites(progress, sample);
-    return progress?.quietLooks;
+    return progress?.quietChecks;
   });
 }
 
 it("counts the looks since octets began to wait, or since one was taken", () => {
-  expect(quietLooks([10, 10, 10, 11, 11, 12])).toEqual([0, 1, 2, 0, 1, 0]);
+  expect(quietChecks([10, 10, 10, 11, 11, 12])).toEqual([0, 1, 2, 0, 1, 0]);
 });
 
 it("forgets a connection that has nothing left to take", () => {
-  expect(quietLooks([10, 10, null, 10, 10])).toEqual([0, 1, undefined, 0, 1]);
+  expect(quietChecks([10, 10, null, 10, 10])).toEqual([0, 1, undefined, 0, 1]);
 });

@@ -4,19 +4,19 @@ import { ADDRESS, portPart } from "#test/support/stand-ins/places.ts";
 import { pagespeedAnswer } from "#test/support/stand-ins/pagespeed.ts";
 import { registration } from "#test/support/stand-ins/registry-data.ts";
 
-/** The web's services that tools ask, on one server; their base URLs as the agent's settings take them. */
+/** Web services that tools query, on one server, with base URLs for the agent's settings. */
 export interface Outside {
   readonly settings: Readonly<Record<string, string>>;
   readonly server: HttpServer;
   close(): Promise<void>;
 }
 
-/** A service asked about this name fails: what a tool does without its source. */
+/** Name for which every service fails, to test tools without their source. */
 export const SOURCELESS = "sourceless.test";
 
 type Service = (path: string, query: URLSearchParams, response: ServerResponse) => unknown;
 
-/** Registries, archive, PageSpeed Insights, Green Web and passive DNS, told apart by host name. */
+/** Starts registries, archive, PageSpeed Insights, Green Web and passive DNS, distinguished by host name. */
 export async function startOutside(port: number): Promise<Outside> {
   const server = await startHttpServer({
     host: ADDRESS.outside,
@@ -89,7 +89,7 @@ const CAPTURES = [
   ["20260211120000", "200"],
 ];
 
-/** The shape of the Green Web Foundation's API, version 3. */
+/** Builds an answer of the Green Web Foundation's API, version 3. */
 function greenAnswer(name: string): object {
   return {
     url: name,

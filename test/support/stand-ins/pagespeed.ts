@@ -1,4 +1,4 @@
-/** An answer in the shape of PageSpeed Insights v5 (runPagespeed), cut to what a client reads. */
+/** Builds an answer of PageSpeed Insights v5 (runPagespeed) with the parts that a client reads. */
 export function pagespeedAnswer(url: string, strategy: string): object {
   const slow = strategy === "desktop" ? 1 : 2.4;
   return {

@@ -1,4 +1,4 @@
-/** Where the stand-ins listen: an address for each, so that the usual ports are free for all of them. */
+/** Addresses of the stand-ins: a separate one for each, so that the usual ports are free for all of them. */
 export const ADDRESS = {
   shop: "127.80.0.1",
   ns1: "127.80.0.2",
@@ -7,18 +7,18 @@ export const ADDRESS = {
   whois: "127.80.0.43",
   /** The agent's own resolver. */
   resolver: "127.80.0.53",
-  /** Public resolvers of the propagation tool; the second has an old answer, the third refuses. */
+  /** Public resolvers of the propagation tool. The second has an old answer, the third refuses. */
   public1: "127.80.0.61",
   public2: "127.80.0.62",
   public3: "127.80.0.63",
-  /** Registries, archive, passive DNS and the rest of the web's services. */
+  /** Registries, archive, passive DNS and the other web services. */
   outside: "127.80.0.80",
 } as const;
 
-/** What the old shop's address was, as a resolver with a long memory still says. */
+/** The old address of the shop, which a resolver with an outdated cache still returns. */
 export const OLD_ADDRESS = "127.80.0.9";
 
-/** Ports of what a URL or a parameter names. */
+/** Ports in URLs and parameters. */
 export interface Ports {
   readonly http: number;
   readonly https: number;
@@ -27,13 +27,13 @@ export interface Ports {
   readonly whois: number;
 }
 
-/** With these, names need no port; to listen on them takes root. */
+/** With these, names need no port. Listening on them needs root. */
 export const USUAL_PORTS: Ports = { http: 80, https: 443, smtp: 25, dns: 53, whois: 43 };
 
-/** Any free one each. */
+/** A free port for each. */
 export const FREE_PORTS: Ports = { http: 0, https: 0, smtp: 0, dns: 0, whois: 0 };
 
-/** `:port` as a URL has it: nothing for the scheme's own. */
+/** Returns `:port` for a URL, empty for the scheme's default port. */
 export function portPart(scheme: "http" | "https", port: number): string {
   return port === (scheme === "http" ? 80 : 443) ? "" : `:${port}`;
 }

@@ -1,6 +1,6 @@
 import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 
-/** A registry's answers by RDAP path; an absent one is 404. */
+/** Returns a registry's answer to an RDAP path; undefined means 404. */
 export function registration(path: string, href: string): unknown {
   const links = [{ rel: "self", href, value: href }];
   if (path === "domain/shop.test") return { ...SHOP, links };
@@ -39,7 +39,7 @@ const HOLDER = {
   ],
 };
 
-/** Public facts of ARIN, cut to what a client reads. */
+/** Public data of ARIN with the parts that a client reads. */
 const NETWORK = {
   rdapConformance: ["rdap_level_0", "cidr0"],
   objectClassName: "ip network",
@@ -68,7 +68,7 @@ const AUTNUM = {
   entities: [HOLDER],
 };
 
-/** What a registry without RDAP prints for a name; null: it hangs up without a word. */
+/** Returns the answer of a registry without RDAP to a name; null if it closes the connection without an answer. */
 export function whoisText(query: string): string | null {
   if (query.endsWith("gone.legacy")) return null;
   if (!query.endsWith("shop.legacy")) return "No match.\r\n";

@@ -1,4 +1,4 @@
-/** The shop's start page. `plain` is its http origin, of which it still loads one picture. */
+/** Builds the shop's start page. `plain` is its http origin, from which it still loads one picture. */
 export function shopPage(origin: string, plain: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -10,7 +10,10 @@ export interface ShopServers {
   close(): Promise<void>;
 }
 
-/** Where and how they are started; port 0 is any free one. `shown` are the ports that pages name, asked at each request. */
+/**
+ * Where and how to start them. Port 0 is any free port. `shown` returns the ports that pages name, called at each
+ * request.
+ */
 export interface ShopPlan {
   readonly host: string;
   readonly http: number;
@@ -19,9 +22,11 @@ export interface ShopPlan {
   readonly shown: () => Ports;
 }
 
-/** HTTP, HTTPS with HTTP/2, and QUIC on the port of HTTPS. Rejects, with nothing left open, where a port is taken. */
+/**
+ * Starts HTTP, HTTPS with HTTP/2, and QUIC on the port of HTTPS. Rejects and leaves nothing open if a port is in use.
+ */
 export async function startShop({ host, http, https, identity, shown }: ShopPlan): Promise<ShopServers> {
-  // UDP first: sockets of name look-ups hold ports on every address, TCP listeners hardly ever do.
+  // UDP first, because sockets of name lookups take ports on every address and TCP listeners rarely do.
   const quic = await startQuicServer({ host, port: https });
   const started = await Promise.allSettled([
     startHttpServer({ host, port: quic.port, tls: identity, h2: true, handler: secureShop(shown) }),
@@ -36,7 +41,10 @@ export async function startShop({ host, http, https, identity, shown }: ShopPlan
   throw new Error(`the shop could not be opened at ${host}`);
 }
 
-/** The same at the IPv6 loopback address on the same ports; null where this machine has none, or they are taken there. */
+/**
+ * Starts the same at the IPv6 loopback address on the same ports; null if this machine has none, or if the ports are in
+ * use.
+ */
 export async function startShopOverIpv6({ web, plain }: ShopServers, plan: ShopPlan): Promise<ShopServers | null> {
   return await startShop({ ...plan, host: "::1", http: plain.port, https: web.port }).catch(() => null);
 }

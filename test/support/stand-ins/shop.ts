@@ -5,10 +5,10 @@ import { jpeg, png } from "#test/support/images.ts";
 import { shopPage } from "#test/support/stand-ins/shop-page.ts";
 import { portPart, type Ports } from "#test/support/stand-ins/places.ts";
 
-/** Names the shop's web servers answer for. */
+/** Names that the shop's web servers answer for. */
 export const SHOP_NAMES = ["shop.test", "www.shop.test", "img.shop.test", "mta-sts.shop.test", "go.test"] as const;
 
-/** Who may read the shop's stock from a page of their own. */
+/** Origin that is allowed to read the shop's stock (CORS). */
 export const PARTNER = "https://partner.test";
 
 type Fields = Readonly<Record<string, string | readonly string[]>>;
@@ -19,7 +19,7 @@ interface File {
   readonly headers?: Fields;
 }
 
-/** Answers as the shop does over https; `ports` are asked at each request, when they are known. */
+/** Answers as the shop does over https. `ports` is called at each request, when they are known. */
 export function secureShop(ports: () => Ports): Handler {
   return (request, response, { path, method }) => {
     const { https, http } = ports();
@@ -65,7 +65,7 @@ export function secureShop(ports: () => Ports): Handler {
   };
 }
 
-/** Answers as the shop does over http: everything leads to https, but for the pictures. */
+/** Answers as the shop does over http: everything except the pictures redirects to https. */
 export function plainShop(ports: () => Ports): Handler {
   return (request, response, { path }) => {
     const host = hostOf(request.headers);
@@ -77,7 +77,7 @@ export function plainShop(ports: () => Ports): Handler {
   };
 }
 
-/** HTTP/2 has the name in a field of its own. */
+/** Returns the host of a request. HTTP/2 has it in a separate field. */
 function hostOf(headers: { readonly host?: string | undefined; readonly ":authority"?: string | undefined }): string {
   return (headers[":authority"] ?? headers.host ?? "").replace(/:\d+$/, "");
 }
@@ -131,7 +131,7 @@ const STOCK = JSON.stringify({ "LANTERN-4": 12, "READING-1": 3 });
 const MTA_STS = "version: STSv1\r\nmode: enforce\r\nmx: mail.shop.test\r\nmax_age: 2419200\r\n";
 const NOT_FOUND = "<!doctype html><html lang=en><title>Not found</title><h1>Nothing here</h1>";
 
-/** Files that name the shop's own address. */
+/** Files that contain the shop's own address. */
 function textFiles(origin: string): Readonly<Record<string, File>> {
   const plain = "text/plain; charset=utf-8";
   return {
@@ -159,7 +159,7 @@ function textFiles(origin: string): Readonly<Record<string, File>> {
 }
 
 const SCRIPT = "text/javascript; charset=utf-8";
-/** Text of a size that packs about as well as real scripts and style sheets do. */
+/** Returns text that compresses about as well as real scripts and style sheets do. */
 function filled(bytes: number, line: (words: string) => string): string {
   let text = "";
   for (let count = 0; text.length < bytes; count += 1) {

@@ -6,28 +6,28 @@ import type { DnsServerOptions } from "#test/servers/dns.ts";
 import { txt } from "#test/support/mail-site.ts";
 import { ADDRESS } from "#test/support/stand-ins/places.ts";
 
-/** What only the servers know and the zones publish. */
+/** Values of the servers that the zones publish. */
 export interface Published {
   readonly httpsPort: number;
-  /** Whether the shop can be reached at ::1 too. */
+  /** Whether the shop is also reachable at ::1. */
   readonly ipv6: boolean;
-  /** SHA-256 of the subject public key of each certificate, hexadecimal. */
+  /** SHA-256 of the subject public key of each certificate, in hexadecimal. */
   readonly shopKey: string;
   readonly mailKey: string;
-  /** DER of the DKIM key, base64. */
+  /** DER of the DKIM key, in base64. */
   readonly dkimKey: string;
 }
 
-/** The names of the stand-ins' internet: signed from the root down to shop.test, the rest below unsigned. */
+/** The names of the simulated internet: signed from the root down to shop.test, the rest below unsigned. */
 export interface Names {
   readonly anchors: readonly TrustAnchor[];
   /** The same as a file for VANTAGE_TRUST_ANCHORS. */
   readonly anchorsFile: string;
-  /** For a DNS server. */
+  /** Answers queries; for a DNS server. */
   readonly answer: NonNullable<DnsServerOptions["answer"]>;
 }
 
-/** Plays all root servers, registries and providers of these tests. */
+/** Creates all zones of these tests: the root servers', the registries' and the providers'. */
 export function growNames(published: Published): Names {
   const rootKey = makeKey(".", 13, 257);
   const testKey = makeKey("test", 13, 257);
@@ -65,7 +65,7 @@ export function growNames(published: Published): Names {
   };
 }
 
-/** Names that are zones of their own, for the services that tools ask. */
+/** Names of services that tools query; each is a separate zone. */
 const SERVICES = ["rdap.test", "whois.test", "archive.test", "pagespeed.test", "greenweb.test", "pdns.test", "go.test"];
 
 const SERVICE_RECORDS: Readonly<Record<string, string>> = {
@@ -120,7 +120,7 @@ const REVERSE = `
 8.8.8.8.in-addr.arpa. 300 IN PTR dns.google.
 `;
 
-/** Team Cymru's zones in miniature; what they say of 8.8.8.8 is what the real ones say. */
+/** Team Cymru's zones in miniature. Their answer for 8.8.8.8 is that of the real ones. */
 const CYMRU = `
 8.8.8.8.origin.cymru.test. 300 IN TXT "15169 | 8.8.8.0/24 | US | arin | 2023-12-28"
 as15169.asn.cymru.test. 300 IN TXT "15169 | US | arin | 2000-03-30 | GOOGLE, US"

@@ -7,7 +7,7 @@ import { ok } from "#shared/outcome.ts";
 import { AgentMessage, ProbeService } from "#shared/protocol/probe.ts";
 import type { ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
-import { openDoor, type HubDoor } from "#test/support/agent-door.ts";
+import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { clientCredentials } from "#test/support/dial.ts";
 import { callEnroll, fetchAuthority, identityOf, makeRequest, type AgentIdentity } from "#test/support/enrol.ts";
@@ -29,13 +29,13 @@ const SHORT = { handshakeMs: 300, firstMessageMs: 300, unattachedMs: 900, refuse
 const SOON = { timeout: 10_000, interval: 20 };
 const log = pino({ level: "silent" });
 let hub: Hub;
-let door: HubDoor;
+let server: HubListener;
 let toClose: { destroy(): void }[] = [];
 let agents: ScriptedAgent[] = [];
 
 async function open(over: Partial<ConnectionLimits> = {}): Promise<void> {
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
-  door = await openDoor(hub, log, over);
+  server = await listenForAgents(hub, log, over);
 }
 
 afterEach(async () => {
@@ -43,7 +43,7 @@ afterEach(async () => {
   for (const each of toClose) each.destroy();
   [agents, toClose] = [[], []];
   hub.stop();
-  await door.listener.stop();
+  await server.listener.stop();
 });
 
 const kept = <T extends { destroy(): void }>(each: T): T => {
@@ -53,14 +53,14 @@ const kept = <T extends { destroy(): void }>(each: T): T => {
 
 /** Enrols an agent that does not attach. */
 async function enrolled(agentId: string): Promise<AgentIdentity> {
-  const token = door.admitAs(agentId, "eu");
+  const token = server.admitAs(agentId, "eu");
   const request = await makeRequest();
-  const authority = await fetchAuthority(door.grpcPort, token);
-  return identityOf(await callEnroll(door.grpcPort, authority, token, request.der), request);
+  const authority = await fetchAuthority(server.grpcPort, token);
+  return identityOf(await callEnroll(server.grpcPort, authority, token, request.der), request);
 }
 
 async function attach(region: string): Promise<ScriptedAgent> {
-  const agent = await attachScripted(door, helloOf(region));
+  const agent = await attachScripted(server, helloOf(region));
   agents.push(agent);
   return agent;
 }
@@ -73,13 +73,13 @@ async function runOn(agent: ScriptedAgent, agentId: string): Promise<unknown> {
 
 /** Returns the number of connections that the listener refused or closed, by reason. */
 async function ends(): Promise<Record<string, number>> {
-  const metric = await door.registry.getSingleMetric("vantage_agent_connections_ended_total")?.get();
+  const metric = await server.registry.getSingleMetric("vantage_agent_connections_ended_total")?.get();
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["reason"], value]));
 }
 
 /** Returns the number of open connections, by kind of client. */
 async function counts(): Promise<Record<string, number>> {
-  const metric = await door.registry.getSingleMetric("vantage_agent_connections")?.get();
+  const metric = await server.registry.getSingleMetric("vantage_agent_connections")?.get();
   return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [labels["client"], value]));
 }
 
@@ -91,7 +91,7 @@ it("the listener ends every kind of silent connection, while an attached agent c
   await open(SHORT);
   const agent = await attach("eu");
   const own = await enrolled("agent-quiet");
-  const port = door.grpcPort;
+  const port = server.grpcPort;
   const silences: [string, () => { destroy(): void } & Parameters<typeof closing>[0]][] = [
     ["no handshake", () => openTcp({ port })],
     ["no HTTP/2", () => openTls({ port })],
@@ -132,7 +132,7 @@ it("the listener ends every kind of silent connection, while an attached agent c
 
 it("the listener answers a call without a message with DEADLINE_EXCEEDED, then closes its connection", async () => {
   await open({ ...SHORT, unattachedMs: 60_000 });
-  const session = kept(openSession({ port: door.grpcPort }));
+  const session = kept(openSession({ port: server.grpcPort }));
   const call = beginCall(session, enroll.path);
   const [headers] = (await once(call, "response")) as [Record<string, string>];
   expect(headers["grpc-status"]).toBe("4");
@@ -142,7 +142,7 @@ it("the listener answers a call without a message with DEADLINE_EXCEEDED, then c
 
 it("the listener closes the connection of a refused call", async () => {
   await open({ ...SHORT, firstMessageMs: 60_000, unattachedMs: 60_000 });
-  const session = kept(openSession({ port: door.grpcPort }));
+  const session = kept(openSession({ port: server.grpcPort }));
   const call = beginCall(session, enroll.path);
   call.end(Buffer.alloc(5));
   const [headers] = (await once(call, "response")) as [Record<string, string>];
@@ -155,7 +155,7 @@ it("the listener closes the connection of an agent some time after it ended the 
   await open(SHORT);
   const own = await enrolled("agent-replaced");
   const hello = { ...helloOf("eu"), agentId: own.agentId };
-  const first = openSession({ port: door.grpcPort, own });
+  const first = openSession({ port: server.grpcPort, own });
   const closed = closing(kept(first));
   const call = beginCall(first, attachMethod.path);
   const message = Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
@@ -165,7 +165,7 @@ it("the listener closes the connection of an agent some time after it ended the 
   await vi.waitUntil(() => hub.roster.session(own.agentId) !== undefined, SOON);
   await sleep(2 * SHORT.unattachedMs);
   expect(first.closed).toBe(false);
-  agents.push(await startScriptedAgent(door.grpcPort, hello, clientCredentials(own.caCertificate, own)));
+  agents.push(await startScriptedAgent(server.grpcPort, hello, clientCredentials(own.caCertificate, own)));
   await closed;
   expect(await ends()).toEqual({ unattached: 1 });
 });
@@ -174,10 +174,10 @@ it("strangers have a limit for each address, agents behind one address have none
   await open({ strangersPerAddress: 4 });
   for (let index = 0; index < 8; index += 1) await attach(`r${index}`);
   await expect.poll(counts, SOON).toEqual({ agent: 8, stranger: 0 });
-  const held = Array.from({ length: 20 }, () => kept(openTcp({ port: door.grpcPort })));
+  const held = Array.from({ length: 20 }, () => kept(openTcp({ port: server.grpcPort })));
   await expect.poll(() => held.filter((socket) => !socket.destroyed).length, SOON).toBe(4);
   expect(await counts()).toEqual({ agent: 8, stranger: 4 });
-  const other = kept(openTls({ port: door.grpcPort, from: "127.0.0.2" }));
+  const other = kept(openTls({ port: server.grpcPort, from: "127.0.0.2" }));
   await once(other, "secureConnect");
   expect((await ends())["address"]).toBe(16);
 });
@@ -185,7 +185,7 @@ it("strangers have a limit for each address, agents behind one address have none
 it("an agent can connect even if strangers hold every slot, also at its own address", async () => {
   await open({ strangers: 6, strangersPerAddress: 4, handshakeMs: 60_000 });
   const own = await enrolled("agent-late");
-  const port = door.grpcPort;
+  const port = server.grpcPort;
   for (const from of ["127.0.0.1", "127.0.0.2"]) {
     for (let index = 0; index < 4; index += 1) kept(openTcp({ port, from }));
   }
@@ -203,7 +203,7 @@ it("an agent can connect even if strangers hold every slot, also at its own addr
 it("the connections of one agent and of all agents together are limited", async () => {
   await open({ connectionsPerAgent: 2, agents: 3 });
   const [one, two] = [await enrolled("agent-many"), await enrolled("agent-other")];
-  const approach = (own: AgentIdentity): Approach => ({ port: door.grpcPort, own });
+  const approach = (own: AgentIdentity): Approach => ({ port: server.grpcPort, own });
   for (const own of [one, one, one, two, two]) {
     kept(openSession(approach(own)));
     const before = await counts();
@@ -235,7 +235,7 @@ async function pour(port: number, chunk: (turn: number) => Buffer): Promise<void
 
 it("the listener disconnects a stranger that sends too much: pings, settings, resets, headers", async () => {
   await open({ strangerBytes: 16_384, unattachedMs: 60_000 });
-  const port = door.grpcPort;
+  const port = server.grpcPort;
   const reset = (filler: number) => (turn: number) => {
     const stream = 2 * turn + 1;
     return Buffer.concat([frame(1, 4, stream, headerBlock(enroll.path, filler)), frame(3, 0, stream, Buffer.alloc(4))]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { comparable, throughEveryDoor } from "#test/support/doors.ts";
+import { comparable, callEverySurface } from "#test/support/surfaces.ts";
 import { closedPort } from "#test/support/health.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
 import { startStandInService, type StandInService } from "#test/support/stand-in-service.ts";
@@ -9,7 +9,10 @@ import { TOOL_CALLS } from "#test/support/tool-calls.ts";
 
 /** Characters of the largest result there may be. */
 const MOST = 256 * 1024;
-/** Points, or how much is found out within the deadline, depend on times: on a busy machine one door may see a slow moment. */
+/**
+ * Points, or how much is found out within the deadline, depend on times: on a busy machine one surface may see a slow
+ * moment.
+ */
 const HELD_TO_TIME = new Set(["health", "performance", "ssl"]);
 
 let service: StandInService;
@@ -27,46 +30,46 @@ it("every tool of the catalogue has its calls", () => {
   expect(Object.keys(TOOL_CALLS)).toEqual(expect.arrayContaining(CONTRACTS.map(({ name }) => name)));
 });
 
-describe("one call through every door gives the same data, which fits its contract", () => {
+describe("one call through every surface gives the same data, which fits its contract", () => {
   for (const contract of CONTRACTS) {
     it(`of ${contract.name}`, { retry: HELD_TO_TIME.has(contract.name) ? 2 : 0 }, async () => {
       const params = TOOL_CALLS[contract.name]?.good(service.world) ?? {};
-      const answers = await throughEveryDoor(service.plane, key, contract, params);
+      const answers = await callEverySurface(service.plane, key, contract, params);
       if (TOOL_CALLS[contract.name]?.needsRawSockets === true && !rawSockets) {
         const unable = { error: { code: "request_failed", source: "probe", reason: "unsupported" } };
         expect([...answers.values()]).toMatchObject([...answers].map(() => unable));
         return;
       }
-      const data = Array.from(answers, ([door, told]) => {
-        if (!("data" in told)) throw new Error(`${door}: ${JSON.stringify(told.error)}`);
-        expect(Array.from(Value.Errors(contract.result, told.data)), door).toEqual([]);
-        expect(JSON.stringify(told.data).length, door).toBeLessThanOrEqual(MOST);
-        return [door, comparable(told.data)];
+      const data = Array.from(answers, ([surface, answer]) => {
+        if (!("data" in answer)) throw new Error(`${surface}: ${JSON.stringify(answer.error)}`);
+        expect(Array.from(Value.Errors(contract.result, answer.data)), surface).toEqual([]);
+        expect(JSON.stringify(answer.data).length, surface).toBeLessThanOrEqual(MOST);
+        return [surface, comparable(answer.data)];
       });
-      expect(data).toEqual(data.map(([door]) => [door, data[0]?.[1]]));
+      expect(data).toEqual(data.map(([surface]) => [surface, data[0]?.[1]]));
       expect(data).toHaveLength(contract.open === undefined ? 3 : 4);
     });
   }
 });
 
-describe("what fails, fails through every door with the same words", () => {
+describe("what fails, fails through every surface with the same words", () => {
   for (const contract of CONTRACTS) {
     const dead = TOOL_CALLS[contract.name]?.dead;
     if (typeof dead !== "function") continue;
     it(`of ${contract.name}`, async () => {
       const port = await closedPort();
       const params = dead({ url: `https://shop.test:${port}/`, port });
-      const answers = await throughEveryDoor(service.plane, key, contract, params);
-      const errors = Array.from(answers, ([door, told]) => {
-        if (!("error" in told)) throw new Error(`${door}: ${JSON.stringify(told)}`);
-        const { code, stage, source, reason } = told.error;
-        return [door, { code, stage, source, reason }] as const;
+      const answers = await callEverySurface(service.plane, key, contract, params);
+      const errors = Array.from(answers, ([surface, answer]) => {
+        if (!("error" in answer)) throw new Error(`${surface}: ${JSON.stringify(answer)}`);
+        const { code, stage, source, reason } = answer.error;
+        return [surface, { code, stage, source, reason }] as const;
       });
       expect(errors[0]?.[1]).toMatchObject({
         code: "request_failed",
         source: TOOL_CALLS[contract.name]?.deadSource ?? "target",
       });
-      expect(errors).toEqual(errors.map(([door]) => [door, errors[0]?.[1]]));
+      expect(errors).toEqual(errors.map(([surface]) => [surface, errors[0]?.[1]]));
     });
   }
 });

@@ -17,26 +17,33 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
 
-/** Where agents knock: a whole control plane, or a hub alone behind the real wire. */
-export type AgentDoor = Pick<TestControlPlane, "grpcPort" | "operate"> | Pick<HubDoor, "grpcPort" | "admitAs">;
+/**
+ * A listener that agents can attach to: a whole control plane, or a hub with the real protocol and its agents in
+ * memory.
+ */
+export type AgentListener = Pick<TestControlPlane, "grpcPort" | "operate"> | Pick<HubListener, "grpcPort" | "admitAs">;
 
-/** A hub's listener with real TLS and real certificates, its agents kept in memory. */
-export interface HubDoor {
+/** Listener of a hub with real TLS and certificates. Its agents are kept in memory. */
+export interface HubListener {
   readonly grpcPort: number;
   readonly listener: GrpcListener;
-  /** The listener's figures. */
+  /** Metrics of the listener. */
   readonly registry: Registry;
-  /** A join token that makes its agent this one. */
+  /** Returns a join token whose agent gets this id. */
   admitAs(agentId: string, region: string): string;
 }
 
-/** A join token for an agent of a region; a hub's door also lets the test choose its id. */
-export function tokenFor(door: AgentDoor, region: string, agentId: string): Promise<string> {
-  return "operate" in door ? makeJoinToken(door, { region }) : Promise.resolve(door.admitAs(agentId, region));
+/** Returns a join token for an agent of a region. With a hub's listener, the test chooses the agent's id too. */
+export function tokenFor(server: AgentListener, region: string, agentId: string): Promise<string> {
+  return "operate" in server ? makeJoinToken(server, { region }) : Promise.resolve(server.admitAs(agentId, region));
 }
 
-/** Listens for a hub under an authority of its own. */
-export async function openDoor(hub: Hub, log: Logger, over: Partial<ConnectionLimits> = {}): Promise<HubDoor> {
+/** Starts a listener for a hub with a new authority. */
+export async function listenForAgents(
+  hub: Hub,
+  log: Logger,
+  over: Partial<ConnectionLimits> = {},
+): Promise<HubListener> {
   const authority = await openAuthority(await createAuthority(systemClock, systemRandom), systemClock, systemRandom);
   const expected = new Map<string, { agentId: string; region: string }>();
   const registry = new Registry();
