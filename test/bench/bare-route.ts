@@ -1,5 +1,5 @@
-// The baseline: a bare Fastify route, in a process of its own, that sends the bytes of a file, as JSON
-// or as the media type given second.
+// Program of the baseline: a bare Fastify route that sends the bytes of a file as JSON, or as the media type in the
+// second argument.
 import { readFileSync } from "node:fs";
 import fastify from "fastify";
 

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 
 const BARE = fileURLToPath(new URL("bare-route.ts", import.meta.url));
 
-/** A bare Fastify route in a process of its own. */
+/** A bare Fastify route in a separate process. */
 export interface BareRoute {
   readonly port: number;
   stop(): void;
 }
 
-/** Starts one that sends the bytes of a file. */
+/** Starts a route that sends the bytes of a file. */
 export async function startBareRoute(file: string, type?: string): Promise<BareRoute> {
   const words = [BARE, file, ...(type === undefined ? [] : [type])];
   const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "inherit"] });

@@ -7,10 +7,10 @@ import { startHttpServer } from "#test/servers/http.ts";
 
 const URLS = 100;
 const ROUNDS = 3;
-/** What a site takes to answer: a round trip on the continent. */
+/** Response time of the sites in milliseconds: a round trip within the continent. */
 const SITE_MS = 100;
 
-/** A batch of 100 loopback URLs against `curl --parallel` over the same URLs; best of three each, taken in turn. */
+/** Compares a batch of 100 loopback URLs with `curl --parallel` over the same URLs. Best of three each, in turn. */
 export async function benchBatch(product: Product): Promise<Row[]> {
   const site = await startHttpServer({
     handler: (_request, response) => {

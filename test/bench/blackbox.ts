@@ -14,8 +14,9 @@ const CONNECTIONS = 50;
 const SECONDS = 5;
 
 /**
- * GET /api/v4/probe beside prometheus-blackbox-exporter at the same target, 50 connections, in turn: the best of three
- * each, and the CPU time of a scrape by process. Without the exporter on this machine: one line that says so.
+ * Compares GET /api/v4/probe with prometheus-blackbox-exporter at the same target, with 50 connections, in turn: the
+ * best of three each, and the CPU time of a scrape by process. Without the exporter on this machine, returns one line
+ * that says so.
  */
 export async function benchBlackbox(product: Product): Promise<Row[]> {
   const reason = whyNoExporter();

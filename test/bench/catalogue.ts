@@ -5,7 +5,10 @@ import { runLoad } from "#test/bench/load.ts";
 import type { Product } from "#test/bench/product.ts";
 import { row, type Row } from "#test/bench/report.ts";
 
-/** Keyed GET /api/v4/tools against a bare Fastify route that sends the same bytes; best of three each, taken in turn. */
+/**
+ * Compares GET /api/v4/tools with a key with a bare Fastify route that sends the same bytes. Best of three each, in
+ * turn.
+ */
 export async function benchCatalogue(product: Product): Promise<Row[]> {
   const headers = { "x-api-key": product.key };
   const answer = await fetch(`http://127.0.0.1:${product.port}/api/v4/tools`, { headers });

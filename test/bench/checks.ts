@@ -13,7 +13,7 @@ import { median, row, type Row } from "#test/bench/report.ts";
 const SAMPLES = 300;
 const ROUNDS = 3;
 
-/** What API, gRPC and agent add to a check of a loopback target, and how many checks a second go through. */
+/** Measures what API, gRPC and agent add to a check of a loopback target, and the number of checks per second. */
 export async function benchChecks(product: Product, bareRate: number): Promise<Row[]> {
   const target = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain" }).end("ok");
@@ -25,7 +25,7 @@ export async function benchChecks(product: Product, bareRate: number): Promise<R
   const path = `/api/v4/check?url=${encodeURIComponent(url)}`;
   const headers = { "x-api-key": product.key };
 
-  // In turn, so that both see the same noise of the machine; the light generator adds as little of its own as can be.
+  // In turn, so that both have the same noise of the machine. The generator needs little CPU time.
   const inProcess: number[] = [];
   const throughApi: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -62,7 +62,7 @@ const egress = createEgress({ targets: ["127.0.0.0/8"], names: [] });
 const httpFor = createHttp({ clock, egress, userAgent: "Vantage-bench" });
 const dnsFor = createDns({ servers: [], egress, clock, random });
 
-/** The same implementation the agent runs, over the same engine. */
+/** Runs the same implementation as the agent, with the same engine. */
 async function runInProcess(url: string): Promise<void> {
   const abort = new AbortController();
   const limits = { signal: abort.signal, deadline: clock.monotonic() + 15_000, now: () => new Date() };

@@ -15,7 +15,9 @@ const HOSTILE = [
 const TIMEOUT_S = 1;
 const EACH = 15;
 
-/** How late an answer about a hostile target is: check with a timeout of one second, several at once. */
+/**
+ * Measures how late the answer about a hostile target is: check with a timeout of one second, several at the same time.
+ */
 export async function benchDeadlines(product: Product): Promise<Row[]> {
   const target = await startHttpServer();
   const late: number[] = [];

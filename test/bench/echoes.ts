@@ -8,11 +8,11 @@ import { quantile, row, type Row } from "#test/bench/report.ts";
 const JOBS = 5_000;
 const ECHOES = 10;
 const INTERVAL_MS = 1_000;
-/** Jobs begin evenly over one interval: from then on 5,000 echoes leave in every second. */
+/** Jobs start evenly over one interval. From then on 5,000 echo requests are sent in every second. */
 const SPREAD_MS = INTERVAL_MS;
 const BLOCK = 5;
 
-/** Echoes to loopback through one agent's ICMP process: 5,000 a second, all in flight at once, for ten seconds. */
+/** Measures echoes to loopback through one agent's ICMP process: 5,000 a second, concurrently, for ten seconds. */
 export async function benchEchoes(): Promise<Row[]> {
   const clock = { now: () => new Date(), monotonic: () => performance.now() };
   const host = startIcmpHost({ clock, log: (line) => console.log(line) });

@@ -1,5 +1,5 @@
-// A load generator for one URL over kept-alive HTTP/1.1 connections, one request in flight on each. Runs as a process of
-// its own and is light (no HTTP library), so that the server and not the generator is what saturates.
+// A load generator for one URL over kept-alive HTTP/1.1 connections with one request in flight on each. It is a
+// separate process without an HTTP library, so that the server and not the generator is the limit.
 import { connect, type Socket } from "node:net";
 import { parseArgs } from "node:util";
 
@@ -26,7 +26,7 @@ const latencies: number[] = [];
 const statuses = new Map<string, number>();
 let over = false;
 
-/** Reads responses by Content-Length; each whole one is counted and answered with the next request. */
+/** Reads responses by Content-Length. Each complete one is counted and followed by the next request. */
 function drive(socket: Socket): void {
   let expected = -1;
   let received = 0;

@@ -6,7 +6,7 @@ import { identityOf } from "#test/support/http-engine.ts";
 
 const SAMPLES = 15;
 
-/** Health of a loopback site beside the tools it is made of, each asked through the API. */
+/** Compares the health tool on a loopback site with the tools it consists of, each called through the API. */
 export async function benchHealth({ port, key }: Product): Promise<Row[]> {
   const pki = await createPki();
   const leaf = await pki.issue({ dns: ["localhost"] });

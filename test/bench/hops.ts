@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
 import type { Product } from "#test/bench/product.ts";
 
-/** One part of the product whose CPU time can be read. */
+/** A part of the product whose CPU time can be read. */
 export interface Hop {
   readonly name: string;
-  /** CPU seconds used since its processes started. */
+  /** Returns the CPU seconds used since its processes started. */
   readonly read: () => number;
 }
 
-/** The processes a scrape passes: control plane, agent, the agent's ICMP child, database. */
+/** Returns the processes that handle a scrape: control plane, agent, the agent's ICMP child, database. */
 export function hopsOf({ processes }: Product): readonly Hop[] {
   const { controlPlane, agent, supervisor } = processes;
   return [
@@ -30,7 +30,7 @@ function sum(pids: readonly number[]): number {
   return pids.reduce((total, pid) => total + readCpuSeconds(pid), 0);
 }
 
-/** Child processes (proc(5), /proc/pid/stat, fourth field). */
+/** Returns the child processes of a process (proc(5), /proc/pid/stat, fourth field). */
 function childrenOf(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

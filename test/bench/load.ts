@@ -8,14 +8,14 @@ const GENERATOR = fileURLToPath(new URL("generator.ts", import.meta.url));
 export interface Load {
   readonly port: number;
   readonly path: string;
-  /** Sent by POST; absent: a GET. */
+  /** Sent by POST; a GET if absent. */
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections?: number;
   readonly seconds?: number;
 }
 
-/** What came of it: requests per second, latency in milliseconds, responses by status. */
+/** Result of a run: requests per second, latency in milliseconds, responses by status. */
 export interface LoadReport {
   readonly rate: number;
   readonly p50: number;
@@ -23,7 +23,7 @@ export interface LoadReport {
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-/** Runs the generator in its own process against loopback. */
+/** Runs the generator in a separate process against loopback. */
 export async function runLoad(load: Load): Promise<LoadReport> {
   const headers = Object.entries(load.headers ?? {}).flatMap(([name, value]) => ["--header", `${name}: ${value}`]);
   const options = { port: load.port, path: load.path, connections: load.connections ?? 50, seconds: load.seconds ?? 5 };

@@ -1,5 +1,5 @@
-// npm run bench: figures of the whole product on loopback, each beside its baseline of the same run. Not a test: it says
-// what it measured and ends with 1 where a bound was missed.
+// npm run bench: measurements of the whole product on loopback, each with its baseline of the same run. Not a test: it
+// prints what it measured and exits with 1 if a limit was missed.
 import { setTimeout as sleep } from "node:timers/promises";
 import { benchBatch } from "#test/bench/batch.ts";
 import { benchCatalogue } from "#test/bench/catalogue.ts";

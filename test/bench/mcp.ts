@@ -8,7 +8,10 @@ import { startHttpServer } from "#test/servers/http.ts";
 
 const ROUNDS = 3;
 
-/** The agent endpoint: how many lists a second, beside a bare route, and what a call costs beyond the same by REST. */
+/**
+ * Measures the agent endpoint: tool lists per second compared with a bare route, and the cost of a call compared with
+ * REST.
+ */
 export async function benchMcp(product: Product): Promise<Row[]> {
   const site = await startHttpServer();
   const url = `${site.url}/bytes/2`;

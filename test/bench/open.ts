@@ -6,7 +6,7 @@ import type { Product } from "#test/bench/product.ts";
 import { row, type Row } from "#test/bench/report.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 
-/** An answer of the open tier that is at hand, against a bare Fastify text route with the same bytes; best of three. */
+/** Compares a cached answer of the open tier with a bare Fastify text route with the same bytes. Best of three. */
 export async function benchOpen(product: Product): Promise<Row[]> {
   const site = await startHttpServer();
   const path = `/api/open/http-status?q=${encodeURIComponent(`${site.url}/status/200`)}`;

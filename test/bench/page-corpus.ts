@@ -3,8 +3,8 @@ import { below, createDice, type Dice } from "#test/fleet/random.ts";
 const SEED = 20_261_122;
 const KILOBYTE = 1024;
 /**
- * Sizes of HTML documents are spread log-normally: median 70 KB, one in ten above 300 KB, the largest cut at 3 MB (after
- * the HTTP Archive's Web Almanac, chapter Page Weight).
+ * Sizes of HTML documents have a log-normal distribution: median 70 KB, one in ten above 300 KB, cut at 3 MB (after the
+ * HTTP Archive's Web Almanac, chapter Page Weight).
  */
 const MEDIAN_BYTES = 70 * KILOBYTE;
 const SPREAD = 1.15;
@@ -13,7 +13,10 @@ const WORDS = "market river report garden council signal winter bridge letter ha
   " ",
 );
 
-/** So many pages of a news site, the same ones each time: head, navigation, articles, teasers, scripts, structured data. */
+/**
+ * Returns `count` pages of a news site, the same in every run: head, navigation, articles, teasers, scripts, structured
+ * data.
+ */
 export function writePages(count: number): string[] {
   const dice = createDice(SEED);
   return Array.from({ length: count }, (_, number) => writePage(dice, number, drawSize(dice)));
@@ -46,7 +49,7 @@ function writePage(dice: Dice, number: number, bytes: number): string {
   return parts.join("\n");
 }
 
-/** A part of a body: text, teasers, or an inline script with the state of a front end. */
+/** Returns a part of a body: text, teasers, or an inline script with the state of a front end. */
 function writeBlock(dice: Dice): string {
   const kind = dice();
   if (kind < 0.35) return `<h2>${sentence(dice, 4)}</h2>${many(dice, 4, () => `<p>${sentence(dice, 60)}</p>`)}`;

@@ -13,13 +13,15 @@ const TOOLS = ["seo-audit", "schema", "og-preview", "ai-check", "tech-detect", "
 const SAMPLE_MS = 50;
 const MEGABYTE = 1024 * 1024;
 
-/** The agent's resident memory while every tool that reads HTML is asked about each of 720 pages, five calls at a time. */
+/**
+ * Measures the agent's resident memory while every tool that reads HTML checks each of 720 pages, five calls at a time.
+ */
 export async function benchPages({ port, key, processes }: Product): Promise<Row[]> {
   const pages = writePages(PAGES);
   let fronts = 0;
   const site = createServer((request, response) => {
     const number = /^\/page\/(\d+)$/.exec(request.url ?? "")?.[1];
-    // A tool that takes a site, not a page, reads its front page: another one each time.
+    // A tool that takes a site instead of a page reads its front page, which is another one each time.
     const page = pages[request.url === "/" ? fronts++ % PAGES : Number(number ?? Number.NaN)];
     response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/html; charset=utf-8" }).end(page ?? "");
   }).listen(0, "127.0.0.1");
@@ -59,7 +61,7 @@ export async function benchPages({ port, key, processes }: Product): Promise<Row
   ];
 }
 
-/** Resident set size of a process, MB (proc(5)). */
+/** Returns the resident set size of a process in MB (proc(5)). */
 function readResidentMb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }

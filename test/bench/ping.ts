@@ -4,7 +4,7 @@ import { median, row, type Row } from "#test/bench/report.ts";
 
 const ROUNDS = 5;
 
-/** Round-trip times on loopback beside iputils' ping (Debian: iputils-ping), in turn. */
+/** Compares round-trip times on loopback with iputils' ping (Debian: iputils-ping), in turn. */
 export async function benchPing(product: Product): Promise<Row[]> {
   if (spawnSync("ping", ["-V"]).status !== 0) {
     console.log("skipped: ping of iputils is not installed");

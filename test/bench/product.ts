@@ -7,22 +7,22 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ENTRY = fileURLToPath(new URL("../../shared/client/main.ts", import.meta.url));
-/** Limits high enough to be no limit here. */
+/** Limits high enough to have no effect here. */
 const PLANS = { captain: { requests_per_minute: 1_000_000_000, requests_per_day: 1_000_000_000 } };
 
-/** The whole product as `npm start` runs it, on free ports and a data directory of its own. */
+/** The whole product as `npm start` runs it, on free ports and in a new data directory. */
 export interface Product {
   readonly port: number;
   readonly key: string;
   readonly folder: string;
   /** Milliseconds from spawn to ready. */
   readonly startMs: number;
-  /** Processes by what they are. */
+  /** Process ids by part of the product. */
   readonly processes: Readonly<Record<"supervisor" | "controlPlane" | "agent", number>>;
   stop(): Promise<void>;
 }
 
-/** Makes a data directory; `remove` deletes it. */
+/** Creates a data directory. `remove` deletes it. */
 export function makeFolder(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), "vantage-bench-"));
   writeFileSync(join(folder, "plans.json"), JSON.stringify(PLANS));
@@ -76,14 +76,17 @@ async function readUntil(child: ChildProcess, word: string): Promise<string> {
   throw new Error(`the product ended before it was ready: ${output}`);
 }
 
-/** The child process of the supervisor whose command names an entry file (proc(5)). */
+/** Returns the child process of the supervisor whose command names an entry file (proc(5)). */
 function childRunning(supervisor: ChildProcess, entry: string): number {
   const children = readFileSync(`/proc/${supervisor.pid}/task/${supervisor.pid}/children`, "utf8").trim().split(" ");
   const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(entry));
   return Number(found);
 }
 
-/** Proportional set size of one process, MB (proc(5), smaps_rollup): shared pages are counted by their share. */
+/**
+ * Returns the proportional set size of one process in MB (proc(5), smaps_rollup), in which shared pages count by their
+ * share.
+ */
 export function readPssMb(pid: number): number {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1]) / 1024;

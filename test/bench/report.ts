@@ -1,4 +1,4 @@
-/** One measured figure and the bound it is held to. */
+/** One measurement and its limit. */
 export interface Row {
   readonly what: string;
   readonly value: number;
@@ -7,17 +7,17 @@ export interface Row {
   readonly atMost?: number;
 }
 
-/** A figure. */
+/** Creates a measurement. */
 export function row(what: string, value: number, unit: string, bound: { atLeast?: number; atMost?: number } = {}): Row {
   return { what, value, unit, ...bound };
 }
 
-/** Whether a figure is within its bound; true without one. */
+/** Reports whether a measurement is within its limit; true without a limit. */
 export function holds({ value, atLeast = -Infinity, atMost = Infinity }: Row): boolean {
   return value >= atLeast && value <= atMost;
 }
 
-/** A line for people: figure, bound, verdict. */
+/** Formats a line for people: value, limit, result. */
 export function lineOf(figure: Row): string {
   const { what, value, unit, atLeast, atMost } = figure;
   const bound = atLeast === undefined ? (atMost === undefined ? "" : `<= ${atMost} ${unit}`) : `>= ${atLeast} ${unit}`;
@@ -26,12 +26,12 @@ export function lineOf(figure: Row): string {
   return `${what.padEnd(62)} ${value.toFixed(digits).padStart(9)} ${unit.padEnd(12)} ${bound.padEnd(18)}${verdict}`;
 }
 
-/** The middle value. */
+/** Returns the middle value. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value below which a share of the others lie. */
+/** Returns the value below which a share of the others are. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

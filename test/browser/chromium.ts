@@ -12,15 +12,15 @@ import { systemClock } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
 
-/** The browser these tests run; null: none here. */
+/** The browser of these tests; null if there is none. */
 export const CHROMIUM = findChromium(process.env["VANTAGE_CHROMIUM"] ?? null, searchPathOf(process.env["PATH"]));
 
 if (CHROMIUM === null) console.log("skipped: no Chromium on PATH and none named by VANTAGE_CHROMIUM");
 
-/** A group of tests that need Chromium. */
+/** describe for tests that need Chromium. */
 export const describeBrowser: typeof describe.skip = CHROMIUM === null ? describe.skip : describe;
 
-/** How a page is loaded; everything has a default. */
+/** How a page is loaded. All settings have defaults. */
 export interface Setting {
   readonly egress?: Egress;
   readonly dnsServers?: readonly string[];
@@ -31,7 +31,7 @@ export interface Setting {
   readonly log?: (line: string) => void;
 }
 
-/** An agent's browser; every load is a job of its own. */
+/** Creates an agent's browser. Every load is a separate job. */
 export function agentBrowser(setting: Setting = {}) {
   const egress = setting.egress ?? loopbackEgress;
   const browserFor = createBrowser({
@@ -49,13 +49,16 @@ export function agentBrowser(setting: Setting = {}) {
   };
 }
 
-/** The load of a page that must succeed. */
+/** Returns the load of a page that must succeed. */
 export function loadOf(outcome: Outcome<PageLoad>): PageLoad {
   if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
   return outcome.data;
 }
 
-/** What browsers of ours have left behind after at most ten seconds: processes, zombies included, and folders. */
+/**
+ * Waits at most ten seconds for our browsers to end and returns what is left: processes, including zombies, and
+ * folders.
+ */
 export async function leftovers(): Promise<readonly string[]> {
   for (let round = 0; round < 100 && look().length > 0; round += 1) await sleep(100);
   return look();

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  // The last browser's end, which this process would not wait for.
+  // Waits for the end of the last browser, because this process would not.
   await leftovers();
 });
 
@@ -28,7 +28,7 @@ async function serve(handler: Handler, more: Parameters<typeof startHttpServer>[
   return server;
 }
 
-/** One page, and everything else as given. */
+/** Serves one page, and other paths as given. */
 async function page(html: string, others: Readonly<Record<string, string>> = {}): Promise<HttpServer> {
   return await serve((_request, response, { path }) => {
     const body = path === "/" ? html : others[path];
@@ -58,7 +58,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(fcpMs).toBeGreaterThanOrEqual(ttfbMs ?? Infinity);
     expect(lcpMs).toBeGreaterThanOrEqual(fcpMs ?? Infinity);
     expect(loadMs).toBeGreaterThan(ttfbMs ?? Infinity);
-    // One task of 200 ms after the first paint, of which 50 are free.
+    // One task of 200 ms after the first paint, of which 50 ms do not count.
     expect(tbtMs).toBeGreaterThanOrEqual(140);
     expect(cls).toBeGreaterThan(0);
     expect(cls).toBeLessThan(1);
@@ -72,7 +72,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(requests[0]?.headers.find(([name]) => name === "User-Agent")?.[1]).toMatch(/Chrome\/\d+.*Vantage\/test/);
   });
 
-  it("is slower on a phone over slow 4G than on a desktop, and seen by its screen", async () => {
+  it("is slower on a phone over slow 4G than on a desktop, and is displayed on its screen", async () => {
     const { url, requests } = await page(
       `${TEXT}<script>fetch("/seen?" + innerWidth + "x" + devicePixelRatio)</script>`,
     );
@@ -86,7 +86,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(seenMobile).toMatch(/^\/seen\?98\dx1\.75$/);
   });
 
-  it("is the tool's answer where PageSpeed Insights has none", async () => {
+  it("is measured by the tool if PageSpeed Insights has no answer", async () => {
     const { url } = await page(TEXT);
     const browser = { executable: CHROMIUM ?? "", log: () => undefined };
     const result = await resultOf(pagespeed, { url }, { browser });
@@ -101,7 +101,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(result.limitations[0]).toContain("PageSpeed Insights did not answer");
   });
 
-  it("is followed over redirects, by HTTP and by script, and told with its newest status", async () => {
+  it("is followed over redirects, by HTTP and by script, and reported with its newest status", async () => {
     const site = await serve((_request, response, { path }) => {
       if (path === "/") response.writeHead(302, { location: "/two" }).end();
       else if (path === "/two")
@@ -126,7 +126,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(loadOf(await agentBrowser()(`${site.url}/`)).status).toBe(200);
   });
 
-  it("is not held up by dialogs, pop-ups, prints and downloads", async () => {
+  it("is not blocked by dialogs, pop-ups, prints and downloads", async () => {
     const { url } = await page(
       `${TEXT}<script>alert(1); confirm(2); prompt(3); open("/popup"); onbeforeunload = () => "stay"; print();
        const a = document.createElement("a"); a.href = "data:application/octet-stream,x"; a.download = "x"; a.click();</script>`,
@@ -134,7 +134,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(loadOf(await agentBrowser()(`${url}/`)).quiet).toBe(true);
   });
 
-  it("cannot touch the observers: they live in a world of their own", async () => {
+  it("cannot change the observers, which run in an isolated world", async () => {
     const { url } = await page(
       `${TEXT}<script>PerformanceObserver = undefined; performance.getEntriesByType = () => []; JSON.stringify = () => "{}";
        Object.defineProperty(globalThis, "seen", { value: { fcp: 1 } }); performance.now = () => -1;</script>`,
@@ -144,7 +144,7 @@ describeBrowser("a page in the agent's browser", () => {
     expect(load.ttfbMs).toBeGreaterThan(0);
   });
 
-  it("has no paint where it shows nothing", async () => {
+  it("has no paint if it shows nothing", async () => {
     const { url } = await page("<!doctype html><body>");
     expect(loadOf(await agentBrowser()(`${url}/`))).toMatchObject({
       fcpMs: null,
@@ -157,7 +157,7 @@ describeBrowser("a page in the agent's browser", () => {
 });
 
 describeBrowser("a page that does not come", () => {
-  it("fails for the reason the gate has seen", async () => {
+  it("fails for the reason that the gate reports", async () => {
     const load = agentBrowser();
     expect(failureOf(await load(`http://127.0.0.1:${await closedPort()}/`))).toBe("connect/target/refused");
     expect(failureOf(await load("http://10.0.0.1/"))).toBe("refused");
@@ -182,7 +182,7 @@ describeBrowser("a page that does not come", () => {
         socket.end("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
       /too_many_redirects/,
     ],
-  ])("fails where its server %s", async (_what, act, expected) => {
+  ])("fails if its server %s", async (_what, act, expected) => {
     const site = await serve((request) => {
       act(request.socket);
       return true;
@@ -190,14 +190,14 @@ describeBrowser("a page that does not come", () => {
     expect(failureOf(await agentBrowser()(`${site.url}/`))).toMatch(expected);
   });
 
-  it("fails where TLS does", async () => {
+  it("fails if TLS fails", async () => {
     const site = await page(TEXT);
     expect(failureOf(await agentBrowser()(site.url.replace("http:", "https:")))).toMatch(/^tls\/target\//);
   });
 });
 
 describeBrowser("the browser itself", () => {
-  it("asks for nothing but the page", async () => {
+  it("requests nothing except the page", async () => {
     const { url, port } = await page(TEXT);
     const limits = jobLimits(30_000);
     const gate = await openGate({ egress: loopbackEgress, dns: dnsPort([], { limits }), clock: systemClock, limits });
@@ -217,7 +217,7 @@ describeBrowser("the browser itself", () => {
   });
 
   it.each(["/bin/false", "/bin/true", "/nonexistent/chromium"])(
-    "that does not run is the probe's failure: %s",
+    "fails as the probe's failure if the browser does not run: %s",
     async (executable) => {
       const lines: string[] = [];
       const { url } = await page(TEXT);
@@ -229,7 +229,7 @@ describeBrowser("the browser itself", () => {
     },
   );
 
-  it("loads one page at a time; who has no time to wait is told", async () => {
+  it("is loaded alone, and a caller without time to wait is told so", async () => {
     const { url } = await page(TEXT);
     const load = agentBrowser();
     const first = load(`${url}/`);
@@ -238,7 +238,7 @@ describeBrowser("the browser itself", () => {
     expect([loadOf(await first).quiet, loadOf(second).quiet]).toEqual([true, true]);
   });
 
-  it("lets few wait", async () => {
+  it("has a short queue", async () => {
     const { url } = await page(TEXT);
     const load = agentBrowser();
     const abort = new AbortController();
@@ -280,7 +280,7 @@ describeBrowser("a page that takes too much", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  it("is ended before it takes the machine's memory", async () => {
+  it("is ended before it uses up the machine's memory", async () => {
     const { url } = await page(
       `${TEXT}<script>const held = []; setInterval(() => { const piece = new Uint8Array(64 << 20); piece.fill(1); held.push(piece); }, 20)</script>`,
     );
@@ -290,7 +290,7 @@ describeBrowser("a page that takes too much", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  it("is not at rest while an answer still comes", async () => {
+  it("is not idle while a response still arrives", async () => {
     const site = await serve((_request, response, { path }) => {
       response.writeHead(200, { "content-type": "text/html" });
       if (path === "/")
@@ -307,7 +307,7 @@ describeBrowser("a page that takes too much", () => {
     expect(loadOf(await agentBrowser()(`${site.url}/`, { timeoutMs: 12_000 })).quiet).toBe(false);
   });
 
-  it("is at rest beside a stream that is silent", async () => {
+  it("is idle although a silent stream is open", async () => {
     const site = await serve((_request, response, { path }) => {
       if (path === "/") {
         response
@@ -319,7 +319,7 @@ describeBrowser("a page that takes too much", () => {
     expect(loadOf(await agentBrowser()(`${site.url}/`)).quiet).toBe(true);
   });
 
-  it("goes with its job: cancelled means gone at once", async () => {
+  it("ends with its job, immediately after a cancellation", async () => {
     const { url } = await page(TEXT);
     const abort = new AbortController();
     const loading = agentBrowser()(`${url}/`, { signal: abort.signal });

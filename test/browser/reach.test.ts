@@ -8,9 +8,9 @@ import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 
-/** Where pages come from; open. */
+/** Address of the pages; allowed. */
 const SITE = "127.0.0.1";
-/** A neighbour that no page may reach; open only to prove that the ways work. */
+/** An address that no page is allowed to reach. It is allowed only to prove that each way works. */
 const INSIDE = "127.0.0.2";
 const closed = createEgress({ targets: [`${SITE}/32`], names: [] });
 const opened = createEgress({ targets: ["127.0.0.0/8", "::1/128"], names: ["localhost"] });
@@ -76,7 +76,7 @@ beforeEach(() => {
   datagrams = 0;
 });
 
-/** Ways over TCP to the path of the same name; each is seen to work where the rules allow it. */
+/** Ways over TCP to the path of the same name. Each is proven to work if the rules allow it. */
 const WAYS: Readonly<Record<string, string>> = {
   fetch: `<script>fetch("${url("fetch")}", { mode: "no-cors" }).catch(() => 0)</script>`,
   xhr: `<script>const x = new XMLHttpRequest(); x.open("GET", "${url("xhr")}"); x.send()</script>`,
@@ -99,7 +99,7 @@ const WAYS: Readonly<Record<string, string>> = {
   preload: `<link rel=preload as=image href="${url("preload")}">`,
 };
 
-/** Ways that are closed whatever the rules say, that need no connection, or that know no proxy. */
+/** Ways that are closed regardless of the rules, that need no connection, or that ignore proxies. */
 const OTHERS: Readonly<Record<string, string>> = {
   "pop-ups and pings": `<a ping="${url("ping")}" href="#x" id=a>x</a><script>open("${url("popup")}"); document.getElementById("a").click()</script>`,
   "numbers for addresses": images(["2130706434", "0x7f.2", "0177.0.0.2", "[::ffff:127.0.0.2]", "127.2"]),
@@ -127,7 +127,7 @@ function show(parts: readonly string[]): void {
   redirect = inside("redirected");
 }
 
-/** Paths the sentinel was asked for while a page was loaded. */
+/** Returns the paths that the server behind the forbidden address received while a page was loaded. */
 async function seenBy(egress: Egress): Promise<{ readonly paths: readonly string[]; readonly load: PageLoad }> {
   const before = sentinel.requests.length;
   const accepted = sentinel.accepted();
@@ -138,28 +138,28 @@ async function seenBy(egress: Egress): Promise<{ readonly paths: readonly string
 }
 
 describeBrowser("a page's ways to a refused address", () => {
-  it("lead nowhere", async () => {
+  it("reach nothing", async () => {
     show(Object.values(WAYS));
     const { paths, load } = await seenBy(closed);
     expect(paths).toEqual([]);
     expect(load.refusedConnections).toBeGreaterThan(10);
   });
 
-  it("lead there where the rules allow it, so that the test can fail", async () => {
+  it("reach the server if the rules allow it, which proves that the test can fail", async () => {
     show(Object.values(WAYS));
     const { paths } = await seenBy(opened);
-    // A socket is an upgrade, which this server does not take for a request.
+    // A WebSocket is an upgrade, which this server does not count as a request.
     const wanted = Object.keys(WAYS).filter((way) => way !== "ws");
     expect(wanted.filter((way) => !paths.includes(way))).toEqual([]);
   });
 
-  it.each(Object.keys(OTHERS))("lead nowhere by %s", async (way) => {
+  it.each(Object.keys(OTHERS))("reach nothing by %s", async (way) => {
     show([OTHERS[way] ?? ""]);
     expect((await seenBy(closed)).paths).toEqual([]);
     expect(datagrams).toBe(0);
   });
 
-  it("lead nowhere by WebSocket, which is a connection of its own where it is allowed", async () => {
+  it("reach nothing by WebSocket, which makes a separate connection if it is allowed", async () => {
     show([WAYS["ws"] ?? ""]);
     await seenBy(closed);
     const accepted = sentinel.accepted();
@@ -171,7 +171,7 @@ describeBrowser("a page's ways to a refused address", () => {
 describeBrowser("a document at a refused address", () => {
   const load = (path: string) => agentBrowser({ egress: closed, dnsServers: [dns.address] })(path);
 
-  it("is refused, by address, by name, by redirect and by script", async () => {
+  it("is refused by address, by name, by redirect and by script", async () => {
     const before = sentinel.accepted();
     expect(failureOf(await load(inside("")))).toBe("refused");
     expect(failureOf(await load(`http://inside.test:${site.port}/`))).toBe("refused");
@@ -189,7 +189,7 @@ describeBrowser("a document at a refused address", () => {
     expect(sentinel.accepted()).toBe(before);
   });
 
-  it("is the one first looked up, however often its name changes its mind", async () => {
+  it("is the one of the first lookup, even if its name changes later", async () => {
     html = `<!doctype html><h1>x</h1><script>
       let n = 0; const again = () => fetch("/again" + n, { cache: "no-store" }).finally(() => { if (++n < 5) again(); }); again();</script>`;
     const before = sentinel.accepted();

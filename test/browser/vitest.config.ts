@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 
-// What needs Chromium. One file at a time: browsers measure each other where they run together.
+// Tests that need Chromium. One file at a time, because browsers that run together disturb each other's measurements.
 // Vitest reads the default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({

@@ -15,7 +15,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "vantage-abuse-"));
-  // A clock that stands: the budget's minute does not end in between.
+  // A clock that does not advance, so that the budget's minute does not end during the test.
   const clock = createManualClock(new Date());
   plane = await startControlPlane({ config: { targetBudget: 2 }, overrides: { clock } });
   web = await startHttpServer();
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("a target that has had enough this minute answers 429 to every account, with the reason and Retry-After", async () => {
+it("a target above its limit of this minute is 429 for every account, with the reason and Retry-After", async () => {
   const agent = await attachScripted(plane, helloOf("eu-west"));
   const call = async (host: string) =>
     plane.call(`/api/v4/check?url=https://${host}/`, { key: await plane.createKey() });
@@ -46,7 +46,7 @@ it("a target that has had enough this minute answers 429 to every account, with 
 });
 
 describe("an agent with an opt-out list", () => {
-  it("refuses what is on it, though its allow list opens it and the control plane does not know", async () => {
+  it("refuses targets on the list that its allow list has, without the control plane's knowledge", async () => {
     const path = join(folder, "opt-out");
     writeFileSync(path, "# test\n127.0.0.0/8\n");
     const agent = await startAgent(plane, "opted", { VANTAGE_OPT_OUT_FILE: path });
@@ -58,7 +58,7 @@ describe("an agent with an opt-out list", () => {
     expect(status).toBe(400);
   });
 
-  it("does not start with a bad line, and names it", async () => {
+  it("does not start with an invalid line and names the line", async () => {
     const path = join(folder, "bad");
     writeFileSync(path, "fine.example\nhttp://not.example/\n");
     const agent = spawnAgent({ VANTAGE_OPT_OUT_FILE: path });

@@ -10,7 +10,7 @@ import { callAgentEndpoint, callRest, type SurfaceAnswer } from "#test/support/s
 import { HOSTILE_NAMES, HOSTILE_PAGES, startHostileWorld, type HostileWorld } from "#test/support/hostile-world.ts";
 import type { Call } from "#test/support/tool-calls.ts";
 
-/** What the agent's process may ever have held: it grows to 1.1 GB over the first large pages, and then no more. */
+/** Maximum memory of the agent's process. It grows to 1.1 GB over the first large pages, and then no more. */
 const MOST_MEMORY_MB = 1_600;
 
 let plane: TestControlPlane;
@@ -31,37 +31,41 @@ afterAll(async () => {
 });
 
 /**
- * One call by REST and one by the agent endpoint, at once: within the tool's deadline, and what is data fits its
- * contract.
+ * Calls a tool by REST and by the agent endpoint at the same time. The answers arrive within the tool's deadline, and
+ * data matches its contract.
  */
 async function ask(tool: string, params: Call): Promise<readonly SurfaceAnswer[]> {
   const contract = CONTRACTS.find(({ name }) => name === tool);
   if (contract === undefined) throw new Error(`there is no ${tool}`);
   const both = async (): Promise<readonly SurfaceAnswer[]> => {
     const startedAt = performance.now();
-    const told = await Promise.all([callRest(plane, key, tool, params), callAgentEndpoint(plane, key, tool, params)]);
+    const answers = await Promise.all([
+      callRest(plane, key, tool, params),
+      callAgentEndpoint(plane, key, tool, params),
+    ]);
     const deadlineMs = contract.deadlineMs({ timeout: 15, count: 4, ...params });
     expect(performance.now() - startedAt).toBeLessThan(deadlineMs + 2_000);
-    return told;
+    return answers;
   };
-  let told = await both();
-  // A machine at its limit may keep an agent from its beat for 4 s: it is given up, and comes back.
-  if (told.some((one) => "error" in one && one.error["code"] === "probe_unavailable")) {
-    await expect.poll(() => good(), { timeout: 20_000 }).toMatchObject({ data: { code: 200 } });
-    told = await both();
+  let answers = await both();
+  // A loaded machine can delay an agent's heartbeat by more than 4 s. The agent then counts as lost, and attaches
+  // again.
+  if (answers.some((one) => "error" in one && one.error["code"] === "probe_unavailable")) {
+    await expect.poll(() => callWell(), { timeout: 20_000 }).toMatchObject({ data: { code: 200 } });
+    answers = await both();
   }
-  for (const one of told) if ("data" in one) expect(Array.from(Value.Errors(contract.result, one.data))).toEqual([]);
-  return told;
+  for (const one of answers) if ("data" in one) expect(Array.from(Value.Errors(contract.result, one.data))).toEqual([]);
+  return answers;
 }
 
-/** A call that nothing is wrong with. */
-function good(): Promise<SurfaceAnswer> {
+/** Makes a call that succeeds. */
+function callWell(): Promise<SurfaceAnswer> {
   return callRest(plane, key, "check", { url: `${world.site.url}/` });
 }
 
-/** The agent is well: it answers the next call, and has not grown beyond bounds. */
-async function isWell(): Promise<void> {
-  const after = await good();
+/** Asserts that the agent answers the next call and is within its memory limit. */
+async function expectHealthy(): Promise<void> {
+  const after = await callWell();
   const status = `/proc/${agent.child.pid}/status`;
   const peakKb = existsSync(status) ? /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1] : "0";
   if ("data" in after && Number(peakKb) / 1024 < MOST_MEMORY_MB) return;
@@ -70,37 +74,37 @@ async function isWell(): Promise<void> {
   );
 }
 
-/** What both say who refuse a call for this field. */
-function refusalFor(field: string): readonly object[] {
+/** Returns both surfaces' refusals of a call for this field. */
+function refusals(field: string): readonly object[] {
   const error = { code: "missing_parameter", field };
   return [{ error }, { error }];
 }
 
-/** What both say to a call that a failing target ends. */
-function failure(error: object): readonly object[] {
+/** Returns both surfaces' answers to a call that fails because of its target. */
+function failures(error: object): readonly object[] {
   return [{ error: { code: "request_failed", ...error } }, { error: { code: "request_failed", ...error } }];
 }
 
-afterEach(isWell);
+afterEach(expectHealthy);
 
-describe("a page made to hurt", { timeout: 120_000 }, () => {
-  // A browser has bounds of its own, with tests of their own.
+describe("a hostile page", { timeout: 120_000 }, () => {
+  // A browser has its own limits and its own tests.
   const readers = CONTRACTS.filter(
     ({ name, target }) => target?.kind === "url" && target.connects && name !== "pagespeed",
   ).map(({ name }) => name);
   const thorough = ["health", "schema", "mixed-content", "tech-detect", "og-preview", "seo-audit"];
 
-  it.each(HOSTILE_PAGES)("is read within bounds: %s", async (path) => {
+  it.each(HOSTILE_PAGES)("is read within limits: %s", async (path) => {
     for (const tool of path === "/huge" ? readers : thorough) {
       for (const one of await ask(tool, { url: `${world.site.url}${path}` })) {
-        // Expressions of the operator's that would not end are stopped with their page.
+        // The operator's expressions that would not end are stopped with their page.
         const isStopped = "error" in one && ["tech-detect", "cms"].includes(tool) && one.error["reason"] === "too_slow";
         expect("data" in one || isStopped, `${tool}: ${JSON.stringify(one)}`).toBe(true);
       }
     }
   });
 
-  it("with expressions that would not end is told without them", async () => {
+  it("is searched without the expressions that do not end", async () => {
     const detected = await ask("tech-detect", { url: `${world.site.url}/bomb` });
     for (const one of detected) {
       const { technologies, limitations } = (one as { data: { technologies: object[]; limitations: string[] } }).data;
@@ -109,33 +113,33 @@ describe("a page made to hurt", { timeout: 120_000 }, () => {
     }
   });
 
-  it("has a header of 100 KB: the answer says so", async () => {
-    const overflow = failure({ stage: "response", source: "target", reason: "headers_overflow" });
+  it("with a header of 100 KB is reported as such", async () => {
+    const overflow = failures({ stage: "response", source: "target", reason: "headers_overflow" });
     for (const tool of ["csp", "security", "check"])
       expect(await ask(tool, { url: `${world.site.url}/large-header` })).toMatchObject(overflow);
   });
 
-  it("has a robots.txt of 5 MB, of which 500 KiB count", async () => {
-    const told = await ask("robots", { domain: world.site.url, test_url: `${world.site.url}/abcdef` });
-    expect(told).toMatchObject([{ data: { truncated: true } }, { data: { truncated: true } }]);
+  it("has a robots.txt of 5 MB, of which 500 KiB are read", async () => {
+    const answers = await ask("robots", { domain: world.site.url, test_url: `${world.site.url}/abcdef` });
+    expect(answers).toMatchObject([{ data: { truncated: true } }, { data: { truncated: true } }]);
   });
 });
 
-/** What propagation reports of each name; a name that is not here gets no answer at all. */
+/** Result of propagation for each name. A name that is not listed gets no answer at all. */
 const PROPAGATED: Readonly<Record<string, object>> = {
   "aliases.hostile.test": {},
   "truncated.hostile.test": {},
-  // An answer that cannot be read counts as SERVFAIL.
+  // An answer that cannot be parsed counts as SERVFAIL.
   "loop.hostile.test": { verdict: "broken", agreement_pct: 0 },
   "count.hostile.test": { verdict: "broken", agreement_pct: 0 },
   "garbage.hostile.test": { verdict: "broken", agreement_pct: 0 },
   "cut.hostile.test": { verdict: "broken", agreement_pct: 0 },
 };
 
-describe.concurrent("names whose answers are none", () => {
+describe.concurrent("names with invalid answers", () => {
   it.each(HOSTILE_NAMES)("%s", async (name) => {
-    const unknown = failure({ stage: "dns" });
-    const silence = failure({ stage: "dns", source: "resolver" });
+    const unknown = failures({ stage: "dns" });
+    const silence = failures({ stage: "dns", source: "resolver" });
     const both = (data: object): readonly object[] => [{ data }, { data }];
     const domain = { domain: name };
     const asked: readonly (readonly [string, Call, readonly object[]])[] = [
@@ -156,22 +160,22 @@ describe.concurrent("names whose answers are none", () => {
   });
 });
 
-describe("text that is more than text", () => {
-  it("is no WHOIS host, and nothing is asked", async () => {
+describe("invalid text", () => {
+  it("is not accepted as a WHOIS host, and nothing is queried", async () => {
     const before = world.whois.queries().length;
     for (const host of ["shop.test\r\nhelp", "shop.test\n", "-V x shop.test", "shop.test\u0000", "a/../b", ""])
-      expect(await ask("whois", { host })).toMatchObject(refusalFor("host"));
+      expect(await ask("whois", { host })).toMatchObject(refusals("host"));
     expect(world.whois.queries()).toHaveLength(before);
   });
 
-  it("is no DKIM selector", async () => {
+  it("is not accepted as a DKIM selector", async () => {
     for (const selector of ["../../etc/passwd", "a/b", "a\r\nb", "a b", "%2e%2e", ".", "a..b", "x".repeat(300)])
-      expect(await ask("dkim", { domain: "shop.test", selector }), selector).toMatchObject(refusalFor("selector"));
+      expect(await ask("dkim", { domain: "shop.test", selector }), selector).toMatchObject(refusals("selector"));
   });
 
-  it("is no mail header beyond 256 KB, and nothing at all beyond 1 MB", async () => {
+  it("is not accepted as a mail header beyond 256 KB, nor as a request beyond 1 MB", async () => {
     const over = { headers: `Subject: ${"x".repeat(300 * 1024)}` };
-    expect(await ask("email-header", over)).toMatchObject(refusalFor("headers"));
+    expect(await ask("email-header", over)).toMatchObject(refusals("headers"));
     const most = "Received: from a by b; Mon, 1 Jan 2024 00:00:00 +0000\r\n".repeat(MAX_HEADERS_BYTES / 57);
     for (const one of await ask("email-header", { headers: most })) expect("data" in one).toBe(true);
     const body = { headers: "x".repeat(5 * 1024 * 1024) };

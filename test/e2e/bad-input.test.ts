@@ -10,7 +10,7 @@ let sentinel: WireServer;
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  // No allow lists: this agent may reach the public internet alone.
+  // No allow lists, so this agent can reach only the public internet.
   agent = await startAgent(plane, "eu-west", { VANTAGE_ALLOW_TARGETS: "", VANTAGE_ALLOW_NAMES: "" });
   key = await plane.createKey();
   sentinel = await startWireServer(() => {}, { atOnce: true });
@@ -22,7 +22,7 @@ afterAll(async () => {
   await sentinel?.close();
 });
 
-describe("a parameter at fault is named", () => {
+describe("an invalid parameter is named", () => {
   it.each([
     ["check", "url", "required"],
     ["check?url=", "url", "required"],
@@ -84,7 +84,7 @@ describe("a parameter at fault is named", () => {
   });
 });
 
-describe("a request nobody can read", () => {
+describe("a request that cannot be read", () => {
   it("over 1 MB is 413, of another type 415, to another path 404, by another method 405", async () => {
     const json = { "content-type": "application/json" };
     const big = await plane.call("/api/v4/check", { key, headers: json, body: `{"url":"${"a".repeat(1_048_600)}"}` });
@@ -100,7 +100,7 @@ describe("a request nobody can read", () => {
   });
 });
 
-describe("a target that may not be reached", () => {
+describe("a target that must not be reached", () => {
   const loopback = [
     "127.0.0.1",
     "127.1",
@@ -158,7 +158,7 @@ describe("a target that may not be reached", () => {
     },
   );
 
-  it("from every location: one answer for all ranges, and no packet to the target", async () => {
+  it("from every location: the same answer for all ranges, and no packet to the target", async () => {
     const url = encodeURIComponent(`http://127.0.0.1:${sentinel.port}/`);
     const { status, body } = await plane.call(`/api/v4/check?url=${url}&locations=all`, { key });
     expect([status, body.error]).toMatchObject([400, { code: "target_not_allowed" }]);

@@ -12,7 +12,7 @@ let released = false;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // Half of the pages answer at once, the others when the first replica is gone.
+  // Half of the pages answer immediately, the others only after the first replica is gone.
   site = await startHttpServer({
     handler: (_request, response, { path }) => {
       if (!path.startsWith("/later/")) return false;
@@ -42,7 +42,7 @@ async function start(): Promise<ControlPlaneProcess> {
   return plane;
 }
 
-it("survives a kill -9 in mid-run: another replica checks what has no result, and nothing twice", async () => {
+it("continues after a kill -9: another replica checks what has no result, and nothing twice", async () => {
   const first = await start();
   const key = await first.createKey();
   const urls = Array.from({ length: 20 }, (_, n) => `${site.url}/${n % 2 === 0 ? "bytes" : "later"}/${n + 1}`);

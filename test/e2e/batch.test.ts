@@ -48,7 +48,7 @@ async function ended(path: string, withKey = key): Promise<Job> {
 }
 
 describe("a batch", () => {
-  it("is accepted at once and checks every URL: good, failing, repeated; the unusable ones are told apart", async () => {
+  it("is accepted immediately and checks every URL (good, failing, repeated), and lists unusable ones", async () => {
     const dead = `http://127.0.0.1:${await closedPort()}/`;
     const urls = [
       `${site.url}/status/200`,
@@ -102,7 +102,7 @@ describe("a batch", () => {
     expect(second.body.meta["pagination"]).toEqual({ total: 5, page: 2, per_page: 2, pages: 3 });
   });
 
-  it("works with any tool that has a target, and with no other", async () => {
+  it("works with every tool that has a target, and with no other", async () => {
     const { status, body } = await submit({ urls: ["127.0.0.1"], type: "ping" });
     expect(status).toBe(202);
     const job = await ended((body.data as unknown as Job).poll_url);
@@ -113,7 +113,7 @@ describe("a batch", () => {
     });
   });
 
-  it("is another account's to nobody, and absent ids look the same", async () => {
+  it("is invisible to other accounts, whose answer is that for an unknown id", async () => {
     const { body } = await submit({ urls: [`${site.url}/`] });
     const { poll_url: path } = body.data as unknown as Job;
     const other = await plane.createKey();
@@ -123,7 +123,7 @@ describe("a batch", () => {
     expect(foreign.body.error).toEqual(absent.body.error);
   });
 
-  it("can be cancelled: what runs is called back, what has a result keeps it", async () => {
+  it("can be cancelled: running jobs are cancelled, and existing results are kept", async () => {
     const urls = [`${site.url}/status/200`, ...Array.from({ length: 30 }, (_, n) => `${site.url}/silent?${n}`)];
     const { body } = await submit({ urls });
     const { poll_url: path } = body.data as unknown as Job;
@@ -135,7 +135,7 @@ describe("a batch", () => {
   });
 });
 
-describe("what a batch is refused for", () => {
+describe("a batch is refused", () => {
   it.each([
     [{}, "missing_parameter", "urls"],
     [{ urls: [] }, "missing_parameter", "urls"],
@@ -149,7 +149,7 @@ describe("what a batch is refused for", () => {
     expect(body.error).toMatchObject({ code, ...(field === undefined ? {} : { field }) });
   });
 
-  it("more URLs than the plan allows, as submitted, and a tool beyond the key's scopes", async () => {
+  it("with more URLs than the plan allows, as submitted, and for a tool beyond the key's scopes", async () => {
     const free = await plane.createKey("free");
     const six = await submit({ urls: Array.from({ length: 6 }, () => "nonsense") }, free);
     expect([six.status, six.body.error]).toMatchObject([403, { code: "plan_limit_exceeded", field: "urls" }]);
@@ -157,7 +157,7 @@ describe("what a batch is refused for", () => {
     expect([ssl.status, ssl.body.error]).toMatchObject([403, { code: "insufficient_scope" }]);
   });
 
-  it("methods and paths that are none", async () => {
+  it("for unknown methods and paths", async () => {
     expect((await plane.call("/api/v4/batch", { key, method: "PUT", body: {} })).headers.get("allow")).toBe(
       "DELETE, GET, POST",
     );
@@ -169,8 +169,8 @@ describe("what a batch is refused for", () => {
   });
 });
 
-describe("many batches", () => {
-  it("of one account do not hold up another's", async () => {
+describe("several batches", () => {
+  it("of one account do not delay those of another", async () => {
     const [busy, quick] = await Promise.all([plane.createKey(), plane.createKey()]);
     const slow = (batch: number) => Array.from({ length: 20 }, (_, n) => `${site.url}/drip-body?ms=30&b=${batch}-${n}`);
     const paths = await Promise.all(
@@ -189,8 +189,8 @@ describe("many batches", () => {
   });
 });
 
-describe("a batch whose agent has odd words", () => {
-  it.each(["a\u0000b", "half \ud83d of a pair"])("ends, and tells them: %j", async (message) => {
+describe("a batch whose agent sends characters that PostgreSQL rejects", () => {
+  it.each(["a\u0000b", "half \ud83d of a pair"])("ends and returns them: %j", async (message) => {
     const other = await startControlPlane();
     const scripted = await attachScripted(other, helloOf("odd"));
     try {

@@ -60,7 +60,7 @@ function scrape(
   return plane.call(`/api/v4/probe?${search}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
 }
 
-/** The series of an answer without their labels' values, by name and labels as written. */
+/** Returns the series of an answer by name and labels, verbatim but without the values of the labels. */
 function series(text: string): Record<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return Object.fromEntries(
@@ -68,7 +68,7 @@ function series(text: string): Record<string, number> {
   );
 }
 
-/** Servers that TLS fails with, and the reason that tls_connect names, and the one that http_2xx names. */
+/** Servers with which TLS fails, with the reasons that tls_connect and http_2xx report. */
 const TLS_FAILURES: readonly (readonly [variant: TlsVariant, reason: string, overHttps: string])[] = [
   ["expired", "expired", "expired"],
   ["not_yet_valid", "not_yet_valid", "not_yet_valid"],
@@ -87,7 +87,7 @@ const TLS_FAILURES: readonly (readonly [variant: TlsVariant, reason: string, ove
 ];
 
 describe("a scrape", () => {
-  it("is 200 in the text format, from the region asked for", async () => {
+  it("is 200 in the text format, from the requested region", async () => {
     const answer = await scrape({ target: `${web.url}/status/200`, module: "http_2xx", region: "eu-west" });
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -95,7 +95,7 @@ describe("a scrape", () => {
     expect(answer.text).toMatch(/vantage_probe_info\{region="eu-west",probe_id="[^"]+",country="",asn=""\} 1/);
   });
 
-  it("takes the key in X-API-Key as well, counts it, and refuses without one", async () => {
+  it("accepts the key in X-API-Key too, counts the call, and is refused without a key", async () => {
     const path = `/api/v4/probe?target=${encodeURIComponent(web.url)}`;
     const answer = await plane.call(path, { key });
     expect(answer.status).toBe(200);
@@ -108,11 +108,11 @@ describe("a scrape", () => {
   it.each([
     ["/status/500", { probe_success: 0, probe_http_status_code: 500 }],
     ["/status/204", { probe_success: 1, probe_http_status_code: 204 }],
-  ])("says of %s what the exporter says", async (path, expected) => {
+  ])("returns for %s what the exporter returns", async (path, expected) => {
     expect(series((await scrape({ target: `${web.url}${path}` })).text)).toMatchObject(expected);
   });
 
-  it("is 200 with zeroed families and the cause where the target fails", async () => {
+  it("is 200 with zeroed families and the cause if the target fails", async () => {
     const gone = await startHttpServer();
     await gone.close();
     const answer = await scrape({ target: gone.url });
@@ -127,7 +127,7 @@ describe("a scrape", () => {
   });
 
   it.each(TLS_FAILURES)(
-    "names why TLS failed: %s is %s, over https and by tls_connect",
+    "reports why TLS failed: %s is %s, over https and by tls_connect",
     async (variant, reason, expectedOverHttps = reason) => {
       const answerRequest = (socket: Duplex) =>
         socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
@@ -149,7 +149,7 @@ describe("a scrape", () => {
     },
   );
 
-  it("names why any other probe failed", async () => {
+  it("reports why any other probe failed", async () => {
     const refused = await scrape({ module: "tcp_connect", target: "127.0.0.1:1" });
     expect(refused.text).toContain('vantage_probe_failure_info{stage="connect",source="target",reason="refused"} 1');
     const missing = await scrape({ target: `${web.url}/status/404` });
@@ -158,7 +158,7 @@ describe("a scrape", () => {
     expect(fine.text).not.toContain("vantage_probe_failure_info");
   });
 
-  it("gives up in time for Prometheus, as the target's failure", async () => {
+  it("times out before Prometheus does and reports a failure of the target", async () => {
     const headers = { "x-prometheus-scrape-timeout-seconds": "1" };
     const answer = await scrape({ target: `${web.url}/silent` }, headers);
     expect(answer.status).toBe(200);
@@ -166,7 +166,7 @@ describe("a scrape", () => {
     expect(answer.text).toContain('reason="scrape_timeout"');
   });
 
-  it("tcp_connect, tls_connect and dns_* probe what they are named after", async () => {
+  it("runs the probes that tcp_connect, tls_connect and dns_* name", async () => {
     const port = new URL(web.url).port;
     expect(series((await scrape({ target: `127.0.0.1:${port}`, module: "tcp_connect" })).text)).toMatchObject({
       probe_success: 1,
@@ -195,7 +195,7 @@ describe("a scrape", () => {
     expect(series((await scrape(missing)).text)).toMatchObject({ probe_success: 0, probe_dns_query_succeeded: 0 });
   });
 
-  it("dns_dot and dns_doh ask encrypted services, whose certificate must be good", async () => {
+  it("queries encrypted services with dns_dot and dns_doh, whose certificate must be valid", async () => {
     const dot = await startDotFront(dns.port, { certificate: identity.leaf, chain: [identity.intermediate] });
     const doh = await startDohFront(dns.port, { certificate: identity.leaf, chain: [identity.intermediate] });
     const query = { query_name: "site.example", query_type: "A" };
@@ -220,7 +220,7 @@ describe("a scrape", () => {
     [{ target: "127.0.0.1", module: "dns_udp" }, "query_name", "required"],
     [{ target: "127.0.0.1", module: "dns_udp", query_name: "a.example", query_type: "NOPE" }, "query_type", "enum"],
     [{ target: "http://127.0.0.1/", region: "mars" }, "region", "unknown_location"],
-  ])("with %j is a mistake of the scrape configuration: 400", async (query, field, reason) => {
+  ])("with %j is 400, because the scrape configuration is wrong", async (query, field, reason) => {
     const answer = await scrape(query);
     expect({ status: answer.status, ...(answer.body.error as object) }).toMatchObject({ status: 400, field, reason });
   });
@@ -233,7 +233,7 @@ describe("a scrape", () => {
     "https://dns.example/\tdns-query",
     "https:dns.example/dns-query",
     "https://dns..example/dns-query",
-  ])("dns_doh takes no URL that other doors refuse: %s", async (target) => {
+  ])("dns_doh refuses a URL that other surfaces refuse: %s", async (target) => {
     const answer = await scrape({ module: "dns_doh", target, query_name: "a.example" });
     expect({ status: answer.status, ...(answer.body.error as object) }).toMatchObject({
       status: 400,
@@ -242,7 +242,7 @@ describe("a scrape", () => {
     });
   });
 
-  it("of what may not be reached is refused, the name server of a dns module included", async () => {
+  it("is refused for a target that must not be reached, also for the name server of a dns module", async () => {
     const refused = { status: 400, code: "target_not_allowed" };
     for (const query of [
       { target: "http://169.254.169.254/" },
@@ -257,7 +257,7 @@ describe("a scrape", () => {
     }
   });
 
-  it("of a region whose probe is gone is 503, so that `up` tells our failure from the target's", async () => {
+  it("of a region without a probe is 503, so that `up` distinguishes our failure from the target's", async () => {
     const other = await startAgent(plane, "us-east");
     await other.stop();
     const answer = await scrape({ target: web.url, region: "us-east" });

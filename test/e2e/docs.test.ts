@@ -42,7 +42,7 @@ async function document(): Promise<{ text: string; api: OpenApi }> {
 }
 
 describe("GET /docs", () => {
-  it("is a page whatever names the server, and 400 where nothing could be named so", async () => {
+  it("is a page whatever name the server has, and 400 if the name is not valid", async () => {
     const ask = async (head: string) =>
       (await sendRaw(plane.url, `GET /docs/ ${head}Connection: close\r\n\r\n`)).slice(0, 12);
     expect(await ask("HTTP/1.1\r\nHost: vantage.example:8080\r\n")).toBe("HTTP/1.1 200");
@@ -54,7 +54,7 @@ describe("GET /docs", () => {
 });
 
 describe("GET /openapi.json", () => {
-  it("is OpenAPI 3.1 that a linter has no error about", async () => {
+  it("is OpenAPI 3.1 without an error of a linter", async () => {
     const { text, api } = await document();
     expect(api.openapi).toBe("3.1.0");
     const config = await createConfig({ extends: ["recommended"] });
@@ -73,9 +73,9 @@ describe("GET /openapi.json", () => {
     );
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    // With a key: an address that shows none is not heard for long.
+    // Called with a key, because an address without one soon reaches its limit.
     const key = await plane.createKey();
-    // A path with an id in it answers 404 for an id that nothing has.
+    // A path with an id answers 404 for an id that does not exist.
     for (const { path, method } of operations.filter((operation) => !operation.path.includes("{"))) {
       const { status } = await plane.call(path, { method: method.toUpperCase(), key });
       expect(status, `${method} ${path}`).not.toBe(404);
@@ -83,7 +83,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("says of every door that takes a key that either header opens it", async () => {
+  it("says of every operation with a key that both headers are accepted", async () => {
     const { api } = await document();
     const keyed = Object.entries(api.paths).flatMap(([path, methods]) =>
       Object.values(methods).flatMap(({ operationId, security = [] }) =>
@@ -125,7 +125,7 @@ describe("GET /openapi.json", () => {
     expect(Object.keys(api.paths).toSorted()).toEqual([...expected, ...others].toSorted());
   });
 
-  it("shows of every tool a call and what it said", async () => {
+  it("has an example call and its answer for every tool", async () => {
     const { api } = await document();
     for (const { name, params } of CONTRACTS) {
       const { get, post } = api.paths[`/api/v4/${name}`] as unknown as ToolOperations;
@@ -141,7 +141,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("knows no route of a noun that does not exist yet", async () => {
+  it("has no route of a noun that does not exist yet", async () => {
     const { text } = await document();
     expect(text).not.toMatch(/\/(monitors|webhooks|status|events)["/]/);
   });
@@ -158,7 +158,7 @@ describe("GET /docs", () => {
 });
 
 describe("GET /api/v4/tools", () => {
-  it("lists every tool with what the key may use", async () => {
+  it("lists every tool with what the key is allowed to use", async () => {
     const free = await plane.createKey("free");
     const { status, body } = await plane.call("/api/v4/tools", { key: free });
     expect(status).toBe(200);
@@ -175,7 +175,7 @@ describe("GET /api/v4/tools", () => {
     expect(body.meta).toMatchObject({ request_id: expect.any(String), api_version: "4.0" });
   });
 
-  it("has the schemas of each tool where they are asked for", async () => {
+  it("has the schemas of each tool if they are requested", async () => {
     const free = await plane.createKey("free");
     const { body } = await plane.call("/api/v4/tools?schemas=1", { key: free });
     const [first] = body.data as unknown as object[];
@@ -197,7 +197,7 @@ describe("GET /api/v4/tools", () => {
     expect((await plane.call("/api/v4/tools.php.php", { key: free })).status).toBe(404);
   });
 
-  it("is refused without a key, with the limits of one in the headers otherwise", async () => {
+  it("is refused without a key; with one, the headers have its limits", async () => {
     expect((await plane.call("/api/v4/tools")).status).toBe(401);
     const { headers } = await plane.call("/api/v4/tools", { key: await plane.createKey("pro") });
     expect(headers.get("x-ratelimit-limit")).toBe("60");

@@ -14,7 +14,7 @@ afterAll(() => plane.stop());
 
 const DECODE = { br: brotliDecompressSync, gzip: gunzipSync } as const;
 
-/** The body as text, decoded as the answer says. */
+/** Returns the body as text, decoded as its headers say. */
 function textOf({ headers, body }: WireAnswer): string {
   const coding = headers["content-encoding"] as keyof typeof DECODE | undefined;
   return (coding === undefined ? body : DECODE[coding](body)).toString();
@@ -22,14 +22,14 @@ function textOf({ headers, body }: WireAnswer): string {
 
 describe.each([
   ["/openapi.json", "public, no-cache", 5],
-  // Too short to be worth a coding.
+  // Too short for a content coding.
   ["/docs/", "public, no-cache", null],
   ["/docs/js/scalar.js", "public, no-cache", 3],
   ["/api/open/", "public, max-age=60", 2],
 ])("%s", (path, cacheControl, smaller) => {
   const ask = (headers: Record<string, string> = {}) => askWire(`${plane.url}${path}`, headers);
 
-  it("comes in each coding, whole, with a tag and a length of its own", async () => {
+  it("is complete in each coding, with a separate tag and length", async () => {
     const whole = await ask();
     expect(whole.status).toBe(200);
     expect(whole.headers["content-encoding"]).toBeUndefined();
@@ -57,7 +57,7 @@ describe.each([
     for (const tag of tags) expect(tag).toMatch(/^"[\w-]{22}(\.\w+)?"$/);
   });
 
-  it("does not come again to who has it", async () => {
+  it("is not sent again to a client that has it", async () => {
     for (const coding of ["identity", "gzip", "br"]) {
       const first = await ask({ "accept-encoding": coding });
       const tag = first.headers.etag ?? "";
@@ -73,7 +73,7 @@ describe("GET /api/v4/tools", () => {
   const ask = (headers: Record<string, string> = {}, query = "") =>
     askWire(`${plane.url}/api/v4/tools${query}`, { "x-api-key": key, ...headers });
 
-  it("is at most 40 KB, and a tenth of its schemas' size where they are asked for in a coding", async () => {
+  it("is at most 40 KB, and with compressed schemas a tenth of their size", async () => {
     expect((await ask()).body.length).toBeLessThan(40_960);
     const whole = await ask({}, "?schemas=1");
     for (const coding of ["gzip", "br"]) {
@@ -81,7 +81,7 @@ describe("GET /api/v4/tools", () => {
     }
   });
 
-  it.each(["gzip", "br"])("is one whole body in %s, with the meta of its own request", async (coding) => {
+  it.each(["gzip", "br"])("is one complete body in %s, with the meta of its own request", async (coding) => {
     const plain = JSON.parse(textOf(await ask())) as { data: unknown; meta: { request_id: string } };
     const answer = await ask({ "accept-encoding": coding }, "?größe=1");
     expect(answer.headers).toMatchObject({ "content-encoding": coding, "cache-control": "private, no-cache" });
@@ -91,7 +91,7 @@ describe("GET /api/v4/tools", () => {
     expect(coded.meta.warnings).toMatchObject([{ parameter: "größe" }]);
   });
 
-  it("does not come again to who has it, and counts all the same", async () => {
+  it("is not sent again to a client that has it, but the request counts", async () => {
     const { headers } = await ask();
     const again = await ask({ "if-none-match": headers.etag ?? "" });
     expect([again.status, again.body.length]).toEqual([304, 0]);

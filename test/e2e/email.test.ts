@@ -34,11 +34,11 @@ function explain(headers: string) {
   return plane.call("/api/v4/email-header", { key, method: "POST", body: { headers } });
 }
 
-it("headers of 256 KB go to an agent and back, however long they are as JSON", async () => {
+it("headers of 256 KB are sent to an agent and back, whatever their length as JSON", async () => {
   for (const filler of ["x", '"', "\u0001"]) {
     const start = "Subject: all of it\r\nX-Filler: ";
     const { status, body } = await explain(start + filler.repeat(MAX_HEADERS_BYTES - start.length));
-    // The body's own limit of 1 MB comes first where every character is escaped.
+    // The limit of the body, 1 MB, is reached first if every character is escaped.
     const isTooLong = filler === "\u0001";
     expect(status).toBe(isTooLong ? 413 : 200);
     if (!isTooLong) expect(body.data).toMatchObject({ subject: "all of it", header_count: 2 });
@@ -46,7 +46,7 @@ it("headers of 256 KB go to an agent and back, however long they are as JSON", a
   expect((await explain("Subject: still there")).body.data).toMatchObject({ subject: "still there" });
 });
 
-it("more is refused by name, and far more before it is read", async () => {
+it("longer headers are refused by name, and much longer ones before they are read", async () => {
   const over = await explain("x".repeat(MAX_HEADERS_BYTES + 1));
   expect([over.status, over.body.error]).toMatchObject([
     400,

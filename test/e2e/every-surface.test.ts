@@ -7,11 +7,11 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 import { startStandInService, type StandInService } from "#test/support/stand-in-service.ts";
 import { TOOL_CALLS } from "#test/support/tool-calls.ts";
 
-/** Characters of the largest result there may be. */
+/** Maximum length of a result in characters. */
 const MOST = 256 * 1024;
 /**
- * Points, or how much is found out within the deadline, depend on times: on a busy machine one surface may see a slow
- * moment.
+ * Tools whose result depends on times (points, or how much is found within the deadline), so that on a busy machine one
+ * surface may get another result.
  */
 const HELD_TO_TIME = new Set(["health", "performance", "ssl"]);
 
@@ -30,7 +30,7 @@ it("every tool of the catalogue has its calls", () => {
   expect(Object.keys(TOOL_CALLS)).toEqual(expect.arrayContaining(CONTRACTS.map(({ name }) => name)));
 });
 
-describe("one call through every surface gives the same data, which fits its contract", () => {
+describe("one call has the same data on every surface, and the data matches its contract", () => {
   for (const contract of CONTRACTS) {
     it(`of ${contract.name}`, { retry: HELD_TO_TIME.has(contract.name) ? 2 : 0 }, async () => {
       const params = TOOL_CALLS[contract.name]?.good(service.world) ?? {};
@@ -52,7 +52,7 @@ describe("one call through every surface gives the same data, which fits its con
   }
 });
 
-describe("what fails, fails through every surface with the same words", () => {
+describe("a failed call has the same error on every surface", () => {
   for (const contract of CONTRACTS) {
     const dead = TOOL_CALLS[contract.name]?.dead;
     if (typeof dead !== "function") continue;

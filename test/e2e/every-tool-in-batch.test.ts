@@ -12,7 +12,7 @@ interface Job {
   readonly results: readonly { readonly url: string; readonly status: string; readonly data?: unknown }[];
 }
 
-/** A batch gives a target and nothing else, and here these do not stand on the port that they then take. */
+/** A batch has only targets, and here these servers do not listen on the default port of the tool. */
 const ON_ANOTHER_PORT = new Set(["ssl", "smtp-test"]);
 const WITH_TARGET = CONTRACTS.filter(({ target }) => target !== null);
 
@@ -34,22 +34,22 @@ beforeAll(async () => {
 
 afterAll(() => service?.stop());
 
-describe("a batch of one target is checked to its end by", () => {
+describe("a batch of one target completes with", () => {
   it.each(WITH_TARGET.map((contract) => [contract.name, contract] as const))("%s", async (name, contract) => {
     const { url, made } = jobs.get(contract) ?? { url: "", made: null };
     let job: Job | null = made;
-    const look = async (): Promise<string> => {
+    const readStatus = async (): Promise<string> => {
       job = (await service.plane.call(made?.poll_url ?? "", { key })).body.data as Job;
       return job.status;
     };
-    await expect.poll(look, { timeout: 25_000, interval: 100 }).toBe("completed");
+    await expect.poll(readStatus, { timeout: 25_000, interval: 100 }).toBe("completed");
     const isUnable = TOOL_CALLS[name]?.needsRawSockets === true && !(await hasRawSockets());
     expect(job?.results).toMatchObject([{ url, status: ON_ANOTHER_PORT.has(name) || isUnable ? "failed" : "ok" }]);
     const [result] = job?.results ?? [];
     if (result?.status === "ok") expect(Array.from(Value.Errors(contract.result, result.data))).toEqual([]);
   });
 
-  it("but not one for a tool that has no target", async () => {
+  it("a tool without a target has no batch", async () => {
     for (const { name, target } of CONTRACTS) {
       if (target !== null) continue;
       const { status, body } = await service.plane.call("/api/v4/batch", { key, body: { type: name, urls: ["a"] } });

@@ -26,7 +26,7 @@ import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts
 import { sendFrame, sendOctets } from "#test/support/raw-stream.ts";
 import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
-/** A call every so often of a good agent's caller, below what an account may ask for. */
+/** Interval between calls of the good agent's caller, in milliseconds, below an account's limit. */
 const CALL_EVERY_MS = 300;
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ let metricsUrl = "";
 let web: HttpServer;
 let good: AgentProcess;
 let key = "";
-/** Statuses of the good agent's checks, from the first attack to the last. */
+/** Statuses of the good agent's checks from the first attack to the last. */
 const answers: number[] = [];
 const walk = new AbortController();
 let walking: Promise<void>;
@@ -50,7 +50,7 @@ beforeAll(async () => {
   key = await plane.createKey();
   web = await startHttpServer();
   good = await startAgent(plane, "good");
-  walking = callOnAndOn();
+  walking = callRepeatedly();
 });
 afterAll(async () => {
   walk.abort();
@@ -62,7 +62,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function callOnAndOn(): Promise<void> {
+async function callRepeatedly(): Promise<void> {
   for (let turn = 0; !walk.signal.aborted; turn += 1) {
     const answer = await plane.call(`/api/v4/check?url=${web.url}/?turn=${turn}&locations=good`, { key });
     answers.push(answer.status);
@@ -70,7 +70,7 @@ async function callOnAndOn(): Promise<void> {
   }
 }
 
-/** Whether the good agent's caller is answered as ever. */
+/** Returns the status of a call to the good agent. */
 async function goodStatus(): Promise<number> {
   return (await plane.call(`/api/v4/check?url=${web.url}/?now=${performance.now()}&locations=good`, { key })).status;
 }
@@ -88,8 +88,10 @@ async function attach(own: AgentIdentity, region: string, over: Partial<Hello> =
   return agent;
 }
 
-/** The hub's first word: its refusal, or the name of another message; null where the stream just ended. */
-function firstWord({ messages }: ScriptedAgent): unknown {
+/**
+ * Returns the hub's first message: its refusal, or the name of another message; null if the stream ended without one.
+ */
+function firstMessage({ messages }: ScriptedAgent): unknown {
   const body = messages[0]?.body;
   return body === undefined ? null : body.$case === "rejected" ? body.value : body.$case;
 }
@@ -100,13 +102,13 @@ const REFUSED = { reason: "identity", retry: false };
 const encode = (hello: Hello): Buffer =>
   Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
 
-describe("an enrolled agent that turns", () => {
+describe("an enrolled agent that becomes hostile", () => {
   let own: AgentIdentity;
   beforeEach(async () => {
     own = await enrol(plane, "turned");
   });
 
-  it("forges nothing of another agent's job, which ends with its own agent's result", async () => {
+  it("cannot forge the result of another agent's job, which ends with its own agent's result", async () => {
     const victim = await attach(await enrol(plane, "victim"), "victim");
     const forger = await attach(own, "turned");
     const path = `/api/v4/check?url=${web.url}/?theirs&locations=victim`;
@@ -140,7 +142,7 @@ describe("an enrolled agent that turns", () => {
     forger.cut();
   });
 
-  it("ends its own stream with a message too large, or one that says it is", async () => {
+  it("ends its own stream with a message that is too large, or that claims to be", async () => {
     const words = ["agent message refused", "larger than max"];
     const hello = encode(helloOf("turned", { agentId: own.agentId }));
     const channel = clientCredentials(own.caCertificate, own);
@@ -152,10 +154,10 @@ describe("an enrolled agent that turns", () => {
     expect(await goodStatus()).toBe(200);
   });
 
-  it("ends its own stream with octets that are no message, before its hello and after it", async () => {
+  it("ends its own stream with invalid octets, before its hello and after it", async () => {
     const words = ["agent message refused", "Error deserializing"];
     const channel = clientCredentials(own.caCertificate, own);
-    // A hello of five octets whose second field has 127.
+    // A hello of five octets whose second field claims 127.
     const cutShort = Buffer.from([0x0a, 0x05, 0x12, 0x7f, 0x61, 0x61, 0x61]);
     const hello = encode(helloOf("turned", { agentId: own.agentId }));
     for (const messages of [[cutShort], [hello, cutShort]]) {
@@ -165,7 +167,7 @@ describe("an enrolled agent that turns", () => {
     expect(await goodStatus()).toBe(200);
   });
 
-  it("does not begin with anything but a hello, nor say it twice", async () => {
+  it("is refused if it sends another message before the hello, or the hello twice", async () => {
     const channel = clientCredentials(own.caCertificate, own);
     const draining = Buffer.from(AgentMessage.encode({ body: { $case: "draining", value: {} } }).finish());
     const words = ["agent rejected", "must be hello"];
@@ -179,7 +181,7 @@ describe("an enrolled agent that turns", () => {
     expect(await goodStatus()).toBe(200);
   });
 
-  it("is refused with a hello that is none", async () => {
+  it("is refused with an invalid hello", async () => {
     const nonsense: Partial<Hello>[] = [
       { agentId: 'x\n{"level":60}' },
       { capabilities: Array.from({ length: 1_000 }, () => "icmp4") },
@@ -189,17 +191,17 @@ describe("an enrolled agent that turns", () => {
     ];
     for (const over of nonsense) {
       await noticed(rejected("identity"), ["agent rejected", "identity"], async () => {
-        expect(firstWord(await attach(own, "turned", over))).toMatchObject(REFUSED);
+        expect(firstMessage(await attach(own, "turned", over))).toMatchObject(REFUSED);
       });
     }
     await noticed(rejected("protocol"), ["agent rejected", "protocol 7.0"], async () => {
-      expect(firstWord(await attach(own, "turned", { protocol: { major: 7, minor: 0 } }))).toMatchObject({
+      expect(firstMessage(await attach(own, "turned", { protocol: { major: 7, minor: 0 } }))).toMatchObject({
         reason: "protocol",
       });
     });
     await noticed(rejected("capacity"), ["agent rejected", "capacity"], async () => {
       const greedy = { credits: 4_000_000_000, maxJobs: 4_000_000_000 };
-      expect(firstWord(await attach(own, "turned", greedy))).toMatchObject({ reason: "capacity" });
+      expect(firstMessage(await attach(own, "turned", greedy))).toMatchObject({ reason: "capacity" });
     });
   });
 
@@ -207,54 +209,54 @@ describe("an enrolled agent that turns", () => {
     const other = await enrol(plane, "turned");
     const standing = await attach(other, "turned");
     await noticed(rejected("identity"), ["agent rejected", other.agentId, "not to"], async () => {
-      expect(firstWord(await attach(own, "turned", { agentId: other.agentId }))).toMatchObject(REFUSED);
+      expect(firstMessage(await attach(own, "turned", { agentId: other.agentId }))).toMatchObject(REFUSED);
     });
     await noticed(rejected("identity"), ["agent rejected", own.agentId, "not good"], async () => {
-      expect(firstWord(await attach(own, "good"))).toMatchObject(REFUSED);
+      expect(firstMessage(await attach(own, "good"))).toMatchObject(REFUSED);
     });
-    // Whose name was used has its stream as before.
+    // The agent whose name was used still has its stream.
     const answer = plane.call(`/api/v4/check?url=${web.url}/?standing&locations=turned`, { key });
     standing.answer(await standing.nextJob(), OWN_RESULT);
     expect((await answer).text).toContain(OWN_WORDS);
     standing.cut();
   });
 
-  it("does not come back once it is revoked", async () => {
+  it("cannot attach again after it was revoked", async () => {
     const stream = await attach(own, "turned");
     const revoked = await plane.operate("DELETE", `/api/admin/probes?id=${own.agentId}`);
     expect(revoked.status).toBe(200);
     await stream.ended;
     await noticed(rejected("revoked"), ["agent rejected", own.agentId, "revoked"], async () => {
-      expect(firstWord(await attach(own, "turned"))).toMatchObject({ reason: "revoked", retry: false });
+      expect(firstMessage(await attach(own, "turned"))).toMatchObject({ reason: "revoked", retry: false });
     });
   });
 });
 
-describe("a stranger", () => {
-  it("is refused with a certificate of another authority, with an expired one and without any", async () => {
+describe("an unknown client", () => {
+  it("is refused with a certificate of another authority, with an expired one and without one", async () => {
     const own = await enrol(plane, "stranger");
     const root = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const forged = await issue({ issuer: root, subject: `CN=${own.agentId}` });
     const foreign = { ...own, certificate: forged.pem, privateKey: forged.keyPem };
-    // The same authority, asked 40 days ago.
+    // The same authority, 40 days ago.
     const clock = { now: () => new Date(Date.now() - 40 * DAY_MS), monotonic: () => performance.now() };
     const past = await startControlPlane({ databaseUrl: database.url, overrides: { clock } });
     const expired = await enrol(past, "stranger");
     await past.stop();
     for (const identity of [foreign, expired]) {
       await noticed(rejected("identity"), ["agent rejected", identity.agentId, "expired"], async () => {
-        expect(firstWord(await attach(identity, "stranger"))).toMatchObject(REFUSED);
+        expect(firstMessage(await attach(identity, "stranger"))).toMatchObject(REFUSED);
       });
     }
     await noticed(rejected("identity"), ["agent rejected", own.agentId, "certificate is missing"], async () => {
       const hello = helloOf("stranger", { agentId: own.agentId });
       const bare = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate));
-      expect(firstWord(bare)).toMatchObject(REFUSED);
+      expect(firstMessage(bare)).toMatchObject(REFUSED);
     });
-    expect(firstWord(await attach(own, "stranger"))).toBe("welcome");
+    expect(firstMessage(await attach(own, "stranger"))).toBe("welcome");
   });
 
-  it("enrols with no token that was used, made up or of another control plane", async () => {
+  it("cannot enrol with a used token, an invented one or one of another control plane", async () => {
     const token = await makeJoinToken(plane, { region: "stranger" });
     const authority = await fetchAuthority(plane.grpcPort, token);
     const enroll = async (presented: string) =>
@@ -280,7 +282,7 @@ describe("a stranger", () => {
   });
 });
 
-it("a good agent's work goes on undisturbed during all of it", async () => {
+it("a good agent works without interruption during all attacks", async () => {
   const detached = plane
     .log()
     .split("\n")

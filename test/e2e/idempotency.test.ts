@@ -41,7 +41,7 @@ const jobOf = ({ body }: Answer): string => body.data["job_id"];
 const countBatches = async () => (await one.app.sql<{ n: number }[]>`select count(*) as n from batches`)[0]?.n ?? 0;
 
 describe("a write with an X-Idempotency-Key", () => {
-  it("is done once, and answered the same at every replica", async () => {
+  it("is done once, and every replica returns the same answer", async () => {
     const before = await countBatches();
     const first = await ask("once");
     expect([first.status, first.headers.get("x-idempotent-replayed")]).toEqual([202, null]);
@@ -54,7 +54,7 @@ describe("a write with an X-Idempotency-Key", () => {
     expect(await countBatches()).toBe(before + 1);
   });
 
-  it("is done once when many come at the same moment; the others hear of it, or that it is running", async () => {
+  it("is done once if many arrive at the same time; the others get its answer, or that it is running", async () => {
     const before = await countBatches();
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, n) => ask("many", { plane: n % 2 === 0 ? one : two })),
@@ -66,7 +66,7 @@ describe("a write with an X-Idempotency-Key", () => {
     expect(await countBatches()).toBe(before + 1);
   });
 
-  it("is a conflict while the first is running, wherever that is", async () => {
+  it("is a conflict while the first is running on any replica", async () => {
     const [row] = await one.app.sql<{ id: number }[]>`select max(id) as id from keys`;
     const body = Buffer.from(JSON.stringify(BODY));
     const { scope } = identifyWrite({ keyId: row?.id ?? 0, method: "POST", target: BATCH, body }, "running");
@@ -86,7 +86,7 @@ describe("a write with an X-Idempotency-Key", () => {
     expect((await ask("running", { plane: two })).status).toBe(202);
   });
 
-  it("whose answer never arrived is answered when it comes again", async () => {
+  it("whose answer was lost is answered when it is sent again", async () => {
     const text = JSON.stringify(BODY);
     const head = `POST ${BATCH} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nX-Idempotency-Key: lost\r\nContent-Type: application/json\r\n`;
     const before = await countBatches();
@@ -95,7 +95,7 @@ describe("a write with an X-Idempotency-Key", () => {
     expect(await countBatches()).toBe(before + 1);
   });
 
-  it("is another one with another key, path or query, and under another name", async () => {
+  it("is another write with another key, path or query, or under another name", async () => {
     const first = jobOf(await ask("apart"));
     const others = [
       await ask("apart", { key: await one.createKey() }),
@@ -106,14 +106,14 @@ describe("a write with an X-Idempotency-Key", () => {
     expect(jobOf(await ask("apart", { path: `${BATCH}.php` }))).toBe(first);
   });
 
-  it("with another body is refused, and the first one's answer stays", async () => {
+  it("with another body is refused, and the first answer is kept", async () => {
     const first = await ask("mismatch");
     const other = await ask("mismatch", { body: { urls: ["https://www.example.org/"] } });
     expect([other.status, other.body.error["code"]]).toEqual([422, "idempotency_mismatch"]);
     expect((await ask("mismatch")).text).toBe(first.text);
   });
 
-  it("counts against the limits, and its parameters are read, each time", async () => {
+  it("counts against the limits and is validated each time", async () => {
     await ask("counted");
     const [a, b] = [await ask("counted"), await ask("counted")].map(({ headers }) =>
       Number(headers.get("x-ratelimit-remaining")),
@@ -133,26 +133,26 @@ describe("a refusal", () => {
     expect((await ask("nothing", nothing)).text).toBe((await ask("nothing", nothing)).text);
   });
 
-  it("that the next attempt may not meet is not", async () => {
+  it("that may not apply to the next attempt is not kept", async () => {
     const free = await one.createKey("free");
     const six = { key: free, body: { urls: Array.from({ length: 6 }, () => "https://www.example.com/") } };
     for (const { status, headers } of [await ask("plan", six), await ask("plan", six)])
       expect([status, headers.get("x-idempotent-replayed")]).toEqual([403, null]);
-    // No probe is there: 503, which the transaction takes back.
+    // There is no probe, so the answer is 503 and the transaction is rolled back.
     const body = { tool: "check", params: { url: "https://www.example.com/" } };
     const unserved = { path: "/api/v4/measurements", body };
     const [first, again] = [await ask("unserved", unserved), await ask("unserved", unserved)];
     expect([first.status, again.status, again.headers.get("x-idempotent-replayed")]).toEqual([503, 503, null]);
   });
 
-  it.each(["", "two words", "x".repeat(256)])("tells a key that cannot be used: %j", async (name) => {
+  it.each(["", "two words", "x".repeat(256)])("reports an invalid key: %j", async (name) => {
     const { status, body } = await ask(name);
     expect([status, body.error["code"], body.error["field"]]).toEqual([400, "missing_parameter", "X-Idempotency-Key"]);
   });
 });
 
-it("a measurement takes its target's budget once under one key; having found none left is not kept", async () => {
-  // Budgets are of a UTC minute; an answer would be kept for one from now.
+it("a measurement takes its target's budget once for each key, and a lack of budget is not kept", async () => {
+  // Budgets belong to a UTC minute; an answer would be kept for a minute from now.
   const clock = createManualClock(new Date(Math.floor(Date.now() / 60_000) * 60_000 + 30_000));
   const plane = await startControlPlane({ config: { targetBudget: 1 }, overrides: { clock } });
   const agent = await attachScripted(plane, helloOf("eu-a"));
@@ -170,7 +170,7 @@ it("a measurement takes its target's budget once under one key; having found non
   await plane.stop();
 });
 
-it("cancelling is done once like any write, and answered as it was", async () => {
+it("a cancellation is done once like any write, and its answer is repeated", async () => {
   const path = `${BATCH}?job_id=${jobOf(await ask("cancelled"))}`;
   const first = await ask("cancel", { method: "DELETE", path });
   expect([first.status, first.body.data["status"]]).toEqual([200, "cancelled"]);
@@ -178,7 +178,7 @@ it("cancelling is done once like any write, and answered as it was", async () =>
   expect([again.text, again.headers.get("x-idempotent-replayed")]).toEqual([first.text, "true"]);
 });
 
-it("tools and the agent endpoint pay the header no heed", async () => {
+it("tools and the agent endpoint ignore the header", async () => {
   const tools = await ask("two words", { path: "/api/v4/check", body: { url: "nonsense" } });
   expect(tools.body.error["field"]).toBe("url");
 });

@@ -13,7 +13,7 @@ const agents: AgentProcess[] = [];
 beforeAll(async () => {
   plane = await startControlPlane();
   key = await plane.createKey();
-  // Whoever asks first waits for ever; later ones are answered at once.
+  // The first request never gets an answer; later ones are answered immediately.
   web = await startHttpServer({
     handler: (request) => {
       if (request.url !== "/?first-hangs") return false;
@@ -46,11 +46,11 @@ async function start(region: string, settings: Record<string, string> = {}): Pro
   return agent;
 }
 
-/** Kills the agent that holds the hanging request, once it has made it. */
+/** Kills the agent that has made the hanging request. */
 async function killHolder(): Promise<number> {
   await expect.poll(() => hanging).toBe(1);
   const { body } = await plane.operate("GET", "/api/admin/probes");
-  // Of two idle agents the choice takes the lower id.
+  // Of two idle agents, the one with the lower id is selected.
   const [holderId = ""] = (body.data as { id: string; status: string }[])
     .flatMap((row) => (row.status === "online" ? [row.id] : []))
     .toSorted();
@@ -59,7 +59,7 @@ async function killHolder(): Promise<number> {
   return performance.now();
 }
 
-describe("an agent killed in mid-job", () => {
+describe("an agent that is killed during a job", () => {
   it("is replaced by another of its region, and the caller has an answer within 2 seconds", async () => {
     await start("eu-west");
     await start("eu-west");
@@ -71,7 +71,7 @@ describe("an agent killed in mid-job", () => {
     expect(body.data).toMatchObject({ summary: { ok: 1 }, locations: [{ status: "ok", data: { code: 200 } }] });
   });
 
-  it("that was the only one is probe_unavailable at once", async () => {
+  it("that was the only one is reported as probe_unavailable immediately", async () => {
     await start("eu-west");
     const answer = plane.call(`/api/v4/check?url=${web.url}/?first-hangs`, { key });
     const killedAt = await killHolder();
@@ -81,7 +81,7 @@ describe("an agent killed in mid-job", () => {
     expect(body.error).toMatchObject({ code: "probe_unavailable" });
   });
 
-  it("shows as a restart in an event stream", async () => {
+  it("is reported as a restart in an event stream", async () => {
     await start("eu-west");
     await start("eu-west");
     const response = fetch(`${plane.url}/api/v4/check?url=${web.url}/?first-hangs`, {
@@ -95,8 +95,8 @@ describe("an agent killed in mid-job", () => {
   });
 });
 
-describe("an agent told to end", () => {
-  it("finishes what it runs, takes nothing new, and exits with 0", async () => {
+describe("an agent that is told to end", () => {
+  it("completes its jobs, takes no new ones, and exits with 0", async () => {
     const agent = await start("eu-west");
     const answer = plane.call("/api/v4/ping?host=127.0.0.1&count=4&interval_ms=300", { key });
     await expect.poll(() => agent.log(), { interval: 20 }).toContain("attached");
@@ -109,7 +109,7 @@ describe("an agent told to end", () => {
   });
 });
 
-describe("a control plane that comes back", () => {
+describe("a control plane that starts again", () => {
   it("has its agents again within 20 seconds", async () => {
     const database = await createTestDatabase();
     const first = await startControlPlane({ databaseUrl: database.url });
@@ -130,7 +130,7 @@ describe("a control plane that comes back", () => {
   });
 });
 
-describe("a caller that goes away", () => {
+describe("a caller that disconnects", () => {
   it("cancels the job on the agent", async () => {
     await start("eu-west");
     const before = web.open();

@@ -27,7 +27,7 @@ interface Sent {
   readonly id?: unknown;
 }
 
-/** One JSON-RPC request as curl sends it: no Accept, no session, no handshake. */
+/** Sends one JSON-RPC request as curl does: no Accept, no session, no handshake. */
 function ask(method: string, params: unknown = {}, { token = key, headers = {}, id = 1 }: Sent = {}): Promise<Answer> {
   return plane.call("/mcp", {
     headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...headers },
@@ -51,7 +51,7 @@ async function listTools(): Promise<readonly Listed[]> {
   return (resultOf(body) as { readonly tools: readonly Listed[] }).tools;
 }
 
-describe("a plain curl", () => {
+describe("a client without MCP support, such as curl,", () => {
   it("lists the tools under their published names, each with schemas and annotations", async () => {
     const tools = await listTools();
     const names = tools.map(({ name }) => name);
@@ -79,7 +79,7 @@ describe("a plain curl", () => {
     expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent);
   });
 
-  it("runs it at several places", async () => {
+  it("runs a tool at several locations", async () => {
     const { body } = await ask("tools/call", {
       name: "check_headers",
       arguments: { url: `${site.url}/`, locations: ["local"] },
@@ -93,7 +93,7 @@ describe("a plain curl", () => {
 });
 
 describe("get_batch", () => {
-  it("shows the caller's own batch and nobody else's", async () => {
+  it("returns the caller's own batches only", async () => {
     const { body } = await plane.call("/api/v4/batch", { key, body: { urls: [`${site.url}/status/202`] } });
     const { job_id: id } = body.data as { job_id: string };
     const call = { name: "get_batch", arguments: { job_id: id } };
@@ -102,7 +102,7 @@ describe("get_batch", () => {
       .poll(() => get(), { timeout: 10_000 })
       .toMatchObject({ structuredContent: { status: "completed", total: 1 } });
     const rest = await plane.call(`/api/v4/batch?job_id=${id}`, { key });
-    // A client of this endpoint asks this tool again: it has no use for a path of the API.
+    // A client of this endpoint calls this tool again and has no use for a path of the API.
     const { poll_url: _path, ...data } = rest.body.data as Record<string, unknown>;
     expect(await get()).toMatchObject({ structuredContent: data });
     expect(JSON.stringify(await get())).not.toContain("poll_url");
@@ -110,7 +110,7 @@ describe("get_batch", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("an error", () => {
   it.each([
     ["a dead target", { url: "http://127.0.0.1:{closed}/" }, { code: "request_failed", stage: "connect" }],
     ["a private target", { url: "http://10.0.0.1/" }, { code: "target_not_allowed" }],
@@ -123,7 +123,7 @@ describe("what goes wrong", () => {
     ["a number as text", { url: "http://a.example/", timeout: "5" }, { code: "missing_parameter", field: "timeout" }],
     ["a switch as text", { url: "http://a.example/", follow: "no" }, { message: "follow: must be true or false." }],
     ["an unknown place", { url: "http://a.example/", locations: ["mars"] }, { reason: "unknown_location" }],
-  ])("%s is a result the caller can read", async (_case, args, error) => {
+  ])("%s is a result that the caller can read", async (_case, args, error) => {
     const closed = String(await closedPort());
     const given = JSON.parse(JSON.stringify(args).replace("{closed}", closed)) as object;
     const { status, body } = await ask("tools/call", { name: "check_headers", arguments: given });
@@ -134,7 +134,7 @@ describe("what goes wrong", () => {
     expect(result.content[0]?.text).not.toMatch(/\/api\/|\b(GET|POST) \//);
   });
 
-  it("is a JSON-RPC error for the protocol's own faults", async () => {
+  it("is a JSON-RPC error for violations of the protocol", async () => {
     expect((await ask("tools/call", { name: "check_nothing" })).body.error).toMatchObject({ code: -32_602 });
     expect((await ask("no/such/method")).body.error).toMatchObject({ code: -32_601 });
     const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
@@ -146,7 +146,7 @@ describe("what goes wrong", () => {
     expect([batch.status, batch.body.error]).toMatchObject([400, { code: -32_600 }]);
   });
 
-  it("takes the key from either header, X-API-Key first, and says so where there is none", async () => {
+  it("is returned without a key, which is read from either header, X-API-Key first", async () => {
     const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     const listed = await plane.call("/mcp", { key, body });
     expect(listed.status).toBe(200);
@@ -161,7 +161,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  it("names the scope a key lacks, as a result", async () => {
+  it("names the scope that a key lacks, as a result", async () => {
     const free = await plane.createKey("free");
     const { status, body } = await ask(
       "tools/call",
@@ -173,7 +173,7 @@ describe("what goes wrong", () => {
     expect(JSON.stringify(body["result"])).toContain("insufficient_scope");
   });
 
-  it("asks for a key as Bearer and takes no other", async () => {
+  it("asks for a key as Bearer and for no other scheme", async () => {
     const none = await plane.call("/mcp", { body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
     expect(none.status).toBe(401);
     expect(none.headers.get("www-authenticate")).toBe("Bearer");
@@ -182,14 +182,14 @@ describe("what goes wrong", () => {
     expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  it("is 405 for other methods and refused to pages of other origins", async () => {
+  it("is 405 for other methods, and pages of other origins are refused", async () => {
     for (const method of ["GET", "DELETE"]) expect((await plane.call("/mcp", { method })).status).toBe(405);
     const { origin } = new URL(plane.app.config.baseUrl);
     expect((await ask("tools/list", {}, { headers: { origin } })).status).toBe(200);
     expect((await ask("tools/list", {}, { headers: { origin: "https://evil.example" } })).status).toBe(403);
   });
 
-  it("counts calls against the day and the rest against the minute alone, and says when to come back", async () => {
+  it("counts calls against the day and other requests only against the minute, with the time to wait", async () => {
     const free = await plane.createKey("free");
     const statuses: number[] = [];
     for (let count = 0; count < 10; count += 1) statuses.push((await ask("ping", {}, { token: free })).status);
@@ -223,7 +223,7 @@ describe("a toolset", () => {
   });
 
   it.each(["toolset=web,nope", "toolset=", "toolset=web&toolset=dns"])(
-    "%s is refused with the sets that exist",
+    "%s is refused with a list of the toolsets",
     async (query) => {
       const answer = await plane.call(`/mcp?${query}`, {
         key,
@@ -258,8 +258,8 @@ describe("the official client", () => {
     const { tools } = await client.listTools();
     if (query === "") expect(tools.length).toBeGreaterThanOrEqual(CONTRACTS.length);
     else expect(tools.length).toBe(CONTRACTS.filter(({ toolset }) => toolset === "web").length);
-    // The first call compiles every schema, on this thread, which is the control plane's too: on a busy machine the agent
-    // may be taken for silent meanwhile. This one is refused without an agent.
+    // The first call compiles every schema on this thread, which is the control plane's too, so on a busy machine the
+    // agent may count as silent meanwhile. This call is refused without an agent.
     const failed = await client.callTool({ name: "check_headers", arguments: { url: "http://10.0.0.1/" } });
     expect(failed.isError).toBe(true);
     const regions = async () => (await plane.call("/api/v4/probes", { key })).body.data as unknown;

@@ -44,7 +44,7 @@ async function attach(plane: ControlPlaneProcess, region: string, own: AgentIden
   return agent;
 }
 
-/** A measurement of two locations: `quick` has answered, `slow` has said something and is still at it. */
+/** Starts a measurement of two locations: `quick` has answered, `slow` has sent progress and still runs. */
 async function halfDone(plane: ControlPlaneProcess) {
   const key = await plane.createKey();
   const [quickOwn, slowOwn] = await Promise.all([enrol(plane, "quick"), enrol(plane, "slow")]);
@@ -61,7 +61,7 @@ async function halfDone(plane: ControlPlaneProcess) {
   return { key, id, seen, quickOwn, slowOwn };
 }
 
-/** Takes up the rest on another replica and answers it; the jobs that came. */
+/** Runs the rest on another replica and answers it. Returns the jobs that arrived. */
 async function finishOn(plane: ControlPlaneProcess, { quickOwn, slowOwn }: Awaited<ReturnType<typeof halfDone>>) {
   const quick = await attach(plane, "quick", quickOwn);
   const slow = await attach(plane, "slow", slowOwn);
@@ -71,7 +71,7 @@ async function finishOn(plane: ControlPlaneProcess, { quickOwn, slowOwn }: Await
   return { quick, slow };
 }
 
-it("survives a kill -9 in mid-run: another replica runs what has no result, once, and the stream goes on", async () => {
+it("continues after a kill -9: another replica runs what has no result once, and the stream continues", async () => {
   const first = await start();
   const begun = await halfDone(first);
   await first.end("SIGKILL");
@@ -99,7 +99,7 @@ it("survives a kill -9 in mid-run: another replica runs what has no result, once
 it("is handed over when its replica is told to stop", async () => {
   const [first, second] = await Promise.all([start(), start()]);
   const begun = await halfDone(first);
-  // The job may have been taken by either: both are known to the agents of the first alone.
+  // Either replica may have taken the job; only agents of the first one know both.
   const [code] = await Promise.all([first.end("SIGTERM"), finishOn(second, begun)]);
   expect(code).toBe(0);
   const { key, id } = begun;

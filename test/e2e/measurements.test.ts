@@ -38,7 +38,7 @@ afterAll(async () => {
   await one?.stop();
 });
 
-/** An agent with a stream to each of these replicas; the job may come on any of them. */
+/** Attaches an agent with a stream to each of these replicas. The job can arrive on any of them. */
 async function attach(region: string, planes: readonly TestControlPlane[] = [one, two]): Promise<ScriptedAgent[]> {
   const own = await enrol(one, region);
   const channel = clientCredentials(own.caCertificate, own);
@@ -49,7 +49,7 @@ async function attach(region: string, planes: readonly TestControlPlane[] = [one
   return made;
 }
 
-/** Answers every job of the agents at once, told about each. */
+/** Answers every job of the agents immediately and reports each to `told`. */
 function answering(streams: readonly ScriptedAgent[], told: (region: string) => void = () => {}): void {
   for (const stream of streams) {
     void (async () => {
@@ -64,8 +64,8 @@ function answering(streams: readonly ScriptedAgent[], told: (region: string) => 
 }
 
 /**
- * The stream on which the job arrives, and the job. The region is the test's own: a measurement that an earlier test left
- * unfinished is taken up as soon as its region has an agent again.
+ * Returns the stream on which the job arrives, and the job. Each test uses another region, because a measurement that
+ * an earlier test left unfinished continues as soon as its region has an agent again.
  */
 async function firstJob(streams: readonly ScriptedAgent[]) {
   return Promise.race(streams.map(async (stream) => ({ stream, job: await stream.nextJob() })));
@@ -76,7 +76,7 @@ describe("a measurement", () => {
     key = await one.createKey();
   });
 
-  it("runs in the background and is polled in the shape of the tool's own answer", async () => {
+  it("runs in the background and is polled in the form of the tool's own answer", async () => {
     answering([...(await attach("eu-a")), ...(await attach("eu-b"))]);
     const made = await one.call("/api/v4/measurements", { key, body: portsOf("eu-a,eu-b") });
     expect(made.status).toBe(202);
@@ -103,7 +103,7 @@ describe("a measurement", () => {
     expect(body.meta["pagination"]).toEqual({ total: 1, page: 1, per_page: 1, pages: 1 });
   });
 
-  it("takes its locations as a list too, and says what they may be", async () => {
+  it("accepts its locations as a list too, and names the valid ones", async () => {
     answering([...(await attach("eu-a")), ...(await attach("eu-b"))]);
     const made = await one.call("/api/v4/measurements", { key, body: portsOf(["eu-a", "eu-b"]) });
     expect(made.body).toMatchObject({ data: { total: 2 } });
@@ -112,7 +112,7 @@ describe("a measurement", () => {
     expect(wrong.text).toContain("must be a string or an array");
   });
 
-  it("without locations runs on one probe, in the same shape", async () => {
+  it("runs on one probe without locations, in the same form", async () => {
     answering(await attach("eu-a"));
     const id = await createMeasurement(one, key, portsOf(undefined));
     await expect.poll(async () => (await pollMeasurement(one, key, id)).status, SOON).toBe("completed");
@@ -120,7 +120,7 @@ describe("a measurement", () => {
     expect(data.locations).toHaveLength(1);
   });
 
-  it("has failed when no location has an answer", async () => {
+  it("has failed if no location has an answer", async () => {
     const streams = await attach("eu-failing");
     const id = await createMeasurement(one, key, portsOf("eu-failing"));
     const { stream, job } = await firstJob(streams);
@@ -139,7 +139,7 @@ describe("a measurement", () => {
     });
   });
 
-  it("is run by the replica that has the probe, whichever took the request and whichever took the job", async () => {
+  it("runs on the replica that has the probe, whichever replicas took the request and the job", async () => {
     answering(await attach("only-two", [two]));
     const ids = [];
     for (let n = 0; n < 4; n += 1) ids.push(await createMeasurement(two, key, portsOf("only-two")));
@@ -148,7 +148,7 @@ describe("a measurement", () => {
     }
   });
 
-  it("waits half a minute for a probe that is lost, then its location has failed", async () => {
+  it("waits half a minute for a lost probe, then its location has failed", async () => {
     const clock = createManualClock(new Date());
     const other = await startControlPlane({ overrides: { clock } });
     const theirs = await other.createKey();
@@ -169,7 +169,7 @@ describe("a measurement", () => {
     await other.stop();
   });
 
-  it("is cancelled from any replica: the agent hears of it, the stream ends, the answer stays away", async () => {
+  it("can be cancelled from any replica: the agent is told, the stream ends, and no answer is stored", async () => {
     const streams = await attach("eu-cancelled");
     const id = await createMeasurement(one, key, portsOf("eu-cancelled"));
     const { stream, job } = await firstJob(streams);
@@ -212,13 +212,13 @@ describe("the stream of a measurement", () => {
     expect(progress.map(({ data }) => (data["data"] as { n: number }).n)).toEqual([1, 2, 3, 4, 5, 6]);
     expect(all.at(-2)?.data).toMatchObject({ status: "ok", attempt: 1, location: { region: "eu-resumed" } });
     expect(all.at(-1)?.data).toMatchObject({ data: { id, status: "completed" }, meta: { api_version: "4.0" } });
-    // From the start once more, and not at all for one who has had the end.
+    // From the start once more, and not for a client that has received the end.
     expect(await readStream(two.url, key, id)).toEqual(expect.arrayContaining(all.slice(0, -1)));
     const headers = { accept: "text/event-stream", "last-event-id": "9" };
     expect((await two.call(`/api/v4/measurements?id=${id}`, { key, headers })).status).toBe(204);
   });
 
-  it("keeps a bounded number of progress rows and says what it dropped", async () => {
+  it("keeps a limited number of progress rows and reports what it dropped", async () => {
     const streams = await attach("eu-chatty");
     const id = await createMeasurement(one, key, portsOf("eu-chatty"));
     const { stream, job } = await firstJob(streams);
@@ -231,7 +231,7 @@ describe("the stream of a measurement", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("a measurement is refused", () => {
   beforeAll(async () => {
     key = await one.createKey();
   });
@@ -241,7 +241,7 @@ describe("what is refused", () => {
     return [status, answer.error["code"], answer.error["field"], answer.error["reason"]];
   };
 
-  it("names the field by its path", async () => {
+  it("and the field is named by its path", async () => {
     await attach("eu-a");
     expect(await refused({ params: {} })).toEqual([400, "missing_parameter", "tool", "required"]);
     expect(await refused({ tool: "nothing" })).toEqual([400, "missing_parameter", "tool", "enum"]);
@@ -254,7 +254,7 @@ describe("what is refused", () => {
     expect(await refused(portsOf("eu-a", { extra: 1 }))).toEqual([400, "missing_parameter", "extra", "unknown"]);
   });
 
-  it("needs the tool's scope and stays within the plan's locations", async () => {
+  it("without the tool's scope, or with more locations than the plan allows", async () => {
     for (const region of ["eu-a", "eu-b", "eu-c", "eu-d", "eu-e"]) await attach(region, [one]);
     const free = await one.createKey("free");
     expect((await refused(portsOf("eu-a"), free))[1]).toBe("insufficient_scope");
@@ -262,7 +262,7 @@ describe("what is refused", () => {
     expect(await refused(portsOf("all"), starter)).toEqual([403, "plan_limit_exceeded", "locations", undefined]);
   });
 
-  it("says where it would run and keeps nothing on a dry run", async () => {
+  it("but a dry run returns where it would run and stores nothing", async () => {
     await attach("eu-a");
     const body = portsOf("eu-a", { dry_run: 1 });
     const { status, body: answer } = await one.call("/api/v4/measurements", { key, body });
@@ -270,7 +270,7 @@ describe("what is refused", () => {
     expect((await one.call("/api/v4/measurements", { key })).body.meta["pagination"]).toMatchObject({ total: 0 });
   });
 
-  it("takes the target's budget when it is asked for, as the tool's own route does, and none for a dry run", async () => {
+  it("without budget of the target, which is taken as by the tool's own route; a dry run takes none", async () => {
     const other = await startControlPlane({
       config: { targetBudget: 1 },
       overrides: { clock: createManualClock(new Date()) },
@@ -293,7 +293,7 @@ describe("what is refused", () => {
     await other.stop();
   });
 
-  it("is the same answer for another account's measurement as for none", async () => {
+  it("with the same answer if it belongs to another account as if it does not exist", async () => {
     await attach("eu-a");
     const id = await createMeasurement(one, key, portsOf("eu-a"));
     const stranger = await one.createKey();
@@ -307,7 +307,7 @@ describe("what is refused", () => {
   });
 });
 
-describe("what belongs to an account", () => {
+describe("the data of an account", () => {
   it("is exported and erased with it", async () => {
     answering(await attach("eu-a"));
     const made = await one.operate("POST", "/api/admin/keys", { plan: "pro" });
@@ -322,7 +322,7 @@ describe("what belongs to an account", () => {
     expect((await one.call(`/s/${shareId}`)).status).toBe(404);
   });
 
-  it("shows the operator the queue", async () => {
+  it("the operator sees the queue", async () => {
     const { body } = await one.operate("GET", "/api/admin/queue");
     expect(body.data["queues"]).toContainEqual(expect.objectContaining({ queue: "measurement", state: "completed" }));
   });

@@ -14,7 +14,8 @@ beforeAll(async () => {
   const plans: Plans = { ...BUILT_IN_PLANS, captain };
   const config = { trustedProxies: ["127.0.0.1"], openPerMinute: PER_MINUTE, openPerDay: PER_MINUTE };
   plane = await startControlPlane({ plans, config });
-  // Documented samples name account 1 and key 1, which operators' requests change and erase: these are not the caller's.
+  // The samples of the document name account 1 and key 1, which operators' requests change and erase, so the caller
+  // uses others.
   await plane.createKey();
   key = await plane.createKey();
   documented = (await plane.call("/openapi.json")).body as unknown as Documented;
@@ -23,8 +24,8 @@ afterAll(() => plane?.stop());
 
 let clients = 0;
 
-/** What is wrong with the answer to a request; null: nothing. Each comes from a client address of its own. */
-async function faultOf({ name, method, path, headers, body, isOperators }: OddRequest): Promise<string | null> {
+/** Returns what is wrong with the answer to a request; null if nothing is. Each request has another client address. */
+async function findFault({ name, method, path, headers, body, isOperators }: OddRequest): Promise<string | null> {
   clients += 1;
   const given = {
     "x-forwarded-for": `2001:db8:0:${clients.toString(16)}::1`,
@@ -38,17 +39,17 @@ async function faultOf({ name, method, path, headers, body, isOperators }: OddRe
     headers: given,
     ...(body === undefined ? {} : { body }),
   });
-  // No agent is attached that could run a check, and readiness says so.
+  // No agent is attached that could run a check, and the readiness endpoint says so.
   const isExpected = status === 503 && /probe_unavailable|"failing":\["agents"\]/.test(text);
   return status < 500 || isExpected ? null : `${name}: ${status} ${text.slice(0, 200)}`;
 }
 
-async function faultsOf(requests: Iterable<OddRequest>): Promise<readonly string[]> {
+async function findFaults(requests: Iterable<OddRequest>): Promise<readonly string[]> {
   const queue = Iterator.from(requests);
   const faults: string[] = [];
   const lane = async () => {
     for (const request of queue) {
-      const fault = await faultOf(request);
+      const fault = await findFault(request);
       if (fault !== null) faults.push(fault);
     }
   };
@@ -69,15 +70,15 @@ const ODD: Readonly<Record<string, OddText>> = {
   "a broken escape": { inUrl: "a%zzb", inHeader: null, inJson: null },
 };
 
-it.each(Object.keys(ODD))("%s, wherever a caller can write it, is never a fault of ours", async (name) => {
+it.each(Object.keys(ODD))("%s in any place where a caller can write it never causes an error of ours", async (name) => {
   const odd = ODD[name];
   if (odd === undefined) throw new Error(name);
   const requests = [...replaceTexts(documented, odd)];
   expect(requests.length).toBeGreaterThan(100);
-  expect(await faultsOf(requests)).toEqual([]);
+  expect(await findFaults(requests)).toEqual([]);
 });
 
-it("neither is it at the agent endpoint", async () => {
+it("nor does it at the agent endpoint", async () => {
   const faults: string[] = [];
   for (const [name, { inJson }] of Object.entries(ODD)) {
     if (inJson === null) continue;

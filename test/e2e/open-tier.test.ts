@@ -20,14 +20,14 @@ afterAll(async () => {
   await Promise.all([site?.close(), plane?.stop()]);
 });
 
-/** The path of a headers check of this test's own server. */
-function headersOf(path: string, more = ""): string {
+/** Returns the path of a headers check of this test's own server. */
+function headersPath(path: string, more = ""): string {
   return `/api/open/headers?q=${encodeURIComponent(`${site.url}${path}`)}${more}`;
 }
 
 describe("the open tier", () => {
-  it("answers with key: value lines that end with the source, to any origin, without a key", async () => {
-    const { status, headers, text } = await plane.call(headersOf("/status/404"));
+  it("answers without a key with key: value lines that end with the source, to any origin", async () => {
+    const { status, headers, text } = await plane.call(headersPath("/status/404"));
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -40,27 +40,27 @@ describe("the open tier", () => {
     expect(lines.at(-1)).toBe(`# source: ${plane.app.config.baseUrl}/api/open/headers?q=${site.url}/status/404`);
   });
 
-  it("gives the same data as JSON at top level and as CSV", async () => {
-    const { body } = await plane.call(headersOf("/status/204", "&format=json"));
+  it("returns the same data as JSON at top level and as CSV", async () => {
+    const { body } = await plane.call(headersPath("/status/204", "&format=json"));
     expect(body).toMatchObject({ code: 204, final_url: `${site.url}/status/204` });
     expect(body).not.toHaveProperty("data");
-    const csv = await plane.call(headersOf("/status/204", "&format=csv"));
+    const csv = await plane.call(headersPath("/status/204", "&format=csv"));
     expect(csv.headers.get("content-type")).toContain("text/csv");
     expect(csv.text).toMatch(/^key,value\r\n/);
     expect(csv.text).toContain("\r\ncode,204\r\n");
   });
 
-  it("asks the target once for all who want the same within a minute, whatever the form", async () => {
+  it("requests the target once a minute for all callers with the same parameters, in any format", async () => {
     const before = site.requests.length;
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => plane.call(headersOf("/bytes/7", `&format=${["text", "json"][at % 2]}`))),
+      Array.from({ length: 20 }, (_, at) => plane.call(headersPath("/bytes/7", `&format=${["text", "json"][at % 2]}`))),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    expect((await plane.call(headersOf("/bytes/7"))).status).toBe(200);
+    expect((await plane.call(headersPath("/bytes/7"))).status).toBe(200);
     expect(site.requests.length - before).toBe(1);
   });
 
-  it("does not keep failures, and tells them in the asked form with the codes of the API", async () => {
+  it("does not cache failures, and returns them in the requested format with the codes of the API", async () => {
     const closed = await closedPort();
     const dead = `/api/open/headers?q=http%3A%2F%2F127.0.0.1%3A${closed}%2F&format=json`;
     const { status, headers, body } = await plane.call(dead);
@@ -89,12 +89,12 @@ describe("the open tier", () => {
     else expect(answer.text).toContain("error.field: format");
   });
 
-  it("offers reachability alone of ping: what else is in the query counts for nothing", async () => {
+  it("offers only reachability of ping and ignores the other parameters", async () => {
     const { body } = await plane.call("/api/open/ping?q=127.0.0.1&action=ports&ports=1-100&count=9&format=json");
     expect(body).toMatchObject({ action: "ping", packets_sent: 4 });
   });
 
-  it("has exactly the published tools, and none of the others", async () => {
+  it("has exactly the published tools", async () => {
     const open = CONTRACTS.filter((contract) => contract.open !== undefined).map(
       (contract) => contract.open?.name ?? contract.name,
     );
@@ -108,7 +108,7 @@ describe("the open tier", () => {
     );
   });
 
-  it("tells what it does not have in the asked form too, to any origin, and where its list is", async () => {
+  it("answers an unknown path in the requested format, to any origin, with the address of its list", async () => {
     const json = await plane.call("/api/open/health?q=a&format=json");
     expect(json.status).toBe(404);
     expect(json.headers.get("access-control-allow-origin")).toBe("*");
@@ -121,7 +121,7 @@ describe("the open tier", () => {
     const csv = await plane.call("/api/open/headers?q=a&format=csv", { method: "DELETE" });
     expect([csv.status, csv.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
     expect(csv.text).toMatch(/^key,value\r\nerror\.code,method_not_allowed\r\n/);
-    // Other surfaces keep their own shape.
+    // Other surfaces keep their own format.
     expect((await plane.call("/api/opener")).body).toHaveProperty("meta.api_version", "4.0");
   });
 
@@ -133,7 +133,7 @@ describe("the open tier", () => {
 });
 
 describe("the open tier's limits", () => {
-  it("are per address and minute, count answers at hand too, and say when to come back", async () => {
+  it("apply to each address and minute, include cached answers, and return the time to wait", async () => {
     const small = await startControlPlane({ config: { openPerMinute: 3, openPerDay: 100 } });
     try {
       const seen: number[] = [];

@@ -23,7 +23,7 @@ afterAll(() => plane.stop());
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** One operation with these values in its query and body, by the key or as the operator. */
+/** Sends one operation with these values in its query and body, with the key or as the operator. */
 function send(operation: ApiOperation, key: string, query: Values, body: unknown): Promise<Answer> {
   const { method, path, pathParameters } = operation;
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathParameters[name] ?? "");
@@ -38,9 +38,9 @@ function send(operation: ApiOperation, key: string, query: Values, body: unknown
   });
 }
 
-/** What an answer says against the values; null where they are taken, whatever became of the call without an agent. */
+/** Returns why the values were refused; null if they were accepted, even if the call then failed without an agent. */
 function refusalIn({ status, text, body }: Answer): string | null {
-  // The same account a second time is refused for what exists, not for its form.
+  // A second creation of the same account is refused because it exists, not because of its form.
   if (status !== 400 || (body.error as { reason?: string } | undefined)?.reason === "duplicate") return null;
   return text.slice(0, 300);
 }
@@ -50,11 +50,11 @@ describe("the samples of the OpenAPI document", () => {
     expect(operations.flatMap(({ id, unsampled }) => unsampled.map((name) => `${id}: ${name}`))).toEqual([]);
   });
 
-  it("are all taken by the API: samples, defaults and each of them alone", async () => {
+  it("are accepted by the API: samples, defaults, and each of them alone", async () => {
     const refused: string[] = [];
     const key = await plane.createKey();
     const isRest = ({ path }: ApiOperation) => path !== "/mcp";
-    // The operator's come last: one of them deletes the first account, and the key with it.
+    // The operator's operations are last: one of them deletes the first account, and the key with it.
     const inOrder = operations
       .filter(isRest)
       .toSorted(
@@ -94,7 +94,7 @@ describe("the samples of the OpenAPI document", () => {
     }
   });
 
-  it("are told apart by tool: the body is one of the tools', each named in the discriminator", () => {
+  it("are distinguished by tool: the body is one of the tools', each named in the discriminator", () => {
     const { paths } = document as unknown as {
       paths: Record<string, { post: { requestBody: { content: Record<string, { schema: unknown }> } } }>;
     };

@@ -48,8 +48,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A tool from both regions at once; its two rows. */
-async function fromBoth(path: string) {
+/** Runs a tool in both regions at the same time and returns its two rows. */
+async function runInBoth(path: string) {
   const separator = path.includes("?") ? "&" : "?";
   const answer = await plane.call(`/api/v4/${path}${separator}locations=eu-west,us-east`, { key });
   expect(answer.body).toMatchObject({
@@ -62,9 +62,9 @@ async function fromBoth(path: string) {
   return locations.map((row) => row.data as Record<string, never>);
 }
 
-describe("from two regions at once", () => {
-  it("check tells the answer and its timing", async () => {
-    for (const data of await fromBoth(`check?url=${encodeURIComponent(`${web.url}/redirect/2`)}`)) {
+describe("from two regions at the same time", () => {
+  it("check returns the answer and its timing", async () => {
+    for (const data of await runInBoth(`check?url=${encodeURIComponent(`${web.url}/redirect/2`)}`)) {
       expect(data).toMatchObject({ code: 200, http_version: "1.1", ip: "127.0.0.1", timing: { redirect_count: 2 } });
       const { redirect_count: _count, ...phases } = data["timing"] as unknown as Record<string, number>;
       const sum = Object.values(phases).reduce((total, phase) => total + phase, 0);
@@ -72,14 +72,14 @@ describe("from two regions at once", () => {
     }
   });
 
-  it("ssl judges the certificate as a strict client", async () => {
-    for (const data of await fromBoth(`ssl?host=site.example&port=${secure.port}`)) {
+  it("ssl validates the certificate as a strict client does", async () => {
+    for (const data of await runInBoth(`ssl?host=site.example&port=${secure.port}`)) {
       expect(data).toMatchObject({ trusted: true, trust_error: null, hostname_match: true, chain_complete: true });
     }
   });
 
-  it("dns answers every type asked for", async () => {
-    for (const data of await fromBoth("dns?domain=site.example&types=A,MX")) {
+  it("dns answers every requested type", async () => {
+    for (const data of await runInBoth("dns?domain=site.example&types=A,MX")) {
       expect(data).toMatchObject({
         domain: "site.example",
         records: { A: ["127.0.0.1"], MX: ["10 mail.site.example."] },
@@ -88,13 +88,13 @@ describe("from two regions at once", () => {
   });
 
   it("ping has every reply", async () => {
-    for (const data of await fromBoth("ping?host=127.0.0.1&count=2")) {
+    for (const data of await runInBoth("ping?host=127.0.0.1&count=2")) {
       expect(data).toMatchObject({ packets_sent: 2, packets_received: 2, packet_loss_percent: 0 });
     }
   });
 
-  it("ports tells open from closed", async () => {
-    for (const data of await fromBoth(`ping?host=127.0.0.1&action=ports&ports=${web.port},1`)) {
+  it("ports distinguishes open from closed", async () => {
+    for (const data of await runInBoth(`ping?host=127.0.0.1&action=ports&ports=${web.port},1`)) {
       expect(data).toMatchObject({
         ports: [
           { port: web.port, state: "open" },
@@ -104,15 +104,15 @@ describe("from two regions at once", () => {
     }
   });
 
-  it("ip knows the address and says what it could not learn", async () => {
-    for (const data of await fromBoth("ip?host=site.example")) {
+  it("ip returns data on the address and what it could not determine", async () => {
+    for (const data of await runInBoth("ip?host=site.example")) {
       expect(data).toMatchObject({ ip: "127.0.0.1", type: "loopback" });
     }
   });
 
-  it("health scores a site, and serves the score again from its cache", async () => {
+  it("health scores a site, and returns the score again from its cache", async () => {
     const path = `health?url=${encodeURIComponent(web.url)}`;
-    for (const data of await fromBoth(path)) {
+    for (const data of await runInBoth(path)) {
       expect(data).toMatchObject({ grade: expect.stringMatching(/^(A\+|[A-DF])$/), categories: { length: 4 } });
     }
     const other = `health?url=${encodeURIComponent(`${web.url}/other`)}`;
@@ -125,7 +125,7 @@ describe("from two regions at once", () => {
 });
 
 describe("locations", () => {
-  it("are listed with what they can do and without addresses", async () => {
+  it("are listed with their capabilities and without addresses", async () => {
     const { body, text } = await plane.call("/api/v4/probes", { key });
     expect(body.data).toMatchObject({
       regions: [
@@ -143,7 +143,7 @@ describe("locations", () => {
     expect(web.requests).toHaveLength(seen);
   });
 
-  it("that nobody knows are 400, and more probes than the plan allows 403", async () => {
+  it("that are unknown are 400, and more probes than the plan allows 403", async () => {
     const unknown = await plane.call(`/api/v4/check?url=${web.url}&locations=atlantis`, { key });
     expect(unknown.status).toBe(400);
     expect(unknown.body.error).toMatchObject({
@@ -163,7 +163,7 @@ describe("locations", () => {
     expect(one.status).toBe(200);
   });
 
-  it("can be an array in JSON, and one that fails leaves the others' answers alone", async () => {
+  it("can be an array in JSON, and one that fails does not change the others' answers", async () => {
     const refusedThere = { url: "http://10.9.9.9/", locations: ["eu-west", "us-east"] };
     const refused = await plane.call("/api/v4/check", { key, body: refusedThere });
     expect([refused.status, refused.body.error]).toMatchObject([400, { code: "target_not_allowed" }]);
@@ -178,14 +178,14 @@ describe("locations", () => {
     ]);
   });
 
-  it("say where a call ran that named none", async () => {
+  it("of a call without any are reported", async () => {
     const { body } = await plane.call(`/api/v4/check?url=${web.url}`, { key });
     expect(body.meta).toMatchObject({ location: { region: expect.stringMatching(/^(eu-west|us-east)$/) } });
   });
 });
 
 describe("an event stream", () => {
-  it("tells each reply as it comes and ends with the whole envelope", async () => {
+  it("sends each reply as it arrives and ends with the whole envelope", async () => {
     const response = await fetch(`${plane.url}/api/v4/ping?host=127.0.0.1&count=3&locations=all`, {
       headers: { "x-api-key": key, accept: "text/event-stream" },
     });
@@ -203,7 +203,7 @@ describe("an event stream", () => {
     expect(events.at(-1)).toMatchObject({ event: "done", data: { data: { summary: { ok: 2 } }, meta: {} } });
   });
 
-  it("is an ordinary error answer when nothing can begin", async () => {
+  it("is an ordinary error answer if nothing can start", async () => {
     const response = await fetch(`${plane.url}/api/v4/ping?host=10.0.0.1`, {
       headers: { "x-api-key": key, accept: "text/event-stream" },
     });

@@ -7,7 +7,7 @@ import { clientCredentials } from "#test/support/dial.ts";
 import { enrol, type AgentIdentity } from "#test/support/enrol.ts";
 import { helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
-/** Longer than a dead replica is believed in, on a busy machine. */
+/** Longer than a dead replica counts as alive, on a busy machine. */
 const SECONDS = { timeout: 15_000, interval: 50 };
 /** The same for calls that count against a key. */
 const SLOWLY = { ...SECONDS, interval: 500 };
@@ -21,7 +21,7 @@ let two: TestControlPlane;
 let proxy: TcpProxy;
 let key: string;
 let agents: ScriptedAgent[] = [];
-/** One enrolled agent of each region a test has used. */
+/** One enrolled agent for each region that a test has used. */
 const identities = new Map<string, AgentIdentity>();
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const agent of agents) agent.cut();
   agents = [];
   const online = async () =>
-    [...(await regionsOf(one)), ...(await regionsOf(two))].filter((region) => region.online > 0);
+    [...(await listRegions(one)), ...(await listRegions(two))].filter((region) => region.online > 0);
   await vi.waitUntil(async () => (await online()).length === 0, SLOWLY);
 });
 
@@ -55,13 +55,13 @@ interface Probe {
   readonly replicas: readonly string[];
 }
 
-/** The operator's list, less the time of the last word, which may move between two calls. */
-async function probesOf(plane: TestControlPlane, query = ""): Promise<readonly Probe[]> {
+/** Returns the operator's list without the time of the last message, which may change between two calls. */
+async function listProbes(plane: TestControlPlane, query = ""): Promise<readonly Probe[]> {
   const { body } = await plane.operate("GET", `/api/admin/probes${query}`);
   return (body.data as Probe[]).map((row) => ({ ...row, last_seen_at: "some time" }));
 }
 
-async function regionsOf(
+async function listRegions(
   plane: TestControlPlane,
   withKey = key,
 ): Promise<readonly { region: string; online: number }[]> {
@@ -74,10 +74,10 @@ async function identityIn(region: string): Promise<AgentIdentity> {
   return identity;
 }
 
-/** The id of the agent enrolled in a region. */
+/** Returns the id of the agent enrolled in a region. */
 const idIn = (region: string): string => identities.get(region)?.agentId ?? "";
 
-/** Attaches the region's agent, which beats until its stream ends. */
+/** Attaches the region's agent, which sends heartbeats until its stream ends. */
 async function attach(plane: TestControlPlane, region: string): Promise<ScriptedAgent> {
   const own = await identityIn(region);
   const hello = helloOf(region, { agentId: own.agentId, capabilities: ["icmp4"] });
@@ -89,8 +89,8 @@ async function attach(plane: TestControlPlane, region: string): Promise<Scripted
   return agent;
 }
 
-/** The replicas an agent was last told of, by their addresses. */
-function toldReplicas(messages: readonly HubMessage[]): readonly string[] {
+/** Returns the addresses of the replicas in the hub's last list to an agent. */
+function listedReplicas(messages: readonly HubMessage[]): readonly string[] {
   const lists = messages.flatMap(({ body }) =>
     body?.$case === "welcome" ? [body.value.replicas] : body?.$case === "replicas" ? [body.value] : [],
   );
@@ -98,21 +98,21 @@ function toldReplicas(messages: readonly HubMessage[]): readonly string[] {
 }
 
 describe("two replicas on one database", () => {
-  it("list the same probes, whoever is asked and wherever they are attached", async () => {
+  it("list the same probes, whichever is asked and wherever they are attached", async () => {
     await attach(one, "eu-west");
     await attach(one, "us-east");
     await attach(two, "us-east");
     await identityIn("ap-south");
     const statuses = async (plane: TestControlPlane) =>
-      (await probesOf(plane)).map(({ region, status, replicas }) => `${region} ${status} ${replicas.length}`);
+      (await listProbes(plane)).map(({ region, status, replicas }) => `${region} ${status} ${replicas.length}`);
     const expected = ["ap-south offline 0", "eu-west online 1", "us-east online 2"];
     await expect.poll(() => statuses(one), SECONDS).toEqual(expected);
     await expect.poll(() => statuses(two), SECONDS).toEqual(expected);
-    expect(await probesOf(one)).toEqual(await probesOf(two));
-    expect(await probesOf(two, "?status=offline")).toMatchObject([{ id: idIn("ap-south") }]);
+    expect(await listProbes(one)).toEqual(await listProbes(two));
+    expect(await listProbes(two, "?status=offline")).toMatchObject([{ id: idIn("ap-south") }]);
     for (const plane of [one, two]) {
       await expect
-        .poll(() => regionsOf(plane), SLOWLY)
+        .poll(() => listRegions(plane), SLOWLY)
         .toMatchObject([
           { region: "ap-south", online: 0, capabilities: [] },
           { region: "eu-west", online: 1, capabilities: ["icmp4"] },
@@ -121,7 +121,7 @@ describe("two replicas on one database", () => {
     }
   });
 
-  it("answer one probe by its id, and 404 where there is none", async () => {
+  it("return one probe by its id, and 404 if there is none", async () => {
     await attach(one, "eu-west");
     const { body } = await two.operate("GET", `/api/admin/probes?id=${idIn("eu-west")}`);
     expect(body.data).toMatchObject({ id: idIn("eu-west"), region: "eu-west", account_id: null });
@@ -129,10 +129,10 @@ describe("two replicas on one database", () => {
     expect([none.status, none.body.error]).toMatchObject([404, { code: "not_found" }]);
   });
 
-  it("tell Prometheus its targets, as it wants them", async () => {
+  it("return Prometheus its targets in the format that it requires", async () => {
     await attach(one, "eu-west");
     const { headers, text } = await two.operate("GET", "/api/admin/sd/probes");
-    // Prometheus takes no other (discovery/http, matchContentType).
+    // Prometheus accepts no other (discovery/http, matchContentType).
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
     const groups = JSON.parse(text) as { targets: string[]; labels: Record<string, string> }[];
     expect(groups.map(({ labels }) => labels["__meta_vantage_region"])).toEqual(["ap-south", "eu-west", "us-east"]);
@@ -152,11 +152,11 @@ describe("two replicas on one database", () => {
     });
   });
 
-  it("show what the operator has decided of a probe", async () => {
+  it("return the operator's decisions about a probe", async () => {
     const [disabled, revoked] = [await enrol(one, "ap-east"), await enrol(one, "ap-east")];
     await one.operate("PUT", `/api/admin/probes?id=${disabled.agentId}`, { enabled: false });
     await one.operate("DELETE", `/api/admin/probes?id=${revoked.agentId}`);
-    const shown = (await probesOf(two)).filter(({ region }) => region === "ap-east");
+    const shown = (await listProbes(two)).filter(({ region }) => region === "ap-east");
     expect(new Map(shown.map(({ id, status }) => [id, status]))).toEqual(
       new Map([
         [disabled.agentId, "disabled"],
@@ -168,22 +168,22 @@ describe("two replicas on one database", () => {
     expect(text).not.toContain(revoked.agentId);
   });
 
-  it("show a private probe to its account alone", async () => {
+  it("show a private probe only to its account", async () => {
     const stranger = await two.createKey();
     const { body } = await one.operate("POST", "/api/admin/keys", { plan: "pro" });
     const own = body.data as { key: string; account_id: number };
     const { agentId } = await enrol(one, "home", { account_id: own.account_id });
-    const names = async (withKey: string) => (await regionsOf(two, withKey)).map(({ region }) => region);
+    const names = async (withKey: string) => (await listRegions(two, withKey)).map(({ region }) => region);
     await vi.waitUntil(async () => (await names(own.key)).includes("home"), SLOWLY);
     expect(await names(stranger)).not.toContain("home");
     const shown = await one.operate("GET", `/api/admin/probes?id=${agentId}`);
     expect(shown.body.data).toMatchObject({ account_id: own.account_id, status: "offline", last_seen_at: null });
   });
 
-  it("send a caller on whose agent is attached to the other one", async () => {
+  it("redirect a caller whose agent is attached to the other one", async () => {
     await attach(one, "eu-west");
     await expect
-      .poll(() => regionsOf(two), SLOWLY)
+      .poll(() => listRegions(two), SLOWLY)
       .toContainEqual(expect.objectContaining({ region: "eu-west", online: 1 }));
     const { status, body } = await two.call("/api/v4/dns?domain=example.com&locations=eu-west", { key });
     expect([status, body.error]).toMatchObject([503, { code: "probe_unavailable", retry_after_seconds: 1 }]);
@@ -192,22 +192,22 @@ describe("two replicas on one database", () => {
     expect(nobody.body.error).not.toHaveProperty("retry_after_seconds");
   });
 
-  it("name each other to the agents, and a third one as long as it lives", async () => {
+  it("list each other to the agents, and a third one while it lives", async () => {
     const agent = await attach(two, "eu-west");
-    expect(toldReplicas(agent.messages)).toEqual(["", "one.example:50051"]);
+    expect(listedReplicas(agent.messages)).toEqual(["", "one.example:50051"]);
     const third = await startControlPlane({
       databaseUrl: one.databaseUrl,
       config: { grpcAdvertise: "three.example:50051" },
     });
     await expect
-      .poll(() => toldReplicas(agent.messages), SECONDS)
+      .poll(() => listedReplicas(agent.messages), SECONDS)
       .toEqual(["", "one.example:50051", "three.example:50051"]);
     await third.stop();
-    await expect.poll(() => toldReplicas(agent.messages), SECONDS).toEqual(["", "one.example:50051"]);
+    await expect.poll(() => listedReplicas(agent.messages), SECONDS).toEqual(["", "one.example:50051"]);
   });
 
-  it("say that one of them advertises no address, in /readyz and in both logs", async () => {
-    // Without an agent a replica is not ready for its first 30 s.
+  it("report that one of them advertises no address, in /readyz and in both logs", async () => {
+    // Without an agent, a replica is not ready for its first 30 s.
     await attach(one, "eu-west");
     await attach(two, "eu-west");
     for (const plane of [one, two]) {
@@ -220,20 +220,20 @@ describe("two replicas on one database", () => {
     }
   }, 60_000);
 
-  it("miss a replica that is gone without a word, and its agents with it", async () => {
-    const held = async () => (await probesOf(one, "?status=online")).flatMap((probe) => probe.replicas);
+  it("notice a replica that disappears without notice, and its agents", async () => {
+    const held = async () => (await listProbes(one, "?status=online")).flatMap((probe) => probe.replicas);
     await attach(two, "eu-west");
     await expect.poll(held, SECONDS).toHaveLength(1);
     await proxy.cut();
     await expect.poll(held, SECONDS).toEqual([]);
     await expect
-      .poll(() => regionsOf(one), SLOWLY)
+      .poll(() => listRegions(one), SLOWLY)
       .toContainEqual(expect.objectContaining({ region: "eu-west", online: 0 }));
-    // It was cut off, not dead: its agent is still there, and it enters both again.
+    // It was only disconnected: its agent is still there, and it registers both again.
     await proxy.restore();
     await expect.poll(held, SECONDS).toHaveLength(1);
     await expect
-      .poll(() => regionsOf(one), SLOWLY)
+      .poll(() => listRegions(one), SLOWLY)
       .toContainEqual(expect.objectContaining({ region: "eu-west", online: 1 }));
   }, 60_000);
 });

@@ -28,7 +28,7 @@ interface Target {
   readonly labels: Record<string, string>;
 }
 
-/** What Prometheus makes of our answer: the labels of each target before and after relabelling. */
+/** Returns what Prometheus reads from our answer: the labels of each target before and after relabelling. */
 async function discover(token: string): Promise<Target[]> {
   const config = `
 scrape_configs:
@@ -47,7 +47,7 @@ scrape_configs:
   return JSON.parse(stdout) as Target[];
 }
 
-it.skipIf(!hasPromtool)("Prometheus takes the answer and makes a target of each region", async () => {
+it.skipIf(!hasPromtool)("Prometheus accepts the answer and creates a target for each region", async () => {
   const found = await discover(plane.app.adminToken);
   expect(found.map(({ discoveredLabels }) => discoveredLabels["__meta_vantage_status"])).toEqual([
     "offline",

@@ -26,7 +26,7 @@ afterEach(() => {
 
 afterAll(() => plane.stop());
 
-/** An agent that answers every job with this. */
+/** Attaches an agent that returns this for every job. */
 async function attach(region: string, outcome = portsOutcome(), to = plane): Promise<void> {
   const agent = await attachScripted(to, helloOf(region));
   agents.push(agent);
@@ -42,7 +42,7 @@ async function attach(region: string, outcome = portsOutcome(), to = plane): Pro
 const json = { headers: { accept: "application/json" } };
 
 describe("share=1 on a tool call", () => {
-  it("keeps the answer under an id that nobody can guess, and leaves the answer as it is", async () => {
+  it("stores the answer under an id that cannot be guessed, and does not change the answer", async () => {
     await attach("eu-a");
     const plain = await plane.call(`${CALL}&locations=eu-a`, { key });
     const shared = await plane.call(`${CALL}&locations=eu-a&share=1`, { key });
@@ -70,7 +70,7 @@ describe("share=1 on a tool call", () => {
     expect((await plane.call(`${CALL}&share=maybe`, { key })).body.error["field"]).toBe("share");
   });
 
-  it("keeps a failure too, and nothing where nothing was measured", async () => {
+  it("stores a failure too, and nothing if nothing was measured", async () => {
     const failure = { status: "failed", stage: "dns", source: "target", reason: "nxdomain", message: "No such name." };
     await attach("eu-a", failure as never);
     const failed = await plane.call(`${CALL}&share=1`, { key });
@@ -85,7 +85,7 @@ describe("share=1 on a tool call", () => {
 });
 
 describe("the page of a shared answer", () => {
-  it("is complete without script, and escapes what a target says", async () => {
+  it("is complete without scripts, and escapes text from the target", async () => {
     await attach("eu-a", portsOutcome(HOSTILE, HOSTILE));
     const { body } = await plane.call(`${CALL}&share=1`, { key });
     const page = await plane.call(`/s/${String(body.meta["share_id"])}`);
@@ -100,7 +100,7 @@ describe("the page of a shared answer", () => {
     expect(page.text).not.toMatch(/<script|<img|onerror=alert\(2\)>/);
   });
 
-  it("shows no account, no key, no probe's id and no free text of the caller's", async () => {
+  it("has no account, no key, no probe's id and no free text of the caller", async () => {
     await attach("eu-a");
     const id = await createMeasurement(plane, key, {
       tool: "check",
@@ -117,7 +117,7 @@ describe("the page of a shared answer", () => {
     expect(Object.keys(shown[1]?.body.data["params"] ?? {})).toEqual(["url", "method", "follow", "timeout"]);
   });
 
-  it("answers an unknown id in the form that was asked for", async () => {
+  it("answers an unknown id in the requested format", async () => {
     const page = await plane.call("/s/nothing-of-this-name");
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     const { status, body } = await plane.call("/s/nothing-of-this-name", json);
@@ -125,8 +125,8 @@ describe("the page of a shared answer", () => {
   });
 });
 
-describe("time and number", () => {
-  it("is gone after the retention, from the page, the poll and the list at once", async () => {
+describe("retention and limits", () => {
+  it("it is removed after the retention, from the page, the poll and the list at the same time", async () => {
     const clock = createManualClock(new Date());
     const other = await startControlPlane({ overrides: { clock } });
     const theirs = await other.createKey();
@@ -144,7 +144,7 @@ describe("time and number", () => {
     await other.stop();
   });
 
-  it("is limited to 60 a minute for a client address", async () => {
+  it("its creation is limited to 60 a minute for each client address", async () => {
     const clock = createManualClock(new Date());
     const other = await startControlPlane({ overrides: { clock } });
     const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await other.call("/s/x")).status));
@@ -156,7 +156,7 @@ describe("time and number", () => {
   });
 });
 
-it("the scrape tells measurements and queues", async () => {
+it("the metrics have measurements and queues", async () => {
   await attach("eu-a");
   const id = await createMeasurement(plane, key, portsOf("eu-a"));
   await expect.poll(async () => (await pollMeasurement(plane, key, id)).status, { timeout: 10_000 }).toBe("completed");

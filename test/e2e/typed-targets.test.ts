@@ -43,7 +43,7 @@ function fail(name: string): never {
 
 describe("a host without a scheme is read as https", () => {
   it.each(["http-status", "redirects", "resolve-url", "url-expand", "robots"])(
-    "by %s, through every surface, and shown as it was submitted",
+    "by %s, on every surface, and returned as it was submitted",
     async (name) => {
       const contract = contractOf(name);
       const { param = "", echo = param } = contract.target ?? {};
@@ -73,7 +73,7 @@ describe("a host without a scheme is read as https", () => {
       .toMatchObject({ status: "completed", params: { url: typed }, data: { locations: [{ data: { url: typed } }] } });
   });
 
-  it("in a scrape, where a bare host means http as it does for blackbox_exporter", async () => {
+  it("in a scrape, where a host alone means http as for blackbox_exporter", async () => {
     const plain = await startHttpServer();
     const bare = await plane.call(`/api/v4/probe?module=http_2xx&target=127.0.0.1:${plain.port}/status/204`, { key });
     await plain.close();
@@ -98,7 +98,7 @@ describe("a host without a scheme is read as https", () => {
   });
 });
 
-it("one answer of the open tier serves every spelling, and shows each its own", async () => {
+it("in the open tier, where one cached answer serves every spelling and has the caller's own", async () => {
   const spellings = [`localhost:${site.port}/status/206`, `LOCALHOST:${site.port}/status/206`];
   spellings.push(`https://${spellings[0]}`, ...spellings);
   const before = site.requests.length;
@@ -112,7 +112,7 @@ it("one answer of the open tier serves every spelling, and shows each its own", 
   expect(site.requests.length).toBe(before + 1);
 });
 
-it("a cached result is shown as its caller wrote the URL", async () => {
+it("in a cached result, which has the URL as its caller wrote it", async () => {
   const first = await plane.call(`/api/v4/health?url=${typed}`, { key });
   expect(first.body).toMatchObject({ data: { url: typed }, meta: { cached: false } });
   const spelling = `https://localhost:${site.port}/status/204`;

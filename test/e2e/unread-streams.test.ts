@@ -5,7 +5,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { keepAlive, progressOf, portsOutcome } from "#test/support/measurements.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
-/** Together they send more progress than the kernel holds of a connection. */
+/** Together they send more progress than the kernel buffers for a connection. */
 const AGENTS = 12;
 const PROGRESS = { text: "x".repeat(1_000) };
 
@@ -34,7 +34,7 @@ async function dropped(reason: string): Promise<number> {
 }
 
 describe("a caller that opens an event stream and does not read it", () => {
-  it("gets a reason at the end of what it had taken, and its checks are cancelled", async () => {
+  it("gets a reason at the end of what it has read, and its checks are cancelled", async () => {
     const { hostname, port } = new URL(plane.url);
     const caller = connect(Number(port), hostname);
     let text = "";
@@ -58,7 +58,7 @@ describe("a caller that opens an event stream and does not read it", () => {
   });
 });
 
-describe("an agent that sends more than a job may have", () => {
+describe("an agent that sends more than a job is allowed to", () => {
   it("has the excess dropped, and its result counts", async () => {
     const agent = await attachScripted(plane, helloOf("chatty"));
     keepAlive(agent);
@@ -79,7 +79,7 @@ describe("an agent that sends more than a job may have", () => {
     agent.cut();
   });
 
-  it("does no harm with JSON nested so deeply that it cannot be written out", async () => {
+  it("does no harm with JSON that is nested too deeply to be serialized", async () => {
     const agent = await attachScripted(plane, helloOf("deep"));
     keepAlive(agent);
     const answer = plane.call("/api/v4/ping?host=127.0.0.1&action=ports&ports=80&locations=deep", {
@@ -98,7 +98,7 @@ describe("an agent that sends more than a job may have", () => {
     agent.cut();
   });
 
-  it("loses its stream when it goes on with messages that count for nothing", async () => {
+  it("loses its stream if it continues with messages that are dropped", async () => {
     const agent = await attachScripted(plane, helloOf("flood"));
     const value = { jobId: "none", attempt: 1, kind: "x", data: "{}" };
     for (let n = 0; n < 6_000; n += 1) agent.send({ body: { $case: "progress", value } });

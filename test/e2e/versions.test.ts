@@ -38,7 +38,7 @@ describe("version 3", () => {
     },
   );
 
-  it("takes the key in the query, in a JSON body and in a form", async () => {
+  it("accepts the key in the query, in a JSON body and in a form", async () => {
     const query = await plane.call(`/api/v3/check?url=${web.url}&api_key=${key}`);
     const json = await plane.call("/api/v3/check", { body: { url: web.url, api_key: key } });
     const form = await plane.call("/api/v3/check", {
@@ -50,13 +50,13 @@ describe("version 3", () => {
     expect([v4.status, v4.body.error]).toMatchObject([401, { code: "auth_required" }]);
   });
 
-  it("calls a missing url invalid_url, without api_version in meta", async () => {
+  it("reports a missing url as invalid_url, without api_version in meta", async () => {
     const { status, body } = await plane.call("/api/v3/check", { key });
     expect([status, body.error]).toMatchObject([400, { code: "invalid_url" }]);
     expect(body.meta).not.toHaveProperty("api_version");
   });
 
-  it("ignores what only version 4 knows", async () => {
+  it("ignores parameters that only version 4 has", async () => {
     const { body } = await plane.call(`/api/v3/check?url=${web.url}&locations=atlantis&dry_run=1`, {
       key,
       headers: { accept: "text/event-stream" },
@@ -69,7 +69,7 @@ describe("version 3", () => {
 });
 
 describe("versions 1 and 2 before their date", () => {
-  it("answer in their own shapes and announce their end", async () => {
+  it("answer in their own forms and announce their end", async () => {
     const v1 = await plane.call(`/api/v1/check.php?url=${web.url}`, { key });
     expect(v1.body).toMatchObject({ success: true, code: 200, request_id: expect.any(String) });
     const v2 = await plane.call(`/api/v2/check?url=${web.url}`, { key });
@@ -81,14 +81,14 @@ describe("versions 1 and 2 before their date", () => {
     }
   });
 
-  it("fail in their own shapes", async () => {
+  it("fail in their own forms", async () => {
     expect((await plane.call("/api/v1/check", { key })).body).toEqual({ success: false, error: expect.any(String) });
     expect((await plane.call("/api/v2/check", { key })).body).toMatchObject({ ok: false, error: expect.any(String) });
   });
 });
 
 describe("versions 1 and 2 after their date", () => {
-  it("are gone before anything else is looked at", async () => {
+  it("are refused before anything else is checked", async () => {
     const v1 = await sunk.call("/api/v1/check");
     expect([v1.status, v1.body]).toEqual([410, { success: false, error: expect.stringContaining("/api/v4/") }]);
     const v2 = await sunk.call("/api/v2/anything", { method: "DELETE" });
@@ -99,13 +99,13 @@ describe("versions 1 and 2 after their date", () => {
 });
 
 describe("an ignored parameter", () => {
-  /** Parameter and suggestion of each warning. */
+  /** Returns parameter and suggestion of each warning. */
   function warned(body: { readonly meta: unknown }): readonly (readonly [string, string | null])[] {
     const { warnings = [] } = body.meta as { warnings?: readonly { parameter: string; did_you_mean: string | null }[] };
     return warnings.map((warning) => [warning.parameter, warning.did_you_mean] as const);
   }
 
-  it("of a tool's query is named with the nearest known one, and has no effect", async () => {
+  it("of a tool's query is reported with the nearest known one, and has no effect", async () => {
     const { status, body } = await plane.call(`/api/v4/check?url=${web.url}&time_out=2&location=x&utm_source=a`, {
       key,
     });
@@ -121,7 +121,7 @@ describe("an ignored parameter", () => {
     );
   });
 
-  it("of a JSON body, a form and the query beside them is named too", async () => {
+  it("of a JSON body, a form and their query is reported too", async () => {
     const json = await plane.call("/api/v4/check?metod=GET", { key, body: { url: web.url, folow: 1 } });
     const form = await plane.call("/api/v4/check?dryrun=1", {
       key,
@@ -139,20 +139,20 @@ describe("an ignored parameter", () => {
     ]);
   });
 
-  it("is named where the mistyped name is why the call fails", async () => {
+  it("is reported if the mistyped name is the reason why the call fails", async () => {
     const { status, body } = await plane.call(`/api/v4/check?uri=${web.url}`, { key });
     expect([status, body.error]).toMatchObject([400, { field: "url", reason: "required" }]);
     expect(warned(body)).toEqual([["uri", "url"]]);
   });
 
-  it("is named in the last event of a stream", async () => {
+  it("is reported in the last event of a stream", async () => {
     const headers = { accept: "text/event-stream" };
     const { text } = await plane.call(`/api/v4/check?url=${web.url}&time_out=2`, { key, headers });
     const [, done = "{}"] = /event: done\n(?:id: \d+\n)?data: (.*)\n/.exec(text) ?? [];
     expect(warned(JSON.parse(done) as never)).toEqual([["time_out", "timeout"]]);
   });
 
-  it("of any other v4 route is named: lists, background calls, the operator's", async () => {
+  it("of any other v4 route is reported: lists, background calls, the operator's", async () => {
     const params = { url: web.url, folow: 0 };
     const created = await plane.call("/api/v4/measurements?shar=1", { key, body: { tool: "check", params } });
     expect(created.status).toBe(202);
@@ -169,7 +169,7 @@ describe("an ignored parameter", () => {
     expect(warned((await plane.operate("GET", "/api/admin/keys?pag=2")).body)).toEqual([["pag", "page"]]);
   });
 
-  it("is never one that the call understands", async () => {
+  it("is never one that the call uses", async () => {
     for (const query of ["locations=all", "locations=all&dry_run=1", "share=1&timeout=5&ua=x&follow=0&method=HEAD"]) {
       const { status, body } = await plane.call(`/api/v4/check?url=${web.url}&${query}`, { key });
       expect(status, query).toBe(200);
@@ -179,7 +179,7 @@ describe("an ignored parameter", () => {
     expect(page.body.meta).not.toHaveProperty("warnings");
   });
 
-  it("is not mentioned by versions before 4, nor in the open tier's results", async () => {
+  it("is not reported by versions before 4, nor in the open tier's results", async () => {
     for (const version of ["v3", "v2", "v1"]) {
       const { status, text } = await plane.call(`/api/${version}/check?url=${web.url}&time_out=2&api_key=${key}`);
       expect([status, text.includes("warnings")], version).toEqual([200, false]);
@@ -190,7 +190,7 @@ describe("an ignored parameter", () => {
     expect([open.status, open.text.includes('"warnings"')]).toEqual([200, false]);
   });
 
-  it("is cut where its name is long, and only the first twenty are named", async () => {
+  it("has its name shortened if it is long, and only the first twenty are reported", async () => {
     const names = Array.from({ length: 30 }, (_, index) => `${"n".repeat(150)}${index}=1`).join("&");
     const { body } = await plane.call(`/api/v4/check?url=${web.url}&${names}`, { key });
     expect(warned(body)).toHaveLength(20);

@@ -29,25 +29,25 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it("every job of a calm fleet is answered, by the agent it was given to", async () => {
+it("every job of a fleet without faults is answered by the agent it was given to", async () => {
   await scene.run({ ...LOAD, seconds: CALM_SECONDS });
-  const verdict = scene.judge();
-  expect(verdict.examples).toEqual([]);
-  expect(verdict.rows).toBe(CALM_SECONDS * LOAD.callsPerSecond * LOAD.perCall);
-  expect(verdict.unavailable).toEqual({});
+  const check = scene.checkCalls();
+  expect(check.examples).toEqual([]);
+  expect(check.rows).toBe(CALM_SECONDS * LOAD.callsPerSecond * LOAD.perCall);
+  expect(check.unavailable).toEqual({});
 });
 
-it("each job has one result while agents are killed, cut off, frozen, busy and lying", async () => {
+it("each job has one result while agents are killed, cut off, frozen and busy, and send false results", async () => {
   await scene.run({ ...LOAD, seconds: CHAOS_SECONDS, chaos: CHAOS });
-  const verdict = scene.judge();
-  expect(verdict.examples).toEqual([]);
-  expect(verdict.rows).toBe(CHAOS_SECONDS * LOAD.callsPerSecond * LOAD.perCall);
-  // All that was made to happen did happen, and was taken by the agents next to it.
+  const check = scene.checkCalls();
+  expect(check.examples).toEqual([]);
+  expect(check.rows).toBe(CHAOS_SECONDS * LOAD.callsPerSecond * LOAD.perCall);
+  // All planned faults happened, and the agents affected handled them.
   const { sent } = scene.fleet.notes();
   for (const kind of ["duplicate", "late", "forged"] as const) {
     expect(sent.filter((result) => result.kind === kind).length, kind).toBeGreaterThan(0);
   }
-  expect(verdict.restarted).toBeGreaterThan(0);
-  const without = Object.values(verdict.unavailable).reduce((sum, count) => sum + count, 0);
-  expect(without).toBeLessThan(verdict.restarted);
+  expect(check.restarted).toBeGreaterThan(0);
+  const without = Object.values(check.unavailable).reduce((sum, count) => sum + count, 0);
+  expect(without).toBeLessThan(check.restarted);
 });

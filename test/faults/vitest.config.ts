@@ -2,8 +2,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 
-// What takes a fleet of processes and minutes. One file at a time: each wants both cores for itself.
-// Vitest reads the default export.
+// Tests that need a fleet of processes and minutes. One file at a time, because each needs both cores. Vitest reads the
+// default export.
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),

@@ -9,18 +9,18 @@ import type { ResultKind } from "#test/fleet/records.ts";
 import { clientCredentials, dialProbe } from "#test/support/dial.ts";
 import type { AgentIdentity } from "#test/support/enrol.ts";
 
-/** Longer than the lease and the sweep that ends it: after it, whatever the agent held is another's. */
+/** Longer than the lease and the sweep that ends it, so that the agent's jobs then belong to another agent. */
 const FREEZE_MS = 7_000;
 
 const STARTS_WITHIN_MS = 1_000;
 
-/** Who an agent is. */
-export interface Member {
+/** Identity of an agent. */
+export interface AgentMember {
   readonly identity: AgentIdentity;
   readonly region: string;
 }
 
-/** A job an agent holds. */
+/** A job that an agent runs. */
 interface Held {
   readonly job: Job;
   readonly receivedAt: number;
@@ -28,33 +28,33 @@ interface Held {
 }
 
 /** What the agents of one process share. */
-export interface Surroundings {
+export interface AgentContext {
   readonly port: number;
-  /** Whose names they may reach. */
+  /** Domain that the agents are allowed to reach. */
   readonly domain: string;
   readonly dice: Dice;
   readonly notebook: Notebook;
-  /** A name for one sending, never used again. */
+  /** Returns an identifier for one sending that is never used again. */
   nextSending(): string;
-  /** The hub's first word on a stream. */
+  /** Called for the hub's first message on a stream. */
   onAttached(): void;
-  /** A job that some other agent of the process holds. */
+  /** Returns a job that another agent of the process runs. */
   heldByAnother(than: SimulatedAgent): Job | undefined;
 }
 
-/** An agent that measures nothing and answers everything. */
+/** An agent that measures nothing and answers every job. */
 export interface SimulatedAgent {
   readonly held: ReadonlyMap<string, Held>;
   trouble(what: Trouble): void;
 }
 
-/** Attaches, and again after each loss, until its process ends. */
-export function startAgent({ identity, region }: Member, around: Surroundings): SimulatedAgent {
+/** Attaches, and attaches again after each loss, until its process ends. */
+export function startAgent({ identity, region }: AgentMember, around: AgentContext): SimulatedAgent {
   const { dice, notebook } = around;
   const { agentId } = identity;
   const channel = clientCredentials(identity.caCertificate, identity);
   const held = new Map<string, Held>();
-  /** Jobs that were another's by now, to be answered all the same. */
+  /** Jobs that belong to another agent by now, and are answered anyway. */
   let stale: Held[] = [];
   let frozen = false;
   let away = true;
@@ -70,7 +70,7 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
       if (over) return;
       over = true;
       client.close();
-      // A frozen one does not notice: it comes back when it thaws.
+      // A frozen agent does not notice. It attaches again when it thaws.
       if (!frozen) reconnect();
     };
     dialled.on("data", (message: HubMessage) => hear(message));
@@ -166,7 +166,7 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
     stream?.cancel();
   }
 
-  // Agents that start together are on machines of their own, and none is up at the same moment as another.
+  // Real agents that start together are on different machines, and no two are up at exactly the same moment.
   dialAfter(dice() * STARTS_WITHIN_MS);
   setTimeout(
     () => {
@@ -184,7 +184,7 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
       if (frozen || away) return;
       if (what === "duplicate") duplicates += 1;
       if (what === "decline") declines += 1;
-      // What cancel leads to is what a cut leads to.
+      // A cancelled job has the same effect as a cut stream.
       if (what === "cut") stream?.cancel();
       if (what === "freeze") {
         frozen = true;
@@ -201,7 +201,10 @@ export function startAgent({ identity, region }: Member, around: Surroundings): 
   return agent;
 }
 
-/** Milliseconds a job takes: 5 to 50, and one in fifty so long that it is still run elsewhere when late results arrive. */
+/**
+ * Returns the duration of a job in milliseconds: 5 to 50, and for one in fifty so long that it still runs elsewhere
+ * when late results arrive.
+ */
 function spentOn(dice: Dice): number {
   return dice() < 0.02 ? 300 + dice() * 1_700 : 5 + dice() * 45;
 }

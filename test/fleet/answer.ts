@@ -22,14 +22,14 @@ const TEMPLATE: PingResult = {
   limitations: [],
 };
 
-/** An outcome that the ping contract takes, as JSON; its one limitation is the proof. */
+/** Returns an outcome that the ping contract accepts, as JSON. Its one limitation has the proof. */
 export function outcomeWith(proof: Proof, params: string): string {
   const { host } = JSON.parse(params) as { host: string };
   const data: PingResult = { ...TEMPLATE, host, elapsed_ms: proof.spentMs, limitations: [JSON.stringify(proof)] };
   return JSON.stringify({ status: "ok", data });
 }
 
-/** The proof in the data of a row. */
+/** Returns the proof in the data of a row. */
 export function proofIn(data: unknown): Proof {
   const [text = "null"] = (data as PingResult).limitations;
   return JSON.parse(text) as Proof;

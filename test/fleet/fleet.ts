@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Member } from "#test/fleet/agent.ts";
-import type { Incident } from "#test/fleet/chaos.ts";
+import type { AgentMember } from "#test/fleet/agent.ts";
+import type { Fault } from "#test/fleet/chaos.ts";
 import type { Order, Report } from "#test/fleet/main.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
 import { readNotes, type History } from "#test/fleet/records.ts";
@@ -13,27 +13,30 @@ import type { ControlPlaneProcess } from "#test/support/control-plane-process.ts
 import { callEnroll, fetchAuthority, identityOf, makeJoinToken, makeRequest } from "#test/support/enrol.ts";
 
 const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
-/** The names simulated agents may reach; the operator's own, so that no target budget holds them. */
+/**
+ * Domain that simulated agents are allowed to reach. It is on the operator's allow list, so that no target budget
+ * limits it.
+ */
 export const DOMAIN = "fleet.test";
 const RESPAWN_MS = 1_000;
 const ATTACH_MS = 60_000;
 
-/** How large a fleet is. */
+/** Size of a fleet. */
 export interface FleetSize {
   readonly processes: number;
   readonly agentsEach: number;
   readonly regions: number;
 }
 
-/** Simulated agents over the real wire, in processes of their own. */
+/** Simulated agents over the real protocol, in separate processes. */
 export interface Fleet {
   readonly regions: readonly string[];
   readonly size: FleetSize;
-  /** Makes one thing happen; a killed process is back a second later, its agents the same. */
-  befall(incident: Incident): void;
-  /** CPU time of the processes alive, seconds. */
+  /** Causes one fault. A killed process is back one second later with the same agents. */
+  cause(incident: Fault): void;
+  /** Returns the CPU time of the running processes in seconds. */
   cpuSeconds(): number;
-  /** What all agents, dead ones too, have noted since the beginning. */
+  /** Returns the notes of all agents since the start, including dead ones. */
   notes(): Omit<History, "calls">;
   stop(): Promise<void>;
 }
@@ -48,7 +51,7 @@ export async function startFleet(
   const regions = Array.from({ length: size.regions }, (_, index) => `r${String(index + 1).padStart(2, "0")}`);
   const members = await enrolAll(plane, regions, size.processes * size.agentsEach);
   const children: ChildProcess[] = [];
-  // Real agents start on machines of their own: what a start costs this one is kept small.
+  // Real agents start on other machines, so their start should cost this one little.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "..", "compiled") };
   let lives = 0;
   let isOver = false;
@@ -82,16 +85,16 @@ export async function startFleet(
   return {
     regions,
     size,
-    befall({ what, whom }) {
+    cause({ what, target }) {
       if (what === "kill") {
-        const child = children[whom];
+        const child = children[target];
         if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
         child.kill("SIGKILL");
-        setTimeout(() => !isOver && spawn(whom).catch(() => {}), RESPAWN_MS);
+        setTimeout(() => !isOver && spawn(target).catch(() => {}), RESPAWN_MS);
         return;
       }
-      const child = children[Math.floor(whom / size.agentsEach)];
-      const order: Order = { order: "trouble", whom: whom % size.agentsEach, what };
+      const child = children[Math.floor(target / size.agentsEach)];
+      const order: Order = { order: "trouble", target: target % size.agentsEach, what };
       if (child?.connected === true) child.send(order, () => {});
     },
     cpuSeconds: () => children.reduce((sum, { pid = 0 }) => sum + readCpuSeconds(pid), 0),
@@ -113,12 +116,12 @@ export async function startFleet(
   };
 }
 
-async function enrolAll(plane: ControlPlaneProcess, regions: readonly string[], count: number): Promise<Member[]> {
+async function enrolAll(plane: ControlPlaneProcess, regions: readonly string[], count: number): Promise<AgentMember[]> {
   const tokens = await Promise.all(
     regions.map((region) => makeJoinToken(plane, { region, ttl_seconds: 3_600, reusable: true })),
   );
   const authority = await fetchAuthority(plane.grpcPort, tokens[0] ?? "");
-  const members: Member[] = [];
+  const members: AgentMember[] = [];
   for (let index = 0; index < count; index += 1) {
     const token = tokens[index % regions.length] ?? "";
     const request = await makeRequest();

@@ -30,7 +30,7 @@ const FIRST = seen("j1", 1, "a1");
 const RESULT = sent(FIRST);
 const GOOD: History = { calls: [call(rowBy(RESULT))], seen: [FIRST], sent: [RESULT] };
 
-/** The complaints about a history, without what they are about. */
+/** Returns the complaints about a history, without their subjects. */
 function complaints(over: Partial<History>): string[] {
   const { violations, examples } = checkHistory({ ...GOOD, ...over });
   expect(examples).toHaveLength(violations);
@@ -38,7 +38,7 @@ function complaints(over: Partial<History>): string[] {
 }
 
 describe("the history checker", () => {
-  it("finds nothing in a history where nothing is wrong", () => {
+  it("finds nothing in a correct history", () => {
     expect(checkHistory(GOOD)).toEqual({
       rows: 1,
       unavailable: {},
@@ -50,7 +50,7 @@ describe("the history checker", () => {
     });
   });
 
-  it("keeps the time of jobs that were given out again apart", () => {
+  it("separates the time of jobs that were dispatched again", () => {
     const again = seen("j1", 2, "a2");
     const declined = [seen("j2", 1, "a1"), seen("j2", 1, "a2")] as const;
     const results = [sent(again), sent(declined[1])] as const;
@@ -59,7 +59,7 @@ describe("the history checker", () => {
     expect(checkHistory(history)).toMatchObject({ untouched: [], moved: [500, 5], restarted: 1, violations: 0 });
   });
 
-  it("counts rows without an agent by their code, and takes no other failure", () => {
+  it("counts rows without an agent by their code, and accepts no other failure", () => {
     const failed = (failure: string) => rowBy(RESULT, { proof: null, failure });
     const calls = [call(failed("probe_unavailable probe_lost")), call(failed("request_failed timeout"))];
     const verdict = checkHistory({ ...GOOD, calls });
@@ -68,7 +68,7 @@ describe("the history checker", () => {
     expect(verdict.examples[0]).toMatch(/^failed though agents do not fail: .*request_failed timeout/);
   });
 
-  it("takes a row that two agents were lost with, once for each job that two agents received", () => {
+  it("accepts a row whose two agents were lost, once for each job that two agents received", () => {
     const lost = rowBy(sent(seen("j2", 2, "a2")), { proof: null, failure: "request_failed probes_lost", region: "r2" });
     const twice = [seen("j2", 1, "a1"), seen("j2", 2, "a2")];
     const calls = [call(rowBy(RESULT)), call(lost)];
@@ -83,7 +83,7 @@ describe("the history checker", () => {
     ).toEqual(wrong);
   });
 
-  it("misses no call and no row", () => {
+  it("requires every call and every row", () => {
     expect(complaints({ calls: [{ asked: ["r1"], status: null, rows: [] }] })).toEqual(["a call without an answer"]);
     expect(complaints({ calls: [{ asked: ["r1"], status: 503, rows: [] }] })).toEqual(["a call that was refused"]);
     const row = rowBy(RESULT);
@@ -94,26 +94,26 @@ describe("the history checker", () => {
     expect(complaints({ calls: [{ asked: ["r1"], status: 200, rows: [row, failed] }] })).toEqual(wrong);
   });
 
-  it("sees one job in two rows", () => {
+  it("detects one job in two rows", () => {
     expect(complaints({ calls: [call(rowBy(RESULT)), call(rowBy(RESULT))] })).toEqual(["one job answered two rows"]);
   });
 
-  it.each(["duplicate", "late", "forged"] as const)("sees a %s result in an answer", (kind) => {
+  it.each(["duplicate", "late", "forged"] as const)("detects a %s result in an answer", (kind) => {
     expect(complaints({ sent: [sent(FIRST, kind)] })).toEqual([`a ${kind} result answered`]);
   });
 
-  it("sees an earlier attempt answered after a later one was given out", () => {
+  it("detects an earlier attempt that is answered after a later one was dispatched", () => {
     expect(complaints({ seen: [FIRST, seen("j1", 2, "a2")] })).toEqual(["an earlier attempt answered"]);
   });
 
-  it("sees an agent answer for a job, or an attempt, that it never received", () => {
+  it("detects an answer of an agent for a job, or an attempt, that it never received", () => {
     const never = ["answered by an agent that never received the job"];
     expect(complaints({ seen: [] })).toEqual(never);
     expect(complaints({ seen: [seen("j1", 1, "a2")] })).toEqual(never);
     expect(complaints({ seen: [seen("j1", 2, "a1")] })).toEqual(never);
   });
 
-  it("sees a result that nobody sent, or that was sent for another job, attempt or agent", () => {
+  it("detects a result that no agent sent, or that was sent for another job, attempt or agent", () => {
     expect(complaints({ sent: [] })).toEqual(["a result that nobody sent"]);
     for (const other of [seen("j2", 1, "a1"), seen("j1", 2, "a1"), seen("j1", 1, "a2")]) {
       expect(complaints({ sent: [sent(other, "true", RESULT.sending)] })).toEqual([
@@ -122,7 +122,7 @@ describe("the history checker", () => {
     }
   });
 
-  it("sees a result under another agent's name", () => {
+  it("detects a result under another agent's name", () => {
     expect(complaints({ calls: [call(rowBy(RESULT, { probeId: "a2" }))] })).toEqual([
       "one agent's result under another's name",
     ]);
@@ -130,7 +130,7 @@ describe("the history checker", () => {
 });
 
 describe("the notes of agents", () => {
-  it("are read as they were written, but for a last line that a kill cut off", () => {
+  it("are read as they were written, except for a last line that a kill cut off", () => {
     const text = noteOf(FIRST) + noteOf(RESULT) + noteOf(FIRST).slice(0, 4);
     expect(readNotes(text.replaceAll("of j1", "1-1"))).toEqual({ seen: [FIRST], sent: [sent(FIRST, "true", "1-1")] });
   });

@@ -1,24 +1,24 @@
 import type { CallMade, History, JobSeen, ResultSent, RowAnswered } from "#test/fleet/records.ts";
 
-/** What the checker finds in a history. */
-export interface Verdict {
+/** Result of checking a history. */
+export interface HistoryCheck {
   readonly rows: number;
-  /** Rows without a result, by code and reason: no agent was left, or two were lost with the job, which is no fault. */
+  /** Rows without a result, by code and reason. They are no fault: no agent was left, or two were lost with the job. */
   readonly unavailable: Readonly<Record<string, number>>;
-  /** Milliseconds beyond the agent's own, of the jobs one agent alone ever received. */
+  /** Time in milliseconds beyond the agent's own, for jobs that only one agent received. */
   readonly untouched: readonly number[];
-  /** The same of jobs that were given out again: their agent was lost, or declined. */
+  /** The same for jobs that were dispatched again because their agent was lost or declined. */
   readonly moved: readonly number[];
-  /** Rows that a later attempt than the first answered: the agent before it was lost. */
+  /** Number of rows that a later attempt than the first answered, because the agent before it was lost. */
   readonly restarted: number;
   readonly violations: number;
-  /** The first of them, for people. */
+  /** The first complaints, for people. */
   readonly examples: readonly string[];
 }
 
 const EXAMPLES = 10;
 
-/** How a row fails whose job two agents held when they were lost: it is given to no third. */
+/** Failure of a row whose job two agents had when they were lost. It is given to no third agent. */
 const PROBES_LOST = "request_failed probes_lost";
 
 interface Job {
@@ -30,10 +30,11 @@ interface Job {
 
 /**
  * Holds what callers were answered against what agents received and sent: each row asked for is there once; each result
- * in it was sent as the true one by the agent and for the attempt it names; no job answers twice; the attempt answered is
- * the last one given out; whatever failed, failed for want of an agent, or because two agents were lost with the job.
+ * in it was sent as the true one by the agent and for the attempt it names; no job answers twice; the attempt answered
+ * is the last one given out; whatever failed, failed for want of an agent, or because two agents were lost with the
+ * job.
  */
-export function checkHistory({ calls, seen, sent }: History): Verdict {
+export function checkHistory({ calls, seen, sent }: History): HistoryCheck {
   const jobs = jobsOf(seen);
   const sendings = new Map(sent.map((result) => [result.sending, result]));
   const lostTwice = lostWithTwoAgents(jobs, calls);
@@ -85,7 +86,7 @@ function jobsOf(seen: readonly JobSeen[]): Map<string, Job> {
   return jobs;
 }
 
-/** The agents of each job that at least two received and that no row answers. */
+/** Returns the agents of each job that at least two received and that no row answers. */
 function lostWithTwoAgents(jobs: ReadonlyMap<string, Job>, calls: readonly CallMade[]): Map<string, Set<string>> {
   const answered = new Set(calls.flatMap(({ rows }) => rows.map(({ proof }) => proof?.jobId)));
   const lost = new Map<string, Set<string>>();
@@ -93,7 +94,10 @@ function lostWithTwoAgents(jobs: ReadonlyMap<string, Job>, calls: readonly CallM
   return lost;
 }
 
-/** Takes a job that the row's agent was lost with out of those that two agents were lost with; false where none is. */
+/**
+ * Removes a job that was lost with the row's agent from those that two agents were lost with. Returns false if there is
+ * none.
+ */
 function takeJobOf({ probeId }: RowAnswered, lostTwice: Map<string, ReadonlySet<string>>): boolean {
   for (const [jobId, agents] of lostTwice) if (agents.has(probeId)) return lostTwice.delete(jobId);
   return false;

@@ -5,23 +5,23 @@ import { DOMAIN } from "#test/fleet/fleet.ts";
 import { sample, type Dice } from "#test/fleet/random.ts";
 import type { CallMade, RowAnswered } from "#test/fleet/records.ts";
 
-/** Longer than the deadline of any call, so that one without an answer is the control plane's fault. */
+/** Longer than the deadline of any call, so that a call without an answer is the control plane's fault. */
 const GIVE_UP_MS = 30_000;
 const TICK_MS = 5;
 
-/** Calls to make, each for a ping from several regions. */
+/** Calls to make. Each is a ping from several regions. */
 export interface LoadPlan {
   readonly url: string;
   readonly key: string;
   readonly callsPerSecond: number;
   readonly seconds: number;
-  /** Each call takes so many of them. */
+  /** Number of regions of each call. */
   readonly regions: readonly string[];
   readonly perCall: number;
   readonly dice: Dice;
 }
 
-/** Makes the calls at their own pace, however slow the answers are; resolves when the last one has its answer. */
+/** Makes the calls at their own rate, however slow the answers are. Resolves when the last one has its answer. */
 export async function runCalls(plan: LoadPlan): Promise<CallMade[]> {
   const { callsPerSecond, seconds, dice, regions, perCall } = plan;
   const agent = new Agent({ keepAlive: true });
@@ -38,7 +38,7 @@ export async function runCalls(plan: LoadPlan): Promise<CallMade[]> {
   return made;
 }
 
-/** One call; its deadline is long enough for a silent agent to be noticed and another to be asked. */
+/** Makes one call. Its deadline is long enough to detect a silent agent and to ask another one. */
 async function call(plan: LoadPlan, agent: Agent, number: number, asked: readonly string[]): Promise<CallMade> {
   const query = `host=c${number}.${DOMAIN}&count=10&interval_ms=1000&locations=${asked.join()}`;
   try {
@@ -62,7 +62,7 @@ function fetchText(url: string, key: string, agent: Agent): Promise<{ status: nu
   });
 }
 
-/** The rows of an answer, of which only what the checker needs is kept. */
+/** Parses the rows of an answer and keeps what the checker needs. */
 function rowsIn(text: string): RowAnswered[] {
   const { data } = JSON.parse(text) as { data: { locations: readonly AnsweredRow[] } };
   return data.locations.map((row) => ({

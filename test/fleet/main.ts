@@ -1,26 +1,26 @@
-// A process of many simulated agents, told over IPC whom to be and what trouble to make.
+// Program of a process with many simulated agents. It receives its agents and their faults over IPC.
 import { flushCompileCache } from "node:module";
 import type { Trouble } from "#test/fleet/chaos.ts";
-import { startAgent, type Member, type SimulatedAgent } from "#test/fleet/agent.ts";
+import { startAgent, type AgentMember, type SimulatedAgent } from "#test/fleet/agent.ts";
 import { openNotebook } from "#test/fleet/notebook.ts";
 import { below, createDice } from "#test/fleet/random.ts";
 
-/** What the parent says: first who they are, then troubles, by the agent's number. */
+/** Messages of the parent: first the agents, then faults by the agent's number. */
 export type Order =
   | {
       readonly order: "start";
       readonly port: number;
       readonly domain: string;
-      /** A new file for the notes. */
+      /** Path of a new file for the notes. */
       readonly notes: string;
       readonly seed: number;
-      /** Of this process alone. */
+      /** Used by this process only. */
       readonly name: string;
-      readonly members: readonly Member[];
+      readonly members: readonly AgentMember[];
     }
-  | { readonly order: "trouble"; readonly whom: number; readonly what: Trouble };
+  | { readonly order: "trouble"; readonly target: number; readonly what: Trouble };
 
-/** What the process says: so many of its agents have been welcomed at least once. */
+/** Message of the process: how many of its agents have been welcomed at least once. */
 export interface Report {
   readonly attached: number;
 }
@@ -57,7 +57,7 @@ function start({ port, domain, notes, seed, name, members }: Extract<Order, { or
     });
     agents.push(agent);
   }
-  // A kill would lose it, and the next life would compile everything again.
+  // A kill would lose it, and the next process would compile everything again.
   flushCompileCache();
   process.once("SIGTERM", () => {
     notebook.flush();
@@ -67,7 +67,7 @@ function start({ port, domain, notes, seed, name, members }: Extract<Order, { or
 
 process.on("message", (order: Order) => {
   if (order.order === "start") start(order);
-  else agents[order.whom]?.trouble(order.what);
+  else agents[order.target]?.trouble(order.what);
 });
-// Nobody is left to be simulated for.
+// The parent has ended, so the simulation ends.
 process.once("disconnect", () => process.exit(0));

@@ -1,16 +1,16 @@
 import { openSync, writeSync } from "node:fs";
 import { noteOf, type JobSeen, type ResultSent } from "#test/fleet/records.ts";
 
-/** What the agents of one process note of their doings, in a file that outlives the process. */
+/** Notes of the agents of one process, in a file that outlives the process. */
 export interface Notebook {
-  /** Written with the next result, or by `flush`. */
+  /** Records a received job. Written with the next result, or by `flush`. */
   saw(job: JobSeen): void;
-  /** In the file before it returns: the result must not be sent before. */
+  /** Records a result. It is in the file before this returns, because the result must not be sent before. */
   sends(result: ResultSent): void;
   flush(): void;
 }
 
-/** Begins a notebook. A kill -9 loses what was only seen since the last flush, and nothing that was sent. */
+/** Opens a notebook. A kill -9 loses jobs that were received since the last flush, and no results. */
 export function openNotebook(path: string): Notebook {
   const file = openSync(path, "wx");
   let pending = "";

@@ -1,7 +1,7 @@
-/** A figure from 0 to below 1. */
+/** Returns a number from 0 to below 1. */
 export type Dice = () => number;
 
-/** The same figures for the same seed (mulberry32): what went wrong once can be had again. */
+/** Returns the same numbers for the same seed (mulberry32), so that a failure can be repeated. */
 export function createDice(seed: number): Dice {
   let state = seed >>> 0;
   return () => {
@@ -12,12 +12,12 @@ export function createDice(seed: number): Dice {
   };
 }
 
-/** A whole number from 0 to below `bound`. */
+/** Returns a whole number from 0 to below `bound`. */
 export function below(dice: Dice, bound: number): number {
   return Math.floor(dice() * bound);
 }
 
-/** So many different ones of a list, in random order (Fisher-Yates, no further than needed). */
+/** Returns `count` different items of a list in random order (Fisher-Yates, no further than needed). */
 export function sample<T>(dice: Dice, from: readonly T[], count: number): T[] {
   const left = [...from];
   const taken: T[] = [];

@@ -2,29 +2,29 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { planChaos, type Rates } from "#test/fleet/chaos.ts";
 import { DOMAIN, startFleet, type Fleet, type FleetSize } from "#test/fleet/fleet.ts";
-import { checkHistory, type Verdict } from "#test/fleet/history.ts";
+import { checkHistory, type HistoryCheck } from "#test/fleet/history.ts";
 import { runCalls } from "#test/fleet/load.ts";
 import { createDice } from "#test/fleet/random.ts";
 import type { CallMade } from "#test/fleet/records.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 
-/** Limits high enough to be no limit here. */
+/** Limits high enough to have no effect here. */
 const PLANS = { captain: { requests_per_minute: 1_000_000_000, requests_per_day: 1_000_000_000 } };
 
 /** A control plane with a fleet attached and a key to call it with. */
 export interface Scene {
   readonly plane: ControlPlaneProcess;
   readonly fleet: Fleet;
-  /** Calls at this pace for so long, each to `perCall` regions; with chaos, where rates are given. */
+  /** Makes calls at this rate for this time, each to `perCall` regions, with faults if rates are given. */
   run(load: SceneLoad): Promise<void>;
-  /** The text of one answer, from so many regions. */
+  /** Returns the text of one answer from `perCall` regions. */
   answerTo(perCall: number): Promise<string>;
-  /** The verdict on the calls since the last one, everything still running. */
-  judge(): Verdict;
+  /** Checks the calls since the last check. Everything continues to run. */
+  checkCalls(): HistoryCheck;
   end(): Promise<void>;
 }
 
-/** Calls of a stretch of time. */
+/** Calls during a period. */
 export interface SceneLoad {
   readonly callsPerSecond: number;
   readonly perCall: number;
@@ -32,11 +32,11 @@ export interface SceneLoad {
   readonly chaos?: Rates;
 }
 
-/** What a scene is set up with. */
+/** Options of a scene. */
 export interface SceneOptions {
   readonly databaseUrl: string;
   readonly size: FleetSize;
-  /** An empty folder. */
+  /** Path of an empty folder. */
   readonly folder: string;
   readonly seed: number;
   /** Flags of the control plane's Node. */
@@ -69,7 +69,7 @@ function playIn(plane: ControlPlaneProcess, fleet: Fleet, key: string, seed: num
       const agents = size.processes * size.agentsEach;
       const incidents =
         chaos === undefined ? [] : planChaos(dice, seconds, chaos, { agents, processes: size.processes });
-      const timers = incidents.map((incident) => setTimeout(() => fleet.befall(incident), incident.atMs));
+      const timers = incidents.map((incident) => setTimeout(() => fleet.cause(incident), incident.atMs));
       const made = await runCalls({
         url: plane.url,
         key,
@@ -86,7 +86,7 @@ function playIn(plane: ControlPlaneProcess, fleet: Fleet, key: string, seed: num
       const locations = fleet.regions.slice(0, perCall).join();
       return (await plane.call(`/api/v4/ping?host=once.${DOMAIN}&locations=${locations}`, { key })).text;
     },
-    judge() {
+    checkCalls() {
       const verdict = checkHistory({ calls, ...fleet.notes() });
       calls = [];
       return verdict;

@@ -3,17 +3,17 @@ import type { Topology } from "#test/lab/topology.ts";
 /** IP version. */
 export type Family = 4 | 6;
 
-/** One interface of one node. */
+/** One network interface of one node. */
 export interface Interface {
   readonly node: string;
   /** Device name inside the node's namespace. */
   readonly device: string;
-  /** Primary address by family. */
+  /** Primary address of each family. */
   readonly ip: Readonly<Record<Family, string>>;
   readonly prefixLength: Readonly<Record<Family, number>>;
-  /** The node's PTR name for it, without a final dot. */
+  /** PTR name of the interface, without a final dot. */
   readonly ptr: string;
-  /** Which network it is on: a key of `wans` or `lans`. */
+  /** Network of the interface: a key of `wans` or `lans`. */
   readonly network: { readonly kind: "wan" | "lan"; readonly name: string };
 }
 
@@ -24,8 +24,9 @@ const FIRST_HOST = 10;
 const FIRST_ALIAS = 20;
 
 /**
- * Every interface, by rule: WAN link i (from 1) is 198.18.i.0/30 and 2001:db8:18:i::/64, its `a` end 1 and its `b` end 2;
- * LAN i (from 1) is 198.19.i.0/24 and 2001:db8:19:i::/64 where it names no prefix, its router 1, its hosts 10, 11, ...
+ * Returns every interface. WAN link i (from 1) is 198.18.i.0/30 and 2001:db8:18:i::/64, its `a` end 1 and its `b` end
+ * 2. LAN i (from 1) is 198.19.i.0/24 and 2001:db8:19:i::/64 unless it names a prefix, its router 1, its hosts 10, 11,
+ * ...
  */
 export function interfaces(topology: Topology): readonly Interface[] {
   const wans = Object.entries(topology.wans).flatMap(([name, { a, b }], index) =>
@@ -57,7 +58,7 @@ export function interfaces(topology: Topology): readonly Interface[] {
   return [...wans, ...lans];
 }
 
-/** A further address of a host, with a name of its own. */
+/** An additional address of a host, with a separate name. */
 export interface Alias {
   readonly name: string;
   readonly node: string;
@@ -65,7 +66,7 @@ export interface Alias {
   readonly ptr: string;
 }
 
-/** Every further address, by rule: 20, 21, ... of its host's LAN. */
+/** Returns every additional address: 20, 21, ... of its host's LAN. */
 export function aliases(topology: Topology): readonly Alias[] {
   return Object.entries(topology.lans).flatMap(([lan, { hosts }], index) =>
     hosts
@@ -79,7 +80,10 @@ export function aliases(topology: Topology): readonly Alias[] {
   );
 }
 
-/** The address of a node (a router's first interface) or of a further address's name. Throws on a name unknown. */
+/**
+ * Returns the address of a node (a router's first interface) or of an additional address's name. Throws on an unknown
+ * name.
+ */
 export function addressOf(topology: Topology, name: string, family: Family = 4): string {
   const found =
     interfaces(topology).find(({ node }) => node === name) ?? aliases(topology).find((alias) => alias.name === name);
@@ -87,7 +91,7 @@ export function addressOf(topology: Topology, name: string, family: Family = 4):
   return found.ip[family];
 }
 
-/** The node that carries a name: itself, or the host of a further address. */
+/** Returns the node with a name: the node itself, or the host of an additional address. */
 export function nodeOf(topology: Topology, name: string): string {
   return aliases(topology).find((alias) => alias.name === name)?.node ?? name;
 }

@@ -3,7 +3,7 @@ import type { Service } from "#test/lab/lab.ts";
 import { PLACES } from "#test/lab/services/product.ts";
 import type { Region } from "#test/lab/topology.ts";
 
-/** What one location answered. */
+/** Answer of one location. */
 export interface Answered<T> {
   readonly location: { readonly region: string };
   readonly status: "ok" | "failed";
@@ -16,15 +16,15 @@ export interface Answered<T> {
   };
 }
 
-/** Asks the product of the lab by its API, with a key of its own. */
+/** Calls the lab's product by its API with a separate key. */
 export interface Asker {
-  /** A tool's answer from one region (default eu), whatever it came to. */
+  /** Returns a tool's answer from one region (default: eu), also a failure. */
   ask<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<Answered<T>>;
-  /** Its result; throws where there is none. */
+  /** Returns a tool's result. Throws if there is none. */
   see<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<T>;
 }
 
-/** Makes a key and an asker with it. */
+/** Creates a key and a caller that uses it. */
 export async function createAsker({ plane }: Service): Promise<Asker> {
   const key = await plane.createKey();
   const ask: Asker["ask"] = async <T>(

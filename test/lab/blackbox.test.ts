@@ -10,13 +10,13 @@ import { startExporter, whyNoExporter, type Exporter } from "#test/lab/exporter.
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// Debian's prometheus-blackbox-exporter and GET /api/v4/probe on the same targets in the same minute: what an alert rule
-// reads must be the same, but for durations, which two programs never share.
+// Compares Debian's prometheus-blackbox-exporter and GET /api/v4/probe on the same targets in the same minute.
+// Everything that an alert rule reads must be the same, except durations, which always differ between two programs.
 const missing = whyNoExporter();
 if (missing !== null) console.log(`blackbox.test.ts ${missing}`);
 
 const DURATIONS = /_seconds$|_seconds\{phase|_time_seconds$/;
-/** Both programs ran on the same loaded machine, one through two more processes. */
+/** Both programs ran on the same loaded machine, one of them through two more processes. */
 const NOISE_SECONDS = 0.25;
 
 let plane: TestControlPlane;
@@ -70,13 +70,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Every series by its full name. */
+/** Returns every series by its full name. */
 function series(text: string): Map<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.startsWith("vantage_"));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
 }
 
-/** HELP and TYPE of every family of the exporter. */
+/** Returns HELP and TYPE of every family of the exporter. */
 function families(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("# ") && !line.includes("vantage_"));
 }
@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)("blackbox_exporter and our /probe", () => {
   it.each(CASES)("agree on $what ($module)", async (each) => {
     const { theirs, ours } = await both(each);
     const [expected, got] = [series(theirs), series(ours)];
-    // The same series, labels and all: an alert rule finds what it looks for, and nothing it would trip over.
+    // The same series with the same labels: an alert rule finds what it looks for, and nothing unexpected.
     expect([...got.keys()].toSorted()).toEqual([...expected.keys()].toSorted());
     expect(families(ours)).toEqual(families(theirs));
     for (const [name, value] of expected) {
@@ -143,7 +143,7 @@ describe.skipIf(missing !== null)("blackbox_exporter and our /probe", () => {
     { what: "a closed port", module: "http_2xx", target: () => closed },
     { what: "a bad certificate", module: "http_2xx", target: () => `https://127.0.0.1:${expired.port}/` },
     { what: "TLS on a port without", module: "tls_connect", target: () => new URL(web.url).host },
-  ])("agree on a target that fails, but for its address: $what ($module)", async (each) => {
+  ])("agree on a target that fails, except for its address: $what ($module)", async (each) => {
     const { theirs, ours } = await both(each);
     const [expected, got] = [series(theirs), series(ours)];
     expect([...got.keys()].toSorted()).toEqual([...expected.keys()].toSorted());

@@ -3,22 +3,22 @@ import { randomBytes } from "node:crypto";
 
 /** A chain of network namespaces: probe - router 1 ... router n - target, IPv4 and IPv6, without an uplink. */
 export interface Chain {
-  /** Addresses of the routers as the probe sees them, then the target's. */
+  /** Addresses of the routers as the probe sees them, followed by the target's. */
   readonly hops4: readonly string[];
   readonly hops6: readonly string[];
   /** Name of the first namespace. */
   readonly probe: string;
   /** Names of all namespaces, from the probe to the target. */
   readonly nodes: readonly string[];
-  /** Name of a node's device towards the target. */
+  /** Returns the name of a node's device towards the target. */
   device(node: number): string;
-  /** Runs a command in the namespace of a node: 0 is the probe, the last one the target. */
+  /** Runs a command in the namespace of a node. 0 is the probe, the last one the target. */
   run(node: number, command: string, ...args: readonly string[]): string;
-  /** Deletes the namespaces; their links go with them. */
+  /** Deletes the namespaces, and their links with them. */
   close(): void;
 }
 
-/** Why no chain can be built here, null where it can. */
+/** Returns why no chain can be built here; null if it can. */
 export function whyNoChain(): string | null {
   if (process.getuid?.() !== 0) return "skipped: network namespaces need root";
   try {
@@ -32,8 +32,8 @@ export function whyNoChain(): string | null {
 }
 
 /**
- * Builds a chain with `routers` routers. Link i joins node i and i + 1 as 10.77.i.0/24 and fd77:i::/64, the nearer node
- * being .1. Routers answer about every packet unless `limited`, which leaves Linux's own error limit in force.
+ * Builds a chain with `routers` routers. Link i joins node i and i + 1 as 10.77.i.0/24 and fd77:i::/64; the nearer node
+ * is .1. Routers send an ICMP error for every packet unless `limited`, which keeps Linux's own rate limit of errors.
  */
 export function buildChain(routers: number, options: { readonly limited: boolean }): Chain {
   const tag = randomBytes(3).toString("hex");
@@ -46,7 +46,7 @@ export function buildChain(routers: number, options: { readonly limited: boolean
       try {
         ip("netns", "del", node);
       } catch {
-        // It was never made.
+        // It was never created.
       }
     }
   };
@@ -58,7 +58,7 @@ export function buildChain(routers: number, options: { readonly limited: boolean
     nodes.slice(1).forEach((right, link) => join(ip, nodes[link] ?? "", right, link, tag));
     const last = nodes.length - 1;
     for (let node = 0; node <= last; node += 1) {
-      // Towards the target by the right-hand neighbour, towards the probe by the left-hand one.
+      // Towards the target through the right-hand neighbour, towards the probe through the left-hand one.
       for (let link = 0; link < last; link += 1) {
         if (link > node) route(ip, nodes[node] ?? "", link, node, 2);
         if (link < node - 1) route(ip, nodes[node] ?? "", link, node - 1, 1);

@@ -2,7 +2,7 @@ import { aliases, interfaces, nodeOf } from "#test/lab/addresses.ts";
 import { routes } from "#test/lab/paths.ts";
 import type { Topology } from "#test/lab/topology.ts";
 
-/** Lines of `ip -batch` that make every namespace and every cable of the local networks. Pure. */
+/** Returns lines of `ip -batch` that create every namespace and every cable of the local networks. Pure. */
 export function creationLines(topology: Topology, namespace: (node: string) => string): readonly string[] {
   return [
     ...Object.keys(topology.nodes).map((node) => `netns add ${namespace(node)}`),
@@ -15,7 +15,9 @@ export function creationLines(topology: Topology, namespace: (node: string) => s
   ];
 }
 
-/** A shell script for each node, to be run inside its namespace: kernel settings, addresses, routes, silence. Pure. */
+/**
+ * Returns a shell script for each node, to be run in its namespace: kernel settings, addresses, routes, silence. Pure.
+ */
 export function nodeScripts(topology: Topology): ReadonlyMap<string, string> {
   const [all, named, ways] = [interfaces(topology), aliases(topology), routes(topology)];
   return new Map(
@@ -73,7 +75,7 @@ function script(spec: Spec, batch: readonly string[]): string {
 
 const SILENCE = packetFilter("silence", "output", ["meta l4proto { icmp, icmpv6 } drop"]);
 
-/** A table of nft's with one chain, its rules in order. Pure. */
+/** Returns an nft table with one chain and its rules in order. Pure. */
 export function packetFilter(name: string, hook: "prerouting" | "input" | "output", rules: readonly string[]): string {
   const lines = [`type filter hook ${hook} priority ${hook === "prerouting" ? -300 : 0}`, ...rules];
   return `table inet ${name} {\n  chain only {\n    ${lines.join("\n    ")}\n  }\n}\n`;
@@ -81,7 +83,7 @@ export function packetFilter(name: string, hook: "prerouting" | "input" | "outpu
 
 function settings(spec: Spec): readonly (readonly [path: string, value: number | string])[] {
   return [
-    // No wait for duplicate addresses, no listening for routers: everything is set by hand.
+    // No wait for duplicate addresses and no router discovery, because everything is configured statically.
     ["ipv6/conf/all/accept_dad", 0],
     ["ipv6/conf/default/accept_dad", 0],
     ["ipv6/conf/all/accept_ra", 0],
@@ -92,7 +94,7 @@ function settings(spec: Spec): readonly (readonly [path: string, value: number |
       : ([
           ["ipv4/ip_forward", 1],
           ["ipv6/conf/all/forwarding", 1],
-          // Ports take part in the choice of a path, as in the core of real networks.
+          // Ports are part of the choice of a path, as in the core of real networks.
           ["ipv4/fib_multipath_hash_policy", 1],
           ["ipv6/fib_multipath_hash_policy", 1],
           ["ipv4/icmp_errors_use_inbound_ifaddr", 1],

@@ -1,8 +1,8 @@
 import type { Network } from "#test/lab/driver.ts";
 
-/** What `curl` came to. */
+/** Result of `curl`. */
 export interface Curled {
-  /** Its exit status (curl(1), EXIT CODES); 0: all went well. */
+  /** Exit status (curl(1), EXIT CODES); 0 is success. */
   readonly exit: number | null;
   readonly code: number;
   readonly redirects: number;
@@ -11,17 +11,20 @@ export interface Curled {
   readonly httpVersion: string;
   readonly ip: string;
   readonly port: number;
-  /** Body octets that came over the wire. */
+  /** Number of body octets received. */
   readonly size: number;
-  /** Where the last answer leads, absolute; null for nowhere or where it was followed. */
+  /** Absolute target of the last answer's redirect; null if there is none or if it was followed. */
   readonly redirectUrl: string | null;
-  /** Fields of the last answer's head in wire order, as sent. */
+  /** Header fields of the last answer in wire order, as sent. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Statuses of every head that came, 1xx among them. */
+  /** Status codes of every header received, including 1xx. */
   readonly codes: readonly number[];
 }
 
-/** Fetches over IPv4, by default without following redirects, a connection per request. Decodes and keeps nothing. */
+/**
+ * Fetches over IPv4, by default without following redirects and with one connection for each request. Does not decode,
+ * and does not keep the body.
+ */
 export async function curl(
   network: Network,
   node: string,
@@ -33,7 +36,7 @@ export async function curl(
   const { code, stdout } = await network.run(node, [...line, "-H", "Connection: close", ...options, url], 20_000);
   const cut = stdout.lastIndexOf("\n");
   const told = JSON.parse(stdout.slice(cut + 1)) as Record<string, string | number | null>;
-  // Trailers come as a block of their own.
+  // Trailers are a separate block.
   const blocks = stdout
     .slice(0, cut)
     .split("\r\n\r\n")

@@ -18,10 +18,10 @@ if (why !== null) console.warn(why);
 type Dns = ResultOf<typeof dnsContract>;
 type Propagation = ResultOf<typeof propagationContract>;
 
-/** All that the dns tool asks for. */
+/** All types that the dns tool queries. */
 const TYPES = ["A", "AAAA", "MX", "NS", "TXT", "CNAME", "SOA"] as const;
 
-/** A name of every zone of the lab that anybody serves, and delv's verdict on its address. */
+/** A name of every zone of the lab that has a server, and delv's result for its address. */
 const NAMES: readonly (readonly [name: string, verdict: DelvVerdict])[] = [
   ["signed.test", "secure"],
   ["www.signed.test", "secure"],
@@ -45,7 +45,7 @@ const NAMES: readonly (readonly [name: string, verdict: DelvVerdict])[] = [
   ["www.expired.test", "bogus"],
 ];
 
-/** Types that the propagation tool asks for beside those. */
+/** Types that the propagation tool queries in addition. */
 const OTHERS = [
   ["TLSA", `_25._tcp.${DANE_EXCHANGER}`],
   ["HTTPS", "h3.tls.test"],
@@ -59,7 +59,7 @@ const OTHERS = [
 
 const PLAIN_PORT = 5300;
 
-describe.skipIf(why !== null)("the dns and propagation tools beside dig and delv, on every zone", () => {
+describe.skipIf(why !== null)("the dns and propagation tools compared with dig and delv, on every zone", () => {
   let lab: Lab;
   let toolbox: Toolbox;
   beforeAll(async () => {
@@ -70,12 +70,12 @@ describe.skipIf(why !== null)("the dns and propagation tools beside dig and delv
   });
   afterAll(() => lab?.close());
 
-  it.each(NAMES)("dns: %s, every type, and that it is %s", async (name, verdict) => {
+  it.each(NAMES)("dns: %s, every type, and the result %s", async (name, verdict) => {
     const { network, names } = lab;
     const ip = resolverOf(network, "eu");
     const anchorFile = names.delvAnchorFile;
     const digs = () => Promise.all(TYPES.map((type) => dig(network, "probe-eu", ip, { name, type })));
-    // The resolver has it from now on: sections of fresh answers may hold more.
+    // The resolver has it in its cache from now on. Sections of fresh answers may have more records.
     await digs();
     const [seen, dug, delved] = await Promise.all([
       toolbox.see<Dns>("dns", { domain: name, dnssec: true }),
@@ -106,7 +106,7 @@ describe.skipIf(why !== null)("the dns and propagation tools beside dig and delv
   it.concurrent.each(OTHERS)("propagation: %s of %s, at the resolver and at the zone's servers", async (type, name) => {
     const { network } = lab;
     const seen = await toolbox.see<Propagation>("propagation", { domain: name, type });
-    // Ours writes keys and digests in one piece.
+    // Our tool writes keys and digests without spaces.
     const dug = await dig(network, "probe-eu", resolverOf(network, "eu"), { name, type }, ["+nosplit"]);
     const own = seen.resolvers.find(({ kind }) => kind === "own");
     const data = dug?.data.map((text) => (type === "PTR" ? text.toLowerCase() : text));

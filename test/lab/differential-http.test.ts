@@ -21,7 +21,7 @@ const HTTPS = "https://web.lab.test";
 const PATIENCE_S = 3;
 const FOLLOW = ["-L", "--max-redirs", "10", "-m", `${PATIENCE_S}`];
 
-/** Where curl and the tools must say the same of everything. */
+/** URLs for which curl and the tools must have the same results. */
 const SAME: readonly string[] = [
   ...["/", "/bytes/100000", "/redirect/3", "/redirect/10", "/redirect/2?code=301", "/redirect/2?code=308"].flatMap(
     (path) => [HTTP + path, HTTPS + path],
@@ -43,11 +43,11 @@ const SAME: readonly string[] = [
   "https://http1-only.tls.test/",
 ];
 
-/** An answer where curl and the tools part, by a rule of ours. */
+/** An answer for which curl and the tools differ because of a rule of ours. */
 interface Parting {
   readonly rule: string;
   readonly url: string;
-  /** Of `curl -L`: exit status and statuses of the last answer. */
+  /** For `curl -L`: exit status and status codes of the last answer. */
   readonly curl: Partial<Curled>;
   readonly check: unknown;
   readonly redirects: unknown;
@@ -155,7 +155,7 @@ const PARTINGS: readonly Parting[] = [
   },
 ];
 
-describe.skipIf(why !== null)("check, redirects and http-status beside curl", () => {
+describe.skipIf(why !== null)("check, redirects and http-status compared with curl", () => {
   let lab: Lab;
   let toolbox: Toolbox;
   beforeAll(async () => {
@@ -249,7 +249,7 @@ describe.skipIf(why !== null)("check, redirects and http-status beside curl", ()
     expect(performance.now() - before).toBeLessThan(PATIENCE_S * 1_000 + 3_000);
   });
 
-  it("a body without end is cut at a limit that the result tells, where curl reads until its time is over", async () => {
+  it("an endless body is cut at a limit that the result reports, while curl reads until its time ends", async () => {
     const url = `${HTTP}/endless-body`;
     const check = await toolbox.see<Check>("check", { url });
     expect(check).toMatchObject({ code: 200, body: { truncated: true, error: null } });
@@ -258,7 +258,10 @@ describe.skipIf(why !== null)("check, redirects and http-status beside curl", ()
   });
 });
 
-/** Header fields but the date, which is that of the request; fields of HTTP/1 that describe the connection stay. */
+/**
+ * Returns the header fields without the date, which is that of the request. HTTP/1 fields that describe the connection
+ * are kept.
+ */
 function undated(headers: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
   return headers.filter(([name]) => name.toLowerCase() !== "date");
 }

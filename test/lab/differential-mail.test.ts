@@ -19,7 +19,7 @@ if (why !== null) console.warn(why);
 
 type Smtp = ResultOf<typeof smtpContract>;
 
-/** A server that speaks TLS in some way, and the verdict of OpenSSL's verification (X509_V_ERR). */
+/** A server with some kind of TLS, and the result of OpenSSL's verification (X509_V_ERR). */
 const SECURED = [
   { target: "good.smtp.test", service: "smtp-good", name: "smtp-good.lab.test", port: 25, code: 0 },
   { target: "mail.test", service: "smtp-good", name: DANE_EXCHANGER, port: 25, code: 0 },
@@ -28,7 +28,7 @@ const SECURED = [
   { target: "expired.smtp.test", service: "smtp-expired", name: "smtp-expired.lab.test", port: 25, code: 10 },
 ] as const;
 
-/** Who is asked for what by WHOIS, in order. */
+/** WHOIS servers and queries, in order. */
 const TRAILS = [
   { host: "referred.io", servers: ["whois-registry", "whois-registrar"] },
   { host: "absent.io", servers: ["whois-registry"] },
@@ -37,7 +37,7 @@ const TRAILS = [
   { host: "AS64511", servers: ["whois-registry"] },
 ] as const;
 
-describe.skipIf(why !== null)("mail and registries, beside the programs that people use by hand", () => {
+describe.skipIf(why !== null)("mail and registry tools compared with command-line programs", () => {
   let lab: Lab;
   let toolbox: Toolbox;
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.skipIf(why !== null)("mail and registries, beside the programs that peo
   });
   afterAll(() => lab?.close());
 
-  /** What dig shows of a name: TXT data as one text each, all else as it is. */
+  /** Returns what dig shows for a name: TXT data as one text each, everything else unchanged. */
   async function dug(name: string, type: string): Promise<readonly string[]> {
     const found = await dig(lab.network, "probe-eu", resolverOf(lab.network, "eu"), { name, type });
     return (found?.data ?? []).map((data) => (type === "TXT" ? data.replaceAll(/"\s+"|^"|"$/g, "") : data));
@@ -98,7 +98,7 @@ describe.skipIf(why !== null)("mail and registries, beside the programs that peo
   });
 
   it.concurrent.each(TRAILS)(
-    "whois and whois(1): what the servers say of $host, to the letter",
+    "whois and whois(1): the replies of the servers for $host, verbatim",
     async ({ host, servers }) => {
       const ours = await toolbox.see<ResultOf<typeof whoisContract>>("whois", { host });
       const texts = await Promise.all(
@@ -146,7 +146,7 @@ describe.skipIf(why !== null)("mail and registries, beside the programs that peo
     expect(ours.weak).toBe(kind === "revoked" ? null : kind === "weak");
   });
 
-  it("email-check and dig: every record it judges by, and the policy as curl gets it", async () => {
+  it("email-check and dig: every record that it uses, and the policy as curl receives it", async () => {
     const ours = await toolbox.see<ResultOf<typeof emailContract>>("email-check", { domain: "mail.test" });
     expect([ours.spf.record]).toEqual(await dug("mail.test", "TXT"));
     expect([ours.dmarc.record]).toEqual(await dug("_dmarc.mail.test", "TXT"));
@@ -159,7 +159,7 @@ describe.skipIf(why !== null)("mail and registries, beside the programs that peo
   });
 });
 
-/** Lines without their ends, empty ones left out. */
+/** Returns the non-empty lines without their ends. */
 function lines(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== "");
 }

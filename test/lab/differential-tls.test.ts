@@ -16,7 +16,7 @@ if (why !== null) console.warn(why);
 
 type Ssl = ResultOf<typeof contract>;
 
-/** Next to the servers: hundreds of connections cost no time there. */
+/** A node close to the servers, so that hundreds of connections take no time. */
 const NEAR = "edge-web";
 const SILENT: ReadonlySet<string> = new Set(["plain-text", "hanging", "reset", "filtered"]);
 const SERVERS = [
@@ -34,7 +34,7 @@ const VERSIONS = [
 const TOO_NEW: ReadonlySet<string> = new Set(["0x11eb", "0x11ec", "0x11ed"]);
 const P256 = "0x0017";
 
-describe.skipIf(why !== null)("the ssl tool beside sslscan, testssl.sh and OpenSSL", () => {
+describe.skipIf(why !== null)("the ssl tool compared with sslscan, testssl.sh and OpenSSL", () => {
   let lab: Lab;
   let toolbox: Toolbox;
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe.skipIf(why !== null)("the ssl tool beside sslscan, testssl.sh and OpenS
   afterAll(() => lab?.close());
 
   const looks = new Map<string, Promise<Ssl>>();
-  /** Each server is looked at once. */
+  /** Checks each server only once. */
   function see(host: string): Promise<Ssl> {
     const look = looks.get(host) ?? toolbox.see<Ssl>("ssl", { host });
     looks.set(host, look);
@@ -101,7 +101,7 @@ describe.skipIf(why !== null)("the ssl tool beside sslscan, testssl.sh and OpenS
 
   it.concurrent.each([
     { variant: "rsa1024", checks: ["-p", "-P"] },
-    // Its own preference test gives up on a server that has nothing but TLS 1.0.
+    // Its own preference test gives up on a server that has only TLS 1.0.
     { variant: "tls10-only", checks: ["-p", "-E"] },
   ])("testssl.sh of $variant: versions, suites and their order", { timeout: 120_000 }, async ({ variant, checks }) => {
     const server = { ip: addressOf(LAB, variant), name: `${variant}.tls.test` };
@@ -133,14 +133,15 @@ const TESTSSL_VERSIONS = [
 ] as const;
 
 /**
- * sslscan counts a suite by a handshake that ends well. Before TLS 1.3 a server that demands a client certificate lets
- * none end so; ours asks for the server's first words alone.
+ * Reports whether sslscan cannot see the suites of a version. It counts a suite if a handshake succeeds. Before TLS
+ * 1.3, no handshake succeeds with a server that requires a client certificate; our tool only needs the server's first
+ * messages.
  */
 function isShut({ handshake_error: error }: Ssl, version: string): boolean {
   return error?.reason === "certificate_required" && version !== "TLSv1.3";
 }
 
-/** Where ours had no time to find out an order, which it says, suites are compared as sets. */
+/** Returns suites in order, or as a set if our tool had no time to determine an order, which it reports. */
 function ordered({ limitations }: Ssl, version: string, suites: readonly string[]): readonly string[] {
   const label = version === "TLSv1" ? "TLS 1.0" : version.replace("TLSv", "TLS ");
   return limitations.includes(`The server's order among its suites of ${label} was not found out.`)
@@ -165,8 +166,9 @@ function groupsOf({ groups }: Ssl, version: string): string[] {
 
 /**
  * What sslscan would have found by our way to ask. Ours are asked for all at once, so that each answer shows the
- * server's choice; sslscan offers one group alone. An ECDSA server before TLS 1.3 must find its certificate's curve among
- * the client's groups (RFC 8422 section 5.1.1): alone, no group but P-256 is accepted, and with it X25519 is as well.
+ * server's choice; sslscan offers one group alone. An ECDSA server before TLS 1.3 must find its certificate's curve
+ * among the client's groups (RFC 8422 section 5.1.1): alone, no group but P-256 is accepted, and with it X25519 is as
+ * well.
  */
 function askedTogether({ certificate }: Ssl, version: string, theirs: readonly string[]): string[] {
   const isBound = certificate.key.type === "EC" && version !== "TLSv1.3" && theirs.includes(P256);

@@ -3,14 +3,14 @@ import type { Network } from "#test/lab/driver.ts";
 
 /** What dig(1) shows of an answer. */
 export interface Dug {
-  /** RCODE by name. */
+  /** Name of the RCODE. */
   readonly status: string;
   readonly flags: Readonly<Record<"aa" | "tc" | "rd" | "ra" | "ad" | "cd", boolean>>;
-  /** Records by section; additional without EDNS. */
+  /** Number of records by section; additional without EDNS. */
   readonly counts: { readonly answer: number; readonly authority: number; readonly additional: number };
-  /** Data of the answer section's records of the type asked for, sorted, in zone-file form. */
+  /** Data of the answer section's records of the requested type, sorted, in zone-file form. */
   readonly data: readonly string[];
-  /** Extended DNS Errors' codes. */
+  /** Codes of the Extended DNS Errors. */
   readonly ede: readonly number[];
   readonly nsid: string | null;
   /** How the answer came in the end: UDP, TCP, TLS or HTTPS. */
@@ -57,7 +57,7 @@ function readDig(text: string, type: string): Dug | null {
 /** The verdict of BIND's delv(1), by its own validation from the lab's trust anchor. */
 export type DelvVerdict = "secure" | "insecure" | "bogus" | "indeterminate";
 
-/** Validates as delv does, on what a resolver passes on unchecked. */
+/** Validates as delv does, with data that a resolver passes on unvalidated. */
 export async function delv(
   network: Network,
   node: string,
@@ -65,7 +65,7 @@ export async function delv(
     readonly ip: string;
     readonly port: number;
     readonly anchorFile: string;
-    /** Zone of the anchor to use, default the root: delv takes one. */
+    /** Zone of the trust anchor. Default: the root. delv accepts only one. */
     readonly anchor?: string;
   },
   { name, type }: { readonly name: string; readonly type: string },
@@ -78,7 +78,7 @@ export async function delv(
   return { text, verdict: verdictOf(text) };
 }
 
-/** delv says of each link of an alias chain what it is worth: the weakest counts, as for the whole of an answer. */
+/** Returns delv's result for the whole answer: that of the weakest link of an alias chain. */
 function verdictOf(text: string): DelvVerdict {
   if (/resolution failed: (broken trust chain|insecurity proof failed|no valid|RRSIG has expired)/.test(text))
     return "bogus";
@@ -86,7 +86,7 @@ function verdictOf(text: string): DelvVerdict {
   return /^; (negative response, )?fully validated/m.test(text) ? "secure" : "indeterminate";
 }
 
-/** A region's resolver by address. */
+/** Returns the address of a region's resolver. */
 export function resolverOf(network: Network, region: string, family: 4 | 6 = 4): string {
   return addressOf(network.topology, `resolver-${region}`, family);
 }

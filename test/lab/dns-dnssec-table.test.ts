@@ -15,7 +15,7 @@ const why = whyNoLab();
 if (why !== null) console.warn(why);
 
 type Result = ResultOf<typeof dns>;
-/** root: the lab's root alone. islands: an operator's anchors for zones below an unsigned delegation beside it. */
+/** root: only the lab's root. islands: additional anchors of an operator for zones below an unsigned delegation. */
 type Anchors = "root" | "islands";
 
 interface Row {
@@ -23,9 +23,9 @@ interface Row {
   readonly name: string;
   readonly type: "A" | "CNAME" | "MX";
   readonly anchors: Anchors;
-  /** Ours, through a resolver that validates and through one that does not. */
+  /** Our result, through a resolver that validates and through one that does not. */
   readonly verdict: DelvVerdict;
-  /** Where another validator says something else, and why. */
+  /** Different results of other validators, and the reason. */
   readonly differs?: { readonly delv?: DelvVerdict; readonly unbound?: DelvVerdict; readonly because: string };
 }
 
@@ -99,7 +99,7 @@ const DNAME_ROWS: readonly Row[] = [
   row("no data by a wildcard that has only a DNAME", `host.x.wild.${DNAME_ZONE}`, "A", "secure"),
 ];
 
-/** What the parent's way to deny changes: names in an opt-out range may be unsigned children. */
+/** Returns rows that depend on how the parent denies existence: names in an opt-out range may be unsigned children. */
 function childRows([kind, parent]: readonly [string, string]): readonly Row[] {
   const by = (what: string): string => `${what}, parent with ${kind}`;
   return [
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [...DNAME_ROWS, ...PLACES.flatMap(childRows), ...PL
 const PLAIN_PORT = 5300;
 const VALIDATING_PORTS: Readonly<Record<Anchors, number>> = { root: 53, islands: 5301 };
 
-describe.skipIf(why !== null)("DNSSEC beside delv and unbound, with the same anchors", () => {
+describe.skipIf(why !== null)("DNSSEC compared with delv and unbound, with the same anchors", () => {
   let lab: Lab;
   const ours = new Map<string, Result>();
 
@@ -169,7 +169,7 @@ describe.skipIf(why !== null)("DNSSEC beside delv and unbound, with the same anc
     return `${each?.anchors} ${each?.name} ${each?.type} ${port}`;
   }
 
-  /** Our verdicts on the rows through a resolver, all in one process of the probe in Europe. */
+  /** Runs the rows through a resolver, all in one process of the probe in Europe, and returns our results. */
   async function lookUp(rows: readonly Row[], anchors: Anchors, port: number): Promise<readonly Result[]> {
     const { network, names } = lab;
     const lookups = rows.map(({ name, type }) => ({ params: { domain: name, types: type, dnssec: true }, input: {} }));
@@ -191,7 +191,9 @@ describe.skipIf(why !== null)("DNSSEC beside delv and unbound, with the same anc
     });
   }
 
-  /** AD means secure, a failure that goes away without checking bogus, an answer without AD insecure. */
+  /**
+   * AD means secure; a failure that disappears with checking disabled means bogus; an answer without AD means insecure.
+   */
   async function unbound({ name, type, anchors }: Row): Promise<DelvVerdict> {
     const { network } = lab;
     const ask = (more: readonly string[]) => {
@@ -207,7 +209,7 @@ describe.skipIf(why !== null)("DNSSEC beside delv and unbound, with the same anc
   it.each(ROWS)("$what: $name $type is $verdict ($anchors)", async (each) => {
     const { network, names } = lab;
     const { name, type, anchors, verdict, differs } = each;
-    // delv takes one anchor: that of the island the name is in, or its alias leads to.
+    // delv accepts one anchor: that of the island that has the name or its alias target.
     const island = anchors === "islands" ? /(?:island|partly|stripped)\.[a-z0-9-]+\.test$/.exec(name)?.[0] : undefined;
     const resolver = {
       ip: resolverOf(network, "eu"),

@@ -1,5 +1,6 @@
-// Runs the dns tool from this process's own namespace, some look-ups at once, and prints their outcomes as an array of
-// JSON. Argument: JSON of a DnsOrder. Roots for encrypted transports come by NODE_EXTRA_CA_CERTS.
+// Program that runs the dns tool in this process's network namespace, several lookups at the same time, and prints
+// their outcomes as a JSON array. Argument: JSON of a DnsOrder. Roots for encrypted transports are in
+// NODE_EXTRA_CA_CERTS.
 import { createEgress } from "#shared/egress.ts";
 import { parseParams } from "#shared/schema.ts";
 import { dns as contract } from "#shared/tools/dns.ts";
@@ -11,7 +12,7 @@ import { jobLimits, netOf } from "#test/support/net.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What to look up. */
+/** The lookups to make. */
 export interface DnsOrder {
   readonly lookups: readonly { readonly params: Given; readonly input: Given }[];
   /** Resolvers of the agent. */

@@ -16,13 +16,13 @@ if (why !== null) console.warn(why);
 type Result = ResultOf<typeof contract>;
 type Verdict = NonNullable<Result["dnssec"]>;
 
-/** A zone of the table: what must be said of a name in it. */
+/** A zone of the table with the expected result for a name in it. */
 interface Row {
   readonly what: string;
   readonly name: string;
   readonly type: "A" | "MX" | "TXT";
   readonly status: string;
-  /** What a resolver without a validator answers; default the same. */
+  /** Status from a resolver without a validator. Default: the same. */
   readonly unvalidated?: string;
   readonly verdict: DelvVerdict;
   readonly denial?: Verdict["denial"];
@@ -141,7 +141,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     readonly dnssec: Verdict;
   }
 
-  /** Records, flags, counts and code beside dig's, the verdict beside delv's: nothing differs. */
+  /** Compares records, flags, counts and code with dig's, and the DNSSEC result with delv's. Nothing may differ. */
   async function compare({ name, type, verdict }: Row, { first }: Checked, port: number): Promise<void> {
     const { network, names } = lab;
     const ip = resolverOf(network, "eu");
@@ -177,7 +177,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     expect(first.ede.map(({ code }) => code)).toEqual(each.ede === undefined ? [] : [each.ede]);
     expect(first.flags.ad).toBe(each.verdict === "secure");
     expect(first.transport).toBe(each.records === MANY_TEXTS ? "tcp" : "udp");
-    // A cached failure has another code: dig, too, must find it fresh.
+    // A cached failure has another code, so it must be fresh for dig too.
     await lab.resolvers.flush(zone);
     await compare(each, checked, 53);
   });
@@ -193,7 +193,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     await compare(each, checked, PLAIN_PORT);
   });
 
-  it("says that the aliases lead in a circle, though the resolver only fails", async () => {
+  it("reports that the aliases form a loop, although the resolver only fails", async () => {
     for (const place of [VALIDATING, PLAIN]) {
       const { data } = await checkFrom("loop-1.unsigned.test", "A", place);
       const circle = "loop-1.unsigned.test, loop-2.unsigned.test, loop-1.unsigned.test";
@@ -201,7 +201,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     }
   });
 
-  it("says that nobody answers for a zone whose servers are dead, in time, and not that they fail", async () => {
+  it("reports that the servers of a zone do not answer, in time, and not that they fail", async () => {
     const { locations } = await check("www.dead.test", "A", [VALIDATING, PLAIN]);
     for (const { data } of locations) {
       expect(data.results[0]).toMatchObject({ status: "TIMEOUT", rtt_ms: null, records: [] });
@@ -212,7 +212,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
   });
 
   it.each(["dns_udp", "dns_tcp"])(
-    "tells a secondary that has fallen behind, each server asked by %s",
+    "detects a secondary with old data if each server is queried by %s",
     async (module) => {
       const serialOf = async (server: string): Promise<number> => {
         const query = new URLSearchParams({ module, target: server, query_name: "stale.test", query_type: "SOA" });
@@ -229,7 +229,7 @@ describe.skipIf(why !== null)("the dns tool on the table of zones", () => {
     },
   );
 
-  it("shows each region the answer meant for it, and that they differ", async () => {
+  it("returns for each region the answer meant for it, and that they differ", async () => {
     const places = REGIONS.map((region) => PLACES[region].region);
     const { summary, locations } = await check("geo.test", "A", places);
     expect(summary.consistent).toBe(false);

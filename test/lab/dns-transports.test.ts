@@ -55,7 +55,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
   });
   afterAll(() => lab?.close());
 
-  /** Runs look-ups at once in the probe of Europe; `servers` are its resolvers. */
+  /** Runs several lookups at the same time in the probe of Europe. `servers` are its resolvers. */
   async function lookUp(lookups: DnsOrder["lookups"], servers: readonly string[] = [ip4]): Promise<readonly Result[]> {
     const { trustAnchorFile } = lab.names;
     const order: DnsOrder = { lookups, servers, allow: LAB_RANGES, trustAnchorFile };
@@ -69,7 +69,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
   }
 
   function ask(name: string, type: string, input: Input): DnsOrder["lookups"][number] {
-    // As GET /api/v4/probe hands the server on.
+    // As GET /api/v4/probe passes the server on.
     const call = MODULES.get(`dns_${input.transport}`)?.call(input.server, { queryName: name, queryType: type });
     if (call === undefined || "reason" in call) throw new Error(`${input.server} cannot be asked`);
     return { params: { domain: name, types: type, dnssec: true }, input: call.input ?? {} };
@@ -84,7 +84,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     { input: { transport: "doh", server: `https://${NAME}/dns-query` }, ip: ip4, options: ["+https"] },
     { input: { transport: "doh", server: `https://[${ip6}]/dns-query` }, ip: ip6, options: ["+https"] },
   ] as const)(
-    "$input.transport to $input.server: the same answer and verdict as dig's",
+    "$input.transport to $input.server: the same answer and result as dig's",
     async ({ input, ip, options }) => {
       const questions = [SIGNED, { name: "many.unsigned.test", type: "TXT" }, { name: "www.bogus.test", type: "A" }];
       const [signed, many, bogus] = await lookUp(questions.map(({ name, type }) => ask(name, type, input)));
@@ -94,7 +94,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
       expect(many?.results[0]?.records).toHaveLength(MANY_TEXTS);
       expect(many?.results[0]?.transport).toBe(input.transport === "udp" ? "tcp" : input.transport);
       expect(bogus?.dnssec).toMatchObject({ status: "bogus", validated_by: "local" });
-      // Fresh or from the resolver's cache.
+      // Fresh, or from the resolver's cache.
       expect([6, 9]).toContain(bogus?.results[0]?.ede[0]?.code);
       expect(signed?.server?.ip).toContain(input.server.includes(NAME) ? "" : ip);
       const [first] = signed?.results ?? [];
@@ -117,7 +117,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     },
   );
 
-  it("takes no answer under a certificate that does not name the resolver, nor asks in the clear instead", async () => {
+  it("rejects an answer under a certificate without the resolver's name, and does not ask in clear text", async () => {
     // The certificate has the name and the IPv6 address.
     const place = { dot: ip4, doh: `https://${ip4}/dns-query` } as const;
     const inputs = (["dot", "doh"] as const).map((transport) => ({ transport, server: place[transport] }));
@@ -126,7 +126,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     }
   });
 
-  it("tells a secondary that has fallen behind: each server asked over IPv6, UDP and TCP, by its own flags", async () => {
+  it("detects a secondary with old data: each server queried over IPv6, UDP and TCP, by its own flags", async () => {
     const servers = Object.entries(STALE_SERIALS);
     for (const transport of ["udp", "tcp"] as const) {
       const inputs = servers.map(([node]) => ({ transport, server: `[${addressOf(LAB, node, 6)}]` }));
@@ -140,7 +140,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     }
   });
 
-  it("says so where a lame server refuses, and where the circle is in its own answer", async () => {
+  it("reports that a lame server refuses, and that its own answer has the loop", async () => {
     const server = addressOf(LAB, "dns-ns1", 6);
     const [lame, loop] = await lookUp([
       ask("www.lame.test", "A", { transport: "udp", server: addressOf(LAB, "dns-lame") }),
@@ -152,7 +152,7 @@ describe.skipIf(why !== null)("the dns tool over every transport", () => {
     expect(loop?.results[0]?.ede).toEqual([{ code: 0, name: "Other Error", text: "max. restarts reached" }]);
   });
 
-  it("reaches its verdicts with IPv6 alone", async () => {
+  it("returns the same results with only IPv6", async () => {
     await lab.network.nft("probe-eu", packetFilter("no_ipv4", "output", ["ip daddr 198.18.0.0/15 drop"]));
     const params = (name: string) => ({ params: { domain: name, types: "A", dnssec: true }, input: {} });
     const names = ["www.signed.test", "www.nsec3.test", "www.unsigned.test", "www.expired.test"];

@@ -18,26 +18,26 @@ import {
 } from "#test/lab/namespaces.ts";
 import type { Topology } from "#test/lab/topology.ts";
 
-/** What a command in the lab came to. */
+/** Result of a command in the lab. */
 export interface Ran {
-  /** Exit status; null after a signal (its time was up). */
+  /** Exit status; null after a signal (its time ended). */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A running internet of namespaces. */
+/** A running simulated internet of network namespaces. */
 export interface Network {
   readonly topology: Topology;
-  /** Removed with the network. */
+  /** Folder that is removed with the network. */
   readonly folder: string;
   readonly links: Links;
   namespace(node: string): string;
-  /** Runs a command inside a node to its end, bounded (20 s unless said). Never rejects. */
+  /** Runs a command in a node to its end, with a time limit (default: 20 s). Never rejects. */
   run(node: string, command: readonly string[], timeoutMs?: number): Promise<Ran>;
   /**
-   * Starts a program inside a node that lives until it is ended or the network is. Where this process dies of a sudden
-   * it gets `lastSignal` (default KILL).
+   * Starts a program in a node that runs until it or the network is stopped. If this process dies unexpectedly, the
+   * program gets `lastSignal` (default: KILL).
    */
   spawn(
     node: string,
@@ -45,25 +45,25 @@ export interface Network {
     environment?: Readonly<Record<string, string>>,
     lastSignal?: "KILL" | "TERM",
   ): ChildProcess;
-  /** Loads packet filter rules (nft's language) in a node. */
+  /** Loads packet filter rules (in nft's language) in a node. */
   nft(node: string, rules: string): Promise<void>;
-  /** From now on two nodes hear nothing of each other, without an error to either. */
+  /** Drops all packets between two nodes from now on, without an error to either. */
   cut(one: string, other: string): Promise<void>;
   /** Ends a cut. */
   heal(one: string, other: string): Promise<void>;
-  /** A file a node finds under /etc instead of the host's, for commands started afterwards. */
+  /** Writes a file that a node sees in /etc instead of the host's, for commands started later. */
   etc(node: string, file: string, text: string): void;
-  /** Ends all processes inside and removes everything. */
+  /** Ends all processes in the network and removes everything. */
   close(): Promise<void>;
 }
 
 const AT_ONCE = 6;
 
-/** Builds the network of a table. Rejects, with nothing left behind, where that fails. */
+/** Builds the network of a table. Rejects, and leaves nothing behind, if that fails. */
 export async function bringUp(topology: Topology): Promise<Network> {
   const name = runName();
   const folder = mkdtempSync(join(tmpdir(), `${name}-`));
-  // The database runs as nobody, who must be able to enter.
+  // The database runs as nobody, which must be able to enter.
   chmodSync(folder, 0o711);
   const namespace = (node: string): string => {
     if (topology.nodes[node] === undefined) throw new Error(`the lab has no node ${node}`);
@@ -134,7 +134,7 @@ function tableOf(node: string): string {
   return `cut_${node.replaceAll("-", "_")}`;
 }
 
-/** Does something with every item, some at once. */
+/** Runs `work` for every item, several at the same time. */
 export async function inTurns<T, R>(
   items: readonly T[],
   atOnce: number,

@@ -1,10 +1,10 @@
-// Answers ICMP echoes in the stead of a kernel told not to, each sequence number in a way of its own, and prints "up".
-// Argument: JSON of {version, ways: {"<seq>": way}}; a sequence number without a way is answered as it should be.
+// Program that answers ICMP echo requests instead of the kernel, each sequence number in its own way, and prints "up".
+// Argument: JSON of {version, ways: {"<seq>": way}}. A sequence number without a way gets a correct reply.
 import raw, { type RawSocket } from "raw-socket";
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import { seeded } from "#test/support/seeded.ts";
 
-/** What becomes of an echo; milliseconds. */
+/** Treatment of an echo request; times in milliseconds. */
 export type Way =
   | { readonly do: "drop" }
   | { readonly do: "twice" }
@@ -38,7 +38,7 @@ socket.on("message", (shared, from) => {
   if (way?.do === "change") packet.writeUInt8(packet.readUInt8(CHANGED_AT) ^ 0xff, CHANGED_AT);
   if (way?.do === "spray") spray(way.packets, from);
   sum(packet);
-  // After the sum: a wrong checksum on IPv4; on IPv6 the kernel sums last.
+  // After the checksum, which is therefore wrong on IPv4; on IPv6 the kernel computes it last.
   if (way?.do === "damage") packet.writeUInt8(packet.readUInt8(CHANGED_AT) ^ 0xff, CHANGED_AT);
   if (way?.do === "delay") setTimeout(answer, way.ms, socket, packet, from);
   else answer(socket, packet, from);
@@ -52,7 +52,7 @@ function sum(packet: Buffer): void {
   packet.writeUInt16BE(internetChecksum(packet), 2);
 }
 
-/** Packets with the types a prober listens to and anything behind them, up to the largest there is. */
+/** Sends packets of the types that a prober listens to, with any content, up to the maximum size. */
 function spray(packets: number, to: string): void {
   const octet = seeded(packets);
   const types = version === 4 ? [0, 3, 11, 12] : [129, 1, 2, 3, 4];
@@ -60,7 +60,7 @@ function spray(packets: number, to: string): void {
     const length = count % 200 === 0 ? LARGEST_PAYLOAD : 8 + octet();
     const packet = Buffer.from(Array.from({ length }, octet));
     packet.writeUInt8(types[count % types.length] ?? 0, 0);
-    // Half of them quote an IP header that looks right.
+    // Half of them quote an IP header that looks correct.
     if (count % 2 === 0) packet.writeUInt8(version === 4 ? 0x45 : 0x60, Math.min(8, length - 1));
     sum(packet);
     answer(socket, packet, to);

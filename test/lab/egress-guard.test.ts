@@ -13,13 +13,13 @@ if (why !== null) console.warn(why);
 
 const SENTINEL = { 4: addressOf(LAB, "sentinel", 4), 6: addressOf(LAB, "sentinel", 6) };
 const REDIRECTOR = `http://${addressOf(LAB, "web")}:8001`;
-/** Redirects to whatever its path names. */
+/** A server that redirects to the target in its path. */
 const REDIRECTS = `
   require("node:http").createServer(({ url }, response) => {
     response.writeHead(302, { location: decodeURIComponent(url.slice(1)) }).end();
   }).listen(8001, "${addressOf(LAB, "web")}", () => console.log("ready"));`;
 
-/** Everything that could send a packet to an address or to a name that has it. */
+/** Every call that could send a packet to an address or to a name with that address. */
 const STRAIGHT = [SENTINEL[4], `[${SENTINEL[6]}]`, "sentinel.lab.test"].flatMap((host) => {
   const bare = host.replaceAll(/[[\]]/g, "");
   return [
@@ -35,7 +35,7 @@ const STRAIGHT = [SENTINEL[4], `[${SENTINEL[6]}]`, "sentinel.lab.test"].flatMap(
     `health?url=http://${host}/`,
   ];
 });
-/** The same address in the URL parser's other spellings. */
+/** The same address in other spellings of the URL parser. */
 const DISGUISED = ["3405803787", "0xcb00710b", "0313.0.0161.013", `[::ffff:${SENTINEL[4]}]`].map(
   (host) => `check?url=http://${host}/`,
 );
@@ -43,7 +43,7 @@ const REDIRECTED = [SENTINEL[4], `[${SENTINEL[6]}]`, "sentinel.lab.test"].map(
   (host) => `check?url=${REDIRECTOR}/${encodeURIComponent(encodeURIComponent(`http://${host}/`))}`,
 );
 
-describe.skipIf(why !== null)("an agent whose operator has not opened an address", () => {
+describe.skipIf(why !== null)("an agent whose operator has not allowed an address", () => {
   let lab: Lab & { readonly service: Service };
   let key = "";
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(why !== null)("an agent whose operator has not opened an address
     const { network, service, names, web } = lab;
     key = await service.plane.createKey();
     await startDaemon(network, { node: "web", command: [process.execPath, "-e", REDIRECTS], ready: "ready" });
-    // Earlier than anything on the sentinel could drop it.
+    // Earlier than any rule that could drop packets on the sentinel.
     const watched = ["ip saddr 198.18.0.0/15 counter", "ip6 saddr 2001:db8:19::/48 counter"];
     await network.nft("sentinel", packetFilter("watch", "prerouting", watched));
     const files = { trustAnchorFile: names.trustAnchorFile, rootFile: web.rootFile };
@@ -73,7 +73,7 @@ describe.skipIf(why !== null)("an agent whose operator has not opened an address
   }
 
   it.each(["closed", "narrow"])(
-    "refuses it however it is spelled and sends nothing there: lists are %s",
+    "refuses the address in every spelling and sends nothing there: lists are %s",
     { timeout: 60_000 },
     async (region) => {
       for (const path of [...STRAIGHT, ...DISGUISED]) {
@@ -85,7 +85,7 @@ describe.skipIf(why !== null)("an agent whose operator has not opened an address
     },
   );
 
-  it("follows no redirect there, from a page it may look at", async () => {
+  it("follows no redirect there from an allowed page", async () => {
     for (const path of REDIRECTED) {
       const { text } = await call(path, "narrow");
       expect(text, path).toContain("target_not_allowed");
@@ -93,7 +93,7 @@ describe.skipIf(why !== null)("an agent whose operator has not opened an address
     expect(await arrived()).toBe(0);
   });
 
-  it("asks it no question as a name server", async () => {
+  it("does not query it as a name server", async () => {
     for (const module of ["dns_udp", "dns_tcp"]) {
       for (const target of [SENTINEL[4], `[${SENTINEL[6]}]:53`, "sentinel.lab.test"]) {
         for (const region of ["closed", "narrow"]) {
@@ -106,7 +106,7 @@ describe.skipIf(why !== null)("an agent whose operator has not opened an address
     expect(await arrived()).toBe(0);
   });
 
-  it("is not fooled where another agent may: that one's packets arrive and are counted", async () => {
+  it("is compared with an agent that is allowed to, whose packets arrive and are counted", async () => {
     const region = PLACES.ap.region;
     expect((await call(`ping?host=${SENTINEL[4]}&count=1`, region)).status).toBe(200);
     const overIpv4 = await arrived();

@@ -12,7 +12,7 @@ export interface TracedPath {
   readonly protocol: "icmp" | "udp" | "tcp";
 }
 
-/** Hosts behind a link that loses packets on purpose: their own loss is real. */
+/** Hosts behind a link that loses packets intentionally, so that their loss is real. */
 export const LOSSY: ReadonlySet<string> = new Set(["lossy", "every"]);
 
 const MTU = 1_500;
@@ -20,12 +20,14 @@ const STRAIT_MTU = LAB.wans["strait"]?.mtu ?? MTU;
 const BEYOND_STRAIT = "far";
 const EQUAL_HOP = 2;
 
-/** What is wrong with a trace by the topology alone: addresses, loss, names, systems, one path, MTU. Pure. */
+/**
+ * Returns what is wrong with a trace according to the topology: addresses, loss, names, systems, one path, MTU. Pure.
+ */
 export function traceProblems(path: TracedPath, result: PingResult): readonly string[] {
   const { from, to, family, protocol } = path;
   const { reached, path_mtu: mtu } = result;
   const expected = expectedHops(LAB, from, to, family);
-  const hops = hopsToJudge(path, result.hops ?? []);
+  const hops = hopsToCheck(path, result.hops ?? []);
   const problems: string[] = [];
   if (reached !== true) problems.push("not reached");
   if (hops.length !== expected.length) problems.push(`${hops.length} hops, not ${expected.length}`);
@@ -47,12 +49,18 @@ export function traceProblems(path: TracedPath, result: PingResult): readonly st
 
 type Hop = NonNullable<PingResult["hops"]>[number];
 
-/** Where the link before the target loses every probe of the right TTL, one that overshot shows the target behind silence. */
-export function hopsToJudge({ to }: TracedPath, hops: readonly Hop[]): readonly Hop[] {
+/**
+ * Returns the hops to check. If the link before the target loses every probe with the right TTL, one that went farther
+ * shows the target after silence.
+ */
+export function hopsToCheck({ to }: TracedPath, hops: readonly Hop[]): readonly Hop[] {
   return LOSSY.has(to) ? hops.filter(({ replies }) => replies.some(({ ip }) => ip !== null)) : hops;
 }
 
-/** Over IPv6 a router answers with its address towards the sender: either of two, whatever way the packet came. */
+/**
+ * Over IPv6 a router answers with its address towards the sender, which is either of two, whichever way the packet
+ * came.
+ */
 function isMixed({ family }: TracedPath, hops: readonly Hop[], expected: readonly string[][]): boolean {
   const pair = [EQUAL_HOP, EQUAL_HOP + 1];
   if (family === 6 || pair.some((at) => expected[at]?.length !== 2)) return false;

@@ -15,7 +15,7 @@ export interface Exporter {
 
 const BINARY = "prometheus-blackbox-exporter";
 
-/** Why the exporter cannot be run here, null where it can. */
+/** Returns why the exporter cannot be run here; null if it can. */
 export function whyNoExporter(): string | null {
   try {
     execFileSync(BINARY, ["--version"], { stdio: "pipe" });
@@ -25,7 +25,7 @@ export function whyNoExporter(): string | null {
   }
 }
 
-/** Modules as GET /api/v4/probe has them; a dns module of the exporter has its question in its configuration. */
+/** Modules as GET /api/v4/probe has them. A dns module of the exporter has its question in its configuration. */
 const CONFIG = {
   modules: {
     http_2xx: { prober: "http" },
@@ -47,7 +47,7 @@ const CONFIG = {
   },
 };
 
-/** Starts it on a free port; it trusts the roots in `rootsFile` alone. The log is off: it is compared with in benches. */
+/** Starts it on a free port with only the roots in `rootsFile`. Its log is off, because benches compare with it. */
 export async function startExporter(folder: string, rootsFile: string): Promise<Exporter> {
   const config = join(folder, "exporter.json");
   writeFileSync(config, JSON.stringify(CONFIG)); // JSON is YAML

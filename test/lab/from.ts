@@ -7,7 +7,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 const ALLOW = ["10.0.0.0/8", "fd00::/8"];
 
-/** Runs a script with one argument of JSON in the first namespace of a chain and reads its answer of JSON. */
+/** Runs a script with one JSON argument in the first namespace of a chain and parses its JSON answer. */
 function runFrom(chain: Chain, script: string, order: unknown, before: readonly string[]): Promise<unknown> {
   const command = [...before, process.execPath, `${ROOT}/${script}`, JSON.stringify(order)];
   return new Promise((resolve, reject) => {
@@ -18,7 +18,7 @@ function runFrom(chain: Chain, script: string, order: unknown, before: readonly 
   });
 }
 
-/** Runs the ping tool from the first namespace of a chain; `before` is a command that starts it in another way. */
+/** Runs the ping tool in the first namespace of a chain. `before` is a command that starts it in another way. */
 export async function pingFrom(
   chain: Chain,
   params: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ export async function pingFrom(
   return outcome.data;
 }
 
-/** Runs several pings at once in one process, as one agent does. */
+/** Runs several pings at the same time in one process, as one agent does. */
 export async function pingsFrom(
   chain: Chain,
   params: readonly Readonly<Record<string, unknown>>[],
@@ -42,7 +42,7 @@ export async function pingsFrom(
   });
 }
 
-/** Traces from the first namespace with every option of the port; `tookMs` is the trace alone. */
+/** Runs a trace in the first namespace with every option of the port. `tookMs` is the duration of the trace only. */
 export async function traceFrom(chain: Chain, request: TraceRequest): Promise<TraceRun & { readonly tookMs: number }> {
   const answer = await runFrom(chain, "test/lab/trace-here.ts", { request, allow: ALLOW }, []);
   const { outcome, tookMs } = answer as { readonly outcome: Outcome<TraceRun>; readonly tookMs: number };

@@ -26,7 +26,7 @@ type Protocol = ResultOf<typeof protocolContract>;
 const HTTP = "http://web.lab.test";
 const HTTPS = "https://web.lab.test";
 
-/** A chain: the URLs it passes, and what is wrong with it. */
+/** A redirect chain: the URLs it passes, and its issues. */
 interface Chain {
   readonly what: string;
   readonly url: string;
@@ -144,7 +144,7 @@ const SPEAKERS: readonly Speaker[] = [
   },
 ];
 
-describe.skipIf(why !== null)("the tools that look at a site, on the lab's web", () => {
+describe.skipIf(why !== null)("the web tools on the lab's web", () => {
   let lab: Lab & { readonly service: Service };
   let asker: Asker;
   beforeAll(async () => {
@@ -158,12 +158,12 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
     expect(seen.hops.map((hop) => [hop.url, hop.code, hop.type])).toEqual(hops);
     expect(seen.findings.filter(({ severity }) => severity !== "info").map(({ id }) => id)).toEqual(issues);
     expect(seen).toMatchObject(facts);
-    // Each hop opens a connection: two trips at least, as the table of links has them.
+    // Each hop opens a connection, which takes at least two round trips according to the table of links.
     expect(seen.total_ms).toBeGreaterThanOrEqual(Math.floor(2 * hops.length * expectedRtt(LAB, "probe-eu", "web").min));
   });
 
   it.each([`${HTTP}/to?url=http://127.0.0.1/`, `${HTTP}/to?url=http://169.254.169.254/`])(
-    "redirects and check go no further at %s",
+    "redirects and check do not continue at %s",
     async (url) => {
       const key = await lab.service.plane.createKey();
       for (const tool of ["redirects", "check"]) {
@@ -190,7 +190,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
     expect(seen).toMatchObject({ ...row, http_version: "1.1", ip: addressOf(LAB, "web"), tls: null });
   });
 
-  it("http-status: hints before the answer, and what caches may do with it", async () => {
+  it("http-status: early hints, and caching directives", async () => {
     const see = (path: string) => asker.see<ResultOf<typeof statusContract>>("http-status", { url: HTTP + path });
     expect(await see("/hints/2")).toMatchObject({ code: 200, informational: [103, 103] });
     const cached = await see("/site/cached");
@@ -213,7 +213,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
     expect(seen.h3.probes.length).toBe(url.startsWith("https:") ? 2 : 0);
   });
 
-  it("resolve-url: without what only tracks, at the end of the chain", async () => {
+  it("resolve-url: the end of the chain, without tracking parameters", async () => {
     const url = `${HTTP}/to?url=${encodeURIComponent(`${HTTPS}/site/secure?utm_source=lab&id=7`)}`;
     expect(await asker.see<ResultOf<typeof resolveContract>>("resolve-url", { url })).toMatchObject({
       final_url: `${HTTPS}/site/secure?utm_source=lab&id=7`,
@@ -226,7 +226,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
   it("security and csp: a site that sends every header, and one that sends none", async () => {
     const grade = (url: string) => asker.see<ResultOf<typeof securityContract>>("security", { url });
     const [good, bare] = await Promise.all([grade(`${HTTPS}/site/secure`), grade(`${HTTPS}/`)]);
-    // The site answers over http as well, without leading to https.
+    // The site also answers over http without a redirect to https.
     expect(good.tests.filter(({ pass }) => !pass).map(({ name }) => name)).toEqual(["redirection"]);
     expect(good.hsts).toMatchObject({ max_age_s: 63_072_000, include_subdomains: true, preload: true });
     expect(bare.raw_score).toBeLessThan(50);
@@ -235,7 +235,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
     expect(policy.effective).toMatchObject({ script_src: ["'self'"], object_src: [], base_uri: [] });
   });
 
-  it("cors: any origin let in with credentials is critical", async () => {
+  it("cors: allowing any origin with credentials is critical", async () => {
     const seen = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/cors` });
     expect(seen).toMatchObject({ risk: "critical", credentialed_request_allowed: true, vary_origin: true });
     expect(seen.findings.map(({ id }) => id)).toContain("reflects-any-origin");
@@ -243,7 +243,7 @@ describe.skipIf(why !== null)("the tools that look at a site, on the lab's web",
     expect(shut).toMatchObject({ risk: "none", simple_request_allowed: false });
   });
 
-  it("mixed-content and cookie: what a page loads in the clear, and cookies good and bad", async () => {
+  it("mixed-content and cookie: unencrypted resources of a page, and good and bad cookies", async () => {
     const mixed = await asker.see<ResultOf<typeof mixedContract>>("mixed-content", { url: `${HTTPS}/site/mixed` });
     expect(mixed).toMatchObject({ https: true, verdict: "active", counts: { active: 1, passive: 1, forms: 0 } });
     const jar = await asker.see<ResultOf<typeof cookieContract>>("cookie", { url: `${HTTPS}/site/cookies` });

@@ -35,11 +35,11 @@ describe.skipIf(why !== null)("the lab", () => {
   const ask = (region: string, ...question: readonly string[]): Promise<string> =>
     output(`probe-${region}`, "dig", "+tries=2", "+time=4", `@${resolver(region)}`, ...question);
 
-  it("comes up in seconds", () => {
+  it("starts in seconds", () => {
     expect(upMs).toBeLessThan(UP_WITHIN_MS);
   });
 
-  it("lets every host reach every other in the time its table says", { timeout: 120_000 }, async () => {
+  it("connects every two hosts in the time that its table says", { timeout: 120_000 }, async () => {
     const pairs = HOSTS.flatMap((from) =>
       HOSTS.filter((to) => to !== from).map((to) => ({ from, to, family: 4 as Family })),
     );
@@ -47,7 +47,7 @@ describe.skipIf(why !== null)("the lab", () => {
       .filter(({ from }) => PROBES.includes(from))
       .map((pair) => ({ ...pair, family: 6 as Family }));
     const wrong = await inTurns([...pairs, ...alsoIpv6], AT_ONCE, async (pair) => {
-      // A busy machine delays; it hurries nothing and does not do so five times in a row.
+      // A busy machine delays packets; it never makes them faster, and does not delay five times in a row.
       let said = "";
       for (let attempt = 0; attempt < 3; attempt += 1) {
         said = await pingProblem(pair);
@@ -62,12 +62,12 @@ describe.skipIf(why !== null)("the lab", () => {
     const said = await output(from, "ping", "-q", "-c", "5", "-i", "0.01", "-W", "1", addressOf(LAB, to, family));
     const least = Number(/= ([\d.]+)\//.exec(said)?.[1] ?? Number.NaN);
     const { min, max } = expectedRtt(LAB, from, to, family === 4 ? 84 : 104);
-    // Five packets at once over 1 Mbit/s wait for each other; the first does not.
+    // Five packets at the same time over 1 Mbit/s wait for each other; the first does not.
     const fits = least >= min && least <= max + 1;
     return fits ? "" : `${from} to ${to} over IPv${family}: ${least} ms, expected ${min} to ${max + 1}: ${said}`;
   }
 
-  it("has the hops its table says, in both families", { timeout: 120_000 }, async () => {
+  it("has the hops of its table, in both families", { timeout: 120_000 }, async () => {
     const traces = PROBES.flatMap((from) =>
       HOSTS.filter((to) => to !== from).flatMap((to) => [
         { from, to, family: 4 } as const,
@@ -94,7 +94,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(wrong.flat()).toEqual([]);
   });
 
-  it("has two equal paths through its core: varying ports find both, fixed ones stay on one", async () => {
+  it("has two equal paths through its core: varying ports find both, constant ones stay on one", async () => {
     const both = expectedHops(LAB, "probe-eu", "web")[2] ?? [];
     const third = ["traceroute", "-n", "-f", "3", "-m", "3", "-q", "10", "-w", "1"];
     const varied = await output("probe-eu", ...third, addressOf(LAB, "web"));
@@ -103,7 +103,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(readHops(fixed)[0]).toHaveLength(1);
   });
 
-  it("refuses what is too big for the strait, naming its MTU", async () => {
+  it("rejects packets that are too big for the strait and reports its MTU", async () => {
     const said = await output(
       "probe-eu",
       "ping",
@@ -120,7 +120,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(said).toMatch(/mtu ?= ?1400/);
   });
 
-  it("loses, doubles and counts packets exactly as told, and changes while running", async () => {
+  it("loses, duplicates and counts packets exactly as configured, and can be changed while it runs", async () => {
     const { links } = lab.network;
     const every = ["ping", "-q", "-c", "8", "-i", "0.05", "-W", "1", addressOf(LAB, "every")];
     await links.reset("every");
@@ -128,7 +128,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await links.count("every")).toEqual({ carried: 6, dropped: 2, duplicated: 0 });
     const twice = ["ping", "-q", "-c", "8", "-i", "0.05", "-W", "1", addressOf(LAB, "twice")];
     await links.reset("twice");
-    // The eighth echo's second answer comes after ping has ended.
+    // The second answer to the eighth echo request arrives after ping has ended.
     expect(await output("probe-eu", ...twice)).toContain("8 received, +3 duplicates");
     expect(await links.count("twice")).toEqual({ carried: 8, dropped: 0, duplicated: 4 });
 
@@ -140,7 +140,7 @@ describe.skipIf(why !== null)("the lab", () => {
     await links.reset("web");
   });
 
-  it("is cut between two nodes without a word to either, and healed", async () => {
+  it("can cut two nodes from each other without an error to either, and heal the cut", async () => {
     const ping = ["ping", "-q", "-c", "2", "-i", "0.05", "-W", "1", addressOf(LAB, "hub")];
     await lab.network.cut("probe-eu", "hub");
     expect(await output("probe-eu", ...ping)).toContain("100% packet loss");
@@ -149,7 +149,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await output("probe-eu", ...ping)).toContain(" 0% packet loss");
   });
 
-  it.each(REGIONS)("resolves names in %s, signed or not, and refuses what is forged", async (region) => {
+  it.each(REGIONS)("resolves names in %s, signed or not, and rejects forged ones", async (region) => {
     const good = addressOf(LAB, "good");
     for (const zone of ["signed", "nsec3", "unsigned", "half-lame"]) {
       const said = await ask(region, "+dnssec", `www.${zone}.test`);
@@ -164,7 +164,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await ask(region, "no-such-name.signed.test")).toContain("NXDOMAIN");
   });
 
-  it("is secure or bogus to a validator of its own, from the exported trust anchor", async () => {
+  it("is secure or bogus to another validator, with the exported trust anchor", async () => {
     const delv = (name: string): Promise<string> =>
       output("probe-eu", "delv", "+cd", "+root=.", "-a", lab.names.delvAnchorFile, `@${resolver("eu")}`, name);
     expect(await delv("www.signed.test")).toContain("; fully validated");
@@ -174,7 +174,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await delv("www.expired.test")).toContain("RRSIG has expired");
   });
 
-  it("has the odd zones: lame, dead, looping, large, stale", async () => {
+  it("has the special zones: lame, dead, looping, large, stale", async () => {
     expect(await ask("eu", "www.lame.test")).toContain("SERVFAIL");
     expect(
       await output("probe-eu", "dig", "+tries=1", "+time=1", `@${addressOf(LAB, "dns-dead")}`, "x.dead.test"),
@@ -214,7 +214,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await ask("eu", "+short", "AS64501.asn.cymru.test", "TXT")).toContain("LAB-EU");
   });
 
-  it("serves the web: HTTP, HTTPS, and what is wrong with certificates", async () => {
+  it("serves the web: HTTP, HTTPS, and certificates with faults", async () => {
     const curl = async (variant: string): Promise<number | null> => {
       const name = `${variant}.tls.test`;
       const at = `${name}:443:${addressOf(LAB, variant)}`;
@@ -226,7 +226,7 @@ describe.skipIf(why !== null)("the lab", () => {
       "Test page",
     );
     expect(await curl("good")).toBe(0);
-    // curl: 60 certificate, 28 time-out, 35 no handshake.
+    // curl: 60 certificate, 28 timeout, 35 no handshake.
     for (const variant of [
       "expired",
       "not-yet-valid",
@@ -245,7 +245,7 @@ describe.skipIf(why !== null)("the lab", () => {
     expect(await curl("plain-text")).toBe(35);
   });
 
-  it("leaves nothing behind, and sweeps what a dead run left but not what a living one uses", async () => {
+  it("leaves nothing behind, and removes what a dead run left, but nothing of a running one", async () => {
     const { folder } = lab.network;
     const namespace = (node: string): string => lab.network.namespace(node);
     expect(processesIn([namespace("web")]).length).toBeGreaterThan(0);
@@ -266,7 +266,7 @@ describe.skipIf(why !== null)("the lab", () => {
   });
 });
 
-/** Who answered at each hop of a traceroute(8), none where it shows stars only. */
+/** Returns the addresses that answered at each hop of a traceroute(8); none if it shows only stars. */
 function readHops(text: string): string[][] {
   return text
     .split("\n")

@@ -15,7 +15,9 @@ import { makeMailCertificate, startServices } from "#test/lab/services/services.
 import { startWeb, type Web } from "#test/lab/services/web.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 
-/** The whole lab: the network, its DNS tree with a resolver per region, its web, its mail and registry services. */
+/**
+ * The whole lab: the network, its DNS tree with a resolver for each region, its web, its mail and registry services.
+ */
 export interface Lab {
   readonly network: Network;
   readonly names: NameServers;
@@ -26,7 +28,7 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-/** The product inside the lab: a database, replicas of the control plane, an agent per region. */
+/** The product in the lab: a database, replicas of the control plane, an agent for each region. */
 export interface Service {
   readonly databaseUrl: string;
   readonly planes: readonly LabControlPlane[];
@@ -35,22 +37,22 @@ export interface Service {
   readonly plane: LabControlPlane;
 }
 
-/** What is started of the product, and with what settings beside the lab's own. */
+/** The parts of the product to start, and their settings in addition to the lab's own. */
 export interface ServiceOptions {
-  /** Default one, in `hub`. */
+  /** Default: one, in `hub`. */
   readonly hubs?: readonly [Hub, ...Hub[]];
-  /** Default all. */
+  /** Default: all. */
   readonly regions?: readonly Region[];
   readonly planeSettings?: Readonly<Record<string, string>>;
   readonly agentSettings?: Readonly<Record<string, string>>;
 }
 
-/** Brings everything up but the product. Rejects, with nothing left behind, where something does not start. */
+/** Starts everything except the product. Rejects, and leaves nothing behind, if something does not start. */
 export function startLab(): Promise<Lab> {
   return bringUpWith(startAround);
 }
 
-/** Brings everything up with the product in it: real processes, agents enrolled by token. */
+/** Starts everything with the product in it: real processes, agents enrolled by token. */
 export function startServiceLab(options: ServiceOptions = {}): Promise<Lab & { readonly service: Service }> {
   return bringUpWith(async (network) => {
     const [lab, { databaseUrl, planes }] = await Promise.all([startAround(network), startPlanes(network, options)]);
@@ -100,7 +102,7 @@ async function startPlanes(
   const { url: databaseUrl } = await startDatabase(network);
   const secrets = makeSecrets();
   const [first, ...others] = hubs;
-  // The first one migrates the database; the others then find nothing to do.
+  // The first one migrates the database, so that the others have nothing to migrate.
   const plane = await startControlPlane(network, first, databaseUrl, secrets, planeSettings);
   const rest = await Promise.all(
     others.map((hub) => startControlPlane(network, hub, databaseUrl, secrets, planeSettings)),

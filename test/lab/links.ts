@@ -8,10 +8,10 @@ import { LAB_ENVIRONMENT } from "#test/lab/namespaces.ts";
 const SOURCE = fileURLToPath(new URL("link.c", import.meta.url));
 const SEED = 20_260_101;
 
-/** What can be changed of a link while it runs; down loses everything both ways. */
+/** Properties of a link that can be changed while it runs. `down` loses everything in both directions. */
 export type LinkState = Omit<WanSpec, "a" | "b" | "mtu"> & { readonly down?: boolean };
 
-/** Packets one link has seen in one direction since its last `set`. */
+/** Packets that one link has handled in one direction since its last `set`. */
 export interface LinkCount {
   readonly carried: number;
   readonly dropped: number;
@@ -20,23 +20,23 @@ export interface LinkCount {
 
 /** The running links. */
 export interface Links {
-  /** Changes some properties of a link, the others staying as they are; counting starts anew. */
+  /** Changes some properties of a link and keeps the others. Counting starts again. */
   set(name: string, change: Partial<LinkState>): Promise<void>;
-  /** Back to what the table says. */
+  /** Resets a link to its row in the table. */
   reset(name: string): Promise<void>;
-  /** Packets in the direction a to b (or b to a). */
+  /** Returns the number of packets in the direction a to b (or b to a). */
   count(name: string, direction?: "out" | "back"): Promise<LinkCount>;
   close(): Promise<void>;
 }
 
-/** Compiles the program that carries the links. */
+/** Compiles the program of the links. */
 export async function compileLinks(folder: string): Promise<string> {
   const program = `${folder}/link`;
   await promisify(execFile)("gcc", ["-O2", "-o", program, SOURCE], { env: LAB_ENVIRONMENT });
   return program;
 }
 
-/** Starts all WAN links of a topology between existing namespaces; the devices are w0, w1, ... in the table's order. */
+/** Starts all WAN links of a topology between existing namespaces. The devices are w0, w1, ... in the table's order. */
 export async function startLinks(
   program: string,
   { wans }: Topology,
@@ -93,7 +93,7 @@ export async function startLinks(
   };
 }
 
-/** One direction as the program takes it. Pure. */
+/** Returns one direction in the form that the program reads. Pure. */
 function settingLine(index: number, direction: number, state: LinkState): string {
   const outward = direction === 0;
   const values = [

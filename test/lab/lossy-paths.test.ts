@@ -13,18 +13,18 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
 
-/** The link that loses packets on the way there, and a host three routers behind it. */
+/** The link that loses packets on the way there, and a host three routers after it. */
 const [LINK, TARGET, PORT] = ["zoo", "long", 443];
 const HOST = addressOf(LAB, TARGET);
 const LISTEN = `require("node:net").createServer((c) => c.destroy()).listen(${PORT}, "::", () => console.log("up"));`;
-/** Counts SYNs that reach a node: before the link, and behind it. */
+/** Counts SYNs that reach a node, before and after the link. */
 const COUNTER = `table inet syns {
   chain arriving { type filter hook prerouting priority -300; ip daddr ${HOST} tcp flags & (syn | ack) == syn counter; }
 }
 `;
 /** The system's second SYN leaves after 1 s; the path takes 90 ms. */
 const SECOND_SYN_MS = 1_000;
-/** Tries of a hundred that a busy machine may end after that. */
+/** Number of attempts out of a hundred that a busy machine may end later than that. */
 const BELATED = 5;
 
 describe.skipIf(why !== null)("a path that loses packets on the way there", () => {
@@ -48,7 +48,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     });
   }
 
-  /** SYNs that came to the link and past it while `work` ran. */
+  /** Runs `work` and returns the number of SYNs that reached the link and passed it. */
   async function countingSyns<T>(work: () => Promise<T>): Promise<{ done: T; sent: number; arrived: number }> {
     await Promise.all(["core-b", "zoo"].map((node) => network.nft(node, COUNTER)));
     try {
@@ -65,7 +65,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     }
   }
 
-  it.each([0.1, 0.4])("is pinged by TCP with the loss there is: each echo has one SYN, share %d", async (loss) => {
+  it.each([0.1, 0.4])("is pinged by TCP with its real loss, because each echo has one SYN, share %d", async (loss) => {
     await network.links.set(LINK, { loss });
     const echoes = { host: HOST, protocol: "tcp", port: PORT, count: 10, interval_ms: 100 };
     const { done, sent, arrived } = await countingSyns(() => pings(Array.from({ length: 10 }, () => echoes)));
@@ -74,7 +74,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     console.log(
       `loss ${loss}: ${sent} SYNs, ${arrived} arrived, ${received} received, slowest ${Math.max(...rtts)} ms`,
     );
-    // A busy machine ends a try too late now and then; the answer to its second SYN is then not counted.
+    // A busy machine sometimes ends an attempt too late. The answer to its second SYN is then not counted.
     expect(sent - 100).toBeLessThanOrEqual(BELATED);
     expect(arrived - received).toBeLessThanOrEqual(sent - 100);
     expect(received).toBeLessThanOrEqual(arrived);
@@ -86,38 +86,35 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     for (const { limitations } of silent) expect(limitations.join()).toMatch(/within 900 ms counts as lost/);
   });
 
-  it.each([0.1, 0.4])(
-    "has open and closed ports all the same, with the time of one handshake, share %d",
-    async (loss) => {
-      await network.links.set(LINK, { loss });
-      const sweep = { host: HOST, action: "ports", ports: `${PORT},444,445,446,447` };
-      const { done, sent } = await countingSyns(() => pings(Array.from({ length: 10 }, () => sweep)));
-      const rows = done.flatMap(({ ports = [] }) => ports);
-      const filtered = rows.filter(({ state }) => state === "filtered");
-      console.log(`loss ${loss}: ${filtered.length} of ${rows.length} filtered, ${sent} SYNs`);
-      const tried = rows.reduce((sum, { tries }) => sum + tries, 0);
-      expect(sent).toBeGreaterThanOrEqual(tried);
-      expect(sent - tried).toBeLessThanOrEqual(BELATED);
-      for (const { port, state, rtt_ms: rtt, tries } of rows) {
-        if (state === "filtered") {
-          expect({ rtt, tries }).toEqual({ rtt: null, tries: 4 });
-        } else {
-          expect(state).toBe(port === PORT ? "open" : "closed");
-          // null: the answer may be that to a second SYN.
-          expect(rtt ?? 0).toBeLessThan(SECOND_SYN_MS);
-        }
+  it.each([0.1, 0.4])("still has open and closed ports, with the time of one handshake, share %d", async (loss) => {
+    await network.links.set(LINK, { loss });
+    const sweep = { host: HOST, action: "ports", ports: `${PORT},444,445,446,447` };
+    const { done, sent } = await countingSyns(() => pings(Array.from({ length: 10 }, () => sweep)));
+    const rows = done.flatMap(({ ports = [] }) => ports);
+    const filtered = rows.filter(({ state }) => state === "filtered");
+    console.log(`loss ${loss}: ${filtered.length} of ${rows.length} filtered, ${sent} SYNs`);
+    const tried = rows.reduce((sum, { tries }) => sum + tries, 0);
+    expect(sent).toBeGreaterThanOrEqual(tried);
+    expect(sent - tried).toBeLessThanOrEqual(BELATED);
+    for (const { port, state, rtt_ms: rtt, tries } of rows) {
+      if (state === "filtered") {
+        expect({ rtt, tries }).toEqual({ rtt: null, tries: 4 });
+      } else {
+        expect(state).toBe(port === PORT ? "open" : "closed");
+        // null: the answer may belong to a second SYN.
+        expect(rtt ?? 0).toBeLessThan(SECOND_SYN_MS);
       }
-      // Four lost SYNs in a row are rare: 1 in 10,000, or 1 in 39.
-      expect(filtered.length).toBeLessThanOrEqual(rows.length / 5);
-      expect(rows.some(({ tries, state }) => tries > 1 && state !== "filtered")).toBe(true);
-    },
-  );
+    }
+    // Four lost SYNs in a row are rare: 1 in 10,000, or 1 in 39.
+    expect(filtered.length).toBeLessThanOrEqual(rows.length / 5);
+    expect(rows.some(({ tries, state }) => tries > 1 && state !== "filtered")).toBe(true);
+  });
 
-  /** The hop behind the lossy link: edge-ap, core-a, one of two equal paths and core-b come before it. */
+  /** The hop after the lossy link. Before it are edge-ap, core-a, one of two equal paths and core-b. */
   const FIRST_LOSSY = 5;
 
-  /** Loss that another program sees at the target, percent. */
-  async function seenBy(command: readonly string[]): Promise<number> {
+  /** Returns the loss in percent that another program measures at the target. */
+  async function measureLoss(command: readonly string[]): Promise<number> {
     const { stdout } = await network.run("probe-ap", command, 60_000);
     const percents = Array.from(stdout.matchAll(/([\d.]+)%/g), ([, percent]) => Number(percent));
     return percents.at(-1) ?? Number.NaN;
@@ -129,7 +126,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     { protocol: "tcp", loss: 0.1, between: [0, 25], count: 12 },
     { protocol: "tcp", loss: 0.4, between: [15, 60], count: 6 },
   ] as const)(
-    "shows it in a $protocol trace at each hop behind the link, and none before, share $loss",
+    "has its loss in a $protocol trace at each hop after the link, and none before, share $loss",
     { timeout: 180_000 },
     async ({ protocol, loss, between: [least, most], count }) => {
       await network.links.set(LINK, { loss });
@@ -143,7 +140,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
         return known.reduce((sum: number, percent) => sum + (percent ?? 0), 0) / known.length;
       };
       const behind = [FIRST_LOSSY, FIRST_LOSSY + 1, FIRST_LOSSY + 2, FIRST_LOSSY + 3].map(lossAt);
-      const theirs = await seenBy([
+      const theirs = await measureLoss([
         "mtr",
         protocol === "udp" ? "-u" : "-T",
         "-P",

@@ -17,7 +17,7 @@ const PREFIX = "vantage-lab";
 const NETNS = "/run/netns";
 const ETC = "/etc/netns";
 
-/** The programs without which there is no lab, with the Debian package each is in. */
+/** Programs that the lab requires, with their Debian packages. */
 const PROGRAMS = [
   ["ip", "iproute2"],
   ["nft", "nftables"],
@@ -32,10 +32,10 @@ const PROGRAMS = [
   ["openssl", "openssl"],
 ] as const;
 
-/** Programs that answers are held against, likewise. */
+/** Programs that answers are compared with, with their Debian packages. */
 const PEERS = { openssl: "openssl", sslscan: "sslscan", testssl: "testssl.sh", whois: "whois" } as const;
 
-/** Why no lab can be built here, or not with the peers that a test needs, in one line; null where it can. */
+/** Returns in one line why no lab can be built here, or not with the peers that a test needs; null if it can. */
 export function whyNoLab(...peers: readonly (keyof typeof PEERS)[]): string | null {
   if (process.getuid?.() !== 0) return "skipped: the lab needs root (network namespaces)";
   const missing = [...PROGRAMS, ...peers.map((peer) => [peer, PEERS[peer]] as const)]
@@ -51,19 +51,24 @@ function hasProgram(name: string): boolean {
   return folders.some((folder) => existsSync(`${folder}/${name}`));
 }
 
-/** The environment of everything started in the lab: Debian's system programs are on its PATH, and Node keeps compiled code. */
+/**
+ * Environment of everything started in the lab. Its PATH has Debian's system programs, and Node keeps compiled code.
+ */
 export const LAB_ENVIRONMENT = {
   PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`,
   LC_ALL: "C",
   ...COMPILED_CODE,
 };
 
-/** One run's names: unique while its process lives, and tell a later run whose they were. */
+/**
+ * Returns the prefix of one run's names. It is unique while its process lives and tells a later run which process used
+ * it.
+ */
 export function runName(): string {
   return `${PREFIX}-${process.pid}-${startOf(process.pid) ?? ""}`;
 }
 
-/** When a process started, in ticks since boot; null where it is gone. */
+/** Returns when a process started, in ticks since boot; null if it has ended. */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -73,12 +78,12 @@ function startOf(pid: number): string | null {
   }
 }
 
-/** Namespaces of one run, or of all runs. */
+/** Lists the namespaces of one run, or of all runs. */
 export function listNamespaces(name = PREFIX): readonly string[] {
   return entriesOf(NETNS).filter((entry) => entry.startsWith(`${name}-`));
 }
 
-/** Removes what runs left behind whose process is gone: processes, namespaces, folders. */
+/** Removes what runs left behind whose process has ended: processes, namespaces, folders. */
 export async function sweep(): Promise<void> {
   const isDead = (entry: string): boolean => {
     const [, pid = "", start] = /^vantage-lab-(\d+)-(\d+)-/.exec(entry) ?? [];
@@ -97,7 +102,7 @@ function entriesOf(folder: string): string[] {
   }
 }
 
-/** Ends every process inside the namespaces, then the namespaces; their links go with them. */
+/** Ends every process in the namespaces, then deletes the namespaces, and their links with them. */
 export async function removeNamespaces(names: readonly string[]): Promise<void> {
   const present = new Set(listNamespaces());
   const there = names.filter((name) => present.has(name));
@@ -105,16 +110,16 @@ export async function removeNamespaces(names: readonly string[]): Promise<void> 
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended by itself meanwhile.
+      // It ended by itself in the meantime.
     }
   }
   if (there.length > 0) await ipBatch(there.map((name) => `netns del ${name}`));
   for (const name of names) rmSync(`${ETC}/${name}`, { recursive: true, force: true });
 }
 
-/** Ids of the processes inside any of these namespaces. */
+/** Returns the ids of the processes in any of these namespaces. */
 export function processesIn(names: readonly string[]): readonly number[] {
-  // A namespace is known by the inode behind both its name and its members' links.
+  // A namespace is identified by the inode of both its name and its members' links.
   const wanted = new Set(names.map((name) => `net:[${statSync(`${NETNS}/${name}`).ino}]`));
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
@@ -128,12 +133,12 @@ export function processesIn(names: readonly string[]): readonly number[] {
     .map(Number);
 }
 
-/** Runs lines of `ip -batch`. Rejects with what ip said. */
+/** Runs lines of `ip -batch`. Rejects with the output of ip. */
 export function ipBatch(lines: readonly string[]): Promise<string> {
   return feed(["ip", "-batch", "-"], `${lines.join("\n")}\n`);
 }
 
-/** Runs a command with text on its standard input; resolves to its output, rejects with what it complained of. */
+/** Runs a command with text on its standard input. Resolves with its output, rejects with its error output. */
 export function feed([program = "", ...rest]: readonly string[], input: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(program, rest, { env: LAB_ENVIRONMENT, timeout: 30_000 }, (error, stdout, stderr) => {
@@ -145,13 +150,13 @@ export function feed([program = "", ...rest]: readonly string[], input: string):
   });
 }
 
-/** Gives a namespace an own file in /etc; `ip netns exec` mounts it over the host's. */
+/** Gives a namespace a separate file in /etc, which `ip netns exec` mounts over the host's. */
 export function writeEtc(namespace: string, file: string, text: string): void {
   mkdirSync(`${ETC}/${namespace}`, { recursive: true });
   writeFileSync(`${ETC}/${namespace}/${file}`, text);
 }
 
-/** Starts a program in a namespace; it gets `lastSignal` when this process ends, however that happens. */
+/** Starts a program in a namespace. It gets `lastSignal` when this process ends for any reason. */
 export function spawnIn(
   namespace: string,
   command: readonly string[],

@@ -5,12 +5,12 @@ import type { Network } from "#test/lab/driver.ts";
 import type { SClient } from "#test/lab/s-client.ts";
 import { STATUS_URLS } from "#test/lab/services/authority.ts";
 
-/** Where a certificate's status comes from. */
+/** Source of a certificate's status. */
 export type StatusMethod = "staple" | "ocsp" | "crl";
 
 /**
- * What OpenSSL's own programs say of the first certificate of a session: good, revoked, or something else. The session
- * must have asked for a staple (-status).
+ * Returns the status of the first certificate of a session according to OpenSSL's own programs: good, revoked, or
+ * something else. The session must have requested a staple (-status).
  */
 export async function opensslStatus(
   network: Network,

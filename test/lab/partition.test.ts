@@ -19,13 +19,16 @@ import { LAB } from "#test/lab/topology.ts";
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-/** A silent stream's jobs are another agent's within this, and an agent is back within that. */
+/**
+ * Jobs of a silent stream belong to another agent within the first limit, and an agent is back within the second, in
+ * milliseconds.
+ */
 const REDISPATCH_MS = 5_000;
 const BACK_MS = 20_000;
 const REVOKE_MS = 1_000;
 const SOON = { timeout: BACK_MS, interval: 250 };
 const TARGET = `http://${addressOf(LAB, "svc")}:8000`;
-/** Leaves the first request of each path open and says who made it; answers all later ones. */
+/** Does not answer the first request of each path, and prints its sender; answers all later ones. */
 const FIRST_HANGS = `
   const seen = new Set();
   require("node:http").createServer((request, response) => {
@@ -55,7 +58,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
     key = await hub.createKey();
     web = await startDaemon(network, { node: "svc", command: [process.execPath, "-e", FIRST_HANGS], ready: "ready" });
     const files = { trustAnchorFile: lab.names.trustAnchorFile, rootFile: lab.web.rootFile };
-    // Of the second replica they hear by the first one's welcome.
+    // They learn of the second replica from the first one's welcome.
     const settings = { VANTAGE_CONTROL_PLANE: "hub.lab.test:50051" };
     const twin = { ...PLACES.eu, region: "eu-central" };
     const start = async (region: "eu" | "us" | "ap", place = PLACES[region]) =>
@@ -76,7 +79,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
     const rows: readonly Probe[] | undefined = body.data;
     return rows ?? [];
   };
-  /** Region, status and number of replicas that hold the agent, a line each. */
+  /** Returns region, status and number of replicas with a stream of each agent, one line each. */
   const attachments = async (plane: LabControlPlane): Promise<readonly string[]> =>
     (await probes(plane)).map(({ region, status, replicas }) => `${region} ${status} ${replicas.length}`);
   const EVERYWHERE = ["ap-southeast online 2", "eu-central online 2", "eu-west online 2"];
@@ -84,7 +87,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
   const check = (plane: LabControlPlane, path: string, locations: string): Promise<LabAnswer> =>
     plane.call(`/api/v4/check?url=${TARGET}/${path}&locations=${locations}`, { key });
 
-  /** The probe whose request of this path hangs. */
+  /** Returns the probe whose request of this path hangs. */
   async function holderOf(path: string): Promise<string> {
     const line = new RegExp(`hangs /${path} ([^;]+);`);
     await expect.poll(() => web.log(), { timeout: 10_000, interval: 20 }).toMatch(line);
@@ -96,16 +99,16 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
   const rejoin = (node: string) => Promise.all([lab.network.heal(node, "hub"), lab.network.heal(node, "hub2")]);
   const since = (at: number): number => Math.round(performance.now() - at);
 
-  it("hold a stream each to every agent", async () => {
+  it("each have a stream to every agent", async () => {
     await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
     await expect.poll(() => attachments(hub2), SOON).toEqual(EVERYWHERE);
-    // The first request of a path hangs until its deadline; the next ones are answered, wherever they are made.
+    // The first request of a path hangs until its deadline. Later ones are answered, whoever makes them.
     await lab.network.run("hub", ["curl", "-m", "1", `${TARGET}/warm`]);
     for (const plane of [hub, hub2]) expect((await check(plane, "warm", "frankfurt")).status).toBe(200);
   });
 
   it(
-    "answer a job from another probe of the place within 5 s once its holder is cut off, which is back within 20 s",
+    "answer a job from another probe of the region within 5 s after its holder is cut off, which is back within 20 s",
     { timeout: 90_000 },
     async () => {
       const answer = check(hub, "job", "frankfurt");
@@ -126,7 +129,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
   );
 
   it(
-    "say probe_unavailable within 5 s where the one that was cut off was the only one",
+    "return probe_unavailable within 5 s if the one that was cut off was the only one",
     { timeout: 90_000 },
     async () => {
       const answer = check(hub, "alone", "ap-southeast");
@@ -144,7 +147,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
     },
   );
 
-  it("serve on while one of them is killed, which has all agents again within 20 s of its return", async () => {
+  it("continue while one of them is killed, which has all agents again within 20 s after its return", async () => {
     const before = new Set((await probes(hub2)).flatMap(({ replicas }) => replicas));
     hub.daemon.kill("SIGKILL");
     await hub.daemon.exited;
@@ -155,34 +158,38 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
     const holdsNew = async (plane: LabControlPlane): Promise<readonly boolean[]> =>
       (await probes(plane)).map(({ replicas }) => replicas.some((replica) => !before.has(replica)));
     for (const plane of [hub, hub2]) await expect.poll(() => holdsNew(plane), SOON).toEqual([true, true, true]);
-    // What is said of the killed one ends with its lease.
+    // The data of the killed replica ends with its lease.
     for (const plane of [hub, hub2]) await expect.poll(() => attachments(plane), SOON).toEqual(EVERYWHERE);
     console.log(`replica back: all agents attached to both after ${since(backAt)} ms`);
     expect((await check(hub, "warm", "frankfurt")).status).toBe(200);
   });
 
-  it("are unready while cut off from the database, one by one, and recover", { timeout: 90_000 }, async () => {
-    const ready = async (plane: LabControlPlane): Promise<number> => (await plane.call("/readyz")).status;
-    expect([await ready(hub), await ready(hub2)]).toEqual([200, 200]);
-    await lab.network.cut("hub", "db");
-    const cutAt = performance.now();
-    await expect.poll(() => ready(hub), SOON).toBe(503);
-    const unreadyAfter = since(cutAt);
-    expect((await hub.call("/healthz")).status).toBe(200);
-    expect(await ready(hub2)).toBe(200);
-    expect((await check(hub2, "warm", "frankfurt")).status).toBe(200);
-    await lab.network.heal("hub", "db");
-    const healedAt = performance.now();
-    await expect.poll(() => ready(hub), SOON).toBe(200);
-    await expect.poll(async () => (await check(hub, "warm", "frankfurt")).status, SOON).toBe(200);
-    console.log(`no database: 503 after ${unreadyAfter} ms; healed: serves after ${since(healedAt)} ms`);
-    await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
-  });
+  it(
+    "are not ready while cut off from the database, one after the other, and recover",
+    { timeout: 90_000 },
+    async () => {
+      const ready = async (plane: LabControlPlane): Promise<number> => (await plane.call("/readyz")).status;
+      expect([await ready(hub), await ready(hub2)]).toEqual([200, 200]);
+      await lab.network.cut("hub", "db");
+      const cutAt = performance.now();
+      await expect.poll(() => ready(hub), SOON).toBe(503);
+      const unreadyAfter = since(cutAt);
+      expect((await hub.call("/healthz")).status).toBe(200);
+      expect(await ready(hub2)).toBe(200);
+      expect((await check(hub2, "warm", "frankfurt")).status).toBe(200);
+      await lab.network.heal("hub", "db");
+      const healedAt = performance.now();
+      await expect.poll(() => ready(hub), SOON).toBe(200);
+      await expect.poll(async () => (await check(hub, "warm", "frankfurt")).status, SOON).toBe(200);
+      console.log(`no database: 503 after ${unreadyAfter} ms; healed: serves after ${since(healedAt)} ms`);
+      await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
+    },
+  );
 
-  it("both close a revoked agent's stream within a second, and it does not come back", async () => {
+  it("both close a revoked agent's stream within a second, and it does not attach again", async () => {
     const id = (await probes(hub)).find(({ region }) => region === "ap-southeast")?.id ?? "";
     const agent = agents.get("probe-ap");
-    // The agent ends at the first refusal, perhaps before the second one is said.
+    // The agent ends at the first refusal, perhaps before the second one is sent.
     const detachments = ({ daemon }: LabControlPlane): number =>
       daemon
         .log()

@@ -30,13 +30,13 @@ describe.skipIf(why !== null)("the MTU of a path", () => {
     chain.run(NARROW, "ip", "link", "set", chain.device(NARROW), "mtu", `${mtu}`);
   };
 
-  it("is that of the own interface where all of it passes", async () => {
+  it("is that of the own interface if the whole path allows it", async () => {
     for (const { host } of targets) {
       expect(await mtuOf(host)).toEqual({ bytes: 1_500, limited_by: null, black_hole: false, method: "interface" });
     }
   });
 
-  it("is a narrow link's, with the router in front of it, whatever the kernel remembers", async () => {
+  it("is that of a narrow link, with the router in front of it, whatever the kernel has cached", async () => {
     narrowTo(1_400);
     const narrow = { bytes: 1_400, black_hole: false, method: "reported" };
     for (const { host, router } of targets) {
@@ -46,7 +46,7 @@ describe.skipIf(why !== null)("the MTU of a path", () => {
     for (const { host } of targets) expect(await mtuOf(host)).toMatchObject({ bytes: 1_500, method: "interface" });
   });
 
-  it("is found by trying where nobody says that packets do not fit: a black hole", async () => {
+  it("is found by trying sizes if no router reports that packets do not fit (a black hole)", async () => {
     narrowTo(1_400);
     chain.run(NARROW, "nft", "add table inet t; add chain inet t o { type filter hook output priority 0; }");
     chain.run(NARROW, "nft", "add rule inet t o icmp type destination-unreachable drop");
@@ -56,7 +56,7 @@ describe.skipIf(why !== null)("the MTU of a path", () => {
     }
   });
 
-  it("is not known where the target answers no echo, though a trace by UDP reaches it", async () => {
+  it("is unknown if the target does not answer echo requests, although a UDP trace reaches it", async () => {
     chain.run(4, "nft", "add table inet t; add chain inet t i { type filter hook input priority 0; }");
     chain.run(4, "nft", "add rule inet t i icmp type echo-request drop");
     try {

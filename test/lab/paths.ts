@@ -7,7 +7,7 @@ export interface Route {
   /** CIDR, or "default". */
   readonly destination: string;
   readonly family: Family;
-  /** Neighbours' addresses; several are equal paths. */
+  /** Addresses of the neighbours. Several are equal paths. */
   readonly via: readonly string[];
 }
 
@@ -16,7 +16,10 @@ interface Step {
   readonly to: Interface;
 }
 
-/** Every route but the connected ones: a default for hosts, all networks by the fewest hops for routers. */
+/**
+ * Returns every route except the connected ones: a default route for hosts, and for routers all networks by the fewest
+ * hops.
+ */
 export function routes(topology: Topology): readonly Route[] {
   const all = interfaces(topology);
   const networks = new Map(all.map((entry) => [networkKey(entry), entry]));
@@ -42,7 +45,7 @@ export function routes(topology: Topology): readonly Route[] {
   });
 }
 
-/** One path from node to node; where paths are equal, the first in the table's order. */
+/** Returns one path from node to node. If paths are equal, returns the first in the table's order. */
 export function pathOf(topology: Topology, from: string, to: string): readonly Step[] {
   const goal = nodeOf(topology, to);
   const steps: Step[] = [];
@@ -55,13 +58,13 @@ export function pathOf(topology: Topology, from: string, to: string): readonly S
   return steps;
 }
 
-/** Bounds of a round trip by the table alone, milliseconds: without jitter, and with all of it. */
+/** Limits of a round trip according to the table, in milliseconds: without jitter, and with all of it. */
 export interface ExpectedRtt {
   readonly min: number;
   readonly max: number;
 }
 
-/** What an echo should take whose IP packet has `bytes` octets (default: 56 of payload over IPv4). */
+/** Returns the expected round trip of an echo whose IP packet has `bytes` octets (default: 56 of payload over IPv4). */
 export function expectedRtt(topology: Topology, from: string, to: string, bytes = 84): ExpectedRtt {
   let [min, max] = [0, 0];
   for (const { from: near } of pathOf(topology, from, to)) {
@@ -75,9 +78,9 @@ export function expectedRtt(topology: Topology, from: string, to: string, bytes 
 }
 
 /**
- * Addresses that may answer at each hop, the target's own last; none where the router is silent. A router answers with
- * the address of the interface a packet came in by (IPv4) or of the one towards the sender (IPv6), which differ only
- * where equal paths meet.
+ * Returns the addresses that may answer at each hop, the target's own last; none if the router is silent. A router
+ * answers with the address of the interface a packet came in by (IPv4) or of the one towards the sender (IPv6), which
+ * differ only where equal paths meet.
  */
 export function expectedHops(topology: Topology, from: string, to: string, family: Family = 4): readonly string[][] {
   const goal = nodeOf(topology, to);
@@ -109,7 +112,7 @@ function isOnWay(topology: Topology, from: string, next: string, goal: string): 
   return nextSteps(topology, from, (node) => node === goal).some((step) => step.to.node === next);
 }
 
-/** The first steps of all shortest ways from `node` to where `arrived` holds. */
+/** Returns the first steps of all shortest paths from `node` to a node for which `arrived` is true. */
 function nextSteps(topology: Topology, node: string, arrived: (node: string) => boolean): readonly Step[] {
   const distance = (start: string): number => {
     const seen = new Set([node, start]);

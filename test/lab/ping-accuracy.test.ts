@@ -10,7 +10,7 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const run = promisify(execFile);
 const COUNT = 50;
 const INTERVAL_MS = 20;
-// Other work on the machine hits one of the two at a time; the claim is about an undisturbed pair.
+// Other work on the machine disturbs one of the two at a time; the claim is about an undisturbed pair.
 const ATTEMPTS = 8;
 const WITHIN_MS = 0.05;
 
@@ -42,7 +42,7 @@ describe.skipIf(why !== null)("the round trip of an echo", () => {
   });
   afterAll(() => host?.stop());
 
-  it("is that of iputils ping within 0.05 ms on the loopback, by the median", async () => {
+  it("differs from iputils ping by at most 0.05 ms on the loopback, by the median", async () => {
     const icmp = createIcmp({ host, egress: loopbackEgress })(jobLimits(60_000));
     const seen: string[] = [];
     let best = Infinity;

@@ -15,7 +15,7 @@ if (why !== null) console.warn(why);
 const ATTEMPTS = 4;
 const WITHIN_MS = 1;
 const PROBES = REGIONS.map((region) => `probe-${region}`);
-/** What these paths lose or double is counted apart. */
+/** Loss and duplicates of these paths are counted in separate tests. */
 const ODD = new Set(["lossy", "every", "twice"]);
 const TARGETS = Object.keys(LAB.nodes).filter((node) => LAB.nodes[node]?.kind === "host");
 
@@ -55,7 +55,7 @@ describe.skipIf(why !== null)("our own ping", () => {
         { from, to, family: 6 },
       ]);
       let wrong: readonly string[] = [];
-      // A busy machine delays, and not four times in a row; nothing makes an echo too fast.
+      // A busy machine delays packets, but not four times in a row; it never makes an echo too fast.
       for (let attempt = 0; attempt < ATTEMPTS && paths.length > 0; attempt += 1) {
         const params = paths.map(({ to, family }) => ({
           host: addressOf(LAB, to, family),
@@ -72,7 +72,7 @@ describe.skipIf(why !== null)("our own ping", () => {
   );
 
   it.each([4, 6] as const)(
-    "tells exact loss from a link that drops every fourth packet, over IPv%i",
+    "measures exact loss on a link that drops every fourth packet, over IPv%i",
     async (family) => {
       await network.links.reset("every");
       const result = await ping("probe-eu", { host: addressOf(LAB, "every", family), count: 8, interval_ms: 100 });
@@ -81,7 +81,7 @@ describe.skipIf(why !== null)("our own ping", () => {
     },
   );
 
-  it.each([4, 6] as const)("counts duplicates apart, over IPv%i", async (family) => {
+  it.each([4, 6] as const)("counts duplicates separately, over IPv%i", async (family) => {
     await network.links.reset("twice");
     const result = await ping("probe-eu", { host: addressOf(LAB, "twice", family), count: 5, interval_ms: 100 });
     expect(result).toMatchObject({ packets_sent: 5, packets_received: 5, packet_loss_percent: 0 });
@@ -103,7 +103,7 @@ describe.skipIf(why !== null)("our own ping", () => {
     },
   );
 
-  it("loses as many echoes as the lossy link says it lost", async () => {
+  it("loses as many echo requests as the lossy link reports", async () => {
     await network.links.reset("lossy");
     const echoes = { host: addressOf(LAB, "lossy"), count: 10, interval_ms: 100 };
     const results = await pings("probe-eu", [echoes, echoes, echoes, echoes]);
@@ -113,7 +113,7 @@ describe.skipIf(why !== null)("our own ping", () => {
     expect({ received, lost: 40 - received }).toEqual({ received: counted.carried, lost: counted.dropped });
   });
 
-  it("sees the jitter of the ocean, and none on a quiet path", async () => {
+  it("measures the jitter of the ocean, and none on a quiet path", async () => {
     const ocean = await ping("probe-eu", { host: addressOf(LAB, "far"), count: 10, interval_ms: 100 });
     const quiet = await ping("probe-eu", { host: addressOf(LAB, "web"), count: 10, interval_ms: 100 });
     expect(ocean.rtt?.jitter_ms).toBeGreaterThan(2);
@@ -127,7 +127,7 @@ interface Path {
   readonly family: Family;
 }
 
-/** What is wrong with a measurement by the table; null: nothing. */
+/** Returns what is wrong with a measurement according to the table; null if nothing is. */
 function problemOf({ from, to, family }: Path, result: PingResult | undefined): string | null {
   const { min, max } = expectedRtt(LAB, from, to, family === 4 ? 84 : 104);
   const [least, loss] = [result?.rtt?.min_ms ?? Number.NaN, result?.packet_loss_percent];

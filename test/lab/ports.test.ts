@@ -35,7 +35,7 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     chain?.close();
   });
 
-  it.each([4, 6])("are open, closed or filtered, each for its reason, IPv%d", async (version) => {
+  it.each([4, 6])("are open, closed or filtered, each with its reason, IPv%d", async (version) => {
     const ports = [OPEN, CLOSED, RESET, REJECTED, FORBIDDEN, DROPPED].join(",");
     const host = version === 4 ? target4 : target6;
     const result = await pingFrom(chain, { host, action: "ports", ports });
@@ -50,7 +50,7 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     expect(result.ports?.map(({ rtt_ms: rtt }) => rtt !== null)).toEqual([true, true, true, false, false, false]);
   });
 
-  it("are looked at all at once: twenty silent ones take no longer than one", async () => {
+  it("are probed at the same time: twenty silent ones take no longer than one", async () => {
     const ports = Array.from({ length: 20 }, (_, index) => 3_000 + index).join(",");
     const result = await pingFrom(chain, { host: target4, action: "ports", ports });
     expect(result.ports?.every(({ state }) => state === "filtered")).toBe(true);
@@ -69,7 +69,7 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     expect(await rowsOf(DROPPED, target6)).toEqual([0, "timeout", "timeout"]);
   });
 
-  it("are traced to by SYNs that leave no connection half open", async () => {
+  it("are traced by SYNs that leave no connection half open", async () => {
     for (const host of [target4, target6]) {
       const trace = await pingFrom(chain, { host, action: "traceroute", protocol: "tcp", port: OPEN, queries: 5 });
       expect(trace).toMatchObject({ reached: true, hops: [{ hop: 1 }, { hop: 2, loss_percent: 0 }] });
@@ -79,7 +79,7 @@ describe.skipIf(why !== null)("the TCP ports of a firewalled host", () => {
     }
   });
 
-  it("are traced to by SYNs though the target itself rejects them", async () => {
+  it("are traced by SYNs although the target itself rejects them", async () => {
     const trace = await pingFrom(chain, { host: target4, action: "traceroute", protocol: "tcp", port: REJECTED });
     expect(trace).toMatchObject({ reached: true, unreachable: null });
     expect(trace.hops?.at(-1)?.replies[0]).toMatchObject({ ip: target4, icmp_type: 3, icmp_code: 3 });

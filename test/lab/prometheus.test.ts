@@ -11,7 +11,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// The README's own scrape configuration, run by a real Prometheus: only addresses, paths and the target are replaced,
+// Runs the README's own scrape configuration in a real Prometheus. Only addresses, paths and the target are replaced,
 // and the scrape interval is shortened.
 const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 
@@ -38,7 +38,7 @@ interface Series {
   readonly value: readonly [number, string];
 }
 
-/** Replaces text that must be there: what the README no longer says would otherwise go unnoticed. */
+/** Replaces text that must exist. Otherwise a change of the README would stay unnoticed. */
 function replaceIn(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
   return changes.reduce((changed, [from, to]) => {
     expect(changed, "README.md").toContain(from);
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
   let api: string;
   let said = "";
 
-  /** The answer of Prometheus's own API; null while it does not listen yet. */
+  /** Returns the answer of Prometheus's own API; null while it does not listen yet. */
   async function ask<T>(path: string): Promise<T | null> {
     const response = await fetch(`${api}/api/v1/${path}`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
     if (response?.ok !== true) return null;
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
       config: { http: { host: "127.0.0.1", port }, baseUrl: `http://${address}` },
     });
     web = await startHttpServer();
-    // Two probes in one region: they must stay apart.
+    // Two probes in one region, which must be kept apart.
     agents = await Promise.all(["eu-west", "eu-west", "us-east"].map((region) => startAgent(plane, region)));
     writeFileSync(join(folder, "vantage-key"), await plane.createKey());
     writeFileSync(join(folder, "vantage-operator-token"), ADMIN_TOKEN);
@@ -136,19 +136,19 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
     expect(new Set(fromProbes.map(({ instance }) => instance)).size).toBe(3);
   });
 
-  it("answers probe_success of every probe under its own instance", async () => {
+  it("has probe_success of every probe under its own instance", async () => {
     const found = await query("probe_success");
     expect(found.map(({ value: [, value] }) => value)).toEqual(["1", "1", "1", "1"]);
     const told = await query('vantage_probe_info{job="website-from-every-probe"}');
     for (const { metric } of told) {
       expect(metric["probe_id"]).toBe(metric["instance"]);
-      // The label of the target counts; the metric's own keeps its value under another name.
+      // The target's label has priority; the metric's own label keeps its value under another name.
       expect(metric["exported_region"]).toBe(metric["region"]);
       expect(metric["target"]).toBe(`${web.url}/status/200`);
     }
   });
 
-  it("tells from every probe why a site that goes away fails", async () => {
+  it("reports from every probe why a site that stops fails", async () => {
     await web.close();
     let reasons: readonly (string | undefined)[] = [];
     for (let attempt = 0; attempt < 200; attempt += 1) {

@@ -4,7 +4,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// Prometheus' own tool reads what both processes show: the format, and the naming rules of its documentation.
+// Prometheus' own tool checks the metrics of both processes: the format, and the naming rules of its documentation.
 function whyNoPromtool(): string | null {
   try {
     execFileSync("promtool", ["--version"], { stdio: "pipe" });
@@ -17,10 +17,10 @@ function whyNoPromtool(): string | null {
 const missing = whyNoPromtool();
 if (missing !== null) console.warn(`promtool.test.ts ${missing}`);
 
-/** The process's figures have the names that every dashboard knows. */
+/** The process metrics have the standard names of published dashboards. */
 const STANDARD = /^process_cpu_seconds_total [\s\S]+^nodejs_eventloop_lag_seconds /m;
 
-/** What promtool has to say; empty when it accepts everything. */
+/** Returns promtool's complaints; empty if it accepts everything. */
 function complaints(text: string): string {
   const { stdout, stderr } = spawnSync("promtool", ["check", "metrics"], { input: text, encoding: "utf8" });
   return `${stdout}${stderr}`;
@@ -36,7 +36,7 @@ describe.skipIf(missing !== null)("promtool", () => {
     web = await startHttpServer();
     agent = await startAgent(plane, "eu-west", { VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0" });
     const key = await plane.createKey();
-    // Something of each kind has happened: a check, a failed one, a refusal, a scrape.
+    // One event of each kind has happened: a check, a failed one, a refusal, a scrape.
     for (const path of [`check?url=${web.url}`, "check?url=http://127.0.0.1:4/", "check", `probe?target=${web.url}`]) {
       await plane.call(`/api/v4/${path}`, { key });
     }
@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)("promtool", () => {
     expect(complaints(text)).toBe("");
   });
 
-  it("would complain about a metric that breaks the rules", () => {
+  it("complains about a metric that breaks the rules", () => {
     expect(complaints("# TYPE x counter\nx 1\n")).not.toBe("");
   });
 });

@@ -15,12 +15,12 @@ if (why !== null) console.warn(why);
 
 type Result = ResultOf<typeof contract>;
 
-/** Port of a resolver beside the region's own that does not validate. */
+/** Port of a resolver that does not validate, next to the region's own. */
 const UNCHECKED_PORT = 5_300;
 
 /**
- * The list of public resolvers: one in each region, asked over UDP but for the last, one that does not validate, and one
- * that nobody hears.
+ * Public resolvers: one in each region, queried over UDP except for the last, one that does not validate, and one that
+ * cannot be reached.
  */
 const RESOLVERS = [
   ...REGIONS.map((region) => ({
@@ -47,7 +47,7 @@ interface Row {
   readonly domain: string;
   readonly type?: string;
   readonly status?: string;
-  /** The same everywhere. */
+  /** The same in all regions. */
   readonly answers: readonly string[];
   /** Names of the zone's servers. */
   readonly ns: readonly string[];
@@ -98,7 +98,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     return asker.see<Result>("propagation", { domain, type });
   }
 
-  /** Rows of the other probes, by their regions. */
+  /** Returns the rows of the other probes by their regions. */
   function elsewhere({ resolvers }: Result, region: "us" | "ap"): Result["resolvers"][number] {
     const named = `Probe in ${PLACES[region].region}`;
     const found = resolvers.find(({ kind, name }) => kind === "agent" && name === named);
@@ -124,11 +124,11 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
       expect(resolver).toMatchObject({ status, answers, verdict: "match", authoritative_match: true, error: null });
     }
     expect(heard.map(({ transport }) => transport)).toEqual(["udp", "udp", "tcp", "udp"]);
-    // One that nobody hears is no witness.
+    // A resolver that cannot be reached says nothing about the zone.
     expect(listed(seen, "dead")).toMatchObject({ status: "TIMEOUT", verdict: "error", error: "timeout", rtt_ms: null });
   });
 
-  it.concurrent("a zone that answers by client subnet: the differences are meant", async () => {
+  it.concurrent("a zone that answers by client subnet: the differences are intended", async () => {
     const seen = await see(GEO_SUBNET_ZONE);
     expect(seen).toMatchObject({ verdict: "geo", authoritative: { answers: [GEO_ANSWERS.eu] } });
     expect(listed(seen, "eu")).toMatchObject({ answers: [GEO_ANSWERS.eu], verdict: "match" });
@@ -140,9 +140,9 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     expect(seen.distinct_answers).toHaveLength(3);
   });
 
-  it.concurrent("a zone that answers by who asks: what each region is told, and never that it is the same", async () => {
+  it.concurrent("a zone that answers by sender: the answer of each region, never reported as the same", async () => {
     const seen = await see("geo.test");
-    // A cache counts down within the run: an answer of a second ago may be an older one, as far as can be told.
+    // A cache counts down during the run, so an answer of a second ago may look older.
     expect(["inconsistent", "propagating"]).toContain(seen.verdict);
     expect(seen.consistent).toBe(false);
     for (const region of REGIONS) expect(listed(seen, region).answers).toEqual([GEO_ANSWERS[region]]);
@@ -152,7 +152,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     }
   });
 
-  it.concurrent("a secondary that lags behind in this record: which server says what, and its serial", async () => {
+  it.concurrent("a secondary with an old record: the answer of each server, and its serial", async () => {
     const seen = await see("changed.stale.test");
     expect(seen.verdict).toBe("propagating");
     const [fresh, old] = [STALE_ANSWERS["dns-ns1"], STALE_ANSWERS["dns-ns2"]];
@@ -167,7 +167,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     for (const { answers } of seen.distinct_answers) expect([[fresh], [old]]).toContainEqual(answers);
   });
 
-  it.concurrent("a server of the zone that knows nothing of it is called lame", async () => {
+  it.concurrent("a server of the zone that has no data for it is reported as lame", async () => {
     const seen = await see("www.half-lame.test");
     expect(seen.authoritative).toMatchObject({ consistent: false, answers: [SITE] });
     const errors = seen.authoritative?.servers.map(({ error, authoritative }) => [error, authoritative]);
@@ -178,24 +178,33 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
 
   it.concurrent.each([
-    // What the resolver says at first and what it says from its cache.
+    // The code of the resolver's first answer and that from its cache.
     { domain: "www.bogus.test", what: "keys that are not its parent's", codes: [6, 9] },
     { domain: "www.expired.test", what: "expired signatures", codes: [6, 7] },
-  ])("$domain is broken at all resolvers that validate, for $what, and at no other", async ({ domain, codes }) => {
-    const seen = await see(domain);
-    expect(seen).toMatchObject({ verdict: "broken_at_some", consistent: false, agreement_pct: 12.5 });
-    expect(seen.authoritative).toMatchObject({ answers: [SITE], ns: BOTH });
-    expect(listed(seen, "unchecked")).toMatchObject({ status: "NOERROR", verdict: "match", answers: [SITE] });
-    const validating = [...REGIONS.map((region) => listed(seen, region)), listed(seen, "own")];
-    for (const row of [...validating, elsewhere(seen, "us"), elsewhere(seen, "ap")]) {
-      expect(row).toMatchObject({ status: "SERVFAIL", verdict: "broken", authoritative_match: false, cause: "dnssec" });
-      for (const { code } of row.ede) expect(codes).toContain(code);
-    }
-    for (const { recheck } of validating) expect(recheck).toEqual({ status: "SERVFAIL", unchecked_status: "NOERROR" });
-    expect(seen.failures).toHaveLength(1);
-    expect(seen.failures[0]?.resolvers).toHaveLength(7);
-    console.log(domain, seen.verdict, seen.agreement_pct, seen.failures);
-  });
+  ])(
+    "$domain is broken at all resolvers that validate, because of $what, and at no other",
+    async ({ domain, codes }) => {
+      const seen = await see(domain);
+      expect(seen).toMatchObject({ verdict: "broken_at_some", consistent: false, agreement_pct: 12.5 });
+      expect(seen.authoritative).toMatchObject({ answers: [SITE], ns: BOTH });
+      expect(listed(seen, "unchecked")).toMatchObject({ status: "NOERROR", verdict: "match", answers: [SITE] });
+      const validating = [...REGIONS.map((region) => listed(seen, region)), listed(seen, "own")];
+      for (const row of [...validating, elsewhere(seen, "us"), elsewhere(seen, "ap")]) {
+        expect(row).toMatchObject({
+          status: "SERVFAIL",
+          verdict: "broken",
+          authoritative_match: false,
+          cause: "dnssec",
+        });
+        for (const { code } of row.ede) expect(codes).toContain(code);
+      }
+      for (const { recheck } of validating)
+        expect(recheck).toEqual({ status: "SERVFAIL", unchecked_status: "NOERROR" });
+      expect(seen.failures).toHaveLength(1);
+      expect(seen.failures[0]?.resolvers).toHaveLength(7);
+      console.log(domain, seen.verdict, seen.agreement_pct, seen.failures);
+    },
+  );
 
   it.concurrent.each(["www.dead.test"])("nobody has an answer for %s, and in time", async (domain) => {
     const before = performance.now();

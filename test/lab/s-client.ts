@@ -1,31 +1,34 @@
 import { X509Certificate } from "node:crypto";
 import type { Network } from "#test/lab/driver.ts";
 
-/** What `openssl s_client` came to. */
+/** Result of `openssl s_client`. */
 export interface SClient {
-  /** X509_V_ERR number of its verification, 0 where it is content; null without a certificate. */
+  /** X509_V_ERR number of its verification, 0 if it succeeded; null without a certificate. */
   readonly verifyCode: number | null;
-  /** e.g. TLSv1.3; null where the handshake did not stand. */
+  /** E.g. TLSv1.3; null if the handshake failed. */
   readonly protocol: string | null;
   /** OpenSSL's name of the suite. */
   readonly cipher: string | null;
   readonly alpn: string | null;
   readonly asksForCertificate: boolean;
-  /** SHA-256 of the certificates sent, lower-case hexadecimal, in the order sent. */
+  /** SHA-256 of the certificates in the order sent, in lower-case hexadecimal. */
   readonly sent: readonly string[];
   readonly text: string;
 }
 
-/** Where to connect to, and what to expect there. */
+/** Server to connect to, and what to expect from it. */
 export interface SClientTarget {
   readonly ip: string;
   readonly name: string;
   readonly rootFile: string;
-  /** Default 443. */
+  /** Default: 443. */
   readonly port?: number;
 }
 
-/** Handshake by OpenSSL with a strict verification of chain, dates, name, signatures and keys (security level 2). */
+/**
+ * Makes a handshake with OpenSSL and a strict verification of chain, dates, name, signatures and keys (security level
+ * 2).
+ */
 export async function sClient(
   network: Network,
   node: string,

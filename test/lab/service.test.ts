@@ -12,7 +12,7 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
 
-/** A row of `locations` with some result of a tool. */
+/** A row of `locations` with the result of a tool. */
 interface Place<T> {
   readonly location: { readonly region: string };
   readonly status: string;
@@ -21,7 +21,7 @@ interface Place<T> {
 }
 
 const ALL = REGIONS.map((region) => PLACES[region].region).join(",");
-/** Longer than a dead stream is believed in, on a busy machine. */
+/** Longer than a dead stream counts as alive, on a busy machine. */
 const SOON = { timeout: 30_000, interval: 500 };
 
 describe.skipIf(why !== null)("the service in the lab", () => {
@@ -33,7 +33,7 @@ describe.skipIf(why !== null)("the service in the lab", () => {
   });
   afterAll(() => lab?.close());
 
-  /** What a tool says at the places asked for, by region. */
+  /** Runs a tool in the given locations and returns its results by region. */
   async function check<T>(path: string, places = ALL): Promise<ReadonlyMap<Region, Place<T>>> {
     const { text, status, body } = await lab.service.plane.call(`/api/v4/${path}&locations=${places}`, { key });
     expect(status, text).toBe(200);
@@ -52,7 +52,7 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     return row;
   }
 
-  it("measures from each region the distance that region has", async () => {
+  it("measures the distance of each region", async () => {
     const rows = await check<{ rtt: { min_ms: number } }>("ping?host=web.lab.test");
     expect([...rows.keys()]).toEqual([...REGIONS]);
     for (const [region, { data }] of rows) {
@@ -62,12 +62,12 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     }
   });
 
-  it("shows each region the answer meant for it", async () => {
+  it("returns for each region the answer meant for it", async () => {
     const rows = await check<{ records: { A: string[] } }>("dns?domain=geo.test&types=A");
     for (const [region, { data }] of rows) expect(data.records.A).toEqual([GEO_ANSWERS[region]]);
   });
 
-  it("traces the path the table has, every hop with its name and system", async () => {
+  it("traces the path of the table, with name and system of every hop", async () => {
     type Reply = { ip: string | null; hostname: string | null; asn: number | null };
     const { data } = await checkFrom<{ hops: { replies: Reply[] }[] }>(
       "eu",
@@ -89,7 +89,7 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     ["unsigned", "insecure"],
     ["bogus", "bogus"],
     ["expired", "bogus"],
-  ])("judges the %s zone as %s, from the lab's own root", async (zone, status) => {
+  ])("reports the %s zone as %s, with the lab's own root", async (zone, status) => {
     const row = await checkFrom<{ dnssec: { status: string } }>("eu", `dns?domain=www.${zone}.test&types=A&dnssec=1`);
     expect(row.data.dnssec.status).toBe(status);
   });
@@ -110,7 +110,7 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     ["untrusted-root", "untrusted_root"],
     ["sha1", "weak_signature"],
     ["rsa1024", "weak_key"],
-  ])("judges the certificate %s: %s", async (variant, word) => {
+  ])("reports the certificate %s: %s", async (variant, word) => {
     const { data } = await checkFrom<{ trust_error: string | null }>("eu", `ssl?host=${variant}.tls.test`);
     expect(data.trust_error).toBe(word);
   });
@@ -120,18 +120,18 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     ["hanging", "tls", "timeout"],
     ["reset", "tls", "reset"],
     ["filtered", "connect", "timeout"],
-  ])("says what is wrong with %s: %s, %s", async (variant, stage, reason) => {
+  ])("reports what is wrong with %s: %s, %s", async (variant, stage, reason) => {
     const { error } = await checkFrom<never>("us", `ssl?host=${variant}.tls.test`);
     expect(error).toMatchObject({ stage, reason });
   });
 
-  it("verifies pages by the lab's authority", async () => {
+  it("verifies pages with the lab's authority", async () => {
     const { status, data } = await checkFrom<{ code: number }>("ap", "check?url=https://web.lab.test/");
     expect(status).toBe("ok");
     expect(data.code).toBe(200);
   });
 
-  it("lets nothing out to the lab where the operator has opened nothing", { timeout: 60_000 }, async () => {
+  it("sends nothing to the lab if the operator has allowed nothing", { timeout: 60_000 }, async () => {
     const { network, names, web, service } = lab;
     const sources = ([4, 6] as const).map((family) => addressOf(LAB, "probe-us", family));
     const rules = [`ip saddr ${sources[0]} counter`, `ip6 saddr ${sources[1]} counter`];
@@ -167,14 +167,14 @@ describe.skipIf(why !== null)("the service in the lab", () => {
       expect(text, path).toContain("target_not_allowed");
     }
     expect(await reached()).toBe(0);
-    // The same from an agent that may: the counter counts.
+    // The same from an agent that is allowed to, which proves that the counter works.
     await checkFrom("us", `ping?host=${host}&count=1`);
     expect(await reached()).toBeGreaterThan(0);
     await guarded.stop();
   });
 
   it(
-    "goes on with the other regions while one is cut off, and with all once it is back",
+    "continues in the other regions while one is cut off, and in all once it is back",
     { timeout: 90_000 },
     async () => {
       const online = async (): Promise<number> => {
@@ -189,14 +189,14 @@ describe.skipIf(why !== null)("the service in the lab", () => {
       expect([...others.values()].map(({ status }) => status)).toEqual(["ok", "ok"]);
       await Promise.all([lab.network.heal("probe-eu", "hub"), lab.network.heal("probe-eu", "hub2")]);
       await expect.poll(online, { ...SOON, timeout: 60_000 }).toBe(1);
-      // The agent may be back at the other replica first; this one then answers 503 and asks for a repeat.
+      // The agent may attach to the other replica first. This one then answers 503 and asks for a retry.
       const path = `ping?host=${addressOf(LAB, "web")}&count=1`;
       const back = async () => (await checkFrom<{ packets_received: number }>("eu", path)).status;
       await expect.poll(back, { ...SOON, timeout: 30_000 }).toBe("ok");
     },
   );
 
-  it("answers through the other replica once the first one is gone", { timeout: 60_000 }, async () => {
+  it("answers through the other replica after the first one has ended", { timeout: 60_000 }, async () => {
     const [first, second] = lab.service.planes;
     if (first === undefined || second === undefined) throw new Error("two replicas were asked for");
     first.daemon.kill("SIGKILL");

@@ -14,15 +14,15 @@ if (why !== null) console.warn(why);
 
 type Result = ResultOf<typeof contract>;
 
-/** For the way to the agent and back, beside the tool's own deadline. */
+/** Time for the way to the agent and back, in addition to the tool's own deadline. */
 const WAY_MS = 2_000;
 
-/** A mail server that greets, and what is to be said of it. */
+/** A mail server with a greeting, and its expected result. */
 interface Row {
   readonly what: string;
   readonly target: string;
   readonly port?: number;
-  /** The service that answers; null: mx_used is null because the target has no MX. */
+  /** The service that answers; null if mx_used is null because the target has no MX. */
   readonly service: string;
   readonly mx: readonly string[];
   readonly family?: 4 | 6;
@@ -32,7 +32,7 @@ interface Row {
     readonly implicit_tls?: boolean;
     readonly offered: boolean | null;
     readonly success: boolean | null;
-    /** null: no TLS at all. */
+    /** null if there is no TLS at all. */
     readonly trust: { readonly trusted: boolean; readonly error: string | null } | null;
     readonly size?: number | null;
     readonly auth?: readonly string[];
@@ -169,15 +169,15 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
     expect(data.findings.map(({ message }) => message)).toEqual(
       issues.map((issue) => expect.stringMatching(issue) as string),
     );
-    // Whatever the server is like: no word of a mail.
+    // No server ever receives a command for a mail.
     const said = data.transcript.filter(({ from }) => from === "client").map(({ text }) => text.split(" ")[0]);
     expect(said.filter((verb) => !["EHLO", "HELO", "STARTTLS", "QUIT"].includes(verb ?? ""))).toEqual([]);
   });
 
-  it.concurrent("says how long the busy server kept it waiting, and what it said then", async () => {
+  it.concurrent("reports how long the busy server made it wait, and its reply", async () => {
     const { banner, timings_ms: timings, ehlo } = await asker.see<Result>("smtp-test", { target: "busy.smtp.test" });
     expect(`${banner?.code} ${banner?.text}`).toBe(BUSY_GREETING);
-    // Timers may ring a millisecond early.
+    // Timers may fire a millisecond early.
     expect(timings.banner).toBeGreaterThan(BUSY_AFTER_MS - 10);
     expect(timings.connect).toBeLessThan(BUSY_AFTER_MS);
     expect(ehlo).toBeNull();

@@ -1,20 +1,20 @@
 import type { Network } from "#test/lab/driver.ts";
 
-/** What sslscan(1) found out about a server. */
+/** Result of sslscan(1) for a server. */
 export interface SslScan {
-  /** Versions it could speak, e.g. TLSv1.2, the newest first. */
+  /** Supported versions, newest first, e.g. TLSv1.2. */
   readonly protocols: readonly string[];
-  /** IANA numbers of the suites accepted, by version, in the server's order; lower-case hexadecimal with 0x. */
+  /** IANA numbers of the accepted suites by version, in the server's order, in lower-case hexadecimal with 0x. */
   readonly ciphers: Readonly<Record<string, readonly string[]>>;
-  /** IANA numbers of the groups accepted, by version. */
+  /** IANA numbers of the accepted groups by version. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly certificate: {
     readonly signature: string | null;
     readonly keyType: string | null;
-    /** Of an RSA key; for a curve the strength, in bits. */
+    /** Bits of an RSA key; for a curve, its strength in bits. */
     readonly keyBits: number;
     readonly curve: string | null;
-    /** As shown: DNS:one, DNS:two. */
+    /** As displayed: DNS:one, DNS:two. */
     readonly names: string | null;
     readonly issuer: string | null;
     /** Unix seconds. */
@@ -26,7 +26,7 @@ export interface SslScan {
   readonly xml: string;
 }
 
-/** Scans a server of TLS from a node of the lab, by address, with a name in SNI. */
+/** Scans a TLS server from a node of the lab by address, with a name in SNI. */
 export async function sslScan(network: Network, node: string, ip: string, name: string): Promise<SslScan> {
   const line = ["sslscan", "--no-colour", "--xml=-", "--no-heartbleed", `--sni-name=${name}`, ip];
   const { stdout, stderr } = await network.run(node, line, 30_000);

@@ -5,7 +5,7 @@ import type { Network } from "#test/lab/driver.ts";
 /** Findings of testssl.sh(1) by their ids. */
 export type Findings = ReadonlyMap<string, string>;
 
-/** Has testssl.sh make some of its checks, by address, with a name in SNI. It takes 5 to 20 s. */
+/** Runs some checks of testssl.sh by address, with a name in SNI. It takes 5 to 20 s. */
 export async function testSsl(
   network: Network,
   node: string,

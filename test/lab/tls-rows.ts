@@ -4,25 +4,25 @@ import type { StatusMethod } from "#test/lab/openssl-status.ts";
 
 type Ssl = ResultOf<typeof ssl>;
 
-/** A server that shows a certificate, and what must be said of it beside OpenSSL's verification code. */
+/** A server that sends a certificate, with its expected result and OpenSSL's verification code. */
 export interface Row {
   readonly variant: string;
   /** X509_V_ERR number (openssl-verification-options(1)). */
   readonly code: number;
-  /** Clients that build paths go on where OpenSSL does not. */
+  /** Whether clients that build paths trust it although OpenSSL does not. */
   readonly trustedAllTheSame?: boolean;
-  /** What differs from a good server. */
+  /** Differences from a good server. */
   readonly ssl: Partial<Ssl>;
   readonly warnings?: readonly string[];
   readonly protocol?: string;
   readonly versions?: readonly (keyof Ssl["protocols"])[];
   readonly cipher?: string;
   readonly alpn?: string;
-  /** Suites it accepts by version, OpenSSL's names; default those of an ECDSA key. */
+  /** Accepted suites by version, in OpenSSL's names. Default: those of an ECDSA key. */
   readonly suites?: Readonly<Record<string, readonly string[]>>;
-  /** Groups it accepts; default all that OpenSSL offers. */
+  /** Accepted groups. Default: all that OpenSSL offers. */
   readonly groups?: readonly string[];
-  /** Default A, of which a good server's missing HSTS is the cap. */
+  /** Default: A, to which the missing HSTS limits a good server. */
   readonly grade?: NonNullable<Ssl["grade"]>;
 }
 
@@ -47,16 +47,16 @@ const DEFAULT_ECDSA =
     .split(" ")
     .map((suite) => `ECDHE-ECDSA-${suite}`);
 
-/** What most rows accept. */
+/** Suites that most rows accept. */
 export const USUAL = {
   suites: { "TLSv1.3": TLS13, "TLSv1.2": ECDSA },
   groups: ["X25519", "P-256", "X448", "P-384", "P-521", "ffdhe2048", "ffdhe3072", "X25519MLKEM768"],
 } as const satisfies Pick<Row, "suites" | "groups">;
 
-/** Before TLS 1.3 an ECDSA key binds the client to its own curve (RFC 8422 section 5.1.1). */
+/** Before TLS 1.3 an ECDSA key restricts the client to its own curve (RFC 8422 section 5.1.1). */
 const OLD_GROUPS = ["X25519", "P-256"];
 
-/** What the ssl tool says of a good server. */
+/** Result of the ssl tool for a good server. */
 export const GOOD = {
   trusted: true,
   trust_error: null,
@@ -70,12 +70,12 @@ export const GOOD = {
   handshake_error: null,
 } satisfies Partial<Ssl>;
 
-/** Bad for one reason, which breaks the chain. */
+/** Returns the result of a server with one fault that breaks the chain. */
 function untrusted(word: string): Partial<Ssl> {
   return { trusted: false, chain_trusted: false, trust_error: word };
 }
 
-/** Every server of the table that shows a certificate without asking for the client's. */
+/** Every server of the table that sends a certificate without requesting the client's. */
 export const ROWS: readonly Row[] = [
   { variant: "good", code: 0, ssl: {} },
   { variant: "expired", code: 10, ssl: untrusted("expired"), grade: "T" },
@@ -108,7 +108,7 @@ export const ROWS: readonly Row[] = [
     grade: "T",
     warnings: ["issuer-unknown"],
   },
-  // OpenSSL follows the stranger's certificate, which is sent first, and never goes back.
+  // OpenSSL follows the foreign certificate, which is sent first, and never tries another path.
   {
     variant: "cross-signed",
     code: 20,
@@ -131,7 +131,7 @@ export const ROWS: readonly Row[] = [
     grade: "T",
   },
   { variant: "sha1", code: 68, ssl: untrusted("weak_signature"), warnings: [], grade: "T" },
-  // OpenSSL does not hold a server to its promise to staple; we say so without distrust.
+  // OpenSSL does not require a staple from a server that promised one. We report it and still trust the certificate.
   { variant: "must-staple", code: 0, ssl: {}, warnings: ["no-staple"] },
   { variant: "tls13-only", code: 0, ssl: {}, versions: ["tls1_3"], suites: { "TLSv1.3": TLS13 } },
   {
@@ -165,14 +165,14 @@ export const ROWS: readonly Row[] = [
   { variant: "h3", code: 0, ssl: {}, alpn: "h2", suites: { "TLSv1.3": TLS13, "TLSv1.2": DEFAULT_ECDSA } },
 ];
 
-/** A server whose certificate's status can be had, and what it is. */
+/** A server whose certificate has an available status, and that status. */
 export interface StatusRow {
   readonly variant: string;
   readonly method: StatusMethod;
   readonly status: "good" | "revoked";
 }
 
-/** Every server of the table that names a responder or a list, by where its status is found. */
+/** Every server of the table that names a responder or a list, by the source of its status. */
 export const STATUS_ROWS: readonly StatusRow[] = [
   { variant: "status-good", method: "ocsp", status: "good" },
   { variant: "revoked", method: "ocsp", status: "revoked" },

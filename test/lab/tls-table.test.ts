@@ -27,10 +27,10 @@ const VERSIONS = [
   ["tls1_3", "-tls1_3"],
 ] as const;
 
-/** For the way to the agent and back, beside the tool's own deadline. */
+/** Time for the way to the agent and back, in addition to the tool's own deadline. */
 const WAY_MS = 2_000;
 
-/** Lets OpenSSL speak what it would not by itself. */
+/** Makes OpenSSL accept suites that it refuses by default. */
 const ANY_CIPHER = ["-cipher", "ALL:@SECLEVEL=0"];
 
 describe.skipIf(why !== null)("the ssl and check tools on the table of TLS servers", () => {
@@ -79,7 +79,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect({ protocol: data.protocol, cipher: data.cipher, alpn: data.alpn }).toEqual({ protocol, cipher, alpn });
     const offered = VERSIONS.map(([version]) => version).filter((version) => data.protocols[version] === true);
     expect(offered).toEqual(row.versions ?? ["tls1_2", "tls1_3"]);
-    // The order of suites is held against other programs' in differential-tls.test.ts.
+    // differential-tls.test.ts compares the order of suites with other programs.
     const suites = Map.groupBy(data.ciphers ?? [], (suite) => suite.protocol);
     const names = [...suites].map(([version, all]) => [
       version,
@@ -90,7 +90,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect((data.groups ?? []).map(({ name }) => name).toSorted()).toEqual((row.groups ?? USUAL.groups).toSorted());
     expect(data.grade).toBe(row.grade ?? "A");
 
-    // Security level 0 for the handshake alone: the verification keeps its own.
+    // Security level 0 applies only to the handshake; the verification keeps its own level.
     const theirs = await openssl(variant, protocol === "TLSv1" ? ["-tls1", ...ANY_CIPHER] : []);
     expect(theirs.verifyCode, theirs.text).toBe(code);
     expect(data.trusted).toBe(code === 0 || row.trustedAllTheSame === true);
@@ -100,7 +100,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
   });
 
   it.each(["good", "tls13-only", "tls10-only", "cbc-only"])(
-    "ssl and OpenSSL offer %s each version alike",
+    "ssl and OpenSSL offer %s each version in the same way",
     async (variant) => {
       const { data } = await ask<Ssl>(`ssl?host=${variant}.tls.test`);
       const theirs = await Promise.all(
@@ -113,7 +113,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     },
   );
 
-  it("ssl: a responder out of reach leaves the status unknown, and the certificate trusted", async () => {
+  it("ssl: an unreachable responder leaves the status unknown, and the certificate trusted", async () => {
     await lab.network.cut("probe-eu", "svc");
     const { data } = await ask<Ssl>("ssl?host=revoked.tls.test").finally(() => lab.network.heal("probe-eu", "svc"));
     expect(data).toMatchObject({ ...GOOD, revocation: { status: "unknown", method: null }, grade: "A" });
@@ -143,12 +143,12 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect(days === null ? null : Math.floor(days)).toBe(isRevoked ? daysAgo : null);
     expect(crl?.url ?? null).toBe(method === "crl" ? STATUS_URLS.crl : null);
     const session = await openssl(variant, ["-status"]);
-    // OpenSSL looks at no list by itself, and hands a staple on unread.
+    // OpenSSL reads no list by itself, and returns a staple unread.
     expect(session.verifyCode).toBe(0);
     expect(await opensslStatus(lab.network, "probe-eu", session, method)).toBe(status);
   });
 
-  it("ssl: the certificate of a server that demands the client's, and why its handshake failed", async () => {
+  it("ssl: the certificate of a server that requires the client's, and why its handshake failed", async () => {
     const { status, data } = await ask<Ssl>("ssl?host=client-certificate.tls.test");
     expect(status).toBe("ok");
     expect(data).toMatchObject({
@@ -175,7 +175,7 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     });
   });
 
-  it("ssl and check: addresses in place of names, in both families, and HTTP/2", async () => {
+  it("ssl and check: addresses instead of names, in both families, and HTTP/2", async () => {
     for (const family of [4, 6] as const) {
       const ip = addressOf(LAB, "web", family);
       const { data } = await ask<Ssl>(`ssl?host=${encodeURIComponent(ip)}`);
@@ -206,13 +206,13 @@ describe.skipIf(why !== null)("the ssl and check tools on the table of TLS serve
     expect(theirs.protocol).toBeNull();
   });
 
-  it("check: a server that demands a client certificate", async () => {
+  it("check: a server that requires a client certificate", async () => {
     const { error } = await ask<Check>("check?url=https://client-certificate.tls.test/");
     expect(error).toMatchObject({ stage: "tls", source: "target", reason: "certificate_required" });
   });
 });
 
-/** IANA's name for a suite by OpenSSL's, for those of the table. */
+/** Returns IANA's name of a suite from OpenSSL's, for those in the table. */
 function ianaName(openssl: string | null): string | null {
   if (openssl === null || openssl.startsWith("TLS_")) return openssl;
   expect(getCiphers()).toContain(openssl.toLowerCase());

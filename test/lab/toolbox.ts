@@ -6,24 +6,24 @@ import { SOURCES } from "#test/lab/services/product.ts";
 import { LAB_RANGES } from "#test/lab/topology.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-/** The agent's tools in one node of the lab, without the product around them. */
+/** The agent's tools in one node of the lab, without the rest of the product. */
 export interface Toolbox {
   run<T>(tool: string, params: Readonly<Record<string, unknown>>): Promise<Outcome<T>>;
-  /** A run that must succeed. */
+  /** Runs a tool. The run must succeed. */
   see<T>(tool: string, params: Readonly<Record<string, unknown>>): Promise<T>;
 }
 
-/** Starts them in the probe of Europe, with the settings of the lab's agents; they end with the lab. */
+/** Starts the tools in the probe of Europe with the settings of the lab's agents. They end with the lab. */
 export async function openToolbox({ network, names, web }: Lab): Promise<Toolbox> {
   const resolver = addressOf(network.topology, "resolver-eu");
-  // For the programs that the tools are held against.
+  // For the programs that the tools are compared with.
   network.etc("probe-eu", "resolv.conf", `nameserver ${resolver}\n`);
   const child = network.spawn("probe-eu", [process.execPath, `${ROOT}/test/lab/tools-here.ts`], {
     VANTAGE_ALLOW_TARGETS: LAB_RANGES.join(","),
     VANTAGE_ALLOW_NAMES: "test",
     VANTAGE_DNS_SERVERS: resolver,
     ...SOURCES,
-    // The built-in ones are out of reach, which takes its time to find out.
+    // The built-in resolvers are unreachable, which takes time to detect.
     VANTAGE_RESOLVERS: JSON.stringify([
       {
         id: "us",

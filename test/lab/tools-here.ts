@@ -1,5 +1,6 @@
-// Runs tools in this process's own namespace with a real network, configured by the environment as an agent is: takes
-// lines of JSON on its standard input ({id, tool, params}), prints a line ({id, outcome}) for each; ends with its input.
+// Program that runs tools in this process's network namespace with a real network, configured by the environment as an
+// agent is. It reads lines of JSON on its standard input ({id, tool, params}), prints a line ({id, outcome}) for each,
+// and ends with its input.
 import { createInterface } from "node:readline";
 import { createEgress } from "#shared/egress.ts";
 import { parseParams } from "#shared/schema.ts";

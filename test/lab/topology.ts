@@ -1,21 +1,24 @@
-/** What a node is and does; hosts have one interface and a default route. */
+/** Type and properties of a node. Hosts have one interface and a default route. */
 export interface NodeSpec {
   readonly kind: "host" | "router";
-  /** Sends no ICMP at all: traces show it as stars. */
+  /** Sends no ICMP at all, so that traces show it as stars. */
   readonly silent?: true;
-  /** Keeps Linux's own limit of ICMP errors: a burst of six, then one a second per destination. */
+  /** Keeps Linux's own rate limit of ICMP errors: a burst of six, then one a second for each destination. */
   readonly limited?: true;
-  /** More addresses of a host by name, each a target of its own (one TLS variant per address). */
+  /** Names of additional addresses of a host, each a separate target (one TLS variant for each address). */
   readonly also?: readonly string[];
 }
 
-/** A long-distance link. Delay, jitter, rate and MTU hold both ways; loss, drops and duplicates only from `a` to `b`. */
+/**
+ * A long-distance link. Delay, jitter, rate and MTU apply in both directions; loss, drops and duplicates only from `a`
+ * to `b`.
+ */
 export interface WanSpec {
   readonly a: string;
   readonly b: string;
-  /** One way, milliseconds. */
+  /** One-way delay in milliseconds. */
   readonly delayMs: number;
-  /** Uniform extra delay of each packet, 0 to this many milliseconds; order is kept. */
+  /** Uniformly distributed additional delay of each packet, from 0 to this many milliseconds. The order is kept. */
   readonly jitterMs?: number;
   /** Share of packets lost at random (seeded), 0 to 1. */
   readonly loss?: number;
@@ -23,9 +26,9 @@ export interface WanSpec {
   readonly dropEvery?: number;
   /** Delivers exactly the nth, 2nth, ... packet twice. */
   readonly duplicateEvery?: number;
-  /** Bits a second. */
+  /** Bits per second. */
   readonly rate?: number;
-  /** Octets of an IP packet; default 1500. */
+  /** Maximum IP packet in octets. Default: 1500. */
   readonly mtu?: number;
 }
 
@@ -33,20 +36,23 @@ export interface WanSpec {
 export interface LanSpec {
   readonly router: string;
   readonly hosts: readonly string[];
-  /** First three octets; default by rule 198.19.<number>. */
+  /** First three octets. Default: 198.19.<number>. */
   readonly prefix4?: string;
-  /** Upper 64 bits; default by rule 2001:db8:19:<number>. */
+  /** Upper 64 bits. Default: 2001:db8:19:<number>. */
   readonly prefix6?: string;
 }
 
-/** The whole internet: everything else (addresses, names, routes, expectations) follows from it. */
+/** The whole simulated internet. Everything else (addresses, names, routes, expectations) is derived from it. */
 export interface Topology {
   readonly nodes: Readonly<Record<string, NodeSpec>>;
   readonly wans: Readonly<Record<string, WanSpec>>;
   readonly lans: Readonly<Record<string, LanSpec>>;
 }
 
-/** Kinds of TLS server, one address each, all in the node `web`; up to `reset` those of test/servers/tls-variants.ts. */
+/**
+ * Kinds of TLS server, one address each, all in the node `web`. Those up to `reset` are in
+ * test/servers/tls-variants.ts.
+ */
 export const TLS_VARIANTS = [
   "good",
   "expired",
@@ -71,14 +77,14 @@ export const TLS_VARIANTS = [
   "hanging",
   "reset",
   "filtered",
-  // Certificates that say where their status can be had, and what is stapled to them.
+  // Certificates that name the source of their status, and the staples that are sent with them.
   "status-good",
   "revoked",
   "revoked-by-list",
   "staple-good",
   "staple-revoked",
   "staple-must",
-  // HTTP/3 by Alt-Svc and HTTPS record.
+  // HTTP/3 announced by Alt-Svc and by an HTTPS record.
   "h3",
 ] as const;
 
@@ -89,18 +95,18 @@ export const SERVICES = [
   "smtp-expired",
   "smtp-busy",
   "smtp-helo",
-  // Nothing listens there.
+  // No listener.
   "smtp-refused",
-  // Drops what comes to port 25.
+  // Drops packets to port 25.
   "smtp-filtered",
   "whois",
   "whois-registry",
   "whois-registrar",
   "rdap",
-  // Nothing listens there.
+  // No listener.
   "rdap-dead",
   "pki",
-  // A name server that answers by the client's network.
+  // A name server whose answer depends on the client's network.
   "geo-ns",
 ] as const;
 
@@ -108,8 +114,8 @@ const router: NodeSpec = { kind: "router" };
 const host: NodeSpec = { kind: "host" };
 
 /**
- * Three regions and a control plane on core-a, everything they look at on core-b, two equal paths (mid-1, mid-2) between
- * them. The zoo holds the odd links; the coast lies behind a silent router, an MTU of 1400 and a jittery ocean.
+ * Three regions and a control plane on core-a, all targets on core-b, two equal paths (mid-1, mid-2) between them. The
+ * zoo has the irregular links. The coast is behind a silent router, an MTU of 1400 and an ocean with jitter.
  */
 export const LAB: Topology = {
   nodes: {
@@ -198,10 +204,10 @@ export const LAB: Topology = {
   },
 };
 
-/** Every range the lab uses, as VANTAGE_ALLOW_TARGETS wants it. 192.0.2.0/24 is left out: hosts may carry it. */
+/** All ranges of the lab for VANTAGE_ALLOW_TARGETS. 192.0.2.0/24 is left out, because hosts may have it. */
 export const LAB_RANGES = ["198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"] as const;
 
 /** The regions, each with a probe and a resolver. */
 export const REGIONS = ["eu", "us", "ap"] as const;
-/** One of the regions. */
+/** One of these regions. */
 export type Region = (typeof REGIONS)[number];

@@ -1,4 +1,5 @@
-// Traces once from this process's own namespace and prints outcome and duration. Argument: JSON of {request, allow: CIDRs}.
+// Program that runs one trace in this process's network namespace and prints outcome and duration. Argument: JSON of
+// {request, allow: CIDRs}.
 import { createEgress } from "#shared/egress.ts";
 import { startIcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";

@@ -20,7 +20,7 @@ describe.skipIf(why !== null)("a trace of eight hops with one query each", () =>
   });
   afterAll(() => chain?.close());
 
-  /** Milliseconds a command takes in the probe's namespace. */
+  /** Returns how many milliseconds a command takes in the probe's namespace. */
   const timeOf = (command: string, ...args: readonly string[]): number => {
     const startedAt = performance.now();
     execFileSync("ip", ["netns", "exec", chain.probe, command, ...args], { stdio: "pipe" });

@@ -4,7 +4,7 @@ import type { PingResult } from "#shared/tools/ping.ts";
 import type { TraceRun } from "#probe-agent/port/packets.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { inTurns } from "#test/lab/driver.ts";
-import { hopsToJudge, traceProblems, type TracedPath } from "#test/lab/expected-trace.ts";
+import { hopsToCheck, traceProblems, type TracedPath } from "#test/lab/expected-trace.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { expectedHops } from "#test/lab/paths.ts";
@@ -46,7 +46,7 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     return run(region, params);
   }
 
-  /** What our ping tool finds from a probe with each of these parameters, by one process, with names from its resolver. */
+  /** Runs our ping tool at a probe with each of these parameters in one process, with names from its resolver. */
   async function run(region: Region, params: readonly object[]): Promise<readonly PingResult[]> {
     const order = JSON.stringify({
       params,
@@ -64,14 +64,17 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     });
   }
 
-  /** An empty resolver may leave its first question below ip6.arpa unanswered, and answers the next. */
+  /** Queries the resolver once: an empty cache may leave the first question below ip6.arpa unanswered. */
   async function warmUp(region: Region): Promise<void> {
     const resolver = addressOf(LAB, `resolver-${region}`);
     const question = ["-x", addressOf(LAB, "core-a", 6)];
     await lab.network.run(`resolver-${region}`, ["dig", "+time=2", "+tries=3", `@${resolver}`, ...question]);
   }
 
-  /** Traces of all paths, those with problems again: a busy machine delays, and not three times in a row. */
+  /**
+   * Traces all paths, and those with problems again, because a busy machine delays packets, but not three times in a
+   * row.
+   */
   async function traceAll(region: Region): Promise<ReadonlyMap<TracedPath, PingResult>> {
     await warmUp(region);
     const good = new Map<TracedPath, PingResult>();
@@ -93,24 +96,24 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     return good;
   }
 
-  async function seenBy({ name, command, read }: TraceTool, { from, to, family }: TracedPath): Promise<Seen> {
+  async function runTool({ name, command, read }: TraceTool, { from, to, family }: TracedPath): Promise<Seen> {
     const { stdout, stderr } = await lab.network.run(from, command(addressOf(LAB, to, family), family), 40_000);
     if (stdout === "") throw new Error(`${name}: ${stderr}`);
     return read(stdout);
   }
 
   it.each(REGIONS)(
-    "is right by the table on every path from %s, by ICMP, UDP and TCP, in both families, as traceroute and mtr are",
+    "matches the table on every path from %s, by ICMP, UDP and TCP, in both families, as traceroute and mtr do",
     { timeout: 240_000 },
     async (region) => {
       const ours = await traceAll(region);
       const byIcmp = [...ours].filter(([{ protocol }]) => protocol === "icmp");
       const compared = await inTurns(byIcmp, AT_ONCE, async ([path, { hops = [] }]) => {
         const expected = expectedHops(LAB, path.from, path.to, path.family);
-        const own = hopsToJudge(path, hops).map(({ replies }) => [...new Set(replies.flatMap(({ ip }) => ip ?? []))]);
+        const own = hopsToCheck(path, hops).map(({ replies }) => [...new Set(replies.flatMap(({ ip }) => ip ?? []))]);
         const rows = [];
         for (const tool of TRACE_TOOLS) {
-          const theirs = await seenBy(tool, path);
+          const theirs = await runTool(tool, path);
           rows.push({
             tool: tool.name,
             ...compareHops(own, theirs, expected),
@@ -130,7 +133,7 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     },
   );
 
-  it("shows no loss where a router answers once a second, which mtr takes for loss", async () => {
+  it("shows no loss if a router answers once a second, which mtr reports as loss", async () => {
     const ip = addressOf(LAB, "behind-limited");
     const limited = expectedHops(LAB, "probe-eu", "behind-limited").findIndex(
       (hop) => hop[0] === addressOf(LAB, "limited"),
@@ -150,7 +153,7 @@ describe.skipIf(why !== null)("our own traceroute", () => {
     const losses = Array.from(stdout.matchAll(/([\d.]+)%/g), ([, loss]) => Number(loss));
     expect(losses[limited]).toBeGreaterThan(30);
     expect(losses.at(-1)).toBe(0);
-    // One after the other: three at once would share the one answer a second.
+    // One after the other, because three concurrent traces would share the one answer a second.
     for (const protocol of ["icmp", "udp", "tcp"] as const) {
       const [result] = await run("eu", [{ host: ip, action: "traceroute", protocol, queries: 5 }]);
       const { hops = [], reached } = result ?? {};

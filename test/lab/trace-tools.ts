@@ -1,12 +1,12 @@
 import type { Family } from "#test/lab/addresses.ts";
 
-/** Who answered at each hop, without repetition; none for silence. */
+/** Addresses that answered at each hop, without repetition; none for silence. */
 export type Seen = readonly (readonly string[])[];
 
 /** Another program that traces a path. */
 export interface TraceTool {
   readonly name: string;
-  /** The command for one target, numeric, with an end within seconds. */
+  /** Returns the command for one target, with numeric output, that ends within seconds. */
   readonly command: (ip: string, family: Family) => readonly string[];
   readonly read: (output: string) => Seen;
 }
@@ -14,7 +14,7 @@ export interface TraceTool {
 const TRACEROUTE = ["-n", "-q", "1", "-N", "32", "-w", "1", "-m", "15"];
 const MTR = ["-n", "--report", "--report-wide", "-c", "1", "-G", "1", "-m", "15"];
 
-/** Debian's traceroute in its three ways, and mtr. */
+/** Debian's traceroute in its three modes, and mtr. */
 export const TRACE_TOOLS: readonly TraceTool[] = [
   ...[["-I"], [], ["-T"]].map((way) => ({
     name: ["traceroute", ...way].join(" "),
@@ -28,7 +28,7 @@ export const TRACE_TOOLS: readonly TraceTool[] = [
   },
 ];
 
-/** The hops of traceroute(8)'s output with -n. */
+/** Parses the hops of traceroute(8)'s output with -n. */
 export function readTraceroute(output: string): Seen {
   return output
     .split("\n")
@@ -36,7 +36,7 @@ export function readTraceroute(output: string): Seen {
     .map((line) => addressesIn(line.trim().split(/\s+/).slice(1)));
 }
 
-/** The hops of mtr's report with -n; a further address of a hop has a line of its own. */
+/** Parses the hops of mtr's report with -n. An additional address of a hop has a separate line. */
 export function readMtr(output: string): Seen {
   const hops: string[][] = [];
   for (const line of output.split("\n")) {
@@ -47,15 +47,15 @@ export function readMtr(output: string): Seen {
   return hops;
 }
 
-/** How another program's hops agree with ours, hop by hop. */
+/** Agreement of another program's hops with ours, hop by hop. */
 export interface Comparison {
-  /** One address, the same, or silence in both. */
+  /** Number of hops with the same address, or silence in both. */
   readonly same: number;
-  /** The other of two equal paths, by the table. */
+  /** Number of hops with the other of two equal paths, according to the table. */
   readonly twin: number;
-  /** Silence there, an address here. */
+  /** Number of hops that are silent there and have an address here. */
   readonly star: number;
-  /** What neither explains. */
+  /** Hops that none of these explains. */
   readonly other: readonly string[];
 }
 

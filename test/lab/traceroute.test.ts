@@ -8,7 +8,7 @@ import { hasRawSockets } from "#test/support/raw-sockets.ts";
 const why = whyNoChain() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
 
-/** The distinct addresses of each hop. */
+/** Returns the distinct addresses of each hop. */
 function path({ hops = [] }: PingResult): string[][] {
   return hops.map(({ replies }) => [...new Set(replies.map(({ ip }) => ip ?? "*"))]);
 }
@@ -22,7 +22,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     chain = buildChain(3, { limited: false });
     target4 = chain.hops4.at(-1) ?? "";
     target6 = chain.hops6.at(-1) ?? "";
-    // 10.98/16 disappears in the second router; nobody knows the way to 10.99/16 behind the third.
+    // 10.98/16 disappears in the second router; after the third, no router has a route to 10.99/16.
     for (const node of [0, 1, 2]) {
       chain.run(node, "ip", "route", "add", "10.99.0.0/16", "via", `10.77.${node}.2`);
     }
@@ -45,7 +45,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(trace6.path_hash).not.toBe(trace4.path_hash);
   });
 
-  it("has the same name however it is probed", async () => {
+  it("has the same names with every kind of probe", async () => {
     const traces = await Promise.all(
       ["icmp", "udp", "tcp"].map((protocol) => pingFrom(chain, { host: target4, action: "traceroute", protocol })),
     );
@@ -58,8 +58,8 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(trace.reached).toBe(false);
   });
 
-  it("shows a silent router as silent and goes on behind it", async () => {
-    // What the router itself sends comes in on lo; what it forwards does not.
+  it("shows a silent router as silent and continues after it", async () => {
+    // The router's own packets come in on lo; those it forwards do not.
     chain.run(2, "ip", "rule", "add", "iif", "lo", "blackhole");
     try {
       const trace = await pingFrom(chain, { host: target4, action: "traceroute" });
@@ -76,7 +76,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(trace.reached).toBe(false);
   });
 
-  it("ends where a router knows no way on", async () => {
+  it("ends at a router without a route", async () => {
     const trace = await pingFrom(chain, { host: "10.99.0.1", action: "traceroute" });
     expect(path(trace)).toEqual([["10.77.0.2"], ["10.77.1.2"], ["10.77.2.2"]]);
     expect(trace.hops?.at(-1)?.replies[0]).toMatchObject({ icmp_type: 3, icmp_code: 0 });
@@ -85,7 +85,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(trace.unreachable).toEqual(refusal);
   });
 
-  it.each(["icmp", "udp", "tcp"])("names the reason of a router that forbids %s probes", async (protocol) => {
+  it.each(["icmp", "udp", "tcp"])("reports the reason of a router that forbids %s probes", async (protocol) => {
     chain.run(2, "nft", "add table inet t; add chain inet t f { type filter hook forward priority 0; }");
     chain.run(2, "nft", "add rule inet t f reject with icmpx admin-prohibited");
     try {
@@ -103,7 +103,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     }
   });
 
-  it("has mtr's figures at each hop", async () => {
+  it("has mtr's statistics at each hop", async () => {
     const { hops = [], unreachable } = await pingFrom(chain, { host: target4, action: "traceroute", queries: 5 });
     expect(unreachable).toBeNull();
     for (const { stats, replies } of hops) {
@@ -114,7 +114,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     }
   });
 
-  it.each(["icmp", "udp"])("is traced with %s probes of the size asked for", async (protocol) => {
+  it.each(["icmp", "udp"])("is traced with %s probes of the requested size", async (protocol) => {
     chain.run(4, "nft", "add table inet t; add chain inet t p { type filter hook prerouting priority 0; }");
     chain.run(4, "nft", `add rule inet t p meta l4proto ${protocol} meta length 1200-1300 counter`);
     try {
@@ -128,7 +128,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
   });
 
   it.each(["icmp", "udp", "tcp"] as const)(
-    "is traced with %s probes from the hop asked for, by DF too",
+    "is traced with %s probes from the requested hop, also with DF",
     async (protocol) => {
       for (const [ip, hops] of [
         [target4, chain.hops4],
@@ -144,7 +144,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     },
   );
 
-  it("answers a ping with the TTL its routers left", async () => {
+  it("answers a ping with the TTL that its routers left", async () => {
     const result = await pingFrom(chain, { host: target4, count: 3, interval_ms: 100 });
     expect(result).toMatchObject({ method: "icmp", packets_received: 3, packet_loss_percent: 0 });
     expect(result.replies?.map((reply) => reply.ttl)).toEqual([61, 61, 61]);
@@ -223,14 +223,14 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
     const traces = await Promise.all(
       [1, 2, 3].map(() => pingFrom(made, { host, action: "traceroute", protocol, queries: 3 })),
     );
-    // Each knows of its own probes alone; echoes to the target tell it that nothing was lost.
+    // Each knows only its own probes; echoes to the target show it that nothing was lost.
     for (const trace of traces) {
       expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
       expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
     }
   });
 
-  it.each(["icmp", "udp", "tcp"])("show no loss: three traces of %s at once wait for them", async (protocol) => {
+  it.each(["icmp", "udp", "tcp"])("show no loss: three concurrent traces of %s wait for them", async (protocol) => {
     const made = buildChain(3, { limited: true });
     chain = made;
     const host = made.hops4.at(-1);
@@ -246,7 +246,7 @@ describe.skipIf(why !== null)("routers that answer once a second", () => {
       expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
       expect(trace.path_mtu).toMatchObject({ bytes: 1_500, black_hole: false });
     }
-    // Nine answers of each router, six of them from its burst: somebody had to wait.
+    // Nine answers of each router, six of them from its burst: at least one trace had to wait.
     expect(Math.max(...traces.map((trace) => trace.elapsed_ms))).toBeGreaterThan(900);
   });
 });

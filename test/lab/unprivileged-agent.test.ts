@@ -12,7 +12,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 const NOBODY = 65_534;
 const IDENTITY = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-/** An ordinary user with the one right raw sockets need, as a systemd unit gives it. */
+/** An ordinary user with the one capability that raw sockets need, as a systemd unit grants it. */
 const AS_NOBODY = [
   "setpriv",
   ...IDENTITY,
@@ -26,7 +26,7 @@ const canRead = spawnSync("setpriv", [...IDENTITY, process.execPath, "-e", `requ
 const why = whyNoLab() ?? (canRead.status === 0 ? null : "skipped: needs a tree that the user nobody can read");
 if (why !== null) console.warn(why);
 
-describe.skipIf(why !== null)("an agent that is an ordinary user with CAP_NET_RAW alone", () => {
+describe.skipIf(why !== null)("an agent that is an ordinary user with only CAP_NET_RAW", () => {
   let lab: Lab & { readonly service: Service };
   let agent: Daemon;
   let stateDir = "";
@@ -68,7 +68,7 @@ describe.skipIf(why !== null)("an agent that is an ordinary user with CAP_NET_RA
     return body.data;
   };
 
-  it("has that right and no other, and keeps its identity where only it can read it", () => {
+  it("has that capability and no other, and only it can read its identity", () => {
     const status = readFileSync(`/proc/${agent.pid}/status`, "utf8");
     expect(/^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1)).toEqual(["65534", "65534", "65534"]);
     for (const set of ["CapInh", "CapPrm", "CapEff", "CapAmb"]) {
@@ -80,14 +80,14 @@ describe.skipIf(why !== null)("an agent that is an ordinary user with CAP_NET_RA
     for (const { uid, mode } of files) expect([uid, mode & 0o077]).toEqual([NOBODY, 0]);
   });
 
-  it("offers all that raw sockets are for", async () => {
+  it("has every capability that raw sockets provide", async () => {
     const { body } = await lab.service.plane.call("/api/admin/probes", { operator: true });
     const [probe] = body.data as readonly { capabilities: string[]; status: string }[];
     expect(probe?.status).toBe("online");
     expect(probe?.capabilities).toEqual(expect.arrayContaining(["icmp4", "icmp6", "traceroute"]));
   });
 
-  it.each([4, 6] as const)("pings, traces in every way and fetches, over IPv%i", async (family) => {
+  it.each([4, 6] as const)("pings, traces with every protocol and fetches, over IPv%i", async (family) => {
     const web = addressOf(LAB, "web", family);
     expect(await call(`ping?host=${web}`)).toMatchObject({ method: "icmp", packets_received: 4 });
     const expected = expectedHops(LAB, "probe-us", "web", family);

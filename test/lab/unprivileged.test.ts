@@ -7,7 +7,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 const run = promisify(execFile);
 const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-/** An unprivileged user with the one right raw sockets need. */
+/** An unprivileged user with the one capability that raw sockets need. */
 const AS_NOBODY = ["setpriv", ...NOBODY, "--inh-caps=-all,+net_raw", "--ambient-caps=-all,+net_raw"];
 const ENTRY = `${ROOT}/probe-agent/net/icmp/main.ts`;
 
@@ -23,14 +23,14 @@ describe.skipIf(why !== null)("an agent as an unprivileged user with only CAP_NE
   });
   afterAll(() => chain?.close());
 
-  it("has that right and no other", async () => {
+  it("has that capability and no other", async () => {
     const [command = "", ...args] = AS_NOBODY;
     const { stdout } = await run(command, [...args, "cat", "/proc/self/status"]);
     expect(/^CapEff:\s+(\w+)$/m.exec(stdout)?.[1]).toBe("0000000000002000");
     expect(/^Uid:\s+(\d+)/m.exec(stdout)?.[1]).toBe("65534");
   });
 
-  it("passes the ICMP process's own test; without the right it says what is missing", async () => {
+  it("passes the ICMP process's own test; without the capability it reports what is missing", async () => {
     const [command = "", ...args] = AS_NOBODY;
     const { stdout } = await run(command, [...args, process.execPath, ENTRY, "--self-test"]);
     expect(JSON.parse(stdout)).toMatchObject({ icmp4: true, icmp6: true, missing: [] });
@@ -39,7 +39,7 @@ describe.skipIf(why !== null)("an agent as an unprivileged user with only CAP_NE
     expect([icmp4, missing.join()]).toEqual([false, expect.stringContaining("CAP_NET_RAW")]);
   });
 
-  it("pings, traces in every way and measures the path's MTU, in both families", async () => {
+  it("pings, traces with every protocol and measures the path's MTU, in both families", async () => {
     for (const [host, hops] of [
       [chain.hops4.at(-1), chain.hops4],
       [chain.hops6.at(-1), chain.hops6],

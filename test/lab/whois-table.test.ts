@@ -27,7 +27,7 @@ const UNLISTED = "RDAP: no registry is listed for this name.";
 const DEAD = "RDAP gave no answer (refused).";
 const LAB_HOLDER = { org: "Lab Holders Ltd", redacted: false };
 
-/** A resource, who must have been asked about it in which order, and what they said. */
+/** A resource, the servers that must be queried about it in order, and their replies. */
 interface Row {
   readonly what: string;
   readonly host: string;
@@ -72,7 +72,7 @@ const ROWS: readonly Row[] = [
       registered: true,
       source: "whois",
       whois_server: SECOND,
-      // The registry is silent about the holder, the registrar is not.
+      // The registry does not name the holder; the registrar does.
       registrant: { ...LAB_HOLDER, country: "DE" },
       nameservers: ["ns1.test", "ns2.test"],
       status: ["clientTransferProhibited"],
@@ -174,7 +174,7 @@ function expectAutnum(name: string, number: number, organization: string): Whois
   return expect.objectContaining({ name, start_asn: number, end_asn: number, organization }) as Whois["autnum"];
 }
 
-describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-ip", () => {
+describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse-ip", () => {
   let lab: Lab & { readonly service: Service };
   let asker: Asker;
   beforeAll(async () => {
@@ -214,18 +214,18 @@ describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-i
     });
   });
 
-  it("asn: a number whose registry is dead is answered from routing alone, with a limitation", async () => {
+  it("asn: a number whose registry does not answer, from routing only, with a limitation", async () => {
     const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "AS19281" });
     expect(seen).toMatchObject({ asn: 19_281, name: "LAB-UNKNOWN", rdap: null });
     expect(seen.limitations.join(" ")).toMatch(/RDAP/);
   });
 
-  it("asn: a number for documentation is named without asking anybody", async () => {
+  it("asn: a number for documentation is named without a query", async () => {
     const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "AS64510" });
     expect(seen).toMatchObject({ asn: 64_510, use: "documentation", rdap: null, source: ["iana"] });
   });
 
-  it("ip: a public address, by routing and registry; one whose registry is dead, by routing alone", async () => {
+  it("ip: a public address, by routing and registry; one whose registry does not answer, by routing only", async () => {
     const found = await asker.see<ResultOf<typeof ipContract>>("ip", { host: "8.8.8.8" });
     expect(found).toMatchObject({
       type: "public",
@@ -257,7 +257,7 @@ describe.skipIf(why !== null)("registries, asked by whois, asn, ip and reverse-i
 
   it("reverse-ip: names by PTR, certificate and this service's own checks, each looked up again", async () => {
     const ip = addressOf(LAB, "web");
-    // The check is remembered: its name leads here, though neither reverse DNS nor a certificate says so.
+    // The check is stored: its name leads here, although neither reverse DNS nor a certificate says so.
     await asker.see("http-status", { url: "http://web.lab.test/" });
     const seen = await asker.see<ResultOf<typeof reverseContract>>("reverse-ip", { ip });
     const byName = new Map(seen.domains.map((row) => [row.domain, row]));

@@ -8,7 +8,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// Debian's libfaketime moves an agent's wall clock; its monotonic clock is left alone, as on a host without NTP.
+// Debian's libfaketime changes an agent's wall clock but not its monotonic clock, as on a host without NTP.
 const LIBRARY = readdirSync("/usr/lib")
   .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
   .find((path) => existsSync(path));
@@ -29,7 +29,7 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
     const pki = await createPki();
     writeFileSync(join(folder, "root.pem"), pki.root.pem);
     const soon = (minutes: number) => new Date(Date.now() + minutes * 60_000);
-    // Each is judged differently by a clock an hour ahead or behind.
+    // A clock that is an hour ahead or behind would change the result of each.
     for (const validity of [
       { notAfter: soon(30) },
       { notAfter: soon(-30) },
@@ -81,7 +81,7 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
     return locations;
   }
 
-  it("really has one", () => {
+  it("really has a wrong clock", () => {
     const times = agents.map((agent) => Date.parse(/"time":"([^"]+)"/.exec(agent.log())?.[1] ?? ""));
     const [right = 0, ahead = 0, behind = 0] = times;
     expect(Math.round((ahead - right) / HOUR_MS)).toBe(1);
@@ -89,7 +89,7 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
   });
 
   it("enrols, attaches and stays attached", async () => {
-    // Longer than any lease and two presence rounds.
+    // Longer than any lease and two rounds of presence.
     await sleep(8_000);
     const { body } = await plane.operate("GET", "/api/admin/probes");
     const rows = body.data as { region: string; status: string }[];
@@ -101,7 +101,7 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
     for (const agent of agents) expect(agent.log().match(/"attached"/g)).toHaveLength(1);
   });
 
-  it("gives the verdicts on certificates that the others give, by the control plane's time", async () => {
+  it("reports the same results for certificates as the others, by the control plane's time", async () => {
     const expected = [null, "expired", "not_yet_valid", null];
     for (const [index, site] of sites.entries()) {
       const port = new URL(site.url).port;
@@ -113,7 +113,7 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
     }
   });
 
-  it("tells the control plane's time of each observation", async () => {
+  it("reports the control plane's time of each observation", async () => {
     const rows = await everywhere(`check?url=${sites[0]?.url}/`);
     const now = Date.now();
     for (const { data } of rows) expect(Math.abs(Date.parse(data.observed_at) - now)).toBeLessThan(60_000);

@@ -7,7 +7,7 @@ function config(environment: Record<string, string>): Config {
   return read.config;
 }
 
-test("an agent without settings is the local one", () => {
+test("an agent without settings is in region local", () => {
   expect(config({})).toMatchObject({
     controlPlane: ["127.0.0.1:50051"],
     stateDir: "./.vantage/agents/local",
@@ -19,7 +19,7 @@ test("an agent without settings is the local one", () => {
   });
 });
 
-test("the place is taken from its settings", () => {
+test("the location is read from its settings", () => {
   const place = {
     VANTAGE_REGION: "eu-west",
     VANTAGE_CITY: "Amsterdam",
@@ -39,18 +39,18 @@ test("the place is taken from its settings", () => {
   });
 });
 
-test("each region of a data directory has its own state, unless one is named", () => {
+test("each region of a data directory has separate state, unless a folder is set", () => {
   expect(config({ VANTAGE_REGION: "b", VANTAGE_DATA_DIR: "/d" }).stateDir).toBe("/d/agents/b");
   expect(config({ VANTAGE_STATE_DIR: "/s" }).stateDir).toBe("/s");
 });
 
-test("a bad setting is one line", () => {
+test("an invalid setting is reported on one line", () => {
   expect(readConfig({ VANTAGE_MAX_JOBS: "many" })).toEqual({
     ok: false,
     line: 'VANTAGE_MAX_JOBS must be a whole number from 1 to 100000, not "many"',
   });
 });
 
-test("the control plane's settings do not disturb an agent", () => {
+test("the control plane's settings do not affect an agent", () => {
   expect(readConfig({ VANTAGE_GRPC_ADDR: "0.0.0.0:50051", VANTAGE_TLS_CERT: "x" }).ok).toBe(true);
 });

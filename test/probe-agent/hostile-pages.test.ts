@@ -45,14 +45,14 @@ afterAll(async () => {
   for (const server of sites.values()) await server.close();
 });
 
-/** The agent's own figures. */
-async function figure(name: string): Promise<number> {
+/** Returns the value of one of the agent's metrics. */
+async function readMetric(name: string): Promise<number> {
   const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-it("pages made to hold an agent up hold up neither its beats nor its other jobs, nor fill its memory", async () => {
+it("hostile pages delay neither the agent's heartbeats nor its other jobs, and do not fill its memory", async () => {
   const answered: Answer[] = [];
   const heavy = TOOLS.flatMap((tool) =>
     KINDS.map(async (kind) => {
@@ -79,8 +79,8 @@ it("pages made to hold an agent up hold up neither its beats nor its other jobs,
       plane.call(`/api/v4/ping?host=127.0.0.1&protocol=tcp&port=${port}&count=${1 + (light.length % 3)}`, { key }),
     ];
     for (const { status } of await Promise.all(calls)) light.push(status);
-    worstLag = Math.max(worstLag, await figure("vantage_agent_loop_lag_seconds"));
-    mostMemory = Math.max(mostMemory, await figure("process_resident_memory_bytes"));
+    worstLag = Math.max(worstLag, await readMetric("vantage_agent_loop_lag_seconds"));
+    mostMemory = Math.max(mostMemory, await readMetric("process_resident_memory_bytes"));
   }
 
   expect(new Set(light)).toEqual(new Set([200]));
@@ -88,6 +88,6 @@ it("pages made to hold an agent up hold up neither its beats nor its other jobs,
   expect(worstLag).toBeLessThan(1);
   expect(mostMemory).toBeLessThan(2 * 2 ** 30);
   expect(agent.log().match(/"attached"/g)).toHaveLength(1);
-  // What is too much for its threads an agent says; it never leaves a check to the deadline, or to another agent.
+  // The agent reports what is too much for its threads. It never leaves a check to the deadline, or to another agent.
   expect(answered.filter(({ status }) => status !== 200 && status !== 502).map(({ text }) => text)).toEqual([]);
 }, 240_000);

@@ -6,7 +6,7 @@ import { LAB, REGIONS, type Topology } from "#test/lab/topology.ts";
 
 const hosts = Object.keys(LAB.nodes).filter((node) => LAB.nodes[node]?.kind === "host");
 
-/** Two probes and a target around a square of routers: two equal ways. */
+/** Two probes and a target around a square of routers, with two equal paths. */
 const SQUARE: Topology = {
   nodes: {
     probe: { kind: "host" },
@@ -35,7 +35,7 @@ describe("the addresses of a topology", () => {
     expect(new Set(all).size).toBe(all.length);
   });
 
-  it("lie in the ranges the lab may use", () => {
+  it("are in the ranges that the lab is allowed to use", () => {
     const ranges = /^(198\.(18|19)\.|198\.51\.100\.|203\.0\.113\.|2001:db8:)/;
     for (const { ip } of [...interfaces(LAB), ...aliases(LAB)]) {
       expect(ip[4]).toMatch(ranges);
@@ -43,7 +43,7 @@ describe("the addresses of a topology", () => {
     }
   });
 
-  it("have names of their own", () => {
+  it("have separate names", () => {
     const names = [...interfaces(LAB), ...aliases(LAB)].map(({ ptr }) => ptr);
     expect(new Set(names).size).toBe(names.length);
     expect(interfaces(SQUARE).find(({ ip }) => ip[4] === "198.18.1.2")?.ptr).toBe("to-near.left.lab.test");
@@ -51,7 +51,7 @@ describe("the addresses of a topology", () => {
 });
 
 describe("the paths of a topology", () => {
-  it("take all equal ways", () => {
+  it("are all equal paths", () => {
     const towards = routes(SQUARE).filter(
       ({ node, destination }) => node === "near" && destination === "198.19.2.0/24",
     );
@@ -67,7 +67,7 @@ describe("the paths of a topology", () => {
     expect(expectedHops(SQUARE, "probe", "second", 6).at(-1)).toEqual(["2001:db8:19:2::20"]);
   });
 
-  it("cost what their links cost, both ways", () => {
+  it("take the time of their links, in both directions", () => {
     expect(expectedRtt(SQUARE, "probe", "target")).toEqual({ min: 6, max: 12 });
     expect(expectedRtt(LAB, "probe-eu", "web")).toEqual({ min: 7, max: 7 });
     expect(expectedRtt(LAB, "probe-eu", "resolver-eu")).toEqual({ min: 0, max: 0 });
@@ -76,7 +76,7 @@ describe("the paths of a topology", () => {
     expect(min).toBeCloseTo(2 * (21 + 1 + 1 + 2) + 2 * 0.672);
   });
 
-  it("join every host with every other, the same way back", () => {
+  it("connect every two hosts, with the same path back", () => {
     for (const from of hosts) {
       for (const to of hosts.filter((node) => node !== from)) {
         expect(pathOf(LAB, from, to).length).toBe(pathOf(LAB, to, from).length);
@@ -103,19 +103,19 @@ describe("the paths of a topology", () => {
 });
 
 describe("the configuration of a topology", () => {
-  it("gives IPv6 its equal paths by address: the kernel refuses them by device alone", () => {
+  it("has addresses for equal IPv6 paths, because the kernel refuses them by device only", () => {
     expect(nodeScripts(SQUARE).get("near")).toContain(
       "route add 2001:db8:19:2::/64 nexthop via 2001:db8:18:1::2 nexthop via 2001:db8:18:2::2",
     );
   });
 
-  it("makes a namespace for each node, and cables only inside namespaces", () => {
+  it("creates a namespace for each node, and cables only inside namespaces", () => {
     const lines = creationLines(SQUARE, (node) => `run-${node}`);
     expect(lines.filter((line) => line.startsWith("netns add"))).toHaveLength(6);
     expect(lines).toContain("link add eth0 netns run-probe type veth peer name port0 netns run-near");
   });
 
-  it("leaves the limit of errors in force in one router only", () => {
+  it("keeps the rate limit of errors in one router only", () => {
     const limited = [...nodeScripts(LAB)].filter(([, script]) => !script.includes("icmp_ratelimit"));
     expect(limited.map(([node]) => node)).toEqual(["limited"]);
   });

@@ -6,13 +6,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createPki, daysFromNow, issue, type Issued, type Pki } from "#test/servers/pki.ts";
 
-/** The lab's one certificate authority, in a folder that every process of the lab can read. */
+/** The lab's only certificate authority, in a folder that every process of the lab can read. */
 export interface Authority extends Pki {
-  /** The root alone, PEM: NODE_EXTRA_CA_CERTS of agents, -CAfile of OpenSSL. */
+  /** PEM of the root: NODE_EXTRA_CA_CERTS of agents, -CAfile of OpenSSL. */
   readonly rootFile: string;
 }
 
-/** Serials by which certificates are revoked or known to be good, hexadecimal; any other is unknown to OCSP. */
+/** Serials of revoked and of good certificates, in hexadecimal. OCSP does not know any other. */
 export const SERIALS = {
   good: "1a2b3c01",
   stapled: "1a2b3c02",
@@ -22,10 +22,10 @@ export const SERIALS = {
   revokedStaple: "1a2b3c13",
 } as const;
 
-/** The reason and time of every revocation in the lab. */
+/** Reason and time of every revocation in the lab. */
 export const REVOCATION = { reason: "keyCompromise", daysAgo: 3 } as const;
 
-/** Where certificates say that their status can be had, by name of the node that serves it. */
+/** URLs of status services in certificates, by name of the node that serves them. */
 export const STATUS_URLS = {
   ocsp: "http://pki.lab.test/ocsp",
   crl: "http://pki.lab.test/lab.crl",
@@ -34,7 +34,7 @@ export const STATUS_URLS = {
 
 const REVOKED: ReadonlySet<string> = new Set([SERIALS.revoked, SERIALS.revokedByList, SERIALS.revokedStaple]);
 
-/** Makes the authority with its list of serials (openssl-ca's index), a key for its responder, and a signed CRL. */
+/** Creates the authority with its list of serials (openssl-ca's index), a key for its responder, and a signed CRL. */
 export async function makeAuthority(folder: string): Promise<Authority> {
   const pki = await createPki({ name: "Lab" });
   const responder = await pki.issue({
@@ -53,7 +53,7 @@ export async function makeAuthority(folder: string): Promise<Authority> {
   return { ...pki, rootFile: join(folder, "pki-root.pem") };
 }
 
-/** The same authority in another process. */
+/** Reads the same authority in another process. */
 export async function readAuthority(folder: string): Promise<Authority> {
   const [root, intermediate] = await Promise.all(["root", "intermediate"].map((name) => readIssued(folder, name)));
   if (root === undefined || intermediate === undefined) throw new Error("the lab's authority is not complete");
@@ -65,13 +65,13 @@ export async function readAuthority(folder: string): Promise<Authority> {
   };
 }
 
-/** Keeps a certificate with its key under a name, for another process. */
+/** Stores a certificate with its key under a name, for another process. */
 export function keepIssued(folder: string, name: string, issued: Issued): void {
   writeFileSync(join(folder, `pki-${name}.pem`), issued.pem);
   writeFileSync(join(folder, `pki-${name}.key`), issued.keyPem);
 }
 
-/** Reads a certificate that was kept. */
+/** Reads a stored certificate. */
 export async function readIssued(folder: string, name: string): Promise<Issued> {
   const [pem, keyPem] = ["pem", "key"].map((kind) => readFileSync(join(folder, `pki-${name}.${kind}`), "utf8"));
   if (pem === undefined || keyPem === undefined) throw new Error(`no certificate ${name}`);
@@ -99,13 +99,13 @@ export async function readIssued(folder: string, name: string): Promise<Issued> 
   };
 }
 
-/** The SHA-256 of a certificate's public key as a TLSA record 3 1 1 has it (RFC 6698 section 2.1.3). */
+/** Returns the SHA-256 of a certificate's public key as in a TLSA record 3 1 1 (RFC 6698 section 2.1.3). */
 export function tlsaOf({ pem }: Issued): string {
   const spki = new X509Certificate(pem).publicKey.export({ type: "spki", format: "der" });
   return createHash("sha256").update(spki).digest("hex");
 }
 
-/** What the responder says of one serial at this moment, DER. */
+/** Returns the responder's current answer for one serial, as DER. */
 export function ocspResponse(folder: string, serial: string): Uint8Array {
   const output = join(folder, `staple-${serial}.der`);
   const about = ["-issuer", join(folder, "pki-intermediate.pem"), "-serial", `0x${serial}`, "-no_nonce"];
@@ -113,7 +113,7 @@ export function ocspResponse(folder: string, serial: string): Uint8Array {
   return readFileSync(output);
 }
 
-/** Answers an OCSP request (DER) as `openssl ocsp` does by the index. */
+/** Answers an OCSP request (DER) as `openssl ocsp` does with the index. */
 export function answerOcsp(folder: string, request: Uint8Array): Uint8Array {
   const [input, output] = [join(folder, "ocsp-request.der"), join(folder, "ocsp-response.der")];
   writeFileSync(input, request);
@@ -128,7 +128,7 @@ function asResponder(folder: string): string[] {
   return `ocsp -index ${index} -CA ${issuer} -rsigner ${certificate} -rkey ${key} -ndays 2`.split(" ");
 }
 
-/** Lines of openssl-ca's database: state, end, revocation, serial, file, subject. */
+/** Returns the lines of openssl-ca's database: state, end, revocation, serial, file, subject. */
 function indexOf(): string {
   const end = asn1Time(daysFromNow(89));
   const revoked = `${asn1Time(daysFromNow(-REVOCATION.daysAgo))},${REVOCATION.reason}`;

@@ -10,24 +10,24 @@ const ADDRESS = "A 203.0.113.120";
 /** The zone with DNAMEs. */
 export const DNAME_ZONE = "dname.test";
 
-/** The parents, by the way they deny. */
+/** The parents by the way they deny existence. */
 export const PARENTS = { nsec: "nsec-parent.test", nsec3: "nsec3-parent.test", optout: "optout-parent.test" } as const;
 
-/** A name whose DNAME makes one of more than 255 octets. */
+/** A name whose DNAME leads to one of more than 255 octets. */
 export const TOO_LONG = `${"d".repeat(60)}.${"d".repeat(60)}.long.${DNAME_ZONE}`;
 
 /**
- * Children that their parent does not vouch for: the island is signed and sound, in the second the addresses have lost
- * their signatures, in the third everything has. The operator's trust anchors name all three.
+ * Children without a secure delegation. The first is signed correctly, in the second the addresses have no signatures,
+ * in the third nothing has. The operator's trust anchors name all three.
  */
 export const ISLANDS = ["island", "partly", "stripped"] as const;
 
-/** All of them. Pure. */
+/** Returns all of these zones. Pure. */
 export function branchZones(): readonly Zone[] {
   return [{ name: DNAME_ZONE, text: zoneText(dnames()), servers: BOTH, signing: "nsec" }, ...families()];
 }
 
-/** Names of the zones that need an anchor of their own. Pure. */
+/** Returns the names of the zones that need a separate anchor. Pure. */
 export function islandZones(): readonly string[] {
   return Object.values(PARENTS).flatMap((parent) => ISLANDS.map((label) => `${label}.${parent}`));
 }

@@ -4,32 +4,32 @@ import type { Network } from "#test/lab/driver.ts";
 /** A program that runs in the lab. */
 export interface Daemon {
   readonly pid: number;
-  /** Everything it has printed. */
+  /** Returns everything it has printed. */
   log(): string;
-  /** Asks it to end (SIGTERM), insists after 3 s; resolves once it has. */
+  /** Sends SIGTERM, and SIGKILL after 3 s. Resolves when it has ended. */
   stop(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   readonly exited: Promise<void>;
 }
 
-/** What to start, and the words that show it is ready. */
+/** The program to start, and the text that shows it is ready. */
 export interface DaemonOptions {
   readonly node: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** What it gets where the test run dies of a sudden; default KILL, TERM for what has processes of its own to end. */
+  /** Signal if the test run dies unexpectedly. Default: KILL; TERM for programs with processes to end. */
   readonly lastSignal?: "KILL" | "TERM";
   /** Sent to its standard input, which stays open. */
   readonly input?: string;
-  /** Text in its output once it serves. */
+  /** Text in its output when it is ready. */
   readonly ready: string;
-  /** Default 10 s. */
+  /** Default: 10 s. */
   readonly patienceMs?: number;
 }
 
 const INSIST_MS = 3_000;
 
-/** Starts a program inside a node and waits until it serves. Rejects with its output where it does not. */
+/** Starts a program in a node and waits until it is ready. Rejects with its output if it does not get ready. */
 export async function startDaemon(network: Network, options: DaemonOptions): Promise<Daemon> {
   const { node, command, environment = {}, ready, patienceMs = 10_000 } = options;
   const child = network.spawn(node, command, environment, options.lastSignal);

@@ -1,12 +1,12 @@
-// The database of the lab, run inside its namespace: an embedded PostgreSQL on the loopback and a relay to it on the node's
-// own address, through which a partition can be had. Takes one line of JSON on its standard input (a DatabaseOrder),
-// prints "ready <url>", stops PostgreSQL when that input ends.
+// Program of the lab's database in its namespace: an embedded PostgreSQL on the loopback and a relay to it on the
+// node's own address, which makes a partition possible. It reads one line of JSON on its standard input (a
+// DatabaseOrder), prints "ready <url>", and stops PostgreSQL when that input ends.
 import { connect, createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 
 interface DatabaseOrder {
-  /** Absolute; the account nobody can reach it. */
+  /** Absolute path that the account nobody can reach. */
   readonly root: string;
   readonly address: string;
 }

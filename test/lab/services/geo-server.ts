@@ -13,8 +13,8 @@ export interface GeoNetwork {
 const CLIENT_SUBNET = 8;
 
 /**
- * A name server with authority for one zone, whose answer depends on the client subnet that the query names, else on
- * who asks. The first network's answer is for everybody else.
+ * Starts an authoritative name server for one zone whose answer depends on the client subnet in the query, else on the
+ * sender. Everyone else gets the first network's answer.
  */
 export function startGeoServer(host: string, networks: readonly GeoNetwork[]): Promise<DnsServer> {
   return startDnsServer({
@@ -35,7 +35,7 @@ function zoneFor(answer: string): Zones {
   return { [GEO_SUBNET_ZONE]: { SOA: [soa], NS: ["geo-ns.lab.test."], A: [answer] } };
 }
 
-/** The address of a client subnet option, its last octets zero. */
+/** Formats the address of a client subnet option with zeros in its last octets. */
 function subnetText(data: Uint8Array): string {
   const isIpv4 = data[1] === 1;
   const octets = [...data.subarray(4), ...Array.from({ length: 16 }, () => 0)].slice(0, isIpv4 ? 4 : 16);

@@ -2,19 +2,24 @@ import { generateKeyPairSync } from "node:crypto";
 import { addressOf } from "#test/lab/addresses.ts";
 import type { Topology } from "#test/lab/topology.ts";
 
-/** Mail domains by what is special about their one exchanger, `<name>.smtp.test`; each a service `smtp-<name>`. */
+/**
+ * Mail domains `<name>.smtp.test`, named after the property of their one exchanger; each is a service `smtp-<name>`.
+ */
 export const EXCHANGERS = ["good", "plain", "expired", "busy", "helo", "refused", "filtered"] as const;
 
-/** The host name of the mail exchanger whose TLS key DNS vouches for. */
+/** Host name of the mail exchanger whose TLS key is in the DNS. */
 export const DANE_EXCHANGER = "mx.mail.test";
 
-/** Selectors of mail.test: a good key, a weak one, one that was withdrawn. */
+/** Selectors of mail.test: a good key, a weak one, and a revoked one. */
 export const SELECTORS = { good: "default", weak: "selector1", revoked: "selector2" } as const;
 
-/** Policy of MTA-STS of mail.test, served at mta-sts.mail.test. */
+/** MTA-STS policy of mail.test, served at mta-sts.mail.test. */
 export const STS_POLICY = `version: STSv1\r\nmode: enforce\r\nmx: ${DANE_EXCHANGER}\r\nmax_age: 604800\r\n`;
 
-/** The signed zone mail.test, with everything a careful domain publishes. `key`: SHA-256 of its exchanger's key. */
+/**
+ * Returns the signed zone mail.test with every record of a well-configured domain. `key` is the SHA-256 of its
+ * exchanger's key.
+ */
 export function mailRecords(topology: Topology, key: string): string[] {
   const address = (name: string): string => `A ${addressOf(topology, name, 4)}`;
   const dkim = (selector: string, value: string): string => `${selector}._domainkey TXT ${quoted(value)}`;
@@ -36,7 +41,9 @@ export function mailRecords(topology: Topology, key: string): string[] {
   ];
 }
 
-/** The zone smtp.test: a domain per exchanger, one that takes no mail, one whose best exchanger is dead. */
+/**
+ * Returns the zone smtp.test: a domain for each exchanger, one that accepts no mail, one whose best exchanger is dead.
+ */
 export function smtpRecords(): string[] {
   return [
     ...EXCHANGERS.map((name) => `${name} MX 10 smtp-${name}.lab.test.`),
@@ -52,7 +59,7 @@ function publicKey(modulusLength: number): string {
   return key.export({ format: "der", type: "spki" }).toString("base64");
 }
 
-/** TXT data of a master file in strings of at most 200 characters. */
+/** Formats TXT data of a master file in strings of at most 200 characters. */
 function quoted(text: string): string {
   return (text.match(/.{1,200}/g) ?? [""]).map((part) => `"${part}"`).join(" ");
 }

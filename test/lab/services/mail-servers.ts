@@ -3,18 +3,18 @@ import { GREETING, startSmtpServer, type SmtpScript } from "#test/servers/smtp.t
 import type { Authority } from "#test/lab/services/authority.ts";
 import type { Issued } from "#test/servers/pki.ts";
 
-/** A mail server of the lab and the addresses it has. */
+/** A mail server of the lab and its addresses. */
 export interface MailPlace {
   /** A service of the topology, e.g. smtp-good. */
   readonly name: string;
   readonly addresses: readonly string[];
 }
 
-/** How long the busy server keeps its clients waiting, ms. */
+/** How long the busy server makes its clients wait, in milliseconds. */
 export const BUSY_AFTER_MS = 3_000;
-/** What it says then. */
+/** Its greeting after that time. */
 export const BUSY_GREETING = "421 smtp-busy.lab.test Too many connections, try again later";
-/** The largest message the good one takes, bytes. */
+/** Maximum message size of the good server, in bytes. */
 export const SIZE_LIMIT = 35_882_577;
 
 /** Starts the mail servers on port 25; the good one also on 587 and, with TLS from the start, on 465. */
@@ -34,7 +34,7 @@ export async function startMailServers(
   );
 }
 
-/** Null: nothing is to listen. */
+/** Returns the script of a service; null if it must not listen. */
 async function scriptOf(authority: Authority, good: Issued, service: string): Promise<SmtpScript | null> {
   const name = `${service}.lab.test`;
   const greeting = GREETING.replace("mail.example.test", name);
@@ -60,7 +60,7 @@ async function scriptOf(authority: Authority, good: Issued, service: string): Pr
         ehlo: "500 Command unrecognized\r\n",
         helo: `250 ${name} Hello\r\n`,
       };
-    // Behind a filter: what listens is not seen.
+    // Behind a packet filter, so that its server cannot be reached.
     case "smtp-filtered":
       return { greeting };
     default:

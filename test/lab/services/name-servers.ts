@@ -18,13 +18,13 @@ import {
 
 /** The running tree of name servers. */
 export interface NameServers {
-  /** DS of the lab's root in zone-file form: VANTAGE_TRUST_ANCHORS. */
+  /** DS of the lab's root in zone-file form, for VANTAGE_TRUST_ANCHORS. */
   readonly trustAnchorFile: string;
-  /** The same, and the anchors of an operator for the islands of trust. */
+  /** The same, with an operator's anchors for the islands of trust. */
   readonly islandAnchorFile: string;
-  /** All of them as delv's -a wants them; it reads those of the zone it is told with +root. */
+  /** All anchors in the form of delv's -a, which reads those of the zone given with +root. */
   readonly delvAnchorFile: string;
-  /** By node. */
+  /** Servers by node. */
   readonly daemons: ReadonlyMap<string, Daemon>;
 }
 
@@ -32,8 +32,8 @@ const AT_ONCE = 4;
 const DEAF = packetFilter("deaf", "input", ["meta l4proto { tcp, udp } th dport 53 drop"]);
 
 /**
- * Signs the zones and starts the root, the TLD, two servers for everything below, a lame one; dns-dead drops all.
- * `mailKey`: SHA-256 of the key of the exchanger that has a TLSA record.
+ * Signs the zones and starts the root, the TLD, two servers for everything below and a lame one; dns-dead drops
+ * everything. `mailKey` is the SHA-256 of the key of the exchanger that has a TLSA record.
  */
 export async function startNameServers(network: Network, mailKey: string): Promise<NameServers> {
   const folder = join(network.folder, "dns");
@@ -54,7 +54,7 @@ export async function startNameServers(network: Network, mailKey: string): Promi
   return { trustAnchorFile, islandAnchorFile, delvAnchorFile, daemons: new Map(started) };
 }
 
-/** A DS record in zone-file form as an entry of BIND's trust-anchors. */
+/** Converts a DS record in zone-file form to an entry of BIND's trust-anchors. */
 function delvAnchor(ds: string): string {
   const [zone, , , tag, algorithm, digestType, digest] = ds.split(/\s+/);
   return `"${zone}" static-ds ${tag} ${algorithm} ${digestType} "${digest}";`;
@@ -99,7 +99,7 @@ async function signTree(
   return { files, root, islands: islandZones().flatMap((name) => keys.get(name) ?? []) };
 }
 
-/** The master file without the signatures over A records. */
+/** Returns the master file without the signatures of A records. */
 function withoutAddressSignatures(text: string): string {
   return text
     .split("\n")
@@ -126,7 +126,7 @@ controls { };`;
     ({ name, file }) => `zone "${name === "" ? "." : name}" { type primary; file "${file}"; };`,
   );
   if (node !== "dns-ns1" && node !== "dns-ns2") return [options, ...primaries].join("\n");
-  // The first view holds the zones, the others share them; only geo.test differs.
+  // The first view has the zones and the others share them; only geo.test differs.
   const [first] = GEO_REGIONS;
   const views = [...GEO_REGIONS, "other"].map((view) => {
     const region = GEO_REGIONS.find((name) => name === view) ?? first;

@@ -8,14 +8,14 @@ import { CYMRU_ZONES } from "#test/lab/services/zones.ts";
 import { LAB_RANGES, type Region } from "#test/lab/topology.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-/** Nodes a control plane may run in. */
+/** Nodes in which a control plane can run. */
 export type Hub = "hub" | "hub2";
 
-/** An answer of the API. */
+/** Answer of the API. */
 export interface LabAnswer {
   readonly status: number;
   readonly text: string;
-  /** Parsed; {} where it is no JSON. */
+  /** Parsed body; {} if it is not JSON. */
   readonly body: Readonly<Record<string, never>> & {
     readonly data: never;
     readonly error: never;
@@ -27,12 +27,12 @@ export interface LabAnswer {
 export interface LabCall {
   readonly method?: string;
   readonly key?: string;
-  /** As the operator. */
+  /** Whether the operator makes the call. */
   readonly operator?: boolean;
   readonly body?: unknown;
-  /** Node the call is made from; default the control plane's own. */
+  /** Node that makes the call. Default: the control plane's own. */
   readonly from?: string;
-  /** Default 30 s. */
+  /** Default: 30 s. */
   readonly timeoutMs?: number;
 }
 
@@ -41,11 +41,11 @@ export interface LabControlPlane {
   readonly hub: Hub;
   readonly daemon: Daemon;
   call(path: string, call?: LabCall): Promise<LabAnswer>;
-  /** A new key of a new account. */
+  /** Creates an account with a key and returns the key. */
   createKey(plan?: string): Promise<string>;
 }
 
-/** What the replicas of one service share. */
+/** Secrets that the replicas of one service share. */
 export interface Secrets {
   readonly adminToken: string;
   readonly masterKey: string;
@@ -55,26 +55,26 @@ const NOTHING = {} as LabAnswer["body"];
 const HTTP_PORT = 8080;
 const GRPC_PORT = 50_051;
 
-/** The outside sources of an agent in the lab. */
+/** Outside sources of an agent in the lab. */
 export const SOURCES = {
   VANTAGE_CYMRU_ZONES: CYMRU_ZONES,
   VANTAGE_RDAP_BOOTSTRAP_URL: "http://rdap.lab.test/bootstrap",
   VANTAGE_WHOIS_SERVER: "whois.lab.test",
 } as const;
 
-/** Regions as the product names them, with the place each claims. */
+/** Regions as the product names them, with the location of each. */
 export const PLACES: Readonly<Record<Region, Place>> = {
   eu: { region: "eu-west", city: "Frankfurt", country: "DE", latlong: "50.11,8.68" },
   us: { region: "us-east", city: "Ashburn", country: "US", latlong: "39.04,-77.49" },
   ap: { region: "ap-southeast", city: "Singapore", country: "SG", latlong: "1.35,103.82" },
 };
 
-/** The secrets of a new service. */
+/** Creates the secrets of a new service. */
 export function makeSecrets(): Secrets {
   return { adminToken: randomBytes(24).toString("hex"), masterKey: randomBytes(32).toString("base64") };
 }
 
-/** Starts PostgreSQL in the node `db`; resolves to its URL, good from every node. */
+/** Starts PostgreSQL in the node `db` and resolves with its URL, which is valid in every node. */
 export async function startDatabase(network: Network): Promise<{ readonly url: string; readonly daemon: Daemon }> {
   const order = { root: join(network.folder, "postgres"), address: addressOf(network.topology, "db") };
   const command = [process.execPath, `${ROOT}/test/lab/services/database-server.ts`];
@@ -135,7 +135,7 @@ export async function startControlPlane(
   };
 }
 
-/** Where an agent says it is. */
+/** Location that an agent reports. */
 export interface Place {
   readonly region: string;
   readonly city: string;
@@ -145,7 +145,7 @@ export interface Place {
 
 /**
  * Starts an agent in the probe of a region, enrolled by a token of the first control plane, and waits until it is
- * attached. `settings` go before the lab's own; a `place` other than the region's makes a second agent there.
+ * attached. `settings` override the lab's own. A `place` other than the region's starts a second agent there.
  */
 export async function startAgent(
   network: Network,

@@ -1,9 +1,9 @@
 import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 
-/** Top-level domains by the service that has their RDAP; all others are known to WHOIS alone. */
+/** Top-level domains by the service that has their RDAP. Only WHOIS has all others. */
 export const RDAP_DOMAINS = { rdap: ["com", "net"], "rdap-dead": ["org"] } as const;
 
-/** Blocks and AS numbers in the lists of RDAP services; public ones among them, which nothing in the lab has. */
+/** Blocks and AS numbers in the lists of RDAP services. They include public ones, which nothing in the lab has. */
 export const RDAP_NUMBERS = {
   "ipv4.json": {
     rdap: ["8.0.0.0/8", "198.18.0.0/15", "198.51.100.0/24"],
@@ -18,7 +18,7 @@ const DATES = [
   { eventAction: "last changed", eventDate: "2026-01-02T03:04:05Z" },
 ];
 
-/** What the RDAP service says at a path below its base; null: status 404. Pure. */
+/** Returns the RDAP service's answer at a path below its base; null for status 404. Pure. */
 export function rdapAnswer(path: string): Readonly<Record<string, unknown>> | null {
   const [kind, ...rest] = path.split("/");
   const subject = decodeURIComponent(rest.join("/"));
@@ -69,7 +69,7 @@ function autnum(name: string, number: number, country: string): Readonly<Record<
   };
 }
 
-/** Who knows what by WHOIS, by service: its answers by the query as it comes, lower case. */
+/** WHOIS answers by service and by the query in lower case. */
 export const WHOIS_TEXTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   whois: {
     "referred.io": refer("IO", "whois-registry.lab.test"),
@@ -77,7 +77,7 @@ export const WHOIS_TEXTS: Readonly<Record<string, Readonly<Record<string, string
     "limited.io": refer("IO", "whois-registry.lab.test"),
     "silent.io": refer("IO", "rdap-dead.lab.test"),
     "circle.io": refer("IO", "whois-registry.lab.test"),
-    // Of services whose RDAP is dead.
+    // Domains whose RDAP service does not answer.
     "dead.org": refer("ORG", "whois-registry.lab.test"),
     "203.0.113.9": [
       "% IANA WHOIS server",
@@ -121,7 +121,7 @@ export const WHOIS_TEXTS: Readonly<Record<string, Readonly<Record<string, string
   },
 };
 
-/** As IANA refers on. */
+/** Returns a referral in IANA's form. */
 function refer(topLevel: string, server: string): string {
   return [
     "% IANA WHOIS server",
@@ -136,7 +136,7 @@ function refer(topLevel: string, server: string): string {
   ].join("\r\n");
 }
 
-/** A registry that knows no holder (the layout of ICANN's Registration Data Directory). */
+/** Returns the answer of a registry without holder data (the layout of ICANN's Registration Data Directory). */
 function thin(name: string, registrarServer: string): string {
   return [
     `Domain Name: ${name}`,

@@ -6,21 +6,21 @@ import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
 import { OPENED_NAMES } from "#test/lab/services/zones.ts";
 import { REGIONS } from "#test/lab/topology.ts";
 
-/** One validating resolver per region. */
+/** One validating resolver in each region. */
 export interface Resolvers {
-  /** By region. */
+  /** Resolvers by region. */
   readonly daemons: ReadonlyMap<string, Daemon>;
-  /** Forgets what it knows about a name and everything below, everywhere; bogus answers are then judged anew. */
+  /** Removes a name and everything below it from all caches, so that bogus answers are validated again. */
   flush(name: string): Promise<void>;
 }
 
-/** A resolver that is not the region's own. */
+/** Options of an additional resolver of a region. */
 export interface ResolverOptions {
-  /** Default 53. */
+  /** Default: 53. */
   readonly port?: number;
-  /** Default true; a resolver that does not validate still passes DNSSEC records on. */
+  /** Default: true. A resolver that does not validate still passes DNSSEC records on. */
   readonly validates?: boolean;
-  /** More lines of its server section. */
+  /** Additional lines of its server section. */
   readonly lines?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
-// The services of the lab, run inside the node `svc`: mail servers, WHOIS, RDAP with its lists of registries, an OCSP
-// responder with a CRL, a name server that answers by client network. Takes one line of JSON on its standard input (a
-// ServiceOrder), prints "ready", lives until that input ends.
+// Program of the lab's services in the node `svc`: mail servers, WHOIS, RDAP with its lists of registries, an OCSP
+// responder with a CRL, a name server that answers by client network. It reads one line of JSON on its standard input
+// (a ServiceOrder), prints "ready", and runs until that input ends.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,9 +11,9 @@ import { RDAP_DOMAINS, RDAP_NUMBERS, rdapAnswer, WHOIS_TEXTS } from "#test/lab/s
 import { startHttpServer, type Handler } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
 
-/** What the node is to serve, and where. */
+/** The services and addresses of the node. */
 export interface ServiceOrder {
-  /** Of the authority. */
+  /** Folder of the authority. */
   readonly folder: string;
   readonly services: readonly MailPlace[];
   readonly networks: readonly GeoNetwork[];
@@ -45,7 +45,7 @@ async function serve({ folder, services, networks }: ServiceOrder): Promise<void
   ]);
 }
 
-/** The lists of RFC 9224 at /bootstrap, the one registry that answers at /registry. */
+/** The lists of RFC 9224 are at /bootstrap, the one registry that answers is at /registry. */
 const registry: Handler = (_request, response, { path }) => {
   const [, room, ...rest] = path.split("/");
   if (room === "bootstrap") {
@@ -71,7 +71,10 @@ function bootstrapOf(file: string): unknown {
   ];
 }
 
-/** OCSP (RFC 6960 appendix A: by POST, or by GET with the request in the path), the CRL, the issuer's certificate. */
+/**
+ * Serves OCSP (RFC 6960 appendix A: by POST, or by GET with the request in the path), the CRL, and the issuer's
+ * certificate.
+ */
 function statusOf(folder: string): Handler {
   const files: Readonly<Record<string, string>> = {
     "/lab.crl": "pki.crl",

@@ -9,14 +9,14 @@ import { REGIONS } from "#test/lab/topology.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import type { Issued } from "#test/servers/pki.ts";
 
-/** Makes the certificate of the good mail server, whose key DNS vouches for. */
+/** Creates the certificate of the good mail server, whose key is in the DNS. */
 export async function makeMailCertificate(folder: string, authority: Authority): Promise<Issued> {
   const issued = await authority.issue({ dns: ["smtp-good.lab.test", DANE_EXCHANGER] });
   keepIssued(folder, "mail", issued);
   return issued;
 }
 
-/** Starts the servers of the node `svc`; smtp-filtered answers nothing on port 25. */
+/** Starts the servers of the node `svc`. smtp-filtered does not answer on port 25. */
 export async function startServices(network: Network): Promise<Daemon> {
   const { topology, folder } = network;
   const order = {
@@ -42,7 +42,7 @@ export async function startServices(network: Network): Promise<Daemon> {
   return daemon;
 }
 
-/** The network of a region, as the beginning of its addresses. */
+/** Returns the network of a region as the start of its addresses. */
 function prefixesOf({ topology }: Network, region: string): string[] {
   return ([4, 6] as const).map((family) =>
     addressOf(topology, `probe-${region}`, family).replace(family === 4 ? /\d+$/ : /:[^:]*$/, ""),

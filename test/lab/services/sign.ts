@@ -7,7 +7,7 @@ import { LAB_ENVIRONMENT } from "#test/lab/namespaces.ts";
 const run = promisify(execFile);
 const DAY_S = 86_400;
 
-/** A zone's one key, which signs both its keys and its records. */
+/** The only key of a zone, which signs both its keys and its records. */
 export interface ZoneKey {
   /** Path without extension. */
   readonly file: string;
@@ -17,7 +17,7 @@ export interface ZoneKey {
   readonly dnskey: string;
 }
 
-/** Makes an ECDSA P-256 key for a zone ("" is the root) in a folder of its own. */
+/** Creates an ECDSA P-256 key for a zone ("" is the root) in a separate folder. */
 export async function makeKey(folder: string, zone: string): Promise<ZoneKey> {
   mkdirSync(folder, { recursive: true });
   const options = ["-q", "-a", "ECDSAP256SHA256", "-f", "KSK", "-K", folder, `${zone}.`];
@@ -32,9 +32,9 @@ export async function makeKey(folder: string, zone: string): Promise<ZoneKey> {
 }
 
 /**
- * Signs a master file with the key; `expired` makes signatures that ended ten days ago (beyond any resolver's
- * tolerance), but for the key's own: the fault is then plain (EDE 7). `optout`: NSEC3 that leaves unsigned delegations
- * out. Writes the signed zone to `output`, one record a line.
+ * Signs a master file with the key. `expired` creates signatures that ended ten days ago (beyond any resolver's
+ * tolerance), except the key's own, so that the fault is unambiguous (EDE 7). `optout` is NSEC3 that leaves unsigned
+ * delegations out. Writes the signed zone to `output`, one record on each line.
  */
 export async function signZone(
   zone: string,
@@ -45,7 +45,7 @@ export async function signZone(
 ): Promise<void> {
   writeFileSync(`${output}.unsigned`, `${text}\n${key.dnskey}\n`);
   const span = kind === "expired" ? [`now-${40 * DAY_S}`, `now-${10 * DAY_S}`] : ["now-3600", `now+${30 * DAY_S}`];
-  // One key for everything (-z); -P: an expired zone would not pass the check after signing.
+  // One key for everything (-z). -P: an expired zone would not pass the check after signing.
   const options = [
     "-q",
     "-z",
@@ -66,6 +66,6 @@ export async function signZone(
     kind === "optout" ? ["-A"] : [],
     [`${output}.unsigned`, key.file],
   );
-  // It leaves a dsset file in its working directory, whatever the output is.
+  // It writes a dsset file to its working directory, whatever the output is.
   await run("dnssec-signzone", options, { env: LAB_ENVIRONMENT, cwd: dirname(output) });
 }

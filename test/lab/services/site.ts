@@ -8,7 +8,7 @@ interface Page {
 
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Pages of the lab's site beside the routes of test/servers/http-routes.ts, by path. */
+/** Pages of the lab's site in addition to the routes of test/servers/http-routes.ts, by path. */
 const PAGES: Readonly<Record<string, Page>> = {
   "/.well-known/mta-sts.txt": { headers: { "content-type": "text/plain" }, body: STS_POLICY },
   "/site/secure": {
@@ -30,7 +30,7 @@ const PAGES: Readonly<Record<string, Page>> = {
   },
 };
 
-/** Answers with a page of the site: any origin is let in at /site/cors, two cookies are set at /site/cookies. */
+/** Answers with a page of the site. /site/cors allows any origin, /site/cookies sets two cookies. */
 export const answerSite: Handler = (_request, response, { path, headers }) => {
   if (path === "/site/cors") {
     const origin = headers.find(([name]) => name.toLowerCase() === "origin")?.[1];

@@ -13,7 +13,7 @@ interface StatusVariant {
 const { ocsp, crl, issuer } = STATUS_URLS;
 const BOTH = { ocspUrls: [ocsp], crlUrls: [crl], caIssuers: [issuer] };
 
-/** TLS servers whose certificates say where their status can be had, by name. */
+/** TLS servers whose certificates name the source of their status, by name. */
 const VARIANTS: Readonly<Record<string, StatusVariant>> = {
   "status-good": { serial: SERIALS.good, isStapled: false, options: BOTH },
   revoked: { serial: SERIALS.revoked, isStapled: false, options: BOTH },
@@ -23,12 +23,12 @@ const VARIANTS: Readonly<Record<string, StatusVariant>> = {
   "staple-must": { serial: SERIALS.mustStaple, isStapled: true, options: { ...BOTH, mustStaple: true } },
 };
 
-/** Whether there is a variant of that name. */
+/** Reports whether there is a variant of that name. */
 export function isStatusVariant(name: string): boolean {
   return name in VARIANTS;
 }
 
-/** Starts a variant on port 443 with a certificate for `certified`; `folder` is the authority's. */
+/** Starts a variant on port 443 with a certificate for `certified`. `folder` is the authority's. */
 export async function startStatusVariant(
   name: string,
   pki: Pki,

@@ -1,6 +1,6 @@
-// The web of the lab, run inside its namespace: an HTTP and an HTTPS server with every route of test/servers/http-routes.ts
-// and of site.ts on the node's own addresses, one TLS variant on each of the others. Takes one line of JSON on its
-// standard input (a WebOrder), prints "ready", lives until that input ends.
+// Program of the lab's web in its namespace: an HTTP and an HTTPS server with every route of
+// test/servers/http-routes.ts and of site.ts on the node's own addresses, one TLS variant on each of the others. It
+// reads one line of JSON on its standard input (a WebOrder), prints "ready", and runs until that input ends.
 import { createInterface } from "node:readline";
 import type { TLSSocket } from "node:tls";
 import { readAuthority } from "#test/lab/services/authority.ts";
@@ -12,10 +12,10 @@ import { startQuicServer } from "#test/servers/quic.ts";
 import { isTlsVariant, startTlsVariant, TLS_HOST } from "#test/servers/tls-variants.ts";
 
 interface WebOrder {
-  /** Of the authority. */
+  /** Folder of the authority. */
   readonly folder: string;
   readonly addresses: readonly string[];
-  /** Names of the certificate of the node's own addresses. */
+  /** Names in the certificate of the node's own addresses. */
   readonly names: readonly string[];
   readonly variants: readonly {
     readonly name: string;
@@ -48,12 +48,12 @@ function startVariant(
   if (name === "h3") return startHttp3(pki, certified, host);
   if (isStatusVariant(name)) return startStatusVariant(name, pki, folder, { certified, host, answerOnce });
   const kind = name.replaceAll("-", "_");
-  // What is no variant (filtered) still listens: a packet filter before it is what is special.
+  // A name that is not a variant (filtered) still gets a server; the packet filter in front of it makes the difference.
   const variant = isTlsVariant(kind) ? kind : "good";
   return startTlsVariant(variant, namedFor(pki, certified), { host, port: 443, onConnection: answerOnce });
 }
 
-/** HTTP/2 over TCP that advertises HTTP/3, and the QUIC server it advertises. */
+/** Starts HTTP/2 over TCP that advertises HTTP/3, and the advertised QUIC server. */
 async function startHttp3(pki: Pki, certified: string, host: string): Promise<void> {
   const leaf = await pki.issue({ dns: [certified] });
   await Promise.all([
@@ -71,7 +71,7 @@ async function startHttp3(pki: Pki, certified: string, host: string): Promise<vo
   ]);
 }
 
-/** The same authority, its leaves for another name than the variants' own. */
+/** Returns the same authority with leaves for another name than the variants' own. */
 function namedFor(pki: Pki, name: string): Pki {
   return {
     ...pki,

@@ -7,12 +7,12 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 /** The lab's web. */
 export interface Web {
-  /** The root its good certificates chain to, PEM: NODE_EXTRA_CA_CERTS of agents. */
+  /** PEM of the root of its valid certificates, for NODE_EXTRA_CA_CERTS of agents. */
   readonly rootFile: string;
   readonly daemon: Daemon;
 }
 
-/** Starts the servers of the node `web`; the address named `filtered` answers nothing on port 443. */
+/** Starts the servers of the node `web`. The address named `filtered` does not answer on port 443. */
 export async function startWeb(network: Network, { rootFile }: Authority): Promise<Web> {
   const { topology, folder } = network;
   const own = interfaces(topology).filter(({ node }) => node === "web");

@@ -2,24 +2,24 @@ import { aliases, addressOf, interfaces } from "#test/lab/addresses.ts";
 import { mailRecords, smtpRecords } from "#test/lab/services/mail-records.ts";
 import { REGIONS, TLS_VARIANTS, type Topology } from "#test/lab/topology.ts";
 
-/** A zone and who serves it. */
+/** A zone and its servers. */
 export interface Zone {
-  /** Without a final dot; "" is the root. */
+  /** Name without a final dot; "" is the root. */
   readonly name: string;
-  /** Master file, unsigned. */
+  /** Unsigned master file. */
   readonly text: string;
   readonly servers: readonly ServerName[];
-  /** Names in its parent's delegation where they are not its servers. */
+  /** Names in its parent's delegation if they differ from its servers. */
   readonly delegatedTo?: readonly string[];
-  /** How it is signed; absent: not at all. */
+  /** How it is signed; absent if it is not. */
   readonly signing?: "nsec" | "nsec3" | "optout" | "expired";
-  /** What its servers lose after signing: the signatures over addresses, or keys and signatures; default nothing. */
+  /** What its servers remove after signing: the signatures of addresses, or keys and signatures. Default: nothing. */
   readonly strips?: "addresses" | "everything";
-  /** What its parent says of its key; default the truth. */
+  /** What its parent's DS record says about its key. Default: the truth. */
   readonly ds?: "another key";
 }
 
-/** The name servers that run. */
+/** The name servers. */
 export type ServerName = "dns-root" | "dns-tld" | "dns-ns1" | "dns-ns2";
 
 /** Names of the servers in the zone `test`. */
@@ -32,22 +32,25 @@ const NS = {
 };
 const BOTH: readonly ServerName[] = ["dns-ns1", "dns-ns2"];
 
-/** Serials of the zone whose second server has fallen behind. */
+/** Serials of the zone whose second server has old data. */
 export const STALE_SERIALS = { "dns-ns1": 2026010102, "dns-ns2": 2026010101 } as const;
 
-/** What each of them says of changed.stale.test. */
+/** Answer of each of them for changed.stale.test. */
 export const STALE_ANSWERS = { "dns-ns1": "203.0.113.112", "dns-ns2": "203.0.113.111" } as const;
 
-/** What geo.test says to each region. */
+/** Answer of geo.test for each region. */
 export const GEO_ANSWERS = { eu: "203.0.113.101", us: "203.0.113.102", ap: "203.0.113.103" } as const;
 
-/** Texts of many.unsigned.test: too many for one datagram. */
+/** Number of texts of many.unsigned.test, too many for one datagram. */
 export const MANY_TEXTS = 60;
 
-/** The zone whose server answers by the network of the client, or of the client subnet that a resolver names. */
+/** The zone whose server answers by the client's network, or by the client subnet in a resolver's query. */
 export const GEO_SUBNET_ZONE = "subnet.test";
 
-/** Every zone but the root and `test`, which follow from the delegations. `mailKey`: see mailZones. Pure. */
+/**
+ * Returns every zone except the root and `test`, which are derived from the delegations. `mailKey`: see mailZones.
+ * Pure.
+ */
 export function leafZones(topology: Topology, mailKey: string): readonly Zone[] {
   const www = hostRecords("www", addressOf(topology, "good", 4), addressOf(topology, "good", 6));
   const web = zoneText(["@ MX 10 svc.lab.test.", '@ TXT "v=spf1 -all"', www]);
@@ -74,24 +77,24 @@ export function leafZones(topology: Topology, mailKey: string): readonly Zone[] 
   ];
 }
 
-/** The zone that answers each region differently, by region; both servers have it. Pure. */
+/** Returns the zone that answers each region differently, for one region. Both servers have it. Pure. */
 export function geoZone(region: keyof typeof GEO_ANSWERS): string {
   return zoneText([`@ A ${GEO_ANSWERS[region]}`, `@ TXT "${region}"`]);
 }
 
-/** The zone `test`: its servers' addresses and everything delegated below it, with the DS records given. Pure. */
+/** Returns the zone `test`: its servers' addresses and all delegations below it, with the given DS records. Pure. */
 export function testZone(topology: Topology, zones: readonly Zone[], ds: ReadonlyMap<string, string>): string {
   const inside = Object.entries(NS).filter(([, name]) => !name.endsWith(".lab.test."));
   const servers = inside.flatMap(([node, name]) =>
     hostRecords(name, addressOf(topology, node, 4), addressOf(topology, node, 6)),
   );
   const own = hostRecords("ns.test.", addressOf(topology, "dns-tld", 4), addressOf(topology, "dns-tld", 6));
-  // Those further below are their own parents' business.
+  // Zones further below belong to their own parents.
   const below = [...zones, { name: "geo.test", servers: BOTH }].filter(({ name }) => /^[^.]+\.test$/.test(name));
   return zoneText([own, ...servers, ...delegations(below, ds)], 1, "ns.test.");
 }
 
-/** The root zone. Pure. */
+/** Returns the root zone. Pure. */
 export function rootZone(topology: Topology, zones: readonly Zone[], ds: ReadonlyMap<string, string>): string {
   const glue = [
     hostRecords("ns.root.", addressOf(topology, "dns-root", 4), addressOf(topology, "dns-root", 6)),
@@ -113,7 +116,7 @@ function delegations(
   ]);
 }
 
-/** `serial` null: the lines bring their own SOA. */
+/** Formats a zone. If `serial` is null, the lines have their own SOA. */
 function zoneText(lines: readonly string[], serial: number | null = 1, server: string | null = null): string {
   if (serial === null) return lines.join("\n");
   const names = server === null ? [NS["dns-ns1"], NS["dns-ns2"]] : [server];
@@ -145,7 +148,7 @@ function tlsRecords(topology: Topology): string[] {
   return [...hosts, 'h3 HTTPS 1 . alpn="h3,h2"'];
 }
 
-/** Zones of the reverse tree that the lab's ranges need, by prefix of the reversed name. */
+/** Zones of the reverse tree for the lab's ranges, by prefix of the reversed name. */
 const REVERSE = [
   "18.198.in-addr.arpa",
   "19.198.in-addr.arpa",
@@ -154,7 +157,7 @@ const REVERSE = [
   "8.b.d.0.1.0.0.2.ip6.arpa",
 ] as const;
 
-/** Names that resolvers block by default (RFC 6303, RFC 6761) and the lab needs open. */
+/** Names that resolvers block by default (RFC 6303, RFC 6761) and that the lab needs. */
 export const OPENED_NAMES: readonly string[] = ["test", ...REVERSE];
 
 function reverseZones(topology: Topology): Zone[] {
@@ -171,7 +174,7 @@ function reverseZones(topology: Topology): Zone[] {
   }));
 }
 
-/** The name under in-addr.arpa or ip6.arpa; IPv6 as the lab writes it, with one "::". Pure. */
+/** Returns the name under in-addr.arpa or ip6.arpa. IPv6 must be in the lab's form, with one "::". Pure. */
 export function reverseName(ip: string): string {
   if (!ip.includes(":")) return `${ip.split(".").toReversed().join(".")}.in-addr.arpa`;
   const [head = "", tail = ""] = ip.split("::");
@@ -181,7 +184,10 @@ export function reverseName(ip: string): string {
   return `${Array.from(nibbles).toReversed().join(".")}.ip6.arpa`;
 }
 
-/** Who announces what (documentation AS numbers, RFC 5398, but for the last ones), with the country and name the origin zones tell. */
+/**
+ * Announcements of networks (documentation AS numbers, RFC 5398, except for the last ones), with the country and name
+ * in the origin zones.
+ */
 export const SYSTEMS = [
   { asn: 64500, prefix4: "198.18.0.0/16", prefix6: "2001:db8:18::/48", country: "CH", name: "LAB-CORE" },
   { asn: 64501, prefix4: "198.19.1.0/24", prefix6: "2001:db8:19:1::/64", country: "DE", name: "LAB-EU" },
@@ -189,7 +195,7 @@ export const SYSTEMS = [
   { asn: 64503, prefix4: "198.19.3.0/24", prefix6: "2001:db8:19:3::/64", country: "SG", name: "LAB-AP" },
   { asn: 64510, prefix4: "198.51.100.0/24", prefix6: "2001:db8:51:100::/64", country: "NL", name: "LAB-WEB" },
   { asn: 64511, prefix4: "203.0.113.0/24", prefix6: "2001:db8:203:113::/64", country: "FR", name: "LAB-SERVICES" },
-  // No address of the lab, but what registries and routing say of it can be asked: documentation has no networks.
+  // Not an address of the lab, but registries and routing have data on it: documentation ranges have no networks.
   { asn: 15169, prefix4: "8.8.8.0/24", prefix6: "2001:4860::/32", country: "US", name: "LAB-PUBLIC" },
   { asn: 19281, prefix4: "9.9.9.0/24", prefix6: "2620:fe::/48", country: "US", name: "LAB-UNKNOWN" },
 ] as const;
@@ -208,7 +214,7 @@ function cymruRecords(): string[] {
   });
 }
 
-/** The labels of a network's reverse name, `bits` of the address each. */
+/** Returns the labels of a network's reverse name, `bits` of the address each. */
 function networkLabels(prefix: string, bits: 4 | 8, suffix: string): string {
   const [address = "", length] = prefix.split("/");
   const labels = reverseName(bits === 4 ? `${address}0` : address)
@@ -217,5 +223,5 @@ function networkLabels(prefix: string, bits: 4 | 8, suffix: string): string {
   return labels.slice(labels.length - Number(length) / bits).join(".");
 }
 
-/** Regions in the order their views are tried. */
+/** Regions in the order in which their views are tried. */
 export const GEO_REGIONS = REGIONS;

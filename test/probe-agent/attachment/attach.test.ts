@@ -36,7 +36,7 @@ function session() {
   return only;
 }
 
-it("tells who it is, what it may reach and how much it takes at once", () => {
+it("reports its identity, its capabilities and its credits", () => {
   const { agent: info } = session();
   expect(info.id).toMatch(/^agt-[0-9a-f]{16}$/);
   expect(info.place).toMatchObject({ region: "eu-west", country: null, asn: null });
@@ -45,13 +45,13 @@ it("tells who it is, what it may reach and how much it takes at once", () => {
   expect(info.credits).toBe(2);
 });
 
-it("sends a job it does not know to somebody else", async () => {
+it("declines an unknown tool, and the job goes to another agent", async () => {
   const pick = (excluded: ReadonlySet<string>) => (excluded.size === 0 ? session().agent.id : null);
   const answer = await hub.run({ tool: "no-such-tool", params: "{}", accountId: null, deadlineMs: 5_000, pick });
   expect(answer).toEqual({ kind: "unavailable", reason: "declined" });
 });
 
-it("serves its own figures in base units and without anything a user said", async () => {
+it("serves its metrics in base units and without any user input", async () => {
   const pick = () => session().agent.id;
   const params = JSON.stringify({ url: "http://10.0.0.1/", method: "GET", follow: true, timeout: 1 });
   await hub.run({ tool: "check", accountId: null, params, deadlineMs: 5_000, pick });
@@ -59,7 +59,7 @@ it("serves its own figures in base units and without anything a user said", asyn
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
   const names = Array.from(text.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
-  // The standard names of every Node process; all else has the agent's own prefix.
+  // The standard names of every Node process. All other names have the agent's own prefix.
   const own = names.filter((name) => !/^(?:process|nodejs)_|^vantage_build_info$/.test(name));
   expect(own.filter((name) => !name.startsWith("vantage_agent_"))).toEqual([]);
   expect(names).toContain("vantage_agent_streams");
@@ -67,7 +67,7 @@ it("serves its own figures in base units and without anything a user said", asyn
   expect(text).not.toContain("10.0.0.1");
 });
 
-it("says whether it can send ICMP, and how often the process for it died", async (context) => {
+it("reports whether it can send ICMP, and how often the ICMP process exited", async (context) => {
   const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
   const read = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   if (!(await read()).includes('vantage_agent_ready{capability="icmp4"} 1')) {
@@ -80,7 +80,7 @@ it("says whether it can send ICMP, and how often the process for it died", async
   await expect.poll(read, { timeout: 10_000 }).toContain('vantage_agent_ready{capability="icmp4"} 1');
 });
 
-it("stops a job whose lease ran out in silence: it is another agent's by then", async () => {
+it("stops a job whose lease ended in silence, because another agent has it by then", async () => {
   const target = await startHttpServer();
   const proxy = await startTcpProxy(server.grpcPort);
   const behind = await startAgent({ ...server, grpcPort: proxy.port }, "us-east");
@@ -101,7 +101,7 @@ it("stops a job whose lease ran out in silence: it is another agent's by then", 
   }
 });
 
-it("says that a failure is its own where its network is gone, but not of targets inside it", async () => {
+it("reports a failure as its own if its network is down, but not for targets inside that network", async () => {
   const cut = await startAgent(server, "us-east", {
     VANTAGE_DNS_SERVERS: "127.0.0.1:1",
     VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0",
@@ -127,7 +127,7 @@ it("says that a failure is its own where its network is gone, but not of targets
   }
 });
 
-it("finishes and goes when it is told to drain", async () => {
+it("completes its jobs and ends when it is told to drain", async () => {
   session().link.send({ body: { $case: "drain", value: {} } });
   expect(await agent.exited).toBe(0);
   expect(agent.log()).toContain("agent draining");

@@ -68,18 +68,18 @@ async function attachTo(addresses: readonly string[], unreached: string[] = []):
 const SOON = { timeout: 10_000, interval: 20 };
 
 describe("replicas of protocol 1.0", () => {
-  it("each get a stream at the address that was configured, and even shares of the one pool", async () => {
+  it("each get a stream at the configured address, and equal shares of the pool", async () => {
     const [one, two] = [await hub("one", 0), await hub("two", 0)];
     const attached = await attachTo([one.address, two.address]);
     await expect.poll(() => attached.streams().standing, SOON).toBe(2);
     await expect.poll(() => [one.credits(), two.credits()], SOON).toEqual([5, 5]);
-    // They take the figure of the hello for the most there will ever be.
+    // They use the credits of the hello as the maximum for the whole stream.
     expect(two.hellos[0]?.credits).toBe(10);
   });
 });
 
 describe("replicas of this protocol", () => {
-  it("get a small floor first, and the rest where jobs wait", async () => {
+  it("get a small floor first, and the rest if jobs wait", async () => {
     const [one, two] = [await hub("one"), await hub("two")];
     const attached = await attachTo([one.address, two.address]);
     await expect.poll(() => attached.streams().standing, SOON).toBe(2);
@@ -91,7 +91,7 @@ describe("replicas of this protocol", () => {
     await expect.poll(() => [one.credits(), two.credits()], SOON).toEqual([5, 5]);
   });
 
-  it("that live on after one fell silent have its credits", async () => {
+  it("get the credits of one that fell silent", async () => {
     const [one, two] = [await hub("one"), await hub("two")];
     const attached = await attachTo([one.address, two.address]);
     await expect.poll(() => attached.streams().standing, SOON).toBe(2);
@@ -99,7 +99,7 @@ describe("replicas of this protocol", () => {
     await expect.poll(() => one.credits(), SOON).toBe(10);
   });
 
-  it("in a list that names one nobody reaches leave that one missing, the others served", async () => {
+  it("are served although their list has one that cannot be reached, which counts as missing", async () => {
     const one = await hub("one");
     const attached = await attachTo([one.address]);
     await expect.poll(() => attached.streams().standing, SOON).toBe(1);
@@ -110,7 +110,7 @@ describe("replicas of this protocol", () => {
   });
 });
 
-it("nobody of another authority is said hello to, whatever name it shows", async () => {
+it("get no hello if they have another authority, whatever name their certificate has", async () => {
   const stranger = await hub("stranger", 1, await issue({ ca: true, subject: "CN=authority" }));
   const unreached: string[] = [];
   const attached = await attachTo([stranger.address], unreached);

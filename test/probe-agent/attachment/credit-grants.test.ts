@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AgentMessage } from "#shared/protocol/probe.ts";
 import { createCreditGrants, type CreditGrants } from "#probe-agent/attachment/credit-grants.ts";
 
-/** A stream that keeps the credits of each beat it is given. */
+/** A stream that keeps the credits of each heartbeat sent on it. */
 class Recorder {
   readonly credits: number[] = [];
   say({ body }: AgentMessage): void {
@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 describe("the credits of streams", () => {
-  it("are the whole pool for one, and shared with a second, the reduction first", () => {
+  it("are the whole pool for one stream, and shared with a second, the reduction first", () => {
     const order: string[] = [];
     const named = (name: string) => ({ credits: [], say: () => order.push(name) });
     const [first, second] = [named("first"), named("second")];
@@ -58,7 +58,7 @@ describe("the credits of streams", () => {
     expect([one.credits.at(-1), two.credits.at(-1)]).toEqual([9, 1]);
   });
 
-  it("of a stream whose job was declined are sent again once a place is free, and not before", () => {
+  it("of a stream whose job was declined are sent again only when a place is free", () => {
     grants.add(one);
     running.set(one, 10);
     grants.holdBack(one);
@@ -71,7 +71,7 @@ describe("the credits of streams", () => {
     expect(one.credits).toEqual([10, 10]);
   });
 
-  it("start small in the hello of a second stream, but whole for a hub that takes the figure as a limit", () => {
+  it("start small in the hello of a second stream, but whole for a hub that takes them as a limit", () => {
     expect(grants.helloCredits(true)).toBe(10);
     grants.add(one);
     expect([grants.helloCredits(true), grants.helloCredits(false)]).toEqual([1, 10]);

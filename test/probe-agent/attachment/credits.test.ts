@@ -40,7 +40,7 @@ describe("one pool over all streams", () => {
     expect(shareCredits(maxJobs, streams)).toEqual(expected);
   });
 
-  it("promises exactly the pool, and something to everyone where there is enough, whatever is asked", () => {
+  it("grants exactly the pool, and something to every stream if there is enough, for any demand", () => {
     for (let seed = 1; seed < 2_000; seed += 1) {
       const next = (below: number, salt: number) => (seed * 7_919 + salt * 104_729) % below;
       const maxJobs = 1 + next(300, 1);
@@ -55,8 +55,8 @@ describe("one pool over all streams", () => {
   });
 });
 
-describe("a word between two beats", () => {
-  it("is said when a stream is short of credits and another does not use its own", () => {
+describe("a message between two heartbeats", () => {
+  it("is sent if a stream is short of credits and another does not use its own", () => {
     const streams = [
       { running: 100, waiting: 30, granted: 100 },
       { running: 3, waiting: 0, granted: 100 },
@@ -64,7 +64,7 @@ describe("a word between two beats", () => {
     expect(rebalance(200, streams)).toEqual([160, 40]);
   });
 
-  it("is said when more is promised than there is: a stream came", () => {
+  it("is sent if more is granted than exists, because a stream was added", () => {
     expect(
       rebalance(200, [
         { running: 200, waiting: 0, granted: 200 },
@@ -73,7 +73,7 @@ describe("a word between two beats", () => {
     ).toEqual([190, 10]);
   });
 
-  it("is not said for a change that helps nobody", () => {
+  it("is not sent for a change without benefit", () => {
     expect(
       rebalance(200, [
         { running: 60, waiting: 0, granted: 100 },

@@ -10,7 +10,7 @@ function capabilities(can: Partial<typeof NOTHING>): readonly string[] {
   return buildHello(read.config, "1.0.0", { ...NOTHING, ...can }).capabilities;
 }
 
-it("an agent says what it can do, and nothing else", () => {
+it("an agent reports its capabilities, and nothing else", () => {
   expect(capabilities({})).toEqual([]);
   expect(capabilities({ browser: true })).toEqual(["browser"]);
   expect(capabilities({ raw: { v4: true, v6: false, missing: [] }, ipv6: true })).toEqual([

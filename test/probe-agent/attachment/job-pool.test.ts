@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** Runs one ping and returns what the agent sends of it, up to its result. */
+/** Runs one ping and returns the agent's messages up to its result. */
 function runPing(quiet: boolean): Promise<AgentMessage[]> {
   return new Promise((resolve) => {
     const pool = createJobPool({
@@ -52,12 +52,12 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
   });
 }
 
-it("a job that somebody follows is accepted, reports its progress, then its result", async () => {
+it("a job that a client follows is accepted and sends its progress and then its result", async () => {
   const cases = (await runPing(false)).map(({ body }) => body?.$case);
   expect(cases).toEqual(["accepted", "progress", "progress", "result"]);
 });
 
-it("a quiet job sends its result alone", async () => {
+it("a quiet job sends only its result", async () => {
   const [only, ...more] = await runPing(true);
   expect(more).toEqual([]);
   if (only?.body?.$case !== "result") throw new Error(`expected a result, got ${only?.body?.$case}`);

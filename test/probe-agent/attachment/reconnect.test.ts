@@ -4,7 +4,7 @@ import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect
 const lowest = { bytes: (count: number) => new Uint8Array(count) };
 const highest = { bytes: (count: number) => new Uint8Array(count).fill(255) };
 
-it("waits between 0.5 and 15 seconds, doubling, with half of it left to chance", () => {
+it("waits between 0.5 and 15 seconds, doubling, half of it random", () => {
   const spans = [1, 2, 3, 4, 5, 6, 50].map((failures) => [
     Math.round(reconnectDelayMs(failures, lowest)),
     Math.round(reconnectDelayMs(failures, highest)),

@@ -35,7 +35,7 @@ it("hunts every second, without back-off, where an address leads to a replica th
   expect([1, 2, 3].map(() => redials.failed("lb:1", DUPLICATE))).toEqual([1_000, 1_000, 1_000]);
 });
 
-it("keeps an address from being dialled until its wait is over, then reports how the stream had ended", () => {
+it("reports how the stream ended after the wait, and does not dial before", () => {
   redials.failed("a:1", LOST);
   vi.advanceTimersByTime(499);
   expect([redials.isWaiting("a:1"), redials.isWaiting("b:1"), due]).toEqual([true, false, []]);

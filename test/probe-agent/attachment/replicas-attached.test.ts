@@ -5,7 +5,7 @@ import { startHttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// Presence is told within seconds; a busy machine takes its time.
+// Presence is reported within seconds; a busy machine needs more time.
 vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 30_000, interval: 100 };
 
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const end of ends) await end();
 });
 
-/** A replica; one that advertises says where it listens. */
+/** Starts a replica. One that advertises reports its own address. */
 async function replica(advertises: boolean): Promise<TestControlPlane> {
   const grpc = { host: "127.0.0.1", port: await freePort() };
   const config = { grpc, grpcAdvertise: advertises ? `localhost:${grpc.port}` : null };
@@ -42,8 +42,8 @@ async function attachedTo(plane: TestControlPlane): Promise<number> {
   return (body.data as { replicas: string[] }[])[0]?.replicas.length ?? 0;
 }
 
-/** The agent's own figure. */
-async function figure(name: string): Promise<number> {
+/** Returns the value of one of the agent's metrics. */
+async function readMetric(name: string): Promise<number> {
   const port = /"metrics":(\d+)/.exec(agent?.log() ?? "")?.[1];
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(
@@ -56,8 +56,8 @@ async function figure(name: string): Promise<number> {
 
 const METRICS = { VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0" };
 
-describe("where replicas advertise their addresses", () => {
-  it("an agent that knows one has a stream to each, to one that comes later too, and leaves one that goes", async () => {
+describe("if replicas advertise their addresses", () => {
+  it("an agent that knows one has a stream to each, also to a later one, and leaves one that ends", async () => {
     const first = await replica(true);
     await replica(true);
     agent = await startAgent(first, "eu-west", METRICS);
@@ -67,11 +67,11 @@ describe("where replicas advertise their addresses", () => {
     planes.splice(planes.indexOf(third), 1);
     await third.stop();
     await expect.poll(() => attachedTo(first), SOON).toBe(2);
-    await expect.poll(() => figure('vantage_agent_streams{state="standing"}'), SOON).toBe(2);
-    expect(await figure("vantage_agent_credits_granted")).toBe(200);
+    await expect.poll(() => readMetric('vantage_agent_streams{state="standing"}'), SOON).toBe(2);
+    expect(await readMetric("vantage_agent_credits_granted")).toBe(200);
   });
 
-  it("two addresses of one replica make one stream, and jobs go on undisturbed", async () => {
+  it("two addresses of one replica make one stream, and jobs continue undisturbed", async () => {
     const first = await replica(true);
     const key = await first.createKey();
     agent = await startAgent(first, "eu-west", {
@@ -82,13 +82,13 @@ describe("where replicas advertise their addresses", () => {
     ends.push(() => target.close());
     const answer = await first.call(`/api/v4/ping?host=127.0.0.1&count=8&interval_ms=300`, { key });
     expect(answer.body.data).toMatchObject({ packets_received: 8 });
-    await expect.poll(() => figure('vantage_agent_streams{state="standing"}'), SOON).toBe(1);
+    await expect.poll(() => readMetric('vantage_agent_streams{state="standing"}'), SOON).toBe(1);
     expect(agent.log()).not.toContain("control plane lost");
   });
 });
 
 describe("credits", () => {
-  it("go to the replica where jobs wait, and none is promised twice", async () => {
+  it("go to the replica where jobs wait, and none is granted twice", async () => {
     const first = await replica(true);
     await replica(true);
     const key = await first.createKey();
@@ -99,15 +99,15 @@ describe("credits", () => {
     const calls = Array.from({ length: 12 }, (_, index) =>
       first.call(`/api/v4/check?url=${target.url}/silent?${index}&timeout=5`, { key }),
     );
-    // All but the floor that the quiet replica keeps.
-    await expect.poll(() => figure("vantage_agent_jobs_running"), { timeout: 5_000, interval: 50 }).toBe(9);
-    expect(await figure("vantage_agent_credits_granted")).toBe(10);
+    // All but the floor that the idle replica keeps.
+    await expect.poll(() => readMetric("vantage_agent_jobs_running"), { timeout: 5_000, interval: 50 }).toBe(9);
+    expect(await readMetric("vantage_agent_credits_granted")).toBe(10);
     await Promise.all(calls);
   });
 });
 
-describe("behind a balancer, where no addresses are advertised", () => {
-  it("an agent dials until it has been led to each replica", async () => {
+describe("behind a balancer, without advertised addresses", () => {
+  it("an agent dials until it has a stream to each replica", async () => {
     const first = await replica(false);
     const second = await replica(false);
     const third = await replica(false);
@@ -128,7 +128,10 @@ interface Balancer {
   close(): Promise<void>;
 }
 
-/** Leads two connections to the first server for each one to the others: a balancer is seldom fair. */
+/**
+ * Starts a balancer that sends two connections to the first server for each one to the others, because balancers are
+ * rarely fair.
+ */
 async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const turns = ports.flatMap((port) => [ports[0] ?? 0, port]);
   const sockets = new Set<Socket>();

@@ -6,7 +6,7 @@ const b = { id: "b", address: "b:1" };
 const hidden = { id: "h", address: "" };
 const to = (address: string, replicaId: string | null, running = 0) => ({ address, replicaId, running });
 
-describe("whom to dial", () => {
+describe("addresses to dial", () => {
   it.each([
     ["at first, every configured address", ["a:1", "b:1"], [], null, {}, ["a:1", "b:1"]],
     ["nothing twice while it is being dialled", ["a:1"], [to("a:1", null)], null, {}, []],
@@ -66,22 +66,22 @@ describe("whom to dial", () => {
   });
 });
 
-describe("whom to leave", () => {
+describe("streams to close", () => {
   const close = (links: ReturnType<typeof to>[], listed: (typeof a)[] | null) =>
     linksToClose({ configured: [], links, listed, ledTo: new Map() }).map(({ address }) => address);
 
-  it("leaves a replica that is gone from the list once it has no job here", () => {
+  it("closes the stream to a replica that is no longer listed once it has no job here", () => {
     expect(close([to("a:1", "a"), to("b:1", "b")], [a])).toEqual(["b:1"]);
     expect(close([to("a:1", "a"), to("b:1", "b", 1)], [a])).toEqual([]);
   });
 
-  it("leaves nobody on the word of a hub that lists nobody, and no stream that is still dialling", () => {
+  it("closes nothing because of an empty list, and no stream that is still dialling", () => {
     expect(close([to("a:1", "a")], null)).toEqual([]);
     expect(close([to("a:1", null)], [b])).toEqual([]);
   });
 });
 
-it("believes a list as far as it can be dialled", () => {
+it("accepts only entries of a list that can be dialled", () => {
   const listed = [
     a,
     { id: "", address: "c:1" },
@@ -96,11 +96,11 @@ describe("the count of replicas", () => {
   const count = (links: ReturnType<typeof to>[], listed: (typeof a)[] | null) =>
     countReplicas({ configured: [], links, listed, ledTo: new Map() });
 
-  it("has those that are listed, by whether a stream leads there", () => {
+  it("has those that are listed, by whether they have a stream", () => {
     expect(count([to("a:1", "a"), to("b:1", null)], [a, b])).toEqual({ reached: 1, missing: 1 });
   });
 
-  it("has those that are attached where no replica lists any, and none is missing", () => {
+  it("has those that are attached if no replica sends a list, and none is missing", () => {
     expect(count([to("a:1", "a"), to("b:1", null)], null)).toEqual({ reached: 1, missing: 0 });
   });
 });

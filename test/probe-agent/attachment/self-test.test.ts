@@ -31,16 +31,16 @@ it.each([
   [{ resolver: false, route: true, control_plane: null }, true],
   [{ resolver: false, route: true, control_plane: true }, false],
   [{ resolver: true, route: false, control_plane: null }, false],
-])("%o: the agent's own network is gone: %s", (results, gone) => {
+])("%o: the agent's own network is down: %s", (results, gone) => {
   expect(isNetworkGone(results)).toBe(gone);
 });
 
 describe("a failure", () => {
-  it("is the target's while the agent's network answers", async () => {
+  it("belongs to the target while the agent's network works", async () => {
     expect(await selfTest.correctSource(timeout, 1_000)).toEqual(timeout);
   });
 
-  it("is the probe's when nothing answers, its reason kept", async () => {
+  it("belongs to the probe if nothing answers, and keeps its reason", async () => {
     answers = { resolver: false, route: false, control_plane: null };
     expect(await selfTest.correctSource(timeout, 1_000)).toMatchObject({
       source: "probe",
@@ -50,7 +50,7 @@ describe("a failure", () => {
     });
   });
 
-  it("makes the agent run anew once the last run is half a minute old, once for all that fail together", async () => {
+  it("starts a new test if the last one is half a minute old, one test for all concurrent failures", async () => {
     await selfTest.run();
     answers = { resolver: false, route: false, control_plane: null };
     now = 29_000;
@@ -62,7 +62,7 @@ describe("a failure", () => {
     expect(selfTest.ageSeconds()).toBe(0);
   });
 
-  it("with no time left goes by the last run, which a late job has asked for beforehand", async () => {
+  it("without time left uses the last result, which a late job has requested before", async () => {
     await selfTest.run();
     answers = { resolver: false, route: false, control_plane: null };
     now = 60_000;
@@ -71,7 +71,7 @@ describe("a failure", () => {
     expect(await selfTest.correctSource(timeout, -100)).toMatchObject({ source: "probe" });
   });
 
-  it("of the probe's own making stays what it is", async () => {
+  it("of the probe itself is unchanged", async () => {
     const own = failed("request", "probe", "internal", "broken");
     expect(await selfTest.correctSource(own, 1_000)).toBe(own);
     expect(looks).toBe(0);
@@ -90,7 +90,7 @@ describe("canaries", () => {
     ["REFUSED", "192.0.2.1#53", true],
     ["SERVFAIL", "127.0.0.53#53", false],
     ["TIMEOUT", "192.0.2.1#53", false],
-  ])("a resolver that says %s at %s speaks for the network behind it: %s", async (status, server, speaks) => {
+  ])("a resolver that answers %s at %s shows that the network works: %s", async (status, server, speaks) => {
     expect(await canariesWith(status, server).resolver()).toBe(speaks);
   });
 
@@ -98,7 +98,7 @@ describe("canaries", () => {
     [[], null],
     [["localhost:50051", "[::1]:50051", "127.0.0.1:50051"], null],
     [["dns:///hub.example:443"], true],
-  ])("streams to %o tell of the network: %s", async (standing, tells) => {
+  ])("streams to %o show whether the network works: %s", async (standing, tells) => {
     expect(await canariesWith("NOERROR", "", standing).control_plane()).toBe(tells);
   });
 });
@@ -111,7 +111,7 @@ it.each([
   ["ping", { host: "10.9.9.9" }, true],
   ["ping", { host: "192.0.2.1" }, false],
   ["no-such-tool", {}, false],
-])("a target inside the operator's own lists is no matter of the way out: %s %o %s", (tool, params, inside) => {
+])("a target inside the operator's own lists does not need internet access: %s %o %s", (tool, params, inside) => {
   const isInside = createInside({ targets: ["10.0.0.0/8"], names: ["corp.example"] });
   expect(isInside({ tool, params: JSON.stringify(params) })).toBe(inside);
 });

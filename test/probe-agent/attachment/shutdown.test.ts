@@ -39,7 +39,7 @@ it("waits for the running jobs, then closes everything", async () => {
   expect(lines).not.toContain("jobs still run");
 });
 
-it("closes everything after 30 s whatever still runs, and says so", async () => {
+it("closes everything after 30 s even if jobs still run, and logs it", async () => {
   const ended = shutDown("SIGTERM");
   await vi.advanceTimersByTimeAsync(30_000);
   await ended;
@@ -47,7 +47,7 @@ it("closes everything after 30 s whatever still runs, and says so", async () => 
   expect(lines).toContain("jobs still running after 30 s");
 });
 
-it("happens once, however often it is asked for", async () => {
+it("happens once, even if it is requested several times", async () => {
   running = 0;
   jobs.resolve();
   await Promise.all([shutDown("SIGINT"), shutDown("SIGINT")]);

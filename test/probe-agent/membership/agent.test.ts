@@ -37,7 +37,7 @@ function launch(settings: Record<string, string> = {}): AgentProcess {
   return agent;
 }
 
-/** Enrols, attaches and ends. */
+/** Starts an agent that enrols, attaches and ends. */
 async function enrolOnce(): Promise<string> {
   const agent = launch({ VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region: "eu-west" }) });
   await agent.says('"attached"');
@@ -46,7 +46,7 @@ async function enrolOnce(): Promise<string> {
   return readFileSync(join(stateDir, "identity/agent-id"), "utf8").trim();
 }
 
-it("without an identity and a token ends with a line that says where a token is to be had", async () => {
+it("without an identity and a token ends with a line that says how to get a token", async () => {
   const agent = launch();
   expect(await agent.exited).toBe(1);
   expect(agent.log()).toMatch(
@@ -54,7 +54,7 @@ it("without an identity and a token ends with a line that says where a token is 
   );
 });
 
-it("with something that is no token ends with a line that does not repeat it", async () => {
+it("with an invalid token ends with a line that does not contain it", async () => {
   const file = join(stateDir, "token");
   writeFileSync(file, "hunter2");
   for (const settings of [{ VANTAGE_JOIN_TOKEN: "hunter2" }, { VANTAGE_JOIN_TOKEN_FILE: file }]) {
@@ -65,7 +65,7 @@ it("with something that is no token ends with a line that does not repeat it", a
   }
 });
 
-it("is the same agent after a restart, without a token or with one that was spent", async () => {
+it("is the same agent after a restart, without a token or with a used one", async () => {
   const id = await enrolOnce();
   const again = launch();
   await again.says('"attached"');
@@ -93,7 +93,7 @@ it("whose token is refused ends with a line that says so", async () => {
   expect(existsSync(join(stateDir, "second/identity"))).toBe(false);
 });
 
-it("waits for a control plane that is not there yet, and ends at once when told to", async () => {
+it("waits for a control plane that does not run yet, and ends immediately on a signal", async () => {
   const token = await makeJoinToken(plane, { region: "eu-west" });
   const agent = launch({ VANTAGE_JOIN_TOKEN: token, VANTAGE_CONTROL_PLANE: "localhost:1" });
   await agent.says("not enrolled");
@@ -101,7 +101,7 @@ it("waits for a control plane that is not there yet, and ends at once when told 
   expect(await agent.exited).toBe(0);
 });
 
-it("that is revoked ends with a line, keeps its identity, and enrols anew with a new token only", async () => {
+it("that is revoked ends with a line, keeps its identity, and enrols again only with a new token", async () => {
   const id = await enrolOnce();
   const agent = launch();
   await agent.says('"attached"');
@@ -116,7 +116,7 @@ it("that is revoked ends with a line, keeps its identity, and enrols anew with a
   expect(readFileSync(join(stateDir, "identity/agent-id"), "utf8").trim()).not.toBe(id);
 });
 
-it("with a broken identity says so, and enrols anew where it has a token", async () => {
+it("with a broken identity reports it, and enrols again if it has a token", async () => {
   await enrolOnce();
   rmSync(join(stateDir, "identity/key.pem"));
   const without = launch();
@@ -126,7 +126,7 @@ it("with a broken identity says so, and enrols anew where it has a token", async
   await anew.says('"attached"');
 });
 
-it("of another installation stays away, and moves where it has a token of the one that answers", async () => {
+it("of another installation does not attach, and enrols anew if it has a token of this one", async () => {
   const other = await startControlPlane();
   try {
     const elsewhere = await startAgent(other, "eu-west", { VANTAGE_STATE_DIR: stateDir });
@@ -143,7 +143,7 @@ it("of another installation stays away, and moves where it has a token of the on
   }
 });
 
-it("copied to a second machine is one agent, whose older stream gives way", async () => {
+it("copied to a second machine is one agent, whose older stream is replaced", async () => {
   await enrolOnce();
   const copy = mkdtempSync(join(tmpdir(), "vantage-copy-"));
   cpSync(stateDir, copy, { recursive: true, verbatimSymlinks: true });

@@ -34,7 +34,7 @@ function identityIn(enrolment: Enrolment): Identity {
 }
 
 describe("an agent with a token", () => {
-  it("gets an identity of the control plane's making, which fits its own key", async () => {
+  it("gets an identity from the control plane that matches its own key", async () => {
     const identity = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
     expect(identity.agentId).toMatch(/^eu-west-[0-9a-f]{12}$/);
     expect(findFault(identity)).toBeNull();
@@ -43,7 +43,7 @@ describe("an agent with a token", () => {
     });
   });
 
-  it("is refused with a token that was used before, and need not ask again", async () => {
+  it("is refused with a used token and need not retry", async () => {
     const token = await newToken();
     identityIn(await enroll(address, token, await makeCertificateRequest()));
     expect(await enroll(address, token, await makeCertificateRequest())).toMatchObject({
@@ -53,7 +53,7 @@ describe("an agent with a token", () => {
     });
   });
 
-  it("asks again where nobody answers", async () => {
+  it("retries if there is no answer", async () => {
     expect(await enroll("127.0.0.1:1", await newToken(), await makeCertificateRequest())).toMatchObject({
       ok: false,
       retry: true,
@@ -64,7 +64,7 @@ describe("an agent with a token", () => {
     });
   });
 
-  it("gets its next certificate by the one it has, with another key", async () => {
+  it("renews its certificate with the current one and another key", async () => {
     const first = identityIn(await enroll(address, await newToken(), await makeCertificateRequest()));
     const second = identityIn(await renew(address, first));
     expect(second.agentId).toBe(first.agentId);
@@ -75,8 +75,11 @@ describe("an agent with a token", () => {
   });
 });
 
-describe("whoever is not the control plane of the token", () => {
-  /** What an agent makes of a server with this chain, when its token is for this authority; and what it was told. */
+describe("a server that is not the control plane of the token", () => {
+  /**
+   * Enrols an agent with a token of this authority at a server with this chain. Returns the result and what the server
+   * received.
+   */
   async function meet(chain: readonly Issued[], authority: Issued): Promise<Enrolment & { heard: string }> {
     let heard = "";
     const server = await startTlsServer({
@@ -92,7 +95,7 @@ describe("whoever is not the control plane of the token", () => {
 
   const names = { subject: `CN=${CONTROL_PLANE_NAME}`, dns: [CONTROL_PLANE_NAME] };
 
-  it("learns nothing: another authority, its own word for it, a stranger's leaf beside the right authority", async () => {
+  it("receives nothing with another authority, a self-signed certificate or a foreign leaf", async () => {
     const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const wrong = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const forged = await issue({ ...names, issuer: wrong });
@@ -105,7 +108,7 @@ describe("whoever is not the control plane of the token", () => {
     expect(await meet([await issue(names)], right)).toMatchObject(foreign);
   });
 
-  it("learns nothing either as an agent of the same authority: the name is missing", async () => {
+  it("receives nothing as an agent of the same authority, because it lacks the name", async () => {
     const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const agent = await issue({ subject: "CN=eu-west-000000000000", issuer: right });
     expect(await meet([agent, right], right)).toMatchObject({ ok: false, retry: false, heard: "" });
@@ -113,16 +116,16 @@ describe("whoever is not the control plane of the token", () => {
     expect(await meet([inSubject, right], right)).toMatchObject({ ok: false, retry: false, heard: "" });
   });
 
-  it("is told apart from the control plane, which hears the agent", async () => {
+  it("is distinguished from the control plane, which receives the request", async () => {
     const right = await issue({ ca: true, subject: "CN=Vantage agent authority" });
     const own = await issue({ ...names, issuer: right });
     const met = await meet([own, right], right);
     expect(met.heard).toContain("PRI * HTTP/2.0");
-    // It speaks no gRPC.
+    // The server does not speak gRPC.
     expect(met).toMatchObject({ ok: false, retry: true });
   });
 
-  it("is no fault of the token where no TLS is spoken at all", async () => {
+  it("is not blamed on the token if it does not speak TLS", async () => {
     const port = Number(new URL(plane.url).port);
     expect(await enroll(`127.0.0.1:${port}`, await newToken(), await makeCertificateRequest())).toMatchObject({
       ok: false,

@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("is none before the first, then the newest, with nothing of the ones before", () => {
+it("is missing before the first write, then the newest, without traces of earlier ones", () => {
   expect(readIdentity(folder)).toEqual({ kind: "none" });
   writeIdentity(folder, first, systemRandom);
   writeIdentity(folder, second, systemRandom);
@@ -42,14 +42,14 @@ it("is none before the first, then the newest, with nothing of the ones before",
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-it("is readable by its owner alone", () => {
+it("is readable only by its owner", () => {
   writeIdentity(folder, first, systemRandom);
   const kept = join(folder, "identity");
   expect(statSync(kept).mode & 0o777).toBe(0o700);
   for (const name of readdirSync(kept)) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600);
 });
 
-it("is the one before after a crash half-way through the next", () => {
+it("is the previous one after a crash during a write", () => {
   writeIdentity(folder, first, systemRandom);
   const half = join(folder, "identity.00112233445566ff");
   mkdirSync(half);
@@ -66,19 +66,19 @@ it.each([
   ["ca.pem", () => second.certificate, "the certificate was not issued by the authority"],
   ["agent-id", () => "?", "the agent id is malformed"],
   ["received-at", () => "", "the time of receipt is missing"],
-])("is broken, and says how, with a %s that does not fit", (file, text, fault) => {
+])("is broken, with a description, if %s does not match", (file, text, fault) => {
   writeIdentity(folder, first, systemRandom);
   writeFileSync(join(folder, "identity", file), text());
   expect(readIdentity(folder)).toEqual({ kind: "broken", fault });
 });
 
-it("is broken where a file is gone", () => {
+it("is broken if a file is missing", () => {
   writeIdentity(folder, first, systemRandom);
   rmSync(join(folder, "identity", "ca.pem"));
   expect(readIdentity(folder)).toEqual({ kind: "broken", fault: "a file is missing" });
 });
 
-it("is to be renewed at two thirds of the life that was left when it came", async () => {
+it("is renewed after two thirds of the validity that remained on receipt", async () => {
   const dates = { notBefore: new Date("2026-01-01T00:00:00Z"), notAfter: new Date("2026-02-01T00:00:00Z") };
   const certificate = (await issue({ issuer: authority, ...dates })).pem;
   const receivedAtMs = Date.parse("2026-01-02T00:00:00Z");

@@ -23,7 +23,7 @@ beforeEach(async () => {
   identity = { agentId: "a", key: "", certificate, ca: "", receivedAtMs: START, tokenDigest: "" };
   asked = [];
   answer = { ok: false, retry: true, detail: "away" };
-  // The host's clock is years off and must not matter; the monotonic one is advanced by the timers.
+  // The host's clock is years off and must not matter. The monotonic one is advanced by the timers.
   vi.useFakeTimers({ now: 0 });
   registry = new Registry();
   renewal = keepRenewed({
@@ -44,7 +44,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("asks at two thirds of the life by the control plane's time, and not before", async () => {
+it("asks after two thirds of the validity by the control plane's time, and not before", async () => {
   renewal.recordTime("one:1", START);
   await vi.advanceTimersByTimeAsync(20 * DAY_MS - 60_000);
   expect(asked).toEqual([]);
@@ -55,13 +55,13 @@ it("asks at two thirds of the life by the control plane's time, and not before",
   expect(await registry.metrics()).toContain('vantage_agent_certificate_renewals_total{result="ok"} 1');
 });
 
-it("asks at once after a restart that comes too late, and the replica that reported its time last", async () => {
+it("asks immediately after a late restart, at the replica that reported its time last", async () => {
   renewal.recordTime("two:1", START + 25 * DAY_MS);
   await vi.advanceTimersByTimeAsync(0);
   expect(asked).toEqual(["two:1"]);
 });
 
-it("asks again where it failed, ever more rarely, and counts it", async () => {
+it("retries after failures with growing delays, and counts them", async () => {
   renewal.recordTime("one:1", START + 21 * DAY_MS);
   await vi.advanceTimersByTimeAsync(3_600_000);
   const inFirstHour = asked.length;

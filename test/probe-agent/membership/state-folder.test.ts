@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("refuses a folder that a living process holds, in one line that says what to do", () => {
+it("refuses a folder that a running process has locked, with a line that says what to do", () => {
   const sleeper = spawn("sleep", ["60"]);
   try {
     expect(openState(folder, sleeper.pid ?? 0).ok).toBe(true);
@@ -24,7 +24,7 @@ it("refuses a folder that a living process holds, in one line that says what to 
   }
 });
 
-it("takes over a lock whose process is gone or whose number was given to another process", () => {
+it("takes over a lock whose process has ended or whose pid belongs to another process", () => {
   writeFileSync(join(folder, "lock"), `${process.pid} 1`);
   expect(openState(folder, process.pid).ok).toBe(true);
 });

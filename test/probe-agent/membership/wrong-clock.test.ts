@@ -40,7 +40,7 @@ it.skipIf(missing).each([
     DONT_FAKE_MONOTONIC: "1",
   });
   agents.push(agent);
-  // The lie works: its log is dated by its own clock.
+  // The clock is really wrong: the agent's log has its times.
   const logged = Date.parse(/"time":"([^"]+)"/.exec(agent.log())?.[1] ?? "");
   expect(Math.abs(logged - Date.now())).toBeGreaterThan(3_000_000);
   for (let call = 0; call < 3; call += 1) {

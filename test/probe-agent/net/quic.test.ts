@@ -34,7 +34,7 @@ describe("the QUIC probe", () => {
     expect(server.received.map(({ length }) => length)).toEqual([1200]);
   });
 
-  it("asks again where the first datagram was lost, and times the one that was answered", async () => {
+  it("asks again if the first datagram was lost, and times the one that was answered", async () => {
     const server = await serve({ behaviour: "second" });
     const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 3000));
     expect(seen.reachable).toBe(true);
@@ -42,14 +42,14 @@ describe("the QUIC probe", () => {
     expect(Buffer.compare(server.received[0] ?? Buffer.of(), server.received[1] ?? Buffer.of())).not.toBe(0);
   });
 
-  it("knows a closed port by the ICMP error", async () => {
+  it("recognises a closed port by the ICMP error", async () => {
     const server = await startQuicServer();
     await server.close();
     const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 3000));
     expect(seen).toEqual({ reachable: false, versions: [], rttMs: null });
   });
 
-  it("cannot tell a silent port from a filtered one", async () => {
+  it("cannot distinguish a silent port from a filtered one", async () => {
     const server = await serve({ behaviour: "silent" });
     const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 500));
     expect(seen).toEqual({ reachable: "unknown", versions: [], rttMs: null });
@@ -65,14 +65,14 @@ describe("the QUIC probe", () => {
     "elsewhere",
     "noise",
     "cut",
-  ])("does not believe an answer that is %s", async (behaviour) => {
+  ])("rejects an answer that is %s", async (behaviour) => {
     const server = await serve({ behaviour });
     const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 200));
     expect(seen).toEqual({ reachable: "unknown", versions: [], rttMs: null });
     expect(server.received.length).toBeGreaterThan(0);
   });
 
-  it("takes little of a giant answer", async () => {
+  it("reads little of a giant answer", async () => {
     const server = await serve({ behaviour: "giant" });
     const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 2000));
     expect(seen.reachable).toBe(true);

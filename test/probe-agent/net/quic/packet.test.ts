@@ -9,21 +9,21 @@ function negotiation(options: { first?: number; to?: Uint8Array; by?: Uint8Array
   return Uint8Array.from([first, 0, 0, 0, 0, to.length, ...to, by.length, ...by, ...list]);
 }
 
-describe("the datagram that asks a server for its QUIC versions", () => {
+describe("the datagram that requests a server's QUIC versions", () => {
   it("is a long header of 1200 octets (RFC 9000 sections 14.1 and 17.2)", () => {
     expect(probe.datagram.length).toBe(1200);
     expect(PROBE_BYTES).toBe(1200);
     expect((probe.datagram[0] ?? 0) & 0xc0).toBe(0xc0);
   });
 
-  it("names a version reserved for forcing negotiation (section 15)", () => {
+  it("names a version that is reserved to force negotiation (section 15)", () => {
     expect(new DataView(probe.datagram.buffer).getUint32(1)).toBe(probe.version);
     expect(probe.version.toString(16)).toMatch(/^(.a){4}$/);
     expect(isReserved(probe.version)).toBe(true);
     expect(versionProbe(new Uint8Array(20).fill(0xff)).version).toBe(0xfafafafa);
   });
 
-  it("carries two identifiers of eight octets, the least a client may choose (section 7.2)", () => {
+  it("has two identifiers of eight octets, the minimum for a client (section 7.2)", () => {
     expect([...probe.datagram.subarray(5, 23)]).toEqual([8, ...random.slice(0, 8), 8, ...random.slice(8, 16)]);
     expect(ID_BYTES).toBe(8);
   });
@@ -35,11 +35,11 @@ describe("a Version Negotiation packet (RFC 9000 section 17.2.1)", () => {
     expect(readVersions(negotiation({ list }), probe)).toEqual([1, 0x6b3343cf]);
   });
 
-  it("may use the first octet's other bits as it likes", () => {
+  it("may have any value in the other bits of the first octet", () => {
     expect(readVersions(negotiation({ first: 0xff }), probe)).toEqual([1]);
   });
 
-  it("is known by both identifiers, swapped: whoever has not seen the probe cannot answer it", () => {
+  it("is recognised by both identifiers, swapped, which only a receiver of the probe knows", () => {
     const { source, destination } = probe.ids;
     expect(readVersions(negotiation({ to: destination, by: source }), probe)).toBeNull();
     expect(readVersions(negotiation({ by: new Uint8Array(8) }), probe)).toBeNull();
@@ -47,7 +47,7 @@ describe("a Version Negotiation packet (RFC 9000 section 17.2.1)", () => {
     expect(readVersions(negotiation({ to: new Uint8Array(), by: new Uint8Array() }), probe)).toBeNull();
   });
 
-  it("is discarded where it lists the version asked with (section 6.2)", () => {
+  it("is discarded if it lists the requested version (section 6.2)", () => {
     const own = [24, 16, 8, 0].map((shift) => (probe.version >>> shift) & 0xff);
     expect(readVersions(negotiation({ list: [0, 0, 0, 1, ...own] }), probe)).toBeNull();
   });
@@ -60,11 +60,11 @@ describe("a Version Negotiation packet (RFC 9000 section 17.2.1)", () => {
     ["nothing", new Uint8Array()],
     ["a length beyond the end", Uint8Array.from([0x80, 0, 0, 0, 0, 255, 1])],
     ["its head alone", negotiation().subarray(0, 14)],
-  ])("%s is none", (_what, datagram) => {
+  ])("%s is not accepted", (_what, datagram) => {
     expect(readVersions(datagram, probe)).toBeNull();
   });
 
-  it("of any size is read in bounds", () => {
+  it("of any size is read within bounds", () => {
     const list = Array.from({ length: 64_000 }, (_, index) => (index % 4 === 3 ? (index >> 2) & 0xff : 0));
     expect(readVersions(negotiation({ list }), probe)?.length).toBeLessThanOrEqual(64);
   });
