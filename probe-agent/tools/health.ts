@@ -13,19 +13,22 @@ import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 
-/** Where HTTP and TLS are looked for beside the page. */
+/** Ports for HTTP and TLS other than the page's own port. */
 export interface WebPorts {
   readonly http: number;
   readonly https: number;
 }
 
-/** The longest any part beside the page may take, and what is kept back for the score. */
+/** Maximum time for each part beside the page, and time kept to compute the score, in milliseconds. */
 const PART_MS = 15_000;
 const RESERVE_MS = 1500;
 const ROBOTS_BYTES = 512 * 1024;
 const SECURITY_TXT_BYTES = 64 * 1024;
 
-/** The page first; then all that stands beside it at once; then the score of what was seen. */
+/**
+ * Implements the tool with the given ports: fetches the page, then gathers all other parts at the same time, and
+ * scores.
+ */
 export function healthOn(
   ports: WebPorts,
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
@@ -50,7 +53,7 @@ export function healthOn(
   });
 }
 
-/** Website health on the usual ports. */
+/** Checks website health on the usual ports. */
 export const health = healthOn({ http: 80, https: 443 });
 
 async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts): Promise<HealthFacts> {
@@ -61,18 +64,18 @@ async function gather(net: Net, page: PageSnapshot, now: Date, ports: WebPorts):
   const host = hostname.replace(/^\[|\]$/g, "");
   const ownTtfb = Math.round(page.final.timing.ttfb / 1000);
   const [tls, http, robots, securityTxt, ipv6, ttfbSamplesMs] = await Promise.all([
-    part("Looking at TLS", gatherTls(net, tlsTarget(page, host, ports))),
-    part("Asking over http://", askPlainHttp(net, page, ports.http)),
-    part("/robots.txt", fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
-    part("security.txt", fetchSiteFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
-    part("Connecting over IPv6", gatherIpv6(net, host, page.final)),
+    part("The TLS check", gatherTls(net, tlsTarget(page, host, ports))),
+    part("The request over http://", askPlainHttp(net, page, ports.http)),
+    part("The request for /robots.txt", fetchSiteFile(net, origin, "/robots.txt", ROBOTS_BYTES)),
+    part("The request for security.txt", fetchSiteFile(net, origin, "/.well-known/security.txt", SECURITY_TXT_BYTES)),
+    part("The connection over IPv6", gatherIpv6(net, host, page.final)),
     waitAtMost(budget, gatherTtfb(net, page), [ownTtfb]),
   ]);
   const preloaded = net.data.hstsPreload(new URL(page.url).hostname) !== null;
   return { ...pageFacts(page), now, preloaded, ttfbSamplesMs, tls, http, robots, securityTxt, ipv6 };
 }
 
-/** The page's own TLS; for a page over http, the TLS port of its host. */
+/** Returns the server of the page's TLS connection, or for a page over http the TLS port of its host. */
 function tlsTarget({ final }: PageSnapshot, host: string, ports: WebPorts): TlsTarget {
   const seen = final.url.startsWith("https:");
   return { host, port: seen ? final.port : ports.https, ip: final.ip, seen };
@@ -88,7 +91,7 @@ function pageFacts({ url, final, hops, elapsedUs, body }: PageSnapshot) {
   };
 }
 
-/** Without the octets themselves. */
+/** Returns the facts of a body without its bytes. */
 function bodyFacts({ transferredBytes, decodedBytes, encoding, error, truncated }: HttpBody): HealthFacts["body"] {
   return { transferredBytes, decodedBytes, encoding, error, truncated };
 }
@@ -96,6 +99,8 @@ function bodyFacts({ transferredBytes, decodedBytes, encoding, error, truncated 
 function unknownsOf({ tls, http, robots, securityTxt, ipv6 }: HealthFacts): string[] {
   const suites = tls.known && tls.offered ? [tls.suites] : [];
   const revocation = tls.known ? tls.revocationLimits : [];
-  const untold = [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) => (facts.known ? [] : [facts.why]));
-  return [...untold, ...revocation];
+  const reasons = [tls, ...suites, http, robots, securityTxt, ipv6].flatMap((facts) =>
+    facts.known ? [] : [facts.why],
+  );
+  return [...reasons, ...revocation];
 }

@@ -20,69 +20,69 @@ const GRADES = ["A+", "A", "B", "C", "D", "F"] as const;
 const Check = Type.Object({
   id: text("Stable name, e.g. hsts"),
   name: text("Heading"),
-  status: words(
-    ["pass", "warn", "fail", "info", "na"],
-    "na: does not apply or could not be told, left out of the score",
-  ),
-  score: points("Points earned; 0 where na"),
-  max: points("Points to be had"),
-  value: Nullable(text("What was found, null where nothing was")),
-  expected: text("What earns all points"),
-  detail: text("What the finding means"),
-  reference: text("Address of the specification or guide"),
+  status: words(["pass", "warn", "fail", "info", "na"], "na: does not apply or is unknown, left out of the score"),
+  score: points("Points earned; 0 if the status is na"),
+  max: points("Maximum points"),
+  value: Nullable(text("Value found; null if there is none")),
+  expected: text("Value that earns all points"),
+  detail: text("Meaning of the value"),
+  reference: text("URL of the specification or guide"),
 });
 
 const Category = Type.Object({
   name: words(["Security Headers", "SSL/TLS", "Performance", "Best Practices"], "Heading"),
-  score: points("Share of max earned in the checks that apply, rounded"),
-  max: points("Points of the category"),
-  checks: Type.Array(Check, { description: "Its checks in fixed order" }),
+  score: points("Points of the category times the share earned in the checks that apply, rounded"),
+  max: points("Maximum points of the category"),
+  checks: Type.Array(Check, { description: "Checks of the category, in a fixed order" }),
 });
 
 const Recommendation = Type.Object({
   type: words(
     ["critical", "warning", "info"],
-    "As the severity of findings: critical: visitors do not arrive, or an attacker gets in; warning: that will happen, or it costs much; info: good to know",
+    "Same scale as the severity of findings: critical: visitors do not arrive, or an attacker gets in; warning: that will happen, or it costs much; info: good to know",
   ),
   check: text("id of the check"),
   message: text("What is wrong"),
-  points: points("Points lost in that check"),
-  category: text("Name of its category"),
-  how: text("What to do"),
+  points: points("Points lost in the check"),
+  category: text("Name of the check's category"),
+  how: text("What to change"),
 });
 
 const GradeCap = Type.Object({
-  grade: words(GRADES, "The best grade still possible"),
-  check: text("id of the check that shows why"),
-  reason: text("Why"),
+  grade: words(GRADES, "Best grade still possible"),
+  check: text("id of the check that causes the limit"),
+  reason: text("Reason for the limit"),
 });
 
-/** One figure for the state of a site, with everything it is made of. */
+/** The health tool: scores the state of a site, and reports everything that makes up the score. */
 export const health = defineTool({
   name: "health",
   title: "Website health",
-  summary: "A score of 0 to 100 for security headers, TLS, performance and good practice, and what to mend first",
+  summary: "A score of 0 to 100 for security headers, TLS, performance and best practices, and what to fix first",
   scope: "check",
   toolset: "web",
   target: { param: "url", kind: "url", connects: true },
   example: { url: "https://example.com" },
   deadlineMs: () => 45_000,
   cacheMs: 120_000,
-  params: Type.Object({ url: Url({ description: "Page to judge; redirects are followed" }) }),
+  params: Type.Object({ url: Url({ description: "Page to check; redirects are followed" }) }),
   result: Type.Object({
     url: text("URL as requested"),
-    final_url: text("URL of the page judged, after redirects"),
+    final_url: text("URL of the checked page, after redirects"),
     score: points("Sum of the categories' scores"),
-    grade: words(GRADES, "By score (95, 90, 80, 70, 60), lowered by caps"),
+    grade: words(
+      GRADES,
+      "Grade of the score, limited by caps: A+ from 95, A from 90, B from 80, C from 70, D from 60, else F",
+    ),
     grade_caps: Type.Array(GradeCap, {
-      description: "Limits on the grade that apply, whatever the score; the lowest counts",
+      description: "Limits on the grade, regardless of the score; the lowest counts",
     }),
     categories: Type.Array(Category, { description: "The four categories: 30, 25, 25 and 20 points" }),
-    recommendations: Type.Array(Recommendation, { description: "What to mend, most points first" }),
-    findings: findings("The recommendations worst first, in the shape all tools share; where: id of the check"),
+    recommendations: Type.Array(Recommendation, { description: "What to fix, most lost points first" }),
+    findings: findings("Recommendations as findings, worst first; where: id of the check"),
     ttfb_ms: Type.Integer({ minimum: 0, description: "Time to first byte of the page, median of the samples, ms" }),
     ttfb_samples_ms: Type.Array(Type.Integer({ minimum: 0 }), { description: "The one to three samples, ms" }),
-    total_ms: Type.Integer({ minimum: 0, description: "Redirects and page until its last byte, ms" }),
+    total_ms: Type.Integer({ minimum: 0, description: "Time for redirects and the page until its last byte, ms" }),
     observed_at: text("When the check began, ISO 8601 UTC"),
     elapsed_ms: elapsed(),
     limitations: Limitations(),

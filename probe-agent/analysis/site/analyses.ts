@@ -23,8 +23,8 @@ import { trackersReport } from "#probe-agent/analysis/page/trackers.ts";
 import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/registry/whois/answers.ts";
 
 /**
- * The analyses of what strangers send that may take long, by name: pure functions of one plain value to another. A
- * thread of the agent knows them by this table, so neither functions nor instances of classes go in or come out.
+ * Analyses of untrusted data that can take long, by name: pure functions from one plain value to another. A thread of
+ * the agent runs them by this table, so input and output contain neither functions nor instances of classes.
  */
 export const ANALYSES = {
   schema: onPage(({ page, url }) => structuredReport(page ?? readHtml(""), url)),
@@ -56,9 +56,9 @@ export const ANALYSES = {
 
 /** Name of an analysis. */
 export type AnalysisName = keyof typeof ANALYSES;
-/** What it works on. */
+/** Input of an analysis. */
 export type InputOf<Name extends AnalysisName> = Parameters<(typeof ANALYSES)[Name]>[0];
-/** What it gives. */
+/** Output of an analysis. */
 export type ReportOf<Name extends AnalysisName> = ReturnType<(typeof ANALYSES)[Name]>;
 
 /** Names of the analyses of pages. */

@@ -5,14 +5,16 @@ import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 
-/** Addresses tried over IPv6, and the wait for each. */
+/** Maximum number of IPv6 addresses tried, and maximum time for each in milliseconds. */
 const MAX_ADDRESSES = 2;
 const CONNECT_MS = 4000;
-/** Further samples of the first byte, the wait for each, and the time that has to be left for one. */
+/**
+ * Maximum number of further samples of the first byte, maximum time for each, and minimum remaining time to start one.
+ */
 const SAMPLES = 2;
 const SAMPLE_MS = 5000;
 const SAMPLE_RESERVE_MS = 10_000;
-/** Reasons of net.tcp that tell of the probe's network, not of the site. */
+/** Reasons of net.tcp that are caused by the probe's network, not by the site. */
 const OWN_REASONS = new Set([
   "network_unreachable",
   "not_permitted",
@@ -21,16 +23,17 @@ const OWN_REASONS = new Set([
   "target_not_allowed",
 ]);
 
-/** Whether one of the host's AAAA addresses takes connections. */
+/** Reports whether one of the host's AAAA addresses accepts connections. */
 export async function gatherIpv6(net: Net, host: string, page: Hop): Promise<Ipv6Facts> {
-  if (page.ipVersion === 6) return { known: true, address: page.ip, answers: true, why: "The page came over IPv6." };
-  if (literalFamily(host) !== null) return unknown("The URL names an IPv4 address.");
+  if (page.ipVersion === 6)
+    return { known: true, address: page.ip, answers: true, why: "The page was served over IPv6." };
+  if (literalFamily(host) !== null) return unknown("The host of the URL is an IPv4 address.");
   const resolved = await net.dns.resolve(host, 6);
-  if (resolved.status === "refused") return unknown("The host's IPv6 address may not be contacted.");
+  if (resolved.status === "refused") return unknown("Connections to the host's IPv6 address are not allowed.");
   if (resolved.status !== "ok") {
     const none = resolved.status === "failed" && (resolved.reason === "no_address" || resolved.reason === "nxdomain");
     if (none) return { known: true, address: null, answers: false, why: "The host has no AAAA record." };
-    return unknown("Whether the host has an AAAA record could not be told.");
+    return unknown("The lookup of the host's AAAA record failed.");
   }
   const addresses = resolved.data.allowed.slice(0, MAX_ADDRESSES);
   for (const { ip } of addresses) {
@@ -42,13 +45,13 @@ export async function gatherIpv6(net: Net, host: string, page: Hop): Promise<Ipv
   return { known: true, address, answers: false, why: "The host's IPv6 address does not answer." };
 }
 
-/** Times to first byte in ms: the page's own and up to two more, one after the other. */
+/** Returns times to first byte, in milliseconds: that of the page and up to two more, one after the other. */
 export async function gatherTtfb(net: Net, { final }: PageSnapshot): Promise<number[]> {
   const samples = [toMs(final)];
   for (let count = 0; count < SAMPLES && net.remainingMs() > SAMPLE_RESERVE_MS; count += 1) {
     const request = { url: final.url, method: "GET", follow: false, maxBodyBytes: 1 } as const;
     const fetched = await waitAtMost(Math.min(SAMPLE_MS, net.remainingMs()), net.http.fetch(request), null);
-    // A limit (429) or an error page has its own speed.
+    // A rate limit (429) or an error page has another speed than the page.
     if (fetched?.status !== "ok" || fetched.data.final.code !== final.code) break;
     samples.push(toMs(fetched.data.final));
   }

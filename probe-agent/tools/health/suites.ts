@@ -10,16 +10,21 @@ import { isClear } from "#probe-agent/tools/ssl/elimination.ts";
 import { createProber, type Prober, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, seeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
-/** A server with every version costs 21 connections; more are for second tries. */
+/** Maximum number of connections. A server with every version needs 21; the others are for second attempts. */
 const CONNECTIONS = 40;
 const QUESTION_MS = 2500;
-/** With the first handshake before it (8 s at most) this stays within what health gives to one part. */
+/**
+ * Maximum time, in milliseconds. With the first handshake (at most 8 s) it is within the time for one part of health.
+ */
 const TOTAL_MS = 6000;
 
 type Fault = keyof Omit<SuiteFacts, "known" | "open">;
 const FAULTS: readonly Fault[] = ["broken", "fixed", "cbc"];
 
-/** Versions, and for each one whether a suite of each fault is taken: one question a fault, not one a suite. */
+/**
+ * Finds the versions that the server offers, and for each whether it accepts a suite with each fault. Asks one question
+ * for each fault, not for each suite.
+ */
 export async function gatherSuites(
   net: Net,
   target: ProbeTarget,
@@ -30,49 +35,54 @@ export async function gatherSuites(
   const prober = createProber(net, target, bounds);
   const seen = await Promise.all(VERSIONS.map((version) => seeVersion(prober, version)));
   const offers = ({ version, offered }: VersionSeen): boolean | null => (protocol === version.name ? true : offered);
-  const told = new Map(seen.map((one) => [one.version.key, offers(one)]));
-  const old = new Set([told.get("ssl3"), told.get("tls1_0"), told.get("tls1_1")]);
+  const offeredByKey = new Map(seen.map((one) => [one.version.key, offers(one)]));
+  const old = new Set([offeredByKey.get("ssl3"), offeredByKey.get("tls1_0"), offeredByKey.get("tls1_1")]);
   return {
     versions: {
-      ssl3: told.get("ssl3") ?? null,
+      ssl3: offeredByKey.get("ssl3") ?? null,
       below1_2: old.has(true) ? true : old.has(null) ? null : false,
-      tls1_2: told.get("tls1_2") ?? null,
-      tls1_3: told.get("tls1_3") ?? null,
+      tls1_2: offeredByKey.get("tls1_2") ?? null,
+      tls1_3: offeredByKey.get("tls1_3") ?? null,
     },
-    suites: await faultsOf(
+    suites: await findFaults(
       prober,
       seen.filter((one) => one.hello !== null),
     ),
   };
 }
 
-/** The gravest fault found counts whatever else stayed unanswered; without one, silence leaves the question open. */
-async function faultsOf(prober: Prober, offered: readonly VersionSeen[]): Promise<SuiteFacts | Unknown> {
-  const untold = unknown("Cipher suites could not be listed: the server did not answer.");
-  if (offered.length === 0) return untold;
+/**
+ * Finds the most severe fault, regardless of questions without an answer. If no fault was found and a question has no
+ * answer, the suites are unknown.
+ */
+async function findFaults(prober: Prober, offered: readonly VersionSeen[]): Promise<SuiteFacts | Unknown> {
+  const noAnswer = unknown("The cipher suites are unknown, because the server did not answer.");
+  if (offered.length === 0) return noAnswer;
   const found: Record<Fault, string | null> = { broken: null, fixed: null, cbc: null };
   for (const fault of FAULTS) {
-    const answers = await Promise.all(offered.map((seen) => oneOf(prober, seen, suitesByFault(seen.version)[fault])));
-    found[fault] = answers.find((answer) => answer !== null && answer !== UNTOLD) ?? null;
+    const answers = await Promise.all(
+      offered.map((seen) => findAccepted(prober, seen, suitesByFault(seen.version)[fault])),
+    );
+    found[fault] = answers.find((answer) => answer !== null && answer !== NO_ANSWER) ?? null;
     if (found[fault] !== null) break;
-    if (answers.includes(UNTOLD)) return untold;
+    if (answers.includes(NO_ANSWER)) return noAnswer;
   }
   const open = SUITES.values().some((suite) => suite.name === found.broken && isOpen(suite));
   return { known: true, open, ...found };
 }
 
-/** What is said of a question that was not answered; no suite is called so. */
-const UNTOLD = "untold";
+/** Result for a question without an answer. No suite has this name. */
+const NO_ANSWER = "no answer";
 
-/** Name of the suite taken, null for none. */
-async function oneOf(prober: Prober, seen: VersionSeen, suites: readonly number[]): Promise<string | null> {
+/** Returns the name of the suite that the server accepts, null if it accepts none, or NO_ANSWER. */
+async function findAccepted(prober: Prober, seen: VersionSeen, suites: readonly number[]): Promise<string | null> {
   const few = fewSuites(seen.version);
   const list = seen.short ? suites.filter((code) => few.includes(code)) : suites;
   if (list.length === 0) return null;
   const hello = helloFor(seen, prober.servername, list);
   const first = await prober.ask(hello);
   const answer = isClear(first) ? first : await prober.ask(hello);
-  if (answer.kind === "silent") return UNTOLD;
+  if (answer.kind === "silent") return NO_ANSWER;
   if (answer.kind === "refused" || !list.includes(answer.hello.suite)) return null;
   return SUITES.get(answer.hello.suite)?.name ?? null;
 }

@@ -14,19 +14,19 @@ import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
 import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 
-/** Where TLS is looked for. */
+/** Server whose TLS is checked. */
 export interface TlsTarget {
-  /** Name or literal without brackets. */
+  /** Host name or IP literal without brackets. */
   readonly host: string;
   readonly port: number;
-  /** A vetted address of it. */
+  /** Allowed address of the host. */
   readonly ip: string;
-  /** The page came over this very TLS, so a failure now says nothing about the site. */
+  /** Whether the page was served over this TLS endpoint. A failure now then says nothing about the site. */
   readonly seen: boolean;
 }
 
 const HANDSHAKE_MS = 8000;
-/** With the handshake before it this stays within what health gives to one part. */
+/** Maximum time, in milliseconds. With the handshake it is within the time for one part of health. */
 const REVOCATION_MS = 6000;
 const DAY_MS = 86_400_000;
 const NOT_OFFERED = {
@@ -45,7 +45,7 @@ const NOT_OFFERED = {
   suites: { known: false, why: "There is no TLS." },
 } as const;
 
-/** One handshake for the certificate, then hellos for versions and suites. */
+/** Gathers the certificate by one handshake, then versions and suites by further hellos. */
 export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts | Unknown> {
   const servername = literalFamily(target.host) === null ? target.host : null;
   const { ip, port } = target;
@@ -55,11 +55,11 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
     const why = `Port ${target.port}: ${outcome.message}.`;
     return ours ? unknown(why) : { ...NOT_OFFERED, why };
   }
-  if (outcome.status !== "ok") return unknown("The host's address may not be contacted.");
+  if (outcome.status !== "ok") return unknown("Connections to the host's address are not allowed.");
   const observation = outcome.data;
   const now = net.now();
   const chain = readServerChain(observation.sent, { host: target.host, roots: net.tls.roots(), now });
-  if (chain === null) return unknown("The server's certificate cannot be read.");
+  if (chain === null) return unknown("The server's certificate cannot be parsed.");
   const [revocation, configured] = await Promise.all([
     askRevocation(net, chain, observation),
     gatherSuites(net, { ip, port, servername }, observation),
@@ -79,14 +79,14 @@ export async function gatherTls(net: Net, target: TlsTarget): Promise<TlsFacts |
   };
 }
 
-/** Whether the certificate was revoked, asked as the ssl tool does, within what health gives to it. */
+/** Checks whether the certificate was revoked, as the ssl tool does, within REVOCATION_MS. */
 async function askRevocation(
   net: Net,
   chain: ServerChain,
   { ocspStaple: staple }: TlsObservation,
 ): Promise<RevocationReport> {
   const reserveMs = Math.max(0, net.remainingMs() - REVOCATION_MS);
-  const late = { staple: null, responder: null, list: null, authorities: [], notAsked: "asking took too long" };
+  const late = { staple: null, responder: null, list: null, authorities: [], notAsked: "the check took too long" };
   const facts = await waitAtMost(REVOCATION_MS, seeRevocation(net, chain, staple, reserveMs), late);
   return reportRevocation(facts, staple !== null);
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 describe("parts that fail", () => {
-  it("leave their checks out, not the result", async () => {
+  it("remove their checks from the score, but not the result", async () => {
     const half: Handler = (request, response, seen) => {
       if (seen.path === "/") return careful(request, response, seen);
       request.socket.destroy();
@@ -28,7 +28,7 @@ describe("parts that fail", () => {
     expect(result.limitations.join(" ")).toMatch(/http:\/\/ took too long.*robots\.txt could not be fetched/);
   });
 
-  it("do not count HTML for a well-known file", async () => {
+  it("include an HTML page in place of a well-known file", async () => {
     const soft: Handler = (_request, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>Not found</title>");
       return true;
@@ -42,7 +42,7 @@ describe("parts that fail", () => {
     });
   });
 
-  it("give way to the deadline: a page that never comes is the target's timeout", async () => {
+  it("end at the deadline: a page that never arrives is a timeout of the target", async () => {
     const silent = await bench.serve({ handler: () => true });
     const started = performance.now();
     expect(failureOf(await bench.run(`http://${HOST}:${silent.port}/`, bench.closed, 1500))).toMatch(
@@ -51,7 +51,7 @@ describe("parts that fail", () => {
     expect(performance.now() - started).toBeLessThan(5000);
   });
 
-  it("end the check only where the page itself cannot be had", async () => {
+  it("end the check only if the page itself is unavailable", async () => {
     expect(failureOf(await bench.run(`https://${HOST}:${bench.closed.https}/`))).toBe("connect/target/refused");
     expect(failureOf(await bench.run("https://nowhere.test/"))).toBe("dns/target/nxdomain");
     expect(failureOf(await bench.run("https://10.0.0.1/"))).toBe("refused");
@@ -60,7 +60,7 @@ describe("parts that fail", () => {
   });
 });
 
-it("a failing page is a result, capped at F", async () => {
+it("returns a result limited to F for a page with an error status", async () => {
   const failing: Handler = (_request, response) => {
     response.writeHead(503, { "content-type": "application/json" }).end("{}");
     return true;

@@ -34,14 +34,14 @@ describe("a careful site", () => {
     });
   });
 
-  it("needs no redirect where port 80 is closed, and no AAAA record to be judged", async () => {
+  it("needs no redirect if port 80 is closed, and is graded without an AAAA record", async () => {
     const site = await bench.serveTls(careful, { dns: ["four.test"] });
     const result = await bench.resultOf(`https://four.test:${site.port}/`);
     expect(checksOf(result, "https_redirect", "ipv6")).toEqual({ https_redirect: "4/4 pass", ipv6: "0/1 fail" });
   });
 });
 
-it("a host of the preload list needs no redirect", async () => {
+it("requires no redirect from a host of the preload list", async () => {
   const site = await bench.serveTls(careful, { dns: ["preloaded.test"] });
   const open = await bench.serve({});
   const ports = { http: open.port, https: 443 };
@@ -53,7 +53,7 @@ it("a host of the preload list needs no redirect", async () => {
 });
 
 describe("certificates", () => {
-  it("that nobody trusts still give a result, capped at F", async () => {
+  it("that are not trusted still lead to a result, limited to F", async () => {
     const site = await bench.serveTls(careful, { issuer: null });
     const result = await bench.resultOf(`https://${HOST}:${site.port}/`);
     expect(result.grade).toBe("F");
@@ -76,7 +76,7 @@ describe("certificates", () => {
 });
 
 describe("old TLS", () => {
-  it("caps at B where a version below 1.2 is offered", async () => {
+  it("limits the grade to B if a version below 1.2 is offered", async () => {
     const leaf = await bench.pki.issue({ dns: [HOST] });
     const tls = { ...identityOf(leaf, bench.pki.intermediate), minVersion: "TLSv1" } as const;
     const result = await bench.resultOf(`https://${HOST}:${(await bench.serve({ tls, handler: careful })).port}/`);
@@ -105,7 +105,7 @@ describe("cipher suites", () => {
 });
 
 describe("a page over http://", () => {
-  it("has nothing for TLS and at most a D where the TLS port is closed", async () => {
+  it("has no points for TLS and at most a D if the TLS port is closed", async () => {
     const site = await bench.serve({ handler: careful });
     const result = await bench.resultOf(`http://${HOST}:${site.port}/`);
     expect(result.categories[1]).toMatchObject({ name: "SSL/TLS", score: 0 });
@@ -118,14 +118,14 @@ describe("a page over http://", () => {
     });
   });
 
-  it("has its TLS judged on the TLS port of the host", async () => {
+  it("has its TLS graded on the TLS port of the host", async () => {
     const secure = await bench.serveTls(careful);
     const site = await bench.serve({ handler: careful });
     const result = await bench.resultOf(`http://${HOST}:${site.port}/`, { http: 80, https: secure.port });
     expect(checksOf(result, "trust", "https_redirect")).toEqual({ trust: "8/8 pass", https_redirect: "0/4 fail" });
   });
 
-  it("that redirects is judged where it ends", async () => {
+  it("that redirects is graded at its final address", async () => {
     const secure = await bench.serveTls(careful);
     const location = `https://${HOST}:${secure.port}/`;
     const site = await bench.serve({

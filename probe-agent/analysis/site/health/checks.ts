@@ -3,7 +3,7 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 import { PAGE_CHECKS } from "#probe-agent/analysis/site/health/table-page.ts";
 import { TRANSPORT_CHECKS } from "#probe-agent/analysis/site/health/table-transport.ts";
 
-/** The scoring table: every check in its order. */
+/** Scoring table with all checks in order. */
 export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies Readonly<
   Record<string, CheckDefinition>
 >;
@@ -11,21 +11,21 @@ export const CHECKS = { ...TRANSPORT_CHECKS, ...PAGE_CHECKS } as const satisfies
 /** Stable name of a check. */
 export type CheckId = keyof typeof CHECKS;
 
-/** What a check found. */
+/** Result of one check. */
 export interface CheckFinding {
-  /** Points earned, null where the check does not apply or could not be told. */
+  /** Points earned. null if the check does not apply or its facts are unknown. */
   readonly score: number | null;
-  /** What was found, null where nothing was. */
+  /** Value found. null if there is none. */
   readonly value: string | null;
-  /** What that means, one sentence. */
+  /** Meaning of the value, one sentence. */
   readonly detail: string;
-  /** How much the loss matters, where points do not say it; absent: warning from 2 points on, else info. */
+  /** Severity of the loss, if it differs from the default: warning from 2 lost points, else info. */
   readonly severity?: Severity;
-  /** What to change in this case; absent: what the table says. */
+  /** Advice for this case, if it differs from the table. */
   readonly how?: string;
 }
 
-/** A finding of that many points. */
+/** Returns the result of a check with its points. */
 export function scored(
   score: number,
   value: string | null,
@@ -35,13 +35,13 @@ export function scored(
   return { score, value: value === null ? null : value.slice(0, 500), detail, ...more };
 }
 
-/** A check that is left out. */
+/** Returns the result of a check that is left out of the score. */
 export function notApplicable(detail: string): CheckFinding {
   return { score: null, value: null, detail };
 }
 
-/** What a page would have to be read for, where its HTML was left out. */
-export const UNREAD = notApplicable("The page takes too much to analyse.");
+/** Result of a check that needs the page's HTML, if the HTML was left out. */
+export const UNREAD = notApplicable("The page is too complex to analyse.");
 
-/** All checks in their order. */
+/** Ids of all checks in order. */
 export const CHECK_IDS = Object.keys(CHECKS) as readonly CheckId[];

@@ -1,4 +1,4 @@
-/** The four categories in their order, with their points. */
+/** The four categories in order, with their points. */
 export const CATEGORIES = [
   { name: "Security Headers", max: 30 },
   { name: "SSL/TLS", max: 25 },
@@ -9,14 +9,14 @@ export const CATEGORIES = [
 /** Heading of a category. */
 export type CategoryName = (typeof CATEGORIES)[number]["name"];
 
-/** A check as it is published, without a finding. */
+/** Definition of a check. */
 export interface CheckDefinition {
   readonly category: CategoryName;
   readonly max: number;
   readonly name: string;
-  /** What earns all points. */
+  /** Value that earns all points. */
   readonly expected: string;
-  /** What to do where points were lost. */
+  /** Advice if points are lost. */
   readonly how: string;
   readonly reference: string;
 }

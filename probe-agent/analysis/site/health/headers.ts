@@ -9,14 +9,14 @@ import { isPermissionsPolicy } from "#probe-agent/analysis/web/security/permissi
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { structuredToken } from "#probe-agent/analysis/web/security/structured-token.ts";
 
-/** A year, seconds: what the preload list asks for. */
+/** One year in seconds: the minimum max-age of the preload list. */
 const HSTS_YEAR = 31_536_000;
-/** Half of it: below, the grade is capped. */
+/** Half a year in seconds. Below this max-age, the grade is capped. */
 export const HSTS_HALF_YEAR = 15_768_000;
 
 type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;
 
-/** The checks of the category Security Headers. */
+/** Grades the checks of the category Security Headers. */
 export function headerFindings(snapshot: HealthSnapshot): Record<HeaderCheck, CheckFinding> {
   const policy = cspOf(snapshot);
   return {
@@ -40,23 +40,17 @@ function cspOf({ headers, page, finalUrl }: HealthSnapshot): CspClassification {
 }
 
 const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: string]>> = {
-  "csp-implemented-with-no-unsafe-default-src-none": [9, "The policy allows only what it names."],
-  "csp-implemented-with-no-unsafe": [8, "The policy has no unsafe sources; starting from default-src 'none' is safer."],
-  "csp-implemented-but-duplicate-directives": [8, "The policy has no unsafe sources but names a report address twice."],
+  "csp-implemented-with-no-unsafe-default-src-none": [9, "The policy allows only the sources it names."],
+  "csp-implemented-with-no-unsafe": [8, "The policy has no unsafe sources. default-src 'none' would be safer."],
+  "csp-implemented-but-duplicate-directives": [8, "The policy has no unsafe sources, but it repeats a reporting directive."],
   "csp-implemented-with-unsafe-inline-in-style-src-only": [7, "The policy is unsafe for styles only."],
-  "csp-implemented-with-insecure-scheme-in-passive-content-only": [
-    4,
-    "The policy lets images or media load over HTTP.",
-  ],
+  "csp-implemented-with-insecure-scheme-in-passive-content-only": [4, "The policy allows images or media over HTTP."],
   "csp-implemented-with-unsafe-eval": [4, "The policy allows 'unsafe-eval'."],
-  "csp-implemented-with-unsafe-inline": [
-    2,
-    "The policy lets inline scripts run, or scripts or plugins of any host load.",
-  ],
-  "csp-implemented-with-insecure-scheme": [1, "The policy lets scripts and the like load over HTTP."],
-  "csp-not-implemented-but-reporting-enabled": [1, "The policy only reports and stops nothing."],
-  "csp-header-invalid": [0, "The policy cannot be used as it is."],
-  "csp-not-implemented": [0, "No policy was sent: injected scripts run unhindered."],
+  "csp-implemented-with-unsafe-inline": [2, "The policy allows inline scripts, or scripts or plugins of any host."],
+  "csp-implemented-with-insecure-scheme": [1, "The policy allows active content such as scripts over HTTP."],
+  "csp-not-implemented-but-reporting-enabled": [1, "The policy only reports violations and does not block them."],
+  "csp-header-invalid": [0, "The policy is invalid."],
+  "csp-not-implemented": [0, "There is no policy, so nothing blocks injected scripts."],
 };
 
 function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassification): CheckFinding {
@@ -74,7 +68,7 @@ function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassi
   return strict ? scored(9, value, "The policy is strict.") : scored(points, value, detail);
 }
 
-/** Only HTTPS makes the header count, and only the first one (RFC 6797 section 8.1). */
+/** Parses the HSTS header. It counts only over HTTPS, and only the first one counts (RFC 6797 section 8.1). */
 export function hstsMaxAge({
   headers,
   finalUrl,
@@ -89,17 +83,18 @@ function hstsFinding(snapshot: HealthSnapshot): CheckFinding {
   const [value] = headerValues(snapshot.headers, "strict-transport-security");
   const hsts = hstsMaxAge(snapshot);
   if (hsts === null) {
-    if (value === undefined) return scored(0, null, "No header was sent: the first visit can be kept on HTTP.");
+    if (value === undefined)
+      return scored(0, null, "There is no header, so an attacker can keep the first visit on HTTP.");
     const overHttps = snapshot.finalUrl.startsWith("https:");
-    return scored(0, value, overHttps ? "The header cannot be read." : "Browsers ignore the header over HTTP.");
+    return scored(0, value, overHttps ? "The header is invalid." : "Browsers ignore the header over HTTP.");
   }
   const { maxAge, includeSubDomains } = hsts;
-  const lasting = `Browsers keep to HTTPS for ${Math.floor(maxAge / 86_400)} days`;
-  if (maxAge >= HSTS_YEAR && includeSubDomains) return scored(7, value ?? null, `${lasting}, subdomains included.`);
+  const lasting = `Browsers use only HTTPS for ${Math.floor(maxAge / 86_400)} days`;
+  if (maxAge >= HSTS_YEAR && includeSubDomains) return scored(7, value ?? null, `${lasting}, including subdomains.`);
   if (maxAge >= HSTS_YEAR) return scored(6, value ?? null, `${lasting}, but not on subdomains.`);
   if (maxAge >= HSTS_HALF_YEAR) return scored(4, value ?? null, `${lasting}, less than a year.`);
   if (maxAge > 0) return scored(2, value ?? null, `${lasting}, less than half a year.`);
-  return scored(0, value ?? null, "max-age=0 turns the protection off.");
+  return scored(0, value ?? null, "max-age=0 disables the protection.");
 }
 
 function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): CheckFinding {
@@ -107,8 +102,8 @@ function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): C
   if (frameAncestors !== null) {
     const value = `frame-ancestors ${frameAncestors.join(" ")}`;
     return policy.traits?.antiClickjacking === true
-      ? scored(4, value, "The policy names who may frame the page.")
-      : scored(0, value, "The policy lets any site frame the page.");
+      ? scored(4, value, "The policy limits which sites can frame the page.")
+      : scored(0, value, "The policy allows any site to frame the page.");
   }
   const value = joinedHeader(headers, "x-frame-options");
   const words = (value ?? "")
@@ -116,18 +111,18 @@ function frameFinding({ headers }: HealthSnapshot, policy: CspClassification): C
     .split(",")
     .map((word) => word.trim());
   if (value !== null && words.every((word) => word === "deny" || word === "sameorigin")) {
-    return scored(4, value, "Other sites may not frame the page.");
+    return scored(4, value, "Other sites cannot frame the page.");
   }
   if (words[0]?.startsWith("allow-from") === true) return scored(1, value, "Browsers ignore ALLOW-FROM.");
-  return scored(0, value, value === null ? "Any site may frame the page." : "The header cannot be read.");
+  return scored(0, value, value === null ? "Any site can frame the page." : "The header is invalid.");
 }
 
-/** The first value of the list decides (WHATWG Fetch, determine nosniff). */
+/** Grades X-Content-Type-Options. The first value of the list decides (WHATWG Fetch, determine nosniff). */
 function nosniffFinding({ headers }: HealthSnapshot): CheckFinding {
   const value = joinedHeader(headers, "x-content-type-options");
   const first = (value ?? "").split(",", 1)[0]?.trim().toLowerCase();
-  if (first === "nosniff") return scored(4, value, "Browsers keep to the declared types.");
-  return scored(0, value, value === null ? "Browsers may guess types." : "The value is not nosniff.");
+  if (first === "nosniff") return scored(4, value, "Browsers use only the declared types.");
+  return scored(0, value, value === null ? "Browsers can guess types." : "The value is not nosniff.");
 }
 
 function referrerFinding({ headers, page, unread }: HealthSnapshot): CheckFinding {
@@ -137,18 +132,19 @@ function referrerFinding({ headers, page, unread }: HealthSnapshot): CheckFindin
   if (sent.length === 0) return scored(1, null, "The browser's default applies.");
   const policy = effectiveReferrerPolicy(sent);
   const value = sent.join(", ");
-  if (policy === null) return scored(0, value, "The policy is none that browsers know.");
+  if (policy === null) return scored(0, value, "The policy is unknown to browsers.");
   return isPrivateReferrerPolicy(policy)
-    ? scored(3, value, "Other sites learn no paths.")
-    : scored(0, value, `${policy} tells other sites too much.`);
+    ? scored(3, value, "Other sites do not see the paths of the site.")
+    : scored(0, value, `${policy} sends too much of the URL to other sites.`);
 }
 
 function permissionsFinding({ headers }: HealthSnapshot): CheckFinding {
   const value = joinedHeader(headers, "permissions-policy");
-  if (value === null) return scored(0, null, "Every feature is open to the page and, on asking, to its frames.");
+  if (value === null)
+    return scored(0, null, "There is no policy, so the page can use every feature and delegate it to its frames.");
   return isPermissionsPolicy(value)
     ? scored(1, value, "Browser features are limited.")
-    : scored(0, value, "Browsers ignore the header: it is no valid structured field.");
+    : scored(0, value, "Browsers ignore the header, because it is not a valid structured field.");
 }
 
 function isolationFinding({ headers }: HealthSnapshot): CheckFinding {
@@ -160,9 +156,10 @@ function isolationFinding({ headers }: HealthSnapshot): CheckFinding {
   const resourceScore = word === "same-origin" || word === "same-site" ? 1 : 0;
   const value = opener === null && resource === null ? null : `opener ${opener ?? "-"}, resource ${resource ?? "-"}`;
   const missing = [
-    ...(openerScore === 0 ? ["windows of other sites keep a handle on the page"] : []),
-    ...(resourceScore === 0 ? ["other sites may embed its resources"] : []),
+    ...(openerScore === 0 ? ["windows of other sites keep a reference to the page"] : []),
+    ...(resourceScore === 0 ? ["other sites can embed its resources"] : []),
   ];
-  const detail = missing.length === 0 ? "The page is kept apart from other sites." : `Open: ${missing.join("; ")}.`;
+  const detail =
+    missing.length === 0 ? "The page is isolated from other sites." : `Not isolated: ${missing.join("; ")}.`;
   return scored(openerScore + resourceScore, value, detail);
 }

@@ -8,7 +8,7 @@ type PerformanceCheck = Extract<
   "ttfb" | "total" | "compression" | "http_version" | "html_size" | "caching" | "redirects"
 >;
 
-/** [at most, points], best first (web.dev and Lighthouse thresholds). */
+/** [maximum, points], best first (thresholds of web.dev and Lighthouse). */
 const TTFB_MS = [
   [200, 8],
   [600, 7],
@@ -25,10 +25,10 @@ const HTML_BYTES = [
   [500 * 1024, 2],
   [1024 * 1024, 1],
 ] as const;
-/** Smaller texts gain nothing by compression: they fit one packet. */
+/** Minimum size of a text that gains by compression, in bytes. Smaller texts fit into one packet. */
 const WORTH_COMPRESSING = 1400;
 
-/** The checks of the category Performance. */
+/** Grades the checks of the category Performance. */
 export function performanceFindings(snapshot: HealthSnapshot): Record<PerformanceCheck, CheckFinding> {
   return {
     ttfb: ttfbFinding(snapshot),
@@ -41,7 +41,7 @@ export function performanceFindings(snapshot: HealthSnapshot): Record<Performanc
   };
 }
 
-/** Median of the samples; of two, their mean, rounded. */
+/** Returns the rounded median of the samples: of an even number, the mean of the two in the middle. */
 export function medianMs(samples: readonly number[]): number {
   const sorted = samples.toSorted((one, other) => one - other);
   const middle = (sorted.length - 1) / 2;
@@ -56,35 +56,35 @@ function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): CheckFinding {
   const median = medianMs(ttfbSamplesMs);
   const points = pointsFor(median, TTFB_MS);
   const count = ttfbSamplesMs.length === 1 ? "one sample" : `${ttfbSamplesMs.length} samples`;
-  const verdict =
-    points === 8 ? "The server answers fast" : points >= 6 ? "The server could be faster" : "The server is slow";
-  return scored(points, `${median} ms`, `${verdict} (median of ${count}, seen from this location).`);
+  const rating =
+    points === 8 ? "The server responds fast" : points >= 6 ? "The server could be faster" : "The server is slow";
+  return scored(points, `${median} ms`, `${rating} (median of ${count}, seen from this location).`);
 }
 
 function totalFinding({ totalMs, body }: HealthSnapshot): CheckFinding {
   const value = `${totalMs} ms`;
-  if (body.error !== null)
-    return scored(0, value, `The page did not arrive whole: ${body.error}.`, { severity: "critical" });
+  if (body.error !== null) return scored(0, value, `The page is incomplete: ${body.error}.`, { severity: "critical" });
   const points = pointsFor(totalMs, TOTAL_MS);
   const cut = body.truncated ? " It was not read to its end." : "";
-  return scored(points, value, `${points === 3 ? "The page arrives fast." : "The page takes long to arrive."}${cut}`);
+  return scored(points, value, `${points === 3 ? "The page loads fast." : "The page loads slowly."}${cut}`);
 }
 
 function compressionFinding({ headers, body }: HealthSnapshot): CheckFinding {
   const type = joinedHeader(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const text = type === "" || /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest/.test(type);
-  if (!text) return notApplicable(`${type} does not gain by compression.`);
-  if (body.decodedBytes < WORTH_COMPRESSING) return notApplicable("The body is too small to gain by compression.");
+  if (!text) return notApplicable(`Compression does not help for ${type}.`);
+  if (body.decodedBytes < WORTH_COMPRESSING) return notApplicable("The body is too small for compression to help.");
   const { encoding } = body;
   if (encoding === null) return scored(0, null, "Text is sent uncompressed.");
   return /\b(?:br|zstd|dcb|dcz)\b/.test(encoding)
     ? scored(4, encoding, "Text is compressed well.")
-    : scored(3, encoding, "Text is compressed; Brotli or Zstandard make it smaller still.");
+    : scored(3, encoding, "Text is compressed. Brotli or Zstandard would make it smaller.");
 }
 
 function versionFinding({ httpVersion }: HealthSnapshot): CheckFinding {
-  if (httpVersion === "2" || httpVersion === "3") return scored(3, `HTTP/${httpVersion}`, "One connection serves all.");
-  return scored(httpVersion === "1.1" ? 1 : 0, `HTTP/${httpVersion}`, "Browsers need several connections.");
+  if (httpVersion === "2" || httpVersion === "3")
+    return scored(3, `HTTP/${httpVersion}`, "A browser uses one connection for all requests.");
+  return scored(httpVersion === "1.1" ? 1 : 0, `HTTP/${httpVersion}`, "A browser needs several connections.");
 }
 
 function sizeFinding({ body }: HealthSnapshot): CheckFinding {
@@ -100,15 +100,19 @@ function cachingFinding({ headers }: HealthSnapshot): CheckFinding {
   const validator = joinedHeader(headers, "etag") !== null || joinedHeader(headers, "last-modified") !== null;
   const settled = validator || control?.noStore === true;
   const missing = [
-    ...(readable ? [] : [control === null ? "no Cache-Control" : "Cache-Control cannot be read"]),
+    ...(readable ? [] : [control === null ? "no Cache-Control" : "an invalid Cache-Control"]),
     ...(settled ? [] : ["neither ETag nor Last-Modified"]),
   ];
-  const detail = missing.length === 0 ? "Caches know what to do." : `Caches have to guess: ${missing.join(", ")}.`;
+  const detail =
+    missing.length === 0
+      ? "The response states how caches can store it."
+      : `Caches have to guess: ${missing.join(", ")}.`;
   return scored(Number(readable) + Number(settled), control === null ? null : sent.join(", "), detail);
 }
 
 function redirectsFinding({ redirects }: HealthSnapshot): CheckFinding {
   const points = redirects <= 1 ? 2 : redirects === 2 ? 1 : 0;
-  const detail = points === 2 ? "The page is reached directly." : "Every redirect costs visitors a round trip.";
+  const detail =
+    points === 2 ? "The page is reached with at most one redirect." : "Every redirect costs visitors a round trip.";
   return scored(points, String(redirects), detail);
 }

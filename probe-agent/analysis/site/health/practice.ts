@@ -32,10 +32,10 @@ type PracticeCheck = Extract<
   | "ipv6"
 >;
 
-/** The checks of the category Best Practices. */
+/** Grades the checks of the category Best Practices. */
 export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck, CheckFinding> {
   const { page, unread = false } = snapshot;
-  const noHtml = unread ? UNREAD : notApplicable("The body is no HTML.");
+  const noHtml = unread ? UNREAD : notApplicable("The response is not HTML.");
   return {
     status: statusFinding(snapshot.status),
     mixed_content: page === null ? noHtml : mixedFinding(snapshot, page),
@@ -50,16 +50,16 @@ export function practiceFindings(snapshot: HealthSnapshot): Record<PracticeCheck
 
 function statusFinding(status: number): CheckFinding {
   const value = String(status);
-  if (status >= 200 && status < 300) return scored(3, value, "The page answers as it should.");
+  if (status >= 200 && status < 300) return scored(3, value, "The page is served with a success status.");
   if ((status >= 300 && status < 400) || status === 401 || status === 403) {
-    return scored(1, value, "The page answers, but not with its content.");
+    return scored(1, value, "The server responds, but not with the page's content.");
   }
-  const detail = status >= 500 ? "The server fails." : "The page is not there.";
-  return scored(0, value, `${detail} It answers ${status}.`, { severity: "critical" });
+  const detail = status >= 500 ? "The server fails" : "The page is not available";
+  return scored(0, value, `${detail} (status ${status}).`, { severity: "critical" });
 }
 
 function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): CheckFinding {
-  if (!finalUrl.startsWith("https:")) return notApplicable("The page itself came over HTTP.");
+  if (!finalUrl.startsWith("https:")) return notApplicable("The page itself was served over HTTP.");
   const { effective } = analyseCsp([
     ...headerValues(headers, "content-security-policy").map((header) => ({ header })),
     ...metaPragmas(page.facts, "content-security-policy").map((header) => ({ header, meta: true })),
@@ -69,41 +69,42 @@ function mixedFinding({ finalUrl, headers }: HealthSnapshot, page: Page): CheckF
     blockAllMixedContent: effective.block_all_mixed_content,
   });
   const { active, passive } = mixed.counts;
-  if (active + passive === 0) return scored(3, null, "Everything loads over HTTPS.");
+  if (active + passive === 0) return scored(3, null, "All resources load over HTTPS.");
   const value = [...mixed.active, ...mixed.passive]
     .slice(0, 3)
     .map((one) => one.url)
     .join(" ");
   const counted = `${active} blocked and ${passive} upgradable references over HTTP`;
-  if (effective.upgrade_insecure_requests) return scored(2, value, `${counted}; the policy has browsers upgrade them.`);
+  if (effective.upgrade_insecure_requests) return scored(2, value, `${counted}. The policy upgrades them to HTTPS.`);
   return active === 0
     ? scored(2, value, `${counted}.`)
-    : scored(0, value, `${counted}: parts of the page do not load.`);
+    : scored(0, value, `${counted}. Parts of the page do not load.`);
 }
 
 function titleFinding({ facts }: Page): CheckFinding {
   const title = facts.title ?? "";
   const description = metaContent(facts, "description") ?? "";
   const missing = [...(title === "" ? ["title"] : []), ...(description === "" ? ["description"] : [])];
-  const detail = missing.length === 0 ? "Both are there." : `Missing: ${missing.join(" and ")}.`;
+  const detail =
+    missing.length === 0 ? "The page has a title and a description." : `Missing: ${missing.join(" and ")}.`;
   return scored((title === "" ? 0 : 2) + (description === "" ? 0 : 1), title === "" ? null : title, detail);
 }
 
 function langFinding({ facts }: Page): CheckFinding {
-  if (facts.lang === null || facts.lang === "") return scored(0, facts.lang, "The language is not given.");
+  if (facts.lang === null || facts.lang === "") return scored(0, facts.lang, "The language is not declared.");
   return isLanguageTag(facts.lang)
-    ? scored(2, facts.lang, "The language is given.")
-    : scored(0, facts.lang, "Not a valid language tag.");
+    ? scored(2, facts.lang, "The language is declared.")
+    : scored(0, facts.lang, "The lang attribute is not a valid language tag.");
 }
 
 function viewportFinding({ facts }: Page): CheckFinding {
   const content = metaContent(facts, "viewport");
-  if (content === null) return scored(0, null, "Phones show the page as on a desktop.");
+  if (content === null) return scored(0, null, "There is no viewport, so phones show the page as on a desktop.");
   const { deviceWidth, zoomBlocked } = readViewport(content);
-  if (!deviceWidth) return scored(0, content, "The width does not follow the device.");
+  if (!deviceWidth) return scored(0, content, "The width of the page does not follow the device.");
   return zoomBlocked
-    ? scored(0, content, "Visitors are kept from zooming in.")
-    : scored(2, content, "The page fits the device.");
+    ? scored(0, content, "The page prevents visitors from zooming in.")
+    : scored(2, content, "The width of the page follows the device.");
 }
 
 function doctypeFinding({ facts, charset }: Page): CheckFinding {
@@ -113,7 +114,7 @@ function doctypeFinding({ facts, charset }: Page): CheckFinding {
     ...(doctype ? [] : ["<!doctype html>"]),
     ...(declared ? [] : ["the encoding, in the header or the first 1024 bytes"]),
   ];
-  const detail = missing.length === 0 ? "Both are given." : `Missing: ${missing.join(" and ")}.`;
+  const detail = missing.length === 0 ? "Doctype and encoding are declared." : `Missing: ${missing.join(" and ")}.`;
   return scored(Number(doctype) + Number(declared), `${facts.doctype ?? "no doctype"}, ${charset.encoding}`, detail);
 }
 

@@ -8,7 +8,7 @@ import { practiceFindings } from "#probe-agent/analysis/site/health/practice.ts"
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
 import { isTrusted, tlsFindings } from "#probe-agent/analysis/site/health/transport.ts";
 
-/** A check as it is published. */
+/** A check as in the result. */
 interface HealthCheck {
   readonly id: string;
   readonly name: string;
@@ -29,7 +29,7 @@ interface HealthCategory {
   readonly checks: HealthCheck[];
 }
 
-/** Something to mend. */
+/** A recommendation for a check that lost points. */
 interface HealthRecommendation {
   readonly type: Severity;
   readonly check: string;
@@ -39,30 +39,30 @@ interface HealthRecommendation {
   readonly how: string;
 }
 
-/** The best grade still possible, and the check that shows why. */
+/** Best grade still possible, and the check that causes the limit. */
 interface GradeCap {
   readonly grade: LetterGrade;
   readonly check: CheckId;
   readonly reason: string;
 }
 
-/** The score and everything it is made of. */
+/** Score of a site with its categories and recommendations. */
 export interface HealthScore {
   readonly score: number;
   readonly grade: LetterGrade;
   readonly grade_caps: GradeCap[];
   readonly categories: HealthCategory[];
   readonly recommendations: HealthRecommendation[];
-  /** The same, worst first, in the shape all tools share. */
+  /** Recommendations as findings, worst first. */
   readonly findings: Finding[];
 }
 
-/** Scores a snapshot: points by check, grade by points, caps by what visitors cannot do without. */
+/** Scores a snapshot. Points come from the checks, and the grade from the points, limited by caps. */
 export function scoreHealth(snapshot: HealthSnapshot): HealthScore {
   return assemble(findingsOf(snapshot), gradeCaps(snapshot));
 }
 
-/** Every check's finding. */
+/** Returns the finding of every check. */
 export function findingsOf(snapshot: HealthSnapshot): Record<CheckId, CheckFinding> {
   return {
     ...headerFindings(snapshot),
@@ -72,14 +72,14 @@ export function findingsOf(snapshot: HealthSnapshot): Record<CheckId, CheckFindi
   };
 }
 
-/** Limits on the grade that hold whatever the score: a site that visitors cannot trust is no good site. */
+/** Returns the limits on the grade, regardless of the score. A site that visitors cannot trust gets no good grade. */
 export function gradeCaps(snapshot: HealthSnapshot): GradeCap[] {
   const caps: GradeCap[] = [];
   const { tls, status } = snapshot;
   if (tls.known && tls.offered && !isTrusted(tls)) {
     caps.push({ grade: "F", check: "trust", reason: `The certificate is not trusted: ${tls.errors.join(", ")}` });
   }
-  if (status >= 500) caps.push({ grade: "F", check: "status", reason: `The page answers ${status}` });
+  if (status >= 500) caps.push({ grade: "F", check: "status", reason: `The page is served with status ${status}` });
   if (tls.known && !tls.offered) caps.push({ grade: "D", check: "trust", reason: "The site has no HTTPS" });
   if (tls.known && tls.offered && tls.versions.below1_2 === true) {
     caps.push({ grade: "B", check: "protocols", reason: "A TLS version below 1.2 is offered" });
@@ -91,8 +91,8 @@ export function gradeCaps(snapshot: HealthSnapshot): GradeCap[] {
 }
 
 /**
- * Puts findings together. What does not apply leaves the denominator: a category's score is its points times the share
- * earned, rounded; the score is their sum.
+ * Computes the score from the findings. A category's score is its points times the share earned in the checks that
+ * apply, rounded. The score is the sum of the categories' scores.
  */
 export function assemble(findings: Readonly<Record<CheckId, CheckFinding>>, caps: readonly GradeCap[]): HealthScore {
   const categories = CATEGORIES.map(({ name, max }) => {
@@ -121,20 +121,20 @@ function publish(id: CheckId, { score, value, detail }: CheckFinding): HealthChe
   return { id, name, status, score: score ?? 0, max, value, expected, detail, reference };
 }
 
-/** Most points first, then by id. */
+/** Returns the recommendations, most lost points first, then by id. */
 function recommend(findings: Readonly<Record<CheckId, CheckFinding>>): HealthRecommendation[] {
   const recommendations = CHECK_IDS.flatMap((id): HealthRecommendation[] => {
     const { score, detail, severity, how } = findings[id];
-    const { name, max, category, how: usually } = CHECKS[id];
+    const { name, max, category, how: defaultHow } = CHECKS[id];
     const points = score === null ? 0 : max - score;
     if (points <= 0) return [];
     const type = severity ?? (points >= WARNING_POINTS ? "warning" : "info");
-    return [{ type, check: id, message: `${name}: ${detail}`, points, category, how: how ?? usually }];
+    return [{ type, check: id, message: `${name}: ${detail}`, points, category, how: how ?? defaultHow }];
   });
   return recommendations.toSorted((one, other) => other.points - one.points || (one.check < other.check ? -1 : 1));
 }
 
-/** Points whose loss costs much. */
+/** Minimum number of lost points for a warning. */
 const WARNING_POINTS = 2;
 
 function toFinding({ type, check, message, how }: HealthRecommendation): Finding {

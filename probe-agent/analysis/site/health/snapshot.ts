@@ -4,29 +4,29 @@ import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import type { Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 
-/** TLS of the host, as far as it bears on the score. */
+/** Facts about the TLS of a host that the score uses. */
 export interface TlsFacts {
   readonly known: true;
-  /** Nothing speaks TLS there. */
+  /** Whether the server offers TLS. */
   readonly offered: boolean;
-  /** Why not, where it is not offered. */
+  /** Reason why TLS is not offered. "" if it is offered. */
   readonly why: string;
-  /** As the ssl tool decides it: chain, dates, name, keys and revocation. */
+  /** Whether the certificate is trusted by the rules of the ssl tool: chain, dates, name, keys and revocation. */
   readonly trusted: boolean;
-  /** Reasons not to trust it, the gravest first: words of the ssl tool's trust_error. */
+  /** Reasons not to trust the certificate, most severe first, as in trust_error of the ssl tool. */
   readonly errors: readonly string[];
-  /** The same as findings. */
+  /** The same reasons as findings. */
   readonly reasons: readonly Finding[];
-  /** Why it is not known whether the certificate was revoked; empty where it is. */
+  /** Reasons why the revocation status is unknown. Empty if it is known. */
   readonly revocationLimits: readonly string[];
-  /** Floored; negative when expired. */
+  /** Days until the certificate expires, rounded down. Negative if it has expired. */
   readonly daysLeft: number;
   readonly lifetimeDays: number;
-  /** E.g. "rsa 2048". */
+  /** Key and signature, e.g. "rsa 2048". */
   readonly key: string;
   readonly keyStrong: boolean;
   readonly signatureStrong: boolean;
-  /** Null where it could not be told. */
+  /** Versions that the server offers. null if unknown. */
   readonly versions: {
     readonly ssl3: boolean | null;
     /** SSL 3, TLS 1.0 or 1.1. */
@@ -37,13 +37,13 @@ export interface TlsFacts {
   readonly suites: SuiteFacts | Unknown;
 }
 
-/** What answers at http://. */
+/** Response of the host at http://. */
 export type HttpFacts =
   | { readonly known: true; readonly open: false }
   | { readonly known: true; readonly open: true; readonly route: readonly { url: string; status: number }[] }
   | Unknown;
 
-/** A small file of the site. `text` is null where none came (another status, or HTML in its place). */
+/** A small file of the site. `text` is null if there is none (another status, or HTML in its place). */
 type FileFacts =
   | { readonly known: true; readonly status: number; readonly url: string; readonly text: string | null }
   | Unknown;
@@ -53,7 +53,7 @@ export type Ipv6Facts =
   | { readonly known: true; readonly address: string | null; readonly answers: boolean; readonly why: string }
   | Unknown;
 
-/** All that the score is made from. Pure data: the same snapshot always scores the same. */
+/** All facts from which the score is computed. The same snapshot always has the same score. */
 export interface HealthSnapshot {
   readonly url: string;
   readonly finalUrl: string;
@@ -62,27 +62,29 @@ export interface HealthSnapshot {
   /** "1.0", "1.1" or "2". */
   readonly httpVersion: string;
   readonly headers: readonly HeaderPair[];
-  /** Redirects before the page. */
+  /** Number of redirects before the page. */
   readonly redirects: number;
   readonly totalMs: number;
-  /** At least one, the page's own first. */
+  /** Times to first byte, in milliseconds. At least one; the first is that of the page itself. */
   readonly ttfbSamplesMs: readonly number[];
   readonly body: {
     readonly transferredBytes: number;
     readonly decodedBytes: number;
     readonly encoding: string | null;
-    /** Why it did not arrive whole, null where it did. */
+    /** Reason why the body is incomplete. null if it is complete. */
     readonly error: string | null;
-    /** Reading stopped at a limit of ours. */
+    /** Whether reading stopped at our own limit. */
     readonly truncated: boolean;
   };
-  /** Null where the body is no HTML, or was left out. */
+  /** null if the response is not HTML, or the body was left out. */
   readonly page: Page | null;
-  /** The body was left out: what it says is not known. */
+  /** Whether the body was left out, so that its content is unknown. */
   readonly unread?: boolean;
   readonly tls: TlsFacts | Unknown;
   readonly http: HttpFacts;
-  /** Browsers never ask the host over http://: it is in their HSTS preload list, as far as the probe has one. */
+  /**
+   * Whether the host is in the HSTS preload list, so that browsers never use http://. false if the probe has no list.
+   */
   readonly preloaded: boolean;
   readonly robots: FileFacts;
   readonly securityTxt: FileFacts;

@@ -3,22 +3,22 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;
 
-/** Performance and Best Practices. */
+/** Checks of the categories Performance and Best Practices. */
 export const PAGE_CHECKS = {
   ttfb: {
     category: "Performance",
     max: 8,
     name: "Time to first byte",
     expected: "200 ms or less",
-    how: "Cache pages, shorten the work per request, or serve from nearer to visitors.",
+    how: "Cache pages, reduce the work per request, or serve from a location near visitors.",
     reference: "https://web.dev/articles/ttfb",
   },
   total: {
     category: "Performance",
     max: 3,
-    name: "Total load of the page's HTML",
-    expected: "1 s or less, redirects included",
-    how: "Make the HTML smaller, compress it, and spare redirects.",
+    name: "Load time of the page's HTML",
+    expected: "1 s or less, including redirects",
+    how: "Make the HTML smaller, compress it, and avoid redirects.",
     reference: "https://web.dev/articles/optimize-ttfb",
   },
   compression: {
@@ -34,22 +34,22 @@ export const PAGE_CHECKS = {
     max: 3,
     name: "HTTP version",
     expected: "HTTP/2 or HTTP/3",
-    how: "Turn on HTTP/2.",
+    how: "Enable HTTP/2 on the server.",
     reference: "https://www.rfc-editor.org/rfc/rfc9113",
   },
   html_size: {
     category: "Performance",
     max: 3,
     name: "Size of the page's HTML",
-    expected: "100 KB or less transferred",
-    how: "Compress the page and leave out inline data.",
+    expected: "100 KB or less on the wire",
+    how: "Compress the page, and remove inline data.",
     reference: "https://web.dev/articles/optimizing-content-efficiency-optimize-encoding-and-transfer",
   },
   caching: {
     category: "Performance",
     max: 2,
     name: "Cache policy",
-    expected: "A Cache-Control that can be read, and a validator (ETag or Last-Modified) or no-store",
+    expected: "A valid Cache-Control, and a validator (ETag or Last-Modified) or no-store",
     how: "Send Cache-Control and an ETag.",
     reference: "https://www.rfc-editor.org/rfc/rfc9111",
   },
@@ -57,8 +57,8 @@ export const PAGE_CHECKS = {
     category: "Performance",
     max: 2,
     name: "Redirects",
-    expected: "One redirect at most",
-    how: "Let links and redirects lead straight to the final address.",
+    expected: "At most one redirect",
+    how: "Point links and redirects directly to the final address.",
     reference: "https://web.dev/articles/redirects",
   },
   status: {
@@ -66,7 +66,7 @@ export const PAGE_CHECKS = {
     max: 3,
     name: "Status",
     expected: "2xx",
-    how: "Make the page answer with 200.",
+    how: "Serve the page with status 200.",
     reference: `${MDN}/HTTP/Reference/Status`,
   },
   mixed_content: {
@@ -106,7 +106,7 @@ export const PAGE_CHECKS = {
     max: 2,
     name: "Doctype and character encoding",
     expected: "<!doctype html>, and the encoding in the header or the first 1024 bytes",
-    how: 'Begin the page with <!doctype html> and <meta charset="utf-8">.',
+    how: 'Start the page with <!doctype html>, and its head with <meta charset="utf-8">.',
     reference: "https://html.spec.whatwg.org/multipage/semantics.html#charset",
   },
   cookies: {
@@ -121,8 +121,8 @@ export const PAGE_CHECKS = {
     category: "Best Practices",
     max: 1,
     name: "robots.txt",
-    expected: "A robots.txt that can be read, or none (404)",
-    how: "Serve /robots.txt as plain text, or answer 404.",
+    expected: "A readable robots.txt, or none (404)",
+    how: "Serve /robots.txt as plain text, or return status 404.",
     reference: "https://www.rfc-editor.org/rfc/rfc9309",
   },
   security_txt: {
@@ -137,8 +137,8 @@ export const PAGE_CHECKS = {
     category: "Best Practices",
     max: 1,
     name: "IPv6",
-    expected: "An AAAA record whose address answers",
-    how: "Give the host an AAAA record and serve the site over IPv6.",
+    expected: "An AAAA record with an address that accepts connections",
+    how: "Add an AAAA record for the host, and serve the site over IPv6.",
     reference: "https://www.rfc-editor.org/rfc/rfc6540",
   },
 } as const satisfies Readonly<Record<string, CheckDefinition>>;

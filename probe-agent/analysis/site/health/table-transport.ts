@@ -3,7 +3,7 @@ import type { CheckDefinition } from "#probe-agent/analysis/site/health/definiti
 const MDN = "https://developer.mozilla.org/en-US/docs/Web";
 const HEADERS = `${MDN}/HTTP/Reference/Headers`;
 
-/** Security Headers and SSL/TLS. */
+/** Checks of the categories Security Headers and SSL/TLS. */
 export const TRANSPORT_CHECKS = {
   csp: {
     category: "Security Headers",
@@ -25,7 +25,7 @@ export const TRANSPORT_CHECKS = {
     category: "Security Headers",
     max: 4,
     name: "Framing protection",
-    expected: "frame-ancestors naming who may frame the page, or X-Frame-Options DENY or SAMEORIGIN",
+    expected: "frame-ancestors that names the sites that can frame the page, or X-Frame-Options DENY or SAMEORIGIN",
     how: "Add frame-ancestors 'none' or 'self' to the Content-Security-Policy.",
     reference: `${MDN}/Security/Practical_implementation_guides/Clickjacking`,
   },
@@ -50,7 +50,7 @@ export const TRANSPORT_CHECKS = {
     max: 1,
     name: "Permissions Policy",
     expected: "A valid Permissions-Policy",
-    how: "Send a Permissions-Policy that turns off what the site does not use, e.g. camera=(), microphone=().",
+    how: "Send a Permissions-Policy that disables features that the site does not use, e.g. camera=(), microphone=().",
     reference: `${HEADERS}/Permissions-Policy`,
   },
   isolation: {
@@ -65,7 +65,7 @@ export const TRANSPORT_CHECKS = {
     category: "SSL/TLS",
     max: 8,
     name: "Trusted certificate",
-    expected: "A certificate trusted by browsers, for this name, within its dates",
+    expected: "A valid certificate for this name that browsers trust",
     how: "Install a certificate of a public authority for this name, with all intermediate certificates.",
     reference: `${MDN}/Security/Practical_implementation_guides/TLS`,
   },
@@ -73,15 +73,15 @@ export const TRANSPORT_CHECKS = {
     category: "SSL/TLS",
     max: 5,
     name: "TLS versions",
-    expected: "TLS 1.3, and nothing below TLS 1.2",
-    how: "Turn on TLS 1.3 and turn off TLS 1.1, TLS 1.0 and SSL.",
+    expected: "TLS 1.3, and no version below TLS 1.2",
+    how: "Enable TLS 1.3, and disable TLS 1.1, TLS 1.0 and SSL.",
     reference: "https://www.rfc-editor.org/rfc/rfc8996",
   },
   https_redirect: {
     category: "SSL/TLS",
     max: 4,
     name: "Redirect to HTTPS",
-    expected: "http:// redirects to https:// on the same host at once, or port 80 is closed",
+    expected: "http:// redirects directly to https:// on the same host, or port 80 is closed",
     how: "Redirect every http:// address to the same address with https://, before any other redirect.",
     reference: `${MDN}/Security/Practical_implementation_guides/TLS#http_redirections`,
   },
@@ -90,7 +90,7 @@ export const TRANSPORT_CHECKS = {
     max: 3,
     name: "Certificate expiry",
     expected: "More than 30 days, or a third of its lifetime, left",
-    how: "Renew the certificate, and let it be renewed automatically.",
+    how: "Renew the certificate, and set up automatic renewal.",
     reference: "https://www.rfc-editor.org/rfc/rfc5280#section-4.1.2.5",
   },
   ciphers: {
@@ -106,7 +106,7 @@ export const TRANSPORT_CHECKS = {
     max: 2,
     name: "Key and signature",
     expected: "RSA of 2048 bits or an elliptic curve key, signed with SHA-256 or better",
-    how: "Have the certificate issued anew with a P-256 or RSA 2048 key.",
+    how: "Reissue the certificate with a P-256 or RSA 2048 key.",
     reference: "https://www.rfc-editor.org/rfc/rfc9325#section-4.5",
   },
 } as const satisfies Readonly<Record<string, CheckDefinition>>;

@@ -5,7 +5,7 @@ import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health
 
 type TlsCheck = Extract<CheckId, "trust" | "protocols" | "https_redirect" | "expiry" | "ciphers" | "key">;
 
-/** The checks of the category SSL/TLS. */
+/** Grades the checks of the category SSL/TLS. */
 export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, CheckFinding> {
   const { tls } = snapshot;
   const https_redirect = redirectFinding(snapshot);
@@ -14,7 +14,7 @@ export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, CheckFin
     return { trust: left, protocols: left, https_redirect, expiry: left, ciphers: left, key: left };
   }
   if (!tls.offered) {
-    // One fault, told once: the checks that hang on it are for information.
+    // This is one fault and reported once: the checks that depend on it have the severity info.
     const nothing = scored(0, null, tls.why, { severity: "info" });
     const noRedirect = scored(0, https_redirect.value, "There is no HTTPS to redirect to.", { severity: "info" });
     const how = "Serve the site over HTTPS with a certificate of a public authority.";
@@ -37,18 +37,18 @@ export function tlsFindings(snapshot: HealthSnapshot): Record<TlsCheck, CheckFin
   };
 }
 
-/** Whether a browser connects without a warning. */
+/** Reports whether a browser connects without a warning. */
 export function isTrusted(tls: TlsFacts): boolean {
   return tls.offered && tls.trusted;
 }
 
 function trustFinding(tls: TlsFacts): CheckFinding {
   if (isTrusted(tls)) return scored(8, "trusted", "Browsers trust the certificate.");
-  const [gravest] = tls.reasons;
-  const detail = [...tls.reasons.map(({ message }) => message), "Browsers warn visitors away."].join(" ");
+  const [mostSevere] = tls.reasons;
+  const detail = [...tls.reasons.map(({ message }) => message), "Browsers show visitors a warning."].join(" ");
   return scored(0, tls.errors.join(", "), detail, {
     severity: "critical",
-    ...(gravest?.how == null ? {} : { how: gravest.how }),
+    ...(mostSevere?.how == null ? {} : { how: mostSevere.how }),
   });
 }
 
@@ -60,26 +60,26 @@ function protocolsFinding({ versions }: TlsFacts): CheckFinding {
     ...(versions.tls1_3 === true ? ["TLS 1.3"] : []),
   ];
   const value = offered.join(", ");
-  const untold = versions.below1_2 === null ? " Whether older versions are offered could not be told." : "";
+  const note = versions.below1_2 === null ? " Whether older versions are offered is unknown." : "";
   if (versions.tls1_2 !== true && versions.tls1_3 !== true) {
-    const detail = "Only versions that browsers no longer speak are offered.";
+    const detail = "Only versions that browsers no longer support are offered.";
     return scored(0, value, detail, { severity: "critical" });
   }
-  if (versions.ssl3 === true) return scored(0, value, "SSL 3 is offered; it is broken.", { severity: "critical" });
-  if (versions.below1_2 === true) return scored(2, value, "TLS 1.0 or 1.1 is still offered; both are deprecated.");
+  if (versions.ssl3 === true) return scored(0, value, "SSL 3 is offered, which is insecure.", { severity: "critical" });
+  if (versions.below1_2 === true) return scored(2, value, "TLS 1.0 or 1.1 is offered. Both are deprecated.");
   return versions.tls1_3 === true
-    ? scored(5, value, `Current versions are offered.${untold}`)
-    : scored(4, value, `TLS 1.3 is not offered.${untold}`);
+    ? scored(5, value, `Only current versions are offered.${note}`)
+    : scored(4, value, `TLS 1.3 is not offered.${note}`);
 }
 
-/** Room shrinks with the lifetime; the stages are those of the ssl tool. */
+/** Grades the days left. They are compared with the certificate's lifetime, in the stages of the ssl tool. */
 function expiryFinding({ daysLeft, lifetimeDays }: TlsFacts): CheckFinding {
   const value = `${daysLeft} days`;
   switch (expiryStage(daysLeft, lifetimeDays)) {
     case "far":
-      return scored(3, value, "The certificate has time left.");
+      return scored(3, value, "The certificate is not due for renewal.");
     case "due":
-      return scored(1, value, `The certificate expires in ${value}: it is due for renewal.`);
+      return scored(1, value, `The certificate expires in ${value} and is due for renewal.`);
     case "urgent":
       return scored(0, value, `The certificate expires in ${value}.`);
     default:
@@ -96,11 +96,12 @@ function keyFinding({ key, keyStrong, signatureStrong }: TlsFacts): CheckFinding
   return scored(Number(keyStrong) + Number(signatureStrong), key, detail);
 }
 
-/** How http:// leads to https:// (the cases are MDN's). */
+/** Grades how http:// leads to https:// (the cases are those of MDN). */
 function redirectFinding({ http, preloaded }: HealthSnapshot): CheckFinding {
-  if (preloaded) return scored(4, "preloaded", "Browsers never ask over HTTP: the host is in the HSTS preload list.");
+  if (preloaded)
+    return scored(4, "preloaded", "Browsers never connect over HTTP, because the host is in the HSTS preload list.");
   if (!http.known) return notApplicable(http.why);
-  if (!http.open) return scored(4, null, "Nothing answers over HTTP, so nothing needs redirecting.");
+  if (!http.open) return scored(4, null, "No server answers over HTTP, so no redirect is needed.");
   const urls = http.route.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url)] : []));
   const value = urls.map((url) => url.href).join(" -> ");
   const [first, second] = urls;
@@ -108,6 +109,6 @@ function redirectFinding({ http, preloaded }: HealthSnapshot): CheckFinding {
   if (last?.protocol !== "https:") return scored(0, value, "http:// does not lead to HTTPS.");
   if (second?.protocol !== "https:") return scored(2, value, "http:// redirects to another http:// address first.");
   return first?.hostname === second.hostname
-    ? scored(4, value, "http:// redirects to HTTPS at once.")
-    : scored(3, value, "http:// redirects to another host, so HSTS cannot take hold on this one.");
+    ? scored(4, value, "http:// redirects directly to HTTPS.")
+    : scored(3, value, "http:// redirects to another host, so HSTS does not protect this host.");
 }

@@ -11,7 +11,7 @@ function points(id: CheckId, change: Partial<HealthSnapshot>): number | null {
   return findingsOf({ ...PERFECT, ...change })[id].score;
 }
 
-/** Points of a check by the values of one header; undefined leaves it out. */
+/** Tests the points of a check by the values of one header. undefined leaves the header out. */
 function byHeader(
   id: CheckId,
   name: string,
@@ -40,7 +40,7 @@ describe("Security Headers", () => {
     ["x", 0],
     [undefined, 0],
   ]);
-  it("csp counts a reporting policy 1 and a policy in a meta element in full", () => {
+  it("csp gives a report-only policy 1 point and a policy in a meta element all points", () => {
     expect(points("csp", { headers: [["content-security-policy-report-only", "default-src 'none'"]] })).toBe(1);
     const page = readHtml(`<meta http-equiv=content-security-policy content="default-src 'none'">`);
     expect(points("csp", { headers: [], page })).toBe(9);
@@ -55,7 +55,7 @@ describe("Security Headers", () => {
     ["max-age=x", 0],
     [undefined, 0],
   ]);
-  it("hsts counts nothing over HTTP", () => {
+  it("hsts gives no points over HTTP", () => {
     expect(points("hsts", { finalUrl: "http://example.com/" })).toBe(0);
   });
   byHeader("frame", "content-security-policy", [
@@ -64,7 +64,7 @@ describe("Security Headers", () => {
     ["frame-ancestors https:", 0],
     [undefined, 0],
   ]);
-  it("frame reads X-Frame-Options where the policy says nothing", () => {
+  it("frame reads X-Frame-Options if the policy has no frame-ancestors", () => {
     const frame = (...headers: HeaderPair[]) => points("frame", { headers });
     expect(frame(["x-frame-options", "DENY"])).toBe(4);
     expect(frame(["x-frame-options", "SAMEORIGIN"], ["x-frame-options", "sameorigin"])).toBe(4);
@@ -101,7 +101,7 @@ describe("Security Headers", () => {
 
 describe("SSL/TLS", () => {
   const tls = (id: CheckId, change: Partial<TlsFacts>) => points(id, { tls: { ...GOOD_TLS, ...change } });
-  it("trust is all or nothing", () => {
+  it("trust gives all points or none", () => {
     expect([tls("trust", {}), tls("trust", { trusted: false }), tls("trust", { trusted: false })]).toEqual([8, 0, 0]);
     expect(points("trust", { tls: unknown("why") })).toBeNull();
   });
@@ -116,7 +116,7 @@ describe("SSL/TLS", () => {
     expect(tls("ciphers", { suites: unknown("No answer.") })).toBeNull();
   });
 
-  it("protocols wants 1.3 and nothing below 1.2", () => {
+  it("protocols requires 1.3 and no version below 1.2", () => {
     const offered = (below1_2: boolean | null, tls1_2: boolean, tls1_3: boolean, ssl3 = false) =>
       tls("protocols", { versions: { ssl3, below1_2, tls1_2, tls1_3 } });
     expect(offered(true, true, true, true)).toBe(0);
@@ -133,7 +133,7 @@ describe("SSL/TLS", () => {
       1, 0,
     ]);
   });
-  it("https_redirect follows the way from http://", () => {
+  it("https_redirect follows the redirects from http://", () => {
     const route = (...urls: string[]): HttpFacts => ({
       known: true,
       open: true,
@@ -158,7 +158,7 @@ describe("Performance", () => {
   const each = <T>(id: CheckId, values: readonly T[], change: (value: T) => Partial<HealthSnapshot>) =>
     values.map((value) => points(id, change(value)));
   const body = (change: Partial<HealthSnapshot["body"]>) => ({ body: { ...PERFECT.body, ...change } });
-  it("ttfb takes the median", () => {
+  it("ttfb uses the median", () => {
     expect(each("ttfb", [200, 201, 600, 800, 1800, 1801], (ms) => ({ ttfbSamplesMs: [ms] }))).toEqual([
       8, 7, 7, 6, 3, 0,
     ]);
@@ -174,14 +174,14 @@ describe("Performance", () => {
     expect(each("redirects", [0, 1, 2, 3], (redirects) => ({ redirects }))).toEqual([2, 2, 1, 0]);
     expect(each("http_version", ["2", "1.1", "1.0"], (httpVersion) => ({ httpVersion }))).toEqual([3, 1, 0]);
   });
-  it("compression matters for text of some size", () => {
+  it("compression counts only for text of at least 1400 bytes", () => {
     expect(each("compression", ["br", "zstd", "gzip", "deflate", null], (encoding) => body({ encoding }))).toEqual([
       4, 4, 3, 3, 0,
     ]);
     expect(points("compression", body({ decodedBytes: 1399, encoding: null }))).toBeNull();
     expect(points("compression", { headers: [["content-type", "image/png"]] })).toBeNull();
   });
-  it("caching wants a policy and a validator", () => {
+  it("caching requires a policy and a validator", () => {
     const caching = (...headers: HeaderPair[]) => points("caching", { headers });
     expect(caching(["cache-control", "max-age=60"], ["last-modified", "x"])).toBe(2);
     expect(caching(["cache-control", "no-store"])).toBe(2);

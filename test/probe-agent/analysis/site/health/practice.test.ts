@@ -16,13 +16,13 @@ describe("Best Practices", () => {
   it("status", () => {
     expect([204, 301, 401, 403, 404, 500].map((status) => points("status", { status }))).toEqual([3, 1, 1, 1, 0, 0]);
   });
-  it("leaves the page's own checks out where the body is no HTML", () => {
+  it("leaves out the page's own checks if the response is not HTML", () => {
     const ids: CheckId[] = ["title_desc", "lang", "viewport", "doctype_charset", "mixed_content"];
     expect(ids.map((id) => points(id, { page: null }))).toEqual([null, null, null, null, null]);
   });
-  it("leaves out what a page that takes too much to analyse could say, and keeps what headers say", () => {
+  it("leaves out checks of a page that is too complex to analyse, and keeps those of its headers", () => {
     const left = { page: null, unread: true };
-    expect(findingsOf({ ...PERFECT, ...left }).title_desc.detail).toMatch(/too much to analyse/);
+    expect(findingsOf({ ...PERFECT, ...left }).title_desc.detail).toMatch(/too complex to analyse/);
     expect(points("csp", left)).toBe(9);
     expect(points("csp", { ...left, headers: [] })).toBeNull();
     expect(points("csp", { page: null, headers: [] })).toBe(0);
@@ -71,7 +71,7 @@ describe("Best Practices", () => {
       }),
     ).toBe(1);
   });
-  it("the files and the address beside the page", () => {
+  it("indexable_robots, security_txt and ipv6", () => {
     const robots = (status: number, text: string | null) =>
       points("indexable_robots", { robots: { known: true, status, url: "x", text } });
     expect([

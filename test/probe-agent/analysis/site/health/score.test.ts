@@ -9,7 +9,7 @@ import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { BARE, GOOD_HTML, GOOD_TLS, PERFECT } from "#test/probe-agent/analysis/site/health/snapshots.ts";
 
 describe("the score", () => {
-  it("is 100 and A+ for a site without fault", () => {
+  it("is 100 and A+ for a site without faults", () => {
     const { score, grade, grade_caps, categories, recommendations } = scoreHealth(PERFECT);
     expect({ score, grade, grade_caps, recommendations }).toEqual({
       score: 100,
@@ -27,7 +27,7 @@ describe("the score", () => {
     expect(unfinished.map((check) => `${check.id} ${check.status}`)).toEqual([]);
   });
 
-  it("gives TLS nothing and caps at D where the site has no HTTPS", () => {
+  it("gives TLS no points and limits the grade to D if the site has no HTTPS", () => {
     const { grade, categories, grade_caps } = scoreHealth({ ...PERFECT, tls: BARE.tls, http: BARE.http });
     expect(categories[1]).toMatchObject({ name: "SSL/TLS", score: 0 });
     expect(grade).toBe("D");
@@ -35,7 +35,7 @@ describe("the score", () => {
     expect(scoreHealth(BARE).grade).toBe("F");
   });
 
-  it("knows the other caps", () => {
+  it("applies the other caps", () => {
     const capped = (change: Partial<HealthSnapshot>) => {
       const { grade, grade_caps, score } = scoreHealth({ ...PERFECT, ...change });
       return [grade, grade_caps.map((cap) => `${cap.grade} ${cap.check}`).join(), score] as const;
@@ -54,7 +54,7 @@ describe("the score", () => {
     expect(capped({ headers: short })).toEqual(["A", "A hsts", 95]);
   });
 
-  it("sorts recommendations by points, then by id, and calls them by what they do to visitors", () => {
+  it("sorts recommendations by points, then by id, with a severity by their effect on visitors", () => {
     const { recommendations } = scoreHealth(BARE);
     const sorted = recommendations.toSorted(
       (one, other) => other.points - one.points || (one.check < other.check ? -1 : 1),
@@ -111,7 +111,7 @@ describe("severities", () => {
     ],
     ["one that ends soon will", { tls: { ...GOOD_TLS, daysLeft: 3 } }, [["expiry", "warning"]]],
     ["versions nobody speaks keep visitors away", { tls: { ...GOOD_TLS, versions: old } }, [["protocols", "critical"]]],
-    ["RC4 is no open door", { tls: { ...GOOD_TLS, suites } }, [["ciphers", "warning"]]],
+    ["RC4 is only a warning", { tls: { ...GOOD_TLS, suites } }, [["ciphers", "warning"]]],
     ["no encryption is", { tls: { ...GOOD_TLS, suites: { ...suites, open: true } } }, [["ciphers", "critical"]]],
     ["a missing page", { status: 404 }, [["status", "critical"]]],
     ["a page behind a password", { status: 401 }, [["status", "warning"]]],
@@ -154,13 +154,13 @@ describe("severities", () => {
     const { findings } = scoreHealth({ ...PERFECT, tls: { ...expired, reasons: [reason] } });
     expect(findings[0]).toMatchObject({
       id: "trust",
-      message: "Trusted certificate: It expired. Browsers warn visitors away.",
+      message: "Trusted certificate: It expired. Browsers show visitors a warning.",
       how,
     });
   });
 });
 
-/** A repeatable source of numbers from 0 to 1 (a linear congruential generator). */
+/** Returns a repeatable generator of numbers from 0 to 1 (a linear congruential generator). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -228,7 +228,7 @@ describe("a thousand random sites", () => {
   const next = numbers(20_260_301);
   const snapshots = Array.from({ length: 1000 }, () => randomSnapshot(next));
 
-  it("score what their categories and checks add up to", () => {
+  it("have the score that their categories and checks add up to", () => {
     for (const snapshot of snapshots) {
       const { score, grade, categories } = scoreHealth(snapshot);
       expect(categories.reduce((sum, category) => sum + category.score, 0)).toBe(score);
@@ -245,7 +245,7 @@ describe("a thousand random sites", () => {
     }
   });
 
-  it("never score less when any one check is mended", () => {
+  it("never score less if one check is fixed", () => {
     for (const snapshot of snapshots) {
       const findings = findingsOf(snapshot);
       const before = assemble(findings, gradeCaps(snapshot)).score;
@@ -257,7 +257,7 @@ describe("a thousand random sites", () => {
     }
   });
 
-  it("recommend only what does not pass, and everything of it", () => {
+  it("have recommendations for exactly the checks that do not pass", () => {
     for (const snapshot of snapshots) {
       const { categories, recommendations } = scoreHealth(snapshot);
       const open = categories
@@ -267,12 +267,12 @@ describe("a thousand random sites", () => {
     }
   });
 
-  it("score the same again", () => {
+  it("have the same score each time", () => {
     for (const snapshot of snapshots.slice(0, 50)) expect(scoreHealth(snapshot)).toEqual(scoreHealth(snapshot));
   });
 });
 
-it("describes every check and makes 100 points of them", () => {
+it("describes every check, and their points add up to 100", () => {
   const points = (ids: readonly CheckId[]): number => ids.reduce((sum, id) => sum + CHECKS[id].max, 0);
   expect(points(CHECK_IDS)).toBe(100);
   for (const id of CHECK_IDS) {

@@ -2,12 +2,12 @@ import type { HealthSnapshot, TlsFacts } from "#probe-agent/analysis/site/health
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 
-/** A page with nothing to object to. */
+/** A page without faults. */
 export const GOOD_HTML =
   '<!doctype html><html lang="en"><meta charset="utf-8"><title>Site</title>' +
   '<meta name="description" content="What it is"><meta name="viewport" content="width=device-width, initial-scale=1">';
 
-/** TLS with nothing to object to. */
+/** TLS without faults. */
 export const GOOD_TLS: TlsFacts = {
   known: true,
   offered: true,
@@ -70,7 +70,7 @@ export const PERFECT: HealthSnapshot = {
   ipv6: { known: true, address: "2001:db8::1", answers: true, why: "The site answers over IPv6." },
 };
 
-/** A site over plain HTTP with nothing on port 443 and no header of use. */
+/** A site over plain HTTP, with port 443 closed and without security headers. */
 export const BARE: HealthSnapshot = {
   ...PERFECT,
   url: "http://example.com/",
