@@ -42,7 +42,10 @@ function cspOf({ headers, page, finalUrl }: HealthSnapshot): CspClassification {
 const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: string]>> = {
   "csp-implemented-with-no-unsafe-default-src-none": [9, "The policy allows only the sources it names."],
   "csp-implemented-with-no-unsafe": [8, "The policy has no unsafe sources. default-src 'none' would be safer."],
-  "csp-implemented-but-duplicate-directives": [8, "The policy has no unsafe sources, but it repeats a reporting directive."],
+  "csp-implemented-but-duplicate-directives": [
+    8,
+    "The policy has no unsafe sources, but it repeats a reporting directive.",
+  ],
   "csp-implemented-with-unsafe-inline-in-style-src-only": [7, "The policy is unsafe for styles only."],
   "csp-implemented-with-insecure-scheme-in-passive-content-only": [4, "The policy allows images or media over HTTP."],
   "csp-implemented-with-unsafe-eval": [4, "The policy allows 'unsafe-eval'."],
