@@ -12,7 +12,7 @@ describe("an AS number", () => {
     ["AS4294967295", 4_294_967_295],
     ["AS1.10", 65_546],
     ["as65535.65535", 4_294_967_295],
-  ])("is read from %s", (text, asn) => {
+  ])("is parsed from %s", (text, asn) => {
     expect(readAsNumber(text)).toBe(asn);
   });
 
@@ -29,7 +29,7 @@ describe("an AS number", () => {
     " AS1",
     "AS1 ",
     "１２",
-  ])("is not read from %j", (text) => {
+  ])("is not parsed from %j", (text) => {
     expect(readAsNumber(text)).toBeNull();
   });
 });

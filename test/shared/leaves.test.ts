@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { listLeaves } from "#shared/leaves.ts";
 
-it("the leaves of a value stand in its own order; what is empty or has no value is a leaf too", () => {
+it("leaves are in the order of the value; empty values and null are leaves too", () => {
   const data = { a: [{ b: 1 }, null], none: [], nothing: {}, gone: undefined };
   expect(listLeaves(data, 10)).toEqual({
     leaves: [
@@ -16,7 +16,7 @@ it("the leaves of a value stand in its own order; what is empty or has no value 
   expect(listLeaves("alone", 10)).toEqual({ leaves: [["", "alone"]], isCut: false });
 });
 
-it("no more leaves than asked for are listed", () => {
+it("at most the requested number of leaves is listed", () => {
   expect(listLeaves([1, 2, 3], 2)).toEqual({
     leaves: [
       ["0", 1],

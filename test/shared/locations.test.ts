@@ -43,7 +43,7 @@ function item(raw: string): LocationItem {
 }
 
 describe("parsing a location expression", () => {
-  it("reads a comma list and an array alike", () => {
+  it("parses a comma-separated list and an array in the same way", () => {
     expect(items("eu-west, us:2 ,all")).toEqual(items(["eu-west", " us:2 ", "all"]));
     expect(items("eu-west,us:2,all").map(({ text, kind, count }) => [text, kind, count])).toEqual([
       ["eu-west", "some", 1],
@@ -52,7 +52,7 @@ describe("parsing a location expression", () => {
     ]);
   });
 
-  it("joins terms with a plus or spaces, as a plus arrives from a query string", () => {
+  it("joins terms with a plus or with spaces, which a plus in a query string becomes", () => {
     for (const text of ["eu+datacenter+!AS64500:3", "eu datacenter !as64500:3", " EU + Datacenter  +!As64500:3 "]) {
       expect(item(text)).toMatchObject({
         kind: "some",
@@ -66,13 +66,13 @@ describe("parsing a location expression", () => {
     }
   });
 
-  it("takes the digits after probe: as an id, not a count", () => {
+  it("reads the digits after probe: as an id, not a count", () => {
     expect(item("probe:12345678")).toMatchObject({ count: 1, terms: [{ kind: "probe", id: "12345678" }] });
     expect(item("eu+!probe:12345678")).toMatchObject({ count: 1, terms: [{}, { kind: "probe", negated: true }] });
     expect(item("eu+!probe:12345678:2")).toMatchObject({ count: 2 });
   });
 
-  it("makes a bare negated term a removal, kept positive", () => {
+  it("reads a single negated term as a removal, stored positive", () => {
     expect(items("all,!eu")[1]).toEqual({
       text: "!eu",
       kind: "remove",
@@ -82,7 +82,7 @@ describe("parsing a location expression", () => {
     expect(item("!eu+!datacenter").kind).toBe("some");
   });
 
-  it("lets all and nearest carry terms, and nearest a count", () => {
+  it("accepts terms with all and nearest, and a count with nearest", () => {
     expect(item("all+datacenter")).toMatchObject({ kind: "all", terms: [{ word: "datacenter" }] });
     expect(item("Nearest:3")).toMatchObject({ kind: "nearest", terms: [], count: 3 });
   });
@@ -123,19 +123,19 @@ describe("parsing a location expression", () => {
     ["x".repeat(201), "at most 200 characters"],
     [Array<string>(51).fill("eu").join(","), "at most 50 items"],
     [",".repeat(1_000_000), "at most 50 items"],
-  ])("refuses %j", (raw, message) => {
+  ])("rejects %j", (raw, message) => {
     const parsed = parseLocations(raw);
     expect(parsed).toMatchObject({ ok: false, message: expect.stringContaining(message) as string });
     expect(parsed.ok ? 0 : parsed.item.length).toBeLessThanOrEqual(200);
   });
 
-  it("refuses arrays of other things, empty ones and commas inside an item", () => {
+  it("rejects arrays of other values, empty ones and commas inside an item", () => {
     for (const raw of [[], [7], [null], ["eu", ["us"]], { eu: 1 }, null, ["eu,us"]]) {
       expect(parseLocations(raw as unknown as string[]).ok).toBe(false);
     }
   });
 
-  it("names the item that is wrong", () => {
+  it("names the invalid item", () => {
     expect(parseLocations("eu,us:0,asia")).toMatchObject({ ok: false, item: "us:0" });
   });
 });
@@ -165,22 +165,22 @@ describe("matching a place", () => {
     expect(matches(saoPaulo, item(`${text}+south-america+!europe`))).toBe(true);
   });
 
-  it("holds nothing against a place that does not say where it is", () => {
+  it("does not match a place with an unknown location", () => {
     expect(matches(nowhere, item("local"))).toBe(true);
     for (const text of ["fr", "europe", "paris", "as0", "null"]) expect(matches(nowhere, item(text)), text).toBe(false);
     expect(matches(nowhere, item("!fr+!as64500"))).toBe(true);
   });
 
-  it("negates by term", () => {
+  it("negates each term separately", () => {
     expect(matchesTerm(paris, { kind: "word", word: "fr", negated: false })).toBe(true);
     expect(matchesTerm(paris, { kind: "word", word: "fr", negated: true })).toBe(false);
   });
 });
 
 describe("continents", () => {
-  it("know every region code the runtime's locale data know as a country", () => {
+  it("include every region code that the runtime's locale data treat as a country", () => {
     const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
-    // Codes with a name that are no country of ISO 3166-1: unions, outliers, exceptional reservations, private use.
+    // Codes with a name that are not countries of ISO 3166-1: unions, outliers, exceptional reservations, private use.
     const others = new Set("AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ".split(" "));
     const letters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
     const codes = letters.flatMap((one) => letters.map((other) => one + other));

@@ -15,11 +15,11 @@ describe("the nearest known name", () => {
     ["shrae", "share"],
   ])("of %s is %s", (given, nearest) => expect(nearestName(given, KNOWN)).toBe(nearest));
 
-  it.each(["a", "u", "", "xyz", "utm_source", "api_key", "l".repeat(5_000)])("of %s is none", (given) => {
+  it.each(["a", "u", "", "xyz", "utm_source", "api_key", "l".repeat(5_000)])("of %s is null", (given) => {
     expect(nearestName(given, KNOWN)).toBeNull();
   });
 
-  it("is the closest of several, and the first of equals", () => {
+  it("is the closest of several, and the first of equally close ones", () => {
     expect(nearestName("posts", ["ports", "port", "host"])).toBe("ports");
     expect(nearestName("porx", ["port", "pore"])).toBe("port");
   });

@@ -9,7 +9,7 @@ function read(text: string): Denials {
 }
 
 describe("an opt-out list", () => {
-  it("covers a domain and what is below it, in whatever spelling", () => {
+  it("includes a domain and its subdomains in any spelling", () => {
     const { deniesName } = read("# ours\n\nExample.com # since May\n*.bücher.example\r\n.shop.example.\n");
     for (const name of ["example.com", "a.b.example.com", "xn--bcher-kva.example", "www.shop.example"]) {
       expect(deniesName(name), name).toBe(true);
@@ -19,7 +19,7 @@ describe("an opt-out list", () => {
     }
   });
 
-  it("covers addresses and ranges of both families, and IPv4 hidden in IPv6", () => {
+  it("includes addresses and ranges of both families, and IPv4 embedded in IPv6", () => {
     const { deniesAddress } = read("192.0.2.1\n198.51.100.0/24\n10.0.0.0/7\n2001:db8:1::/48\n2001:db8::5\n");
     const inside = ["192.0.2.1", "198.51.100.255", "11.255.0.1", "2001:db8:1:ffff::1", "2001:DB8:0:0::5"];
     const hidden = ["::ffff:192.0.2.1", "64:ff9b::198.51.100.7", "64:ff9b::c633:6407"];
@@ -34,11 +34,11 @@ describe("an opt-out list", () => {
     ["one.example two.example", 1],
     [`a.example\n${"x".repeat(1_001)}`, 2],
     ["a.example\n".repeat(MAX_OPT_OUT_ENTRIES + 1), MAX_OPT_OUT_ENTRIES + 1],
-  ])("names the line that is wrong: %.40j", (text, line) => {
+  ])("names the invalid line: %.40j", (text, line) => {
     expect(parseOptOut(text)).toMatchObject({ ok: false, line });
   });
 
-  it("is looked into at the same cost however long it is", () => {
+  it("has the same lookup cost at any length", () => {
     const lines = Array.from(
       { length: 100_000 },
       (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}\nd${at}.example`,
@@ -56,7 +56,7 @@ describe("egress with an opt-out list", () => {
   const denials = read("closed.example\n127.0.0.9\n93.184.0.0/16\n");
   const egress = createEgress({ targets: ["127.0.0.0/8"], names: ["closed.example", "lab.internal"] }, denials);
 
-  it("refuses names, literals and looked-up addresses on it, whatever the allow lists open", () => {
+  it("refuses names, literals and resolved addresses on it, even if the allow lists have them", () => {
     expect(egress.checkUrl("https://www.closed.example/")).toEqual({ ok: false, code: "target_not_allowed" });
     expect(egress.checkUrl("http://127.0.0.9/")).toEqual({ ok: false, code: "target_not_allowed" });
     expect(egress.checkUrl("http://0x7f000009/")).toEqual({ ok: false, code: "target_not_allowed" });
@@ -65,13 +65,13 @@ describe("egress with an opt-out list", () => {
     expect(egress.allowsAddress("127.0.0.9")).toBe(false);
   });
 
-  it("leaves everything else as it was", () => {
+  it("does not change anything else", () => {
     expect(egress.allowsAddress("127.0.0.8")).toBe(true);
     expect(egress.checkUrl("https://open.example/")).toMatchObject({ ok: true });
     expect(egress.checkHost("db.lab.internal", { connects: true })).toMatchObject({ ok: true });
   });
 
-  it("knows what the operator's own lists hold, public or not", () => {
+  it("reports what the operator's own lists contain, public or not", () => {
     const own = createEgress({ targets: ["127.0.0.0/8", "8.8.8.0/24"], names: ["corp.example"] });
     expect(["127.0.0.1", "8.8.8.8", "www.corp.example"].map((host) => own.lists(host))).toEqual([true, true, true]);
     expect(["1.1.1.1", "example.com", "::1"].map((host) => own.lists(host))).toEqual([false, false, false]);

@@ -10,7 +10,7 @@ it.each([
   ["Chrome-Extension://abcdef", "chrome-extension://abcdef"],
   ["capacitor://localhost", "capacitor://localhost"],
   ["null", "null"],
-])("reads %s", (text, origin) => {
+])("parses %s", (text, origin) => {
   expect(readOrigin(text)).toBe(origin);
 });
 
@@ -34,6 +34,6 @@ it.each([
   "NULL",
   "*",
   `https://${"a".repeat(600)}`,
-])("takes %j for no origin", (text) => {
+])("rejects %j", (text) => {
   expect(readOrigin(text)).toBeNull();
 });

@@ -12,7 +12,7 @@ import * as measurements from "#control-plane/measurements/schemas.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
-/** Values that provoke every reason of a field that is refused for its value. */
+/** Values that cause every reason for which a field's value is refused. */
 const TEXTS = [
   "",
   " ",
@@ -36,14 +36,14 @@ const LISTS = [[], ["a"], [1], ["a", "b"], Array.from({ length: 2_000 }, () => "
 const MANY = Array.from({ length: 30 }, (_, index) => index + 1).join();
 const BAD = [undefined, null, true, 0, -1, 1.5, 5, 1e9, {}, { a: 1 }, MANY, ...TEXTS, ...TARGETS, ...LISTS];
 
-/** Words of JSON Schema and of our own code, which mean nothing to somebody who calls the API. */
+/** Words of JSON Schema and of our own code, which mean nothing to an API's caller. */
 const JARGON =
   /\b(?:enum|anyOf|oneOf|allOf|const|constant|pattern|schema|instancePath|additionalProperties|multipleOf|min(?:imum|Length|Items)|max(?:imum|Length|Items)|undefined|null\b(?<!or null)|NaN|Infinity)\b|\[object|"\^|x-kind/;
 
-/** Paths and query syntax of the API: an MCP client gets the same messages and can call neither. */
+/** Paths and query syntax of the API. An MCP client gets the same messages and can use neither. */
 const API_SYNTAX = /\/api\/|\b(?:GET|POST) \/|[a-z_]=[a-z0-9]/;
 
-/** The raw value of every field replaced by each bad one, the others good. */
+/** Returns the problems when each field in turn has each invalid value and the others are valid. */
 function problemsOf(params: TObject, good: Readonly<Record<string, unknown>>, contract?: Contract): FieldProblem[] {
   const found: FieldProblem[] = [];
   for (const field of [...Object.keys(params.properties), "nonsense"]) {
@@ -67,7 +67,7 @@ function afterParsing(contract: Contract, value: object): readonly FieldProblem[
   return target.ok || target.refused ? [] : [target.problem];
 }
 
-/** A message names its field once, at its start, and is free of jargon. */
+/** Returns what is wrong with a message. It must name its field once, at its start, and be free of jargon. */
 function faultsOf(problem: FieldProblem): readonly string[] {
   const text = fieldMessage(problem);
   const rest = text.slice(problem.field.length + 2);
@@ -78,7 +78,7 @@ function faultsOf(problem: FieldProblem): readonly string[] {
   return isDoubled || isRepeating || isJargon || isForRest ? [text.slice(0, 300)] : [];
 }
 
-describe("the message of a refused field names it once and speaks no schema", () => {
+describe("the message of a refused field names it once and has no words of JSON Schema", () => {
   it.each(CONTRACTS.map((contract) => [contract.name, contract] as const))("%s", (name, contract) => {
     const good = exampleOf(name)?.params ?? contract.example;
     const problems = problemsOf(contract.params, good, contract);
@@ -94,7 +94,7 @@ describe("the message of a refused field names it once and speaks no schema", ()
     expect([...new Set(problemsOf(schema, {}).flatMap(faultsOf))]).toEqual([]);
   });
 
-  it("for every reason there is", () => {
+  it("for every reason", () => {
     const reasons = CONTRACTS.flatMap((contract) =>
       problemsOf(contract.params, exampleOf(contract.name)?.params ?? contract.example, contract),
     ).map(({ reason }) => reason);
@@ -104,7 +104,7 @@ describe("the message of a refused field names it once and speaks no schema", ()
   });
 });
 
-describe("a fault inside a value", () => {
+describe("a problem inside a value", () => {
   const INNER = Type.Object(
     {
       list: Type.Optional(Type.Array(Type.Enum(["a", "b"]), { minItems: 1, maxItems: 2 })),
@@ -130,7 +130,7 @@ describe("a fault inside a value", () => {
     [{ fixed: "y" }, "outer.fixed", "enum", "must be x"],
     [{ deep: {} }, "outer.deep.name", "required", "is required"],
     [{ deep: { name: "a", more: 1 } }, "outer.deep.more", "unknown", "no such field"],
-  ])("%j is told in words", (value, field, reason, message) => {
+  ])("%j has a plain message", (value, field, reason, message) => {
     expect(problemInside("outer", INNER, value)).toEqual({ field, reason, message });
   });
 });

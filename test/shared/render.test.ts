@@ -14,7 +14,7 @@ describe("a result as lines", () => {
     ]);
   });
 
-  it("is cut, and says so, where there is no end of it", () => {
+  it("is cut at the maximum, and its last line says so", () => {
     const lines = flatten(Array.from({ length: 60_000 }, (_, at) => at));
     expect(lines).toHaveLength(50_001);
     expect(lines.at(-1)).toEqual(["truncated", "true"]);
@@ -34,7 +34,7 @@ describe("text", () => {
     );
   });
 
-  it("lets a target write no line and move no cursor of its own", () => {
+  it("escapes control characters, so that a target cannot add lines or move the cursor", () => {
     expect(renderText({ title: "a\ncode: 200\r\u001b[2J\u009b1m\u2028" }, "s")).toBe(
       "title: a\\ncode: 200\\r\\u001b[2J\\u009b1m\\u2028\n# source: s\n",
     );
@@ -47,7 +47,7 @@ describe("csv", () => {
     expect(renderCsv({ a: 'say "hi", please', b: true })).toBe('key,value\r\na,"say ""hi"", please"\r\nb,true\r\n');
   });
 
-  it("hands a spreadsheet no formula, and leaves numbers alone", () => {
+  it("contains no formula for a spreadsheet, and leaves numbers unchanged", () => {
     expect(renderCsv({ a: "=HYPERLINK(1)", b: "@x", c: -5, d: "-1.5", e: "+1x" })).toBe(
       "key,value\r\na,'=HYPERLINK(1)\r\nb,'@x\r\nc,-5\r\nd,-1.5\r\ne,'+1x\r\n",
     );

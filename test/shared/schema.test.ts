@@ -29,7 +29,7 @@ describe("parseParams", () => {
     });
   });
 
-  it("reads numbers, flags and lists written as text", () => {
+  it("parses numbers, flags and lists in text form", () => {
     const raw = { url: "x", timeout: "7", follow: "false", ports: "80, 443,80", types: "mx,a", kind: "aaaa" };
     const parsed = parseParams(SCHEMA, raw, { from: "text", unknown: "refuse" });
     expect(parsed).toMatchObject({
@@ -68,7 +68,7 @@ describe("parseParams", () => {
     [{ ua: "12345678901" }, "ua:range"],
     [{ other: 1 }, "other:unknown"],
     [JSON.parse('{"__proto__": {"timeout": 3}}') as Record<string, unknown>, null],
-  ])("refuses %j naming the field and why", (raw, expected) => {
+  ])("rejects %j with the field and the reason", (raw, expected) => {
     const given = { url: "http://a.example", ...raw };
     if (expected === null) Object.defineProperty(given, "__proto__", { value: 1, enumerable: true });
     const parsed = parseParams(SCHEMA, given, { from: "text", unknown: "refuse" });
@@ -76,12 +76,12 @@ describe("parseParams", () => {
     expect(got).toBe(expected ?? "__proto__:unknown");
   });
 
-  it("calls an array for a scalar a wrong type in JSON, a repetition in a query", () => {
+  it("reports an array for a scalar as a wrong type in JSON, and as a repetition in a query", () => {
     expect(problemOf({ timeout: [1] }, "json")).toBe("timeout:type");
     expect(problemOf({ timeout: ["1", "2"] }, "text")).toBe("timeout:duplicate");
   });
 
-  it("takes a list as text or, in JSON, as an array where the schema has both, and says so", () => {
+  it("accepts a list as text or, in JSON, as an array if the schema has both, and says so", () => {
     const schema = Type.Object({
       locations: Type.Unsafe<unknown>({
         anyOf: [
@@ -101,7 +101,7 @@ describe("parseParams", () => {
     }
   });
 
-  it("does not read numbers from text for a caller bound to the published types", () => {
+  it("does not parse numbers from text for a caller that uses the published types", () => {
     expect(problemOf({ timeout: "7" }, "strict")).toBe("timeout:type");
     expect(problemOf({ timeout: 7 }, "strict")).toBeNull();
   });

@@ -13,7 +13,7 @@ function line(environment: Record<string, string>, process: "control-plane" | "a
   return read.ok ? "accepted" : read.line;
 }
 
-test("an empty environment gives every default", () => {
+test("an empty environment has every default", () => {
   expect(value("httpAddr", {})).toEqual({ host: "127.0.0.1", port: 8080 });
   expect(value("webhookRetrySchedule", {})).toEqual([
     0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
@@ -23,7 +23,7 @@ test("an empty environment gives every default", () => {
   expect(value("masterKey", {})).toBeNull();
 });
 
-test("names are unique and each row says what is allowed and what happens without it", () => {
+test("names are unique, and each row has the allowed values and the behaviour without a value", () => {
   expect(new Set(SETTING_ROWS.map((row) => row.name)).size).toBe(SETTING_ROWS.length);
   for (const row of SETTING_ROWS) {
     expect(row.kind.allowed, row.name).not.toBe("");
@@ -32,7 +32,7 @@ test("names are unique and each row says what is allowed and what happens withou
   }
 });
 
-test("a setting that no code reads yet is checked, accepted and named, also when it has a default", () => {
+test("a setting without use is checked, accepted and reported, also if it has a default", () => {
   const environment = { VANTAGE_SIGNUP: "open", VANTAGE_WEBHOOK_TIMEOUT: "10s", VANTAGE_REGION: "eu" };
   const read = readSettings(environment, "control-plane");
   if (!read.ok) throw new Error(read.line);
@@ -58,21 +58,21 @@ test("an empty or blank variable counts as unset", () => {
   expect(value("city", { VANTAGE_CITY: "  " })).toBeNull();
 });
 
-test("a process accepts the settings of the other, and refuses a bad one all the same", () => {
+test("a process accepts the settings of the other, and still rejects an invalid one", () => {
   expect(line({ VANTAGE_MAX_JOBS: "5" }, "control-plane")).toBe("accepted");
   expect(line({ VANTAGE_MAX_JOBS: "0" }, "control-plane")).toBe(
     'VANTAGE_MAX_JOBS must be a whole number from 1 to 100000, not "0"',
   );
 });
 
-test("an unknown variable stops the start and names the nearest setting", () => {
+test("an unknown variable stops the start with the name of the nearest setting", () => {
   expect(line({ VANTAGE_HTPT_ADDR: "x" })).toBe("VANTAGE_HTPT_ADDR is not a setting; did you mean VANTAGE_HTTP_ADDR?");
   expect(line({ VANTAGE_FOO_BAR_BAZ: "x" })).toMatch(/^VANTAGE_FOO_BAR_BAZ is not a setting; deploy\/vantage doctor/);
   expect(line({ ["VANTAGE_" + "A".repeat(100_000)]: "x" })).toContain("is not a setting");
   expect(line({ HOME: "/root", vantage_region: "x" })).toBe("accepted");
 });
 
-test("an unknown variable counts even when it is empty, as a typing error would", () => {
+test("an unknown variable stops the start even if it is empty", () => {
   expect(line({ VANTAGE_REGOIN: "" })).toContain("VANTAGE_REGION");
 });
 
@@ -156,7 +156,7 @@ const BAD: readonly [string, string][] = [
   ["VANTAGE_REGION", "x".repeat(1_000_000)],
 ];
 
-test.each(BAD)("%s=%.60s is refused in one line that names it", (name, text) => {
+test.each(BAD)("%s=%.60s is rejected in one line that names it", (name, text) => {
   const said = line({ [name]: text });
   expect(said.startsWith(`${name} must be `)).toBe(true);
   expect(said).not.toContain("\n");
@@ -176,12 +176,12 @@ test("a master key is 32 bytes", () => {
   expect(line({ VANTAGE_MASTER_KEY: Buffer.alloc(31).toString("base64") })).toContain("32 bytes");
 });
 
-test("resolvers may be given in place", () => {
+test("resolvers can be in the value itself", () => {
   const entries = [{ id: "q9", name: "Quad9", location: "anycast", address: "9.9.9.9:53", transport: "udp" }];
   expect(value("resolvers", { VANTAGE_RESOLVERS: JSON.stringify(entries) })).toEqual({ entries });
 });
 
-test("settings that go in pairs are refused alone, by the process they act on", () => {
+test("settings that belong together are rejected alone, by the process that uses them", () => {
   expect(line({ VANTAGE_TLS_CERT: "a.pem" })).toBe("VANTAGE_TLS_CERT needs VANTAGE_TLS_KEY");
   expect(line({ VANTAGE_TLS_CERT: "a.pem" }, "agent")).toBe("accepted");
   expect(line({ VANTAGE_JOIN_TOKEN: "a", VANTAGE_JOIN_TOKEN_FILE: "b" }, "agent")).toContain("are both set: unset one");

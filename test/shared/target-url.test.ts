@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkTargetUrl } from "#shared/egress.ts";
 import { completeUrl, siteUrls } from "#shared/target-url.ts";
 
-/** The URL a text leads to, or why it leads nowhere. */
+/** Returns the URL that a text becomes, or why it is refused. */
 function readTarget(text: string): string {
   const url = completeUrl(text);
   if (url === null) return "invalid_url";
@@ -10,7 +10,7 @@ function readTarget(text: string): string {
   return checked.ok ? checked.url.href : checked.code;
 }
 
-describe("what people type for a URL", () => {
+describe("URLs as people type them", () => {
   it.each([
     ["https://example.org/a?b#c", "https://example.org/a?b#c"],
     ["http://example.org", "http://example.org/"],
@@ -58,7 +58,7 @@ describe("what people type for a URL", () => {
     "[2001:db8::1]:443",
     "::ffff:127.0.0.1",
     "printer.local",
-  ])("%s is an address that may not be reached", (text) => {
+  ])("%s is an address that must not be reached", (text) => {
     expect(readTarget(text)).toBe("target_not_allowed");
   });
 
@@ -125,18 +125,18 @@ describe("what people type for a URL", () => {
     "[2606:4700::1111]x",
     `${"a".repeat(64)}.example.org`,
     `${"a.".repeat(130)}org`,
-  ])("%j is none", (text) => {
+  ])("%j is not a URL", (text) => {
     expect(readTarget(text)).toBe("invalid_url");
   });
 
-  it("costs no more with length than reading it", () => {
+  it("cost grows linearly with the length of the text", () => {
     for (const text of [" ".repeat(60_000), "a".repeat(60_000), "a:".repeat(30_000), ":".repeat(60_000)]) {
       expect(readTarget(text)).toBe("invalid_url");
     }
   });
 });
 
-describe("where a site is looked for", () => {
+describe("URLs to try for a site", () => {
   it.each([
     ["example.org", ["https://example.org", "http://example.org"]],
     ["example.org:8080", ["https://example.org:8080", "http://example.org:8080"]],

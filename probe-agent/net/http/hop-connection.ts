@@ -11,7 +11,7 @@ import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
 import { namingProtocol } from "#probe-agent/net/http/not-tls.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
-import { judgeAllSent, mayHideAPath } from "#probe-agent/net/http/sent-chain.ts";
+import { verifySentChain, mayHaveHiddenPath } from "#probe-agent/net/http/sent-chain.ts";
 
 /** Limits and services of a hop. */
 export interface HopContext extends DialLimits {
@@ -44,7 +44,9 @@ export interface HopConnection {
   readonly tls: HopTls | null;
   /** The session after a second look at the certificates; null if none is needed. */
   readonly reviewedTls: Promise<HopTls> | null;
-  /** End of each phase, monotonic milliseconds: start, DNS, connect, TLS. A phase that did not happen ends as it begins. */
+  /**
+   * End of each phase, monotonic milliseconds: start, DNS, connect, TLS. A phase that did not happen ends as it begins.
+   */
   readonly marks: readonly number[];
   /** Sends the request and waits for the head of the response. */
   request(): Promise<Exchange | Failed>;
@@ -94,7 +96,7 @@ async function secureHop(
   }
   if (secured.status !== "ok") return secured;
   const { socket, tls } = secured.data;
-  const reviewedTls = mayHideAPath(tls, trust) ? judgeAllSent(tls, { address, port, host }, context) : null;
+  const reviewedTls = mayHaveHiddenPath(tls, trust) ? verifySentChain(tls, { address, port, host }, context) : null;
   const exchange = tls.alpn === "h2" ? exchangeHttp2 : exchangeHttp1;
   return ok({
     ...connected,

@@ -5,7 +5,7 @@ import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts
 import { readable } from "#probe-agent/net/http/header-text.ts";
 import { connectHop, type HopContext } from "#probe-agent/net/http/hop-connection.ts";
 import { describeHop } from "#probe-agent/net/http/hop-report.ts";
-import { tryOtherFamily, type Trial } from "#probe-agent/net/http/other-family.ts";
+import { tryOtherFamily, type TrialConnection } from "#probe-agent/net/http/other-family.ts";
 import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
@@ -14,7 +14,7 @@ export interface OpenHop {
   readonly code: number;
   readonly target: LocationVerdict;
   /** Starts a connection to an address of the other IP family; null if the host has none. */
-  tryOtherFamily(): Trial | null;
+  tryOtherFamily(): TrialConnection | null;
   /** Its Set-Cookie lines. */
   readonly setCookies: readonly string[];
   /** Reads the body, on the final hop. */

@@ -10,7 +10,7 @@ const PATIENCE_MS = 1500;
 const RESERVE_MS = 250;
 
 /** A trial connection and a function that cancels it. */
-export interface Trial {
+export interface TrialConnection {
   /** Null if the time was too short for a result, or the rules refused the peer. */
   readonly attempt: Promise<ConnectAttempt | null>;
   cancel(): void;
@@ -24,7 +24,7 @@ export function tryOtherFamily(
   { allowed, attempts }: { readonly allowed: readonly Address[]; readonly attempts: readonly ConnectAttempt[] },
   port: number,
   limits: DialLimits,
-): Trial | null {
+): TrialConnection | null {
   const tried = new Set(attempts.map(({ address }) => address.version));
   const address = allowed.find(({ version }) => !tried.has(version));
   if (address === undefined) return null;

@@ -11,28 +11,31 @@ import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
 
 /** Longest wait for the second handshake, milliseconds. */
-const LOOK_MS = 3000;
+const SECOND_HANDSHAKE_MS = 3000;
 
 /**
  * Reports whether an untrusted chain may be trusted through a certificate that Node does not show: of several issuers
  * with one name it links only the first. False if the server's own certificate has a fault.
  */
-export function mayHideAPath({ authorized, chain }: HopTls, { now }: Trust): boolean {
+export function mayHaveHiddenPath({ authorized, chain }: HopTls, { now }: Trust): boolean {
   const [leaf] = chain;
   if (authorized || leaf === undefined || chain.length < 2) return false;
   const certificate = parseCertificate(leaf);
   return certificate !== null && leafFaults(certificate, now(), false).length === 0;
 }
 
-/** Verifies all certificates that the server sends, read from a second handshake. Returns the session unchanged if that fails. */
-export async function judgeAllSent(
+/**
+ * Verifies all certificates that the server sends, read from a second handshake. Returns the session unchanged if that
+ * fails.
+ */
+export async function verifySentChain(
   tls: HopTls,
   to: { readonly address: Address; readonly port: number; readonly host: string },
   context: DialLimits & { readonly trust: Trust },
 ): Promise<HopTls> {
   const { address, port, host } = to;
   const { clock, trust } = context;
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(LOOK_MS)]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(SECOND_HANDSHAKE_MS)]);
   const dialed = await dial([address], port, { ...context, signal });
   if (dialed.status !== "ok") return tls;
   const servername = isIP(host) === 0 ? host : null;

@@ -45,7 +45,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("a key is made with the token of the data directory and shown", async () => {
+test("a key is created with the token of the data directory and printed", async () => {
   answer = { status: 201, body: { data: { id: 7, account_id: 3, key: "vtg_x", plan: "pro" } } };
   const ran = await runVantage(
     ["keys", "create", "--plan", "pro", "--name", "ci", "--scopes", "check, dns"],
@@ -61,7 +61,7 @@ test("a key is made with the token of the data directory and shown", async () =>
   expect(ran).toEqual({ said: "vtg_x\n(key 7, plan pro; not shown again)", complained: "", status: 0 });
 });
 
-test("lists are tables, or JSON on request, and cannot steer a terminal", async () => {
+test("lists are tables, or JSON on request, and cannot control a terminal", async () => {
   answer = { status: 200, body: { data: [{ id: 1, email: "a@b.example\u001b[2J", plan: "free" }] } };
   const ran = await runVantage(["accounts", "list"], { ...environment, VANTAGE_ADMIN_TOKEN: "from-environment" });
   expect(seen[0]?.authorization).toBe("Bearer from-environment");
@@ -85,7 +85,7 @@ test("flags override the environment", async () => {
   expect(seen[0]?.authorization).toBe("Bearer from-flag");
 });
 
-test("what the service refuses is one line that names the field once and what is allowed", async () => {
+test("a refusal of the service is one line with the field once and the allowed values", async () => {
   const message = "plan: must be one of free, pro.";
   answer = { status: 400, body: { error: { code: "missing_parameter", message, field: "plan", reason: "enum" } } };
   const ran = await runVantage(["keys", "create", "--plan", "gold"], environment);
@@ -95,7 +95,7 @@ test("what the service refuses is one line that names the field once and what is
   expect((await runVantage(["keys", "list"], environment)).complained).toContain("rejects this operator token");
 });
 
-test("no control plane, no token and a bad setting are one line each", async () => {
+test("no control plane, no token and an invalid setting are one line each", async () => {
   const away = await runVantage(["keys", "list"], { ...environment, VANTAGE_HTTP_ADDR: "127.0.0.1:1" });
   expect(away.complained).toMatch(/^vantage: no control plane answers at http:\/\/127.0.0.1:1 \(ECONNREFUSED\)/);
   const without = await runVantage(["keys", "list"], { VANTAGE_DATA_DIR: "/nowhere" });

@@ -1,13 +1,13 @@
 import { createProgram } from "#shared/client/program.ts";
 
-/** What a command line printed and how it ended. */
+/** Output and exit status of a command line. */
 export interface Ran {
   readonly said: string;
   readonly complained: string;
   readonly status: number;
 }
 
-/** Runs `vantage <words>` in this process. A usage fault counts as status 1, as commander has it. */
+/** Runs `vantage <words>` in this process. A usage error has status 1, as in commander. */
 export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,

@@ -24,7 +24,7 @@ async function base(): Promise<Record<string, string>> {
     VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,
     VANTAGE_METRICS_ADDR: "off",
     VANTAGE_AGENT_METRICS_ADDR: "off",
-    // Nobody listens there: the answer is quick and the internet is left alone.
+    // No server listens there, so the answer is quick and no packet leaves the machine.
     VANTAGE_DNS_SERVERS: "127.0.0.1:1",
   };
 }
@@ -41,7 +41,7 @@ async function findOn(subject: string, more: Record<string, string>, now = NOW):
   );
 }
 
-test("a fresh machine has no failure, and each finding that is not ok says what to do", async () => {
+test("a new machine has no failure, and each finding that is not ok has a remedy", async () => {
   const findings = await find({});
   expect(findings.filter((finding) => finding.level === "fail")).toEqual([]);
   for (const { level, subject, todo } of findings) expect(todo !== undefined, subject).toBe(level !== "ok");
@@ -64,7 +64,7 @@ test("a fresh machine has no failure, and each finding that is not ok says what 
   );
 });
 
-test("few descriptors are named with the ways to raise the limit", () => {
+test("too few descriptors are reported with the ways to raise the limit", () => {
   expect(rateDescriptorLimit(1_024).level).toBe("ok");
   expect(rateDescriptorLimit(200)).toMatchObject({
     level: "warn",
@@ -73,7 +73,7 @@ test("few descriptors are named with the ways to raise the limit", () => {
   });
 });
 
-test("the command prints a line per finding and ends with 1 on a failure", async () => {
+test("the command prints a line for each finding and exits with 1 on a failure", async () => {
   const good = await runVantage(["doctor"], await base());
   expect(good.status).toBe(0);
   expect(good.said).toMatch(/^ok {4}settings: valid$/m);
@@ -89,7 +89,7 @@ test("every setting is listed on request, secrets without a value", async () => 
   expect(ran.said).not.toContain("hunter2");
 });
 
-test("a port in use fails, a movable one warns", async () => {
+test("a port in use fails, or warns if another can be used", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -104,7 +104,7 @@ test("a port in use fails, a movable one warns", async () => {
   server.close();
 });
 
-test("a database of one's own is asked for its version, and its clock is compared", async () => {
+test("the operator's own database is asked for its version, and its clock is compared", async () => {
   const own = await createTestDatabase();
   expect(await findOn("database", { DATABASE_URL: own.url })).toMatchObject({
     level: "ok",
@@ -120,10 +120,10 @@ test("a database of one's own is asked for its version, and its clock is compare
   expect(away).toMatchObject({ level: "fail", message: "DATABASE_URL cannot be used (ECONNREFUSED)" });
 });
 
-test("a second replica on the database has to advertise its address, and so has the first", async () => {
+test("a second replica on the database must advertise its address, and so must the first", async () => {
   const own = await createTestDatabase();
   const sql = postgres(own.url, { max: 1, onnotice: () => {} });
-  // Seen for long enough to be alive on a busy machine.
+  // Late enough to be alive on a busy machine.
   const later = new Date(Date.now() + 60_000);
   const address = "one.example:50051";
   await sql`insert into replicas (id, address, started_at, seen_at) values ('one', ${address}, ${later}, ${later})`;
@@ -140,7 +140,7 @@ test("a second replica on the database has to advertise its address, and so has 
   await own.drop();
 });
 
-test("TLS files are read, matched and dated", async () => {
+test("TLS files are read, and checked for a matching pair and expiry", async () => {
   const write = async (name: string, days: number) => {
     const { pem, keyPem } = await issue({
       dns: ["localhost"],
@@ -162,7 +162,7 @@ test("TLS files are read, matched and dated", async () => {
   expect(await on("missing", "good")).toMatchObject({ level: "fail" });
 });
 
-test("an API open to others without TLS, and a proxy nobody named, warn", async () => {
+test("a public API without TLS and an unlisted proxy cause warnings", async () => {
   expect(await findOn("tls", { VANTAGE_HTTP_ADDR: "0.0.0.0:8443" })).toMatchObject({ level: "warn" });
   expect(await findOn("tls", { VANTAGE_BASE_URL: "https://a.example" })).toMatchObject({
     level: "warn",
@@ -170,7 +170,7 @@ test("an API open to others without TLS, and a proxy nobody named, warn", async 
   });
 });
 
-test("unwise values warn, unreadable files and a clock never set fail", async () => {
+test("unsafe values cause warnings; unreadable files and an unset clock fail", async () => {
   expect(await findOn("settings", { VANTAGE_ALLOW_TARGETS: "10.0.0.0/8" })).toMatchObject({ level: "warn" });
   expect(await findOn("settings", { VANTAGE_ADMIN_TOKEN: "x" })).toMatchObject({ level: "warn" });
   expect(await findOn("settings", { VANTAGE_SIGNUP: "open" })).toMatchObject({
@@ -185,7 +185,7 @@ test("unwise values warn, unreadable files and a clock never set fail", async ()
   expect(await findOn("chromium", { VANTAGE_CHROMIUM: "/nowhere/chromium" })).toMatchObject({ level: "fail" });
 });
 
-test("a master key is one and nobody else's", async () => {
+test("a master key is valid and readable only by its owner", async () => {
   expect(await findOn("master key", {})).toMatchObject({ message: expect.stringContaining("first start") });
   const file = join(directory, "master-key");
   writeFileSync(file, `${Buffer.alloc(32).toString("base64")}\n`, { mode: 0o600 });
@@ -202,7 +202,7 @@ test("a master key is one and nobody else's", async () => {
   expect(await findOn("master key", given)).toMatchObject({ level: "ok", message: "set by VANTAGE_MASTER_KEY" });
 });
 
-test("an agent's identity is dated, private and whole", async () => {
+test("an agent's identity has an expiry, is private and complete", async () => {
   const state = join(directory, "state");
   const folder = join(state, "identity");
   const on = () => findOn("agent identity", { VANTAGE_STATE_DIR: state, VANTAGE_REGION: "eu-west" });

@@ -31,12 +31,15 @@ afterAll(async () => {
 
 const probes = (...words: string[]) => runVantage(["probes", ...words], environment);
 
-/** The line to paste. */
+/** Returns the line to paste. */
 function startLine(said: string): string {
   return said.split("\n").find((line) => line.startsWith("  VANTAGE_JOIN_TOKEN=")) ?? "";
 }
 
-/** What a launcher in `folder` is started with by a line pasted into a shell in the folder above: token and words. */
+/**
+ * Returns the token and words that a launcher in `folder` gets from a line that is pasted into a shell in the parent
+ * folder.
+ */
 function wordsOf(line: string, folder: string): string {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "vantage"), '#!/bin/sh\necho "$VANTAGE_JOIN_TOKEN $*"\n', { mode: 0o755 });
@@ -44,7 +47,7 @@ function wordsOf(line: string, folder: string): string {
 }
 
 describe("vantage probes token", () => {
-  it("prints a token and a line that a shell takes as it is", async () => {
+  it("prints a token and a line that a shell accepts unchanged", async () => {
     const { said, status } = await probes(
       "token",
       "--region",
@@ -60,7 +63,7 @@ describe("vantage probes token", () => {
     expect(what).toMatch(/^\(allows one agent to join region eu-west until \d{4}-/);
     const until = Date.parse(/until (\S+);/.exec(said)?.[1] ?? "");
     expect(Math.abs(until - Date.now() - 2 * 3_600_000)).toBeLessThan(60_000);
-    // Another machine has a clone of its own.
+    // On another machine, the agent runs in a clone there.
     expect(said).toContain("Start the agent in a clone of the repository on the agent's machine:\n");
     const words = wordsOf(startLine(said), join(directory, "clone/deploy"));
     expect(words).toBe(`${token} agent --region eu-west --control-plane cp.example:443`);
@@ -79,7 +82,7 @@ describe("vantage probes token", () => {
     );
   });
 
-  it("names the control plane's own address where it is not the default", async () => {
+  it("names the control plane's own address if it is not the default", async () => {
     const token = (more: Record<string, string>) =>
       runVantage(["probes", "token", "--region", "eu-west"], { ...environment, ...more });
     const elsewhere = await token({ VANTAGE_GRPC_ADDR: "0.0.0.0:6000" });
@@ -92,14 +95,14 @@ describe("vantage probes token", () => {
     );
   });
 
-  it("makes private agents, and has an account that is none explained", async () => {
+  it("creates private agents, and explains an unknown account", async () => {
     const refused = await probes("token", "--region", "eu-west", "--account-id", "999999");
     expect([refused.status, refused.complained]).toEqual([1, expect.stringContaining("No account has the id 999999")]);
     const odd = await probes("token", "--region", "eu-west", "--account-id", "x");
     expect([odd.status, odd.complained]).toEqual([1, expect.stringContaining("account_id")]);
   });
 
-  it("names what is wrong with a flag before it asks anybody", async () => {
+  it("reports an invalid flag before it sends a request", async () => {
     const ttl = await probes("token", "--region", "eu-west", "--ttl", "soon");
     expect([ttl.status, ttl.complained]).toEqual([1, expect.stringContaining("must be a number and ms, s, m, h or d")]);
     const dial = await probes("token", "--region", "eu-west", "--control-plane", "nowhere");
@@ -110,7 +113,7 @@ describe("vantage probes token", () => {
 });
 
 describe("vantage probes", () => {
-  it("lists the agents, and shows one", async () => {
+  it("lists the agents, and prints one", async () => {
     const { agentId } = await enrol(plane, "eu-west");
     const listed = await probes("list");
     const [head, row, ...rest] = listed.said.split("\n");

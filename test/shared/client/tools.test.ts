@@ -35,7 +35,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("every tool is a command, its target the argument, its parameters flags", async () => {
+test("every tool is a command, with its target as the argument and its parameters as flags", async () => {
   const ran = await runVantage(
     ["ping", "a.example", "--count", "2", "--ip-version", "4", "--from", "eu,us"],
     environment,
@@ -53,7 +53,7 @@ test("every tool is a command, its target the argument, its parameters flags", a
   for (const { name } of CONTRACTS) expect(help.said).toContain(`  ${name} `);
 });
 
-test("--json prints the answer as it came", async () => {
+test("--json prints the answer verbatim", async () => {
   const ran = await runVantage(["check", "https://a.example", "--json"], environment);
   expect(JSON.parse(ran.said)).toMatchObject({ host: "a.example" });
 });

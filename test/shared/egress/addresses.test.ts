@@ -21,7 +21,7 @@ const REFUSED_IPV4: readonly [string, string][] = [
   ["240.0.0.0", "255.255.255.255"],
 ];
 
-/** First and last address of each refused range inside 2000::/3, and what lies around 2000::/3 and 64:ff9b::/96. */
+/** First and last address of each refused range inside 2000::/3, and the ranges around 2000::/3 and 64:ff9b::/96. */
 const REFUSED_IPV6: readonly [string, string][] = [
   ["2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"],
   ["2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"],
@@ -62,7 +62,7 @@ describe("IPv4 addresses", () => {
     for (const ip of [first, middle, last]) expect(classifyAddress(ip), ip).toBe("refused");
   });
 
-  it.each(REFUSED_IPV4)("the neighbours of %s to %s belong to no other rule or are public", (first, last) => {
+  it.each(REFUSED_IPV4)("the neighbours of %s to %s are in another range or public", (first, last) => {
     const refused = (value: number) =>
       REFUSED_IPV4.some(([from, to]) => value >= number4(from) && value <= number4(to));
     for (const value of [number4(first) - 1, number4(last) + 1]) {
@@ -78,7 +78,7 @@ describe("IPv4 addresses", () => {
     },
   );
 
-  it("are decided the same behind NAT64", () => {
+  it("have the same result behind NAT64", () => {
     for (const [first, last] of REFUSED_IPV4) {
       for (const ip of [first, last]) expect(classifyAddress(`64:ff9b::${ip}`), ip).toBe("refused");
     }
@@ -125,7 +125,7 @@ describe("IPv6 addresses", () => {
   });
 });
 
-describe("what is no plain literal", () => {
+describe("a value that is not a plain literal", () => {
   it.each(
     [
       [
@@ -149,7 +149,7 @@ describe("what is no plain literal", () => {
     expect(createEgress({ targets: ["0.0.0.0/0", "::/0"], names: [] }).allowsAddress(ip)).toBe(false);
   });
 
-  it("nor is anything that is no string", () => {
+  it("is refused, and so is a value that is not a string", () => {
     for (const ip of [undefined, null, 0, {}, ["8.8.8.8"]]) {
       expect(classifyAddress(ip as string)).toBe("refused");
     }

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { describe, expect, it } from "vitest";
 import { checkTargetUrl, classifyAddress, createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
 
-/** mulberry32: small, repeatable; a failing run is found again. */
+/** mulberry32: small and repeatable, so that a failing run can be repeated. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {
@@ -39,7 +39,7 @@ const PIECES = [
 ].flat();
 
 describe("random input", () => {
-  it("never throws, and whatever passes is a public host in normal form", () => {
+  it("never throws, and every accepted host is public and in normal form", () => {
     const random = generator(20_261_121);
     const egress = createEgress(NO_ALLOW_LISTS);
     let passed = 0;
@@ -61,7 +61,7 @@ describe("random input", () => {
         const check = egress.checkHost(text, { connects });
         if (!check.ok) continue;
         passed += 1;
-        // Normal form: checking it again changes nothing.
+        // Checking the normal form again does not change it.
         expect(egress.checkHost(check.host, { connects }), text).toEqual(check);
         expect(check.literal, text).toBe(isIP(check.host) > 0);
       }
@@ -70,7 +70,7 @@ describe("random input", () => {
     expect(passed).toBeGreaterThan(1000);
   });
 
-  it("an address list decides exactly by the numbers of random addresses", () => {
+  it("matches an address list exactly by the numbers of random addresses", () => {
     const random = generator(7);
     const open = createEgress({ targets: ["10.32.0.0/11"], names: [] });
     for (let round = 0; round < 20_000; round += 1) {
@@ -83,7 +83,7 @@ describe("random input", () => {
     }
   });
 
-  it("is decided fast enough for the hot path: long hostile texts do not blow up", () => {
+  it("is checked fast enough for every request, also if it is long and hostile", () => {
     const long = [
       "http://".repeat(9000),
       `http://${"a".repeat(60_000)}@`,

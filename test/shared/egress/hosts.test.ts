@@ -27,7 +27,7 @@ describe("a host that is connected to", () => {
     ["[2606:4700::1111]", "2606:4700::1111"],
     ["2A00:1450::1", "2a00:1450::1"],
     ["64:ff9b::8.8.8.8", "64:ff9b::808:808"],
-  ])("%s is the literal %s, and no name to look up", (raw, host) => {
+  ])("%s is the literal %s, and not a name to look up", (raw, host) => {
     expect(connect(raw)).toEqual({ ok: true, host, literal: true });
     expect(lookUp(raw)).toEqual({ ok: false, code: "invalid_host" });
   });
@@ -54,23 +54,23 @@ describe("a name that is only looked up", () => {
     ["8.8.8.8.in-addr.arpa", "8.8.8.8.in-addr.arpa"],
     ["*.example.com", "*.example.com"],
     ["みんな", "xn--q9jyb4c"],
-  ])("%s may be %s", (raw, host) => {
+  ])("%s is accepted as %s", (raw, host) => {
     expect(lookUp(raw)).toEqual({ ok: true, host, literal: false });
   });
 
   it.each(["localhost", "a.localhost.", "local", "a.local", "internal", "a.internal", "home.arpa", "a.home.arpa"])(
-    "%s stays refused",
+    "%s is still refused",
     (raw) => {
       expect(lookUp(raw)).toEqual({ ok: false, code: "target_not_allowed" });
     },
   );
 
-  it.each([".", "*.example.com"])("%s is no host to connect to", (raw) => {
+  it.each([".", "*.example.com"])("%s is not a host to connect to", (raw) => {
     expect(connect(raw)).toEqual({ ok: false, code: "invalid_host" });
   });
 });
 
-describe("what is no host", () => {
+describe("an invalid host", () => {
   it.each(
     [
       ["", " ", "..", "a..b", ".example.com", "example.com..", " example.com", "example.com ", "exa mple.com"],
@@ -102,7 +102,7 @@ describe("what is no host", () => {
     expect(lookUp(raw)).toEqual({ ok: false, code: "invalid_host" });
   });
 
-  it("nor is anything that is no string", () => {
+  it("is refused, and so is a value that is not a string", () => {
     for (const raw of [undefined, null, 8, ["example.com"]] as unknown[]) {
       expect(connect(raw as string)).toEqual({ ok: false, code: "invalid_host" });
     }

@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function git(cwd: string, ...words: readonly string[]): string {
-  // A configuration of the user's own must not decide how the repository is stored.
+  // The user's own configuration must not decide how the repository is stored.
   const env = { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
   return execFileSync("git", words, { cwd, env, encoding: "utf8" }).trim();
 }
@@ -44,7 +44,7 @@ it("reads the commit of a linked worktree, of packed references and of a detache
   expect(readBuild(clone).revision).toBe(commit);
 });
 
-it("says unknown where there is no git directory, or one that it cannot read", () => {
+it("returns unknown without a git directory, or with one that it cannot read", () => {
   const copy = join(folder, "copy");
   cpSync(join(clone, "package.json"), join(copy, "package.json"));
   expect(readBuild(copy).revision).toBe("unknown");
@@ -56,7 +56,7 @@ it("says unknown where there is no git directory, or one that it cannot read", (
   expect(readBuild(copy).revision).toBe("unknown");
 });
 
-it("shows this clone's build as a metric that is always 1", async () => {
+it("publishes this clone's build as a metric that is always 1", async () => {
   const registry = new Registry();
   const build = readBuild();
   registerBuildInfo(registry, build);

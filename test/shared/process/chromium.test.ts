@@ -16,19 +16,19 @@ writeFileSync(join(empty, "chromium"), "no program");
 mkdirSync(join(empty, "chrome"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("a browser is the first of the usual names on the path that may be run", () => {
+it("the browser is the first executable one of the usual names on the path", () => {
   expect(findChromium(null, [empty, full])).toBe(join(full, "chromium"));
   expect(findChromium(null, [empty])).toBeNull();
   expect(findChromium(null, [])).toBeNull();
 });
 
-it("a browser that is named is that one or none", () => {
+it("a configured browser is used, or none", () => {
   expect(findChromium(join(full, "google-chrome"), [])).toBe(join(full, "google-chrome"));
   expect(findChromium("/nowhere/chromium", [full])).toBeNull();
   expect(findChromium(full, [full])).toBeNull();
 });
 
-it("a path is its absolute directories", () => {
+it("a search path consists of its absolute directories", () => {
   expect(searchPathOf("/usr/bin:relative::/bin")).toEqual(["/usr/bin", "/bin"]);
   expect(searchPathOf(undefined)).toEqual([]);
 });

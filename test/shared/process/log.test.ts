@@ -14,7 +14,7 @@ function capture() {
 }
 
 describe("a log line", () => {
-  it("is written from the level on that was asked for, info without one", () => {
+  it("is written from the configured level on, info by default", () => {
     const levels = ["fatal", "error", "warn", "info", "debug", "trace"] as const;
     const written = (options: Pick<LogOptions, "level">) => {
       const lines: string[] = [];
@@ -34,7 +34,7 @@ describe("a log line", () => {
     ]);
   });
 
-  it("shows no credential, wherever it stands and however it is spelt", () => {
+  it("contains no credential at any depth and in any spelling", () => {
     const { log, lines } = capture();
     const secret = "do-not-show";
     const fields = {
@@ -47,11 +47,11 @@ describe("a log line", () => {
     log.info(fields, "x");
     expect(JSON.stringify(lines)).not.toContain(secret);
     expect(lines[0]).toMatchObject({ headers: { accept: "*/*" }, nested: { list: [{ id: 1 }] } });
-    // The caller's own object is as it was.
+    // The caller's own object is unchanged.
     expect(fields.authorization).toBe(secret);
   });
 
-  it("holds of an error what it says and where it came from, not the fields a driver hangs on it", () => {
+  it("has the message and origin of an error, not the fields that a driver adds to it", () => {
     const { log, lines } = capture();
     const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED", parameters: ["private"] });
     log.error({ err: new TypeError("broken", { cause }) }, "failed");
@@ -63,7 +63,7 @@ describe("a log line", () => {
     expect(JSON.stringify(lines)).not.toContain("private");
   });
 
-  it("survives whatever it is given", () => {
+  it("is written for any value", () => {
     const { log, lines } = capture();
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
@@ -94,7 +94,7 @@ describe("standard output", () => {
     ["after a flush", "log.flush(() => process.exit(0))"],
   ])("has every line when the process ends %s", (_how, end) => expect(linesOf(end)).toEqual(all));
 
-  it("has a line a moment after it was written, and at once after a flush", async () => {
+  it("has a line a moment after it was written, and immediately after a flush", async () => {
     const folder = mkdtempSync(join(tmpdir(), "log-"));
     const file = join(folder, "lines");
     const stream = gather(file);

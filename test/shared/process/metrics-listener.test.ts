@@ -24,7 +24,7 @@ describe("the metrics listener", () => {
     await listener.close();
   });
 
-  it("holds 64 connections", async () => {
+  it("serves 64 connections", async () => {
     const listener = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
     const sockets = Array.from({ length: 80 }, () => connect(listener.port, "127.0.0.1"));
     for (const socket of sockets) socket.on("error", () => {}).resume();
@@ -33,7 +33,7 @@ describe("the metrics listener", () => {
     await listener.close();
   });
 
-  it("takes a free port where the wanted one is in use, if it may", async () => {
+  it("uses a free port if the configured one is in use and another is allowed", async () => {
     const first = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
     const options = { registry: createRegistry(), host: "127.0.0.1", port: first.port };
     await expect(listenMetrics(options)).rejects.toThrow("EADDRINUSE");
@@ -43,7 +43,7 @@ describe("the metrics listener", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it("renders once for all who ask at the same time, and cuts off who does not read", async () => {
+  it("renders once for concurrent requests, and disconnects clients that do not read", async () => {
     const registry = createRegistry();
     let rendered = 0;
     const help = "x".repeat(16 * 1_048_576);

@@ -12,12 +12,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it("without a file nobody has opted out", () => {
+it("without a file no target is denied", () => {
   const opened = openOptOutFile(null, () => {});
   expect(opened.ok && opened.optOut.deniesName("example.com")).toBe(false);
 });
 
-it("a bad line or an absent file stops the start, and the line is named", () => {
+it("an invalid line or a missing file stops the start, and the line is named", () => {
   const path = join(folder, "bad");
   writeFileSync(path, "fine.example\nnot fine\n");
   expect(openOptOutFile(path, () => {})).toEqual({
@@ -27,7 +27,7 @@ it("a bad line or an absent file stops the start, and the line is named", () => 
   expect(openOptOutFile(join(folder, "absent"), () => {})).toMatchObject({ ok: false });
 });
 
-it("a changed file is in force within seconds, a broken one is told and changes nothing", async () => {
+it("a changed file takes effect within seconds, and a broken one is reported and changes nothing", async () => {
   const path = join(folder, "list");
   writeFileSync(path, "one.example\n");
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { followWrites, type WriteProgress, type WriteSample } from "#shared/process/write-progress.ts";
 
-/** The quiet looks after each sample in turn: octets taken so far, null where nothing waits. */
+/** Returns the number of checks without progress after each sample: octets taken so far, null if nothing waits. */
 function quietChecks(taken: readonly (number | null)[]): (number | undefined)[] {
   let progress: WriteProgress | undefined;
   return taken.map((octets) => {
@@ -11,10 +11,10 @@ function quietChecks(taken: readonly (number | null)[]): (number | undefined)[] 
   });
 }
 
-it("counts the looks since octets began to wait, or since one was taken", () => {
+it("counts the checks since octets began to wait, or since one was taken", () => {
   expect(quietChecks([10, 10, 10, 11, 11, 12])).toEqual([0, 1, 2, 0, 1, 0]);
 });
 
-it("forgets a connection that has nothing left to take", () => {
+it("forgets a connection without waiting octets", () => {
   expect(quietChecks([10, 10, null, 10, 10])).toEqual([0, 1, undefined, 0, 1]);
 });

@@ -18,7 +18,7 @@ describe("the ping contract", () => {
     [{ protocol: "udp" }, "protocol", "enum"],
     [{ protocol: "icmp", port: "80" }, "protocol", "enum"],
     [{ action: "traceroute", port: "80" }, "protocol", "required"],
-  ])("refuses what does not go together: %j", (given, field, reason) => {
+  ])("rejects parameters that exclude each other: %j", (given, field, reason) => {
     expect(refine(given)).toMatchObject({ field, reason });
   });
 
@@ -28,7 +28,7 @@ describe("the ping contract", () => {
     [{ action: "traceroute", protocol: "udp", port: "53" }],
     [{ ip_version: "4" }],
     [{}],
-  ])("takes what does: %j", (given) => {
+  ])("accepts parameters that can be combined: %j", (given) => {
     expect(refine(given)).toBeNull();
   });
 
@@ -39,7 +39,7 @@ describe("the ping contract", () => {
     [{ ports: "0" }, "ports", "range"],
     [{ ip_version: "5" }, "ip_version", "range"],
     [{ action: "sweep" }, "action", "enum"],
-  ])("has bounds: %j", (given, field, reason) => {
+  ])("has limits: %j", (given, field, reason) => {
     expect(parse(given)).toMatchObject({ ok: false, problem: { field, reason } });
   });
 

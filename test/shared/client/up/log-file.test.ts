@@ -13,7 +13,7 @@ function wordsOf(log: string): string {
   return readLastLine(file);
 }
 
-test("the last words are a plain line, a JSON line's message, or the message of a crash", () => {
+test("the last line is a plain line, a JSON line's message, or the message of a crash", () => {
   expect(wordsOf('{"msg":"start"}\nVANTAGE_X must be y\n')).toBe("VANTAGE_X must be y");
   expect(wordsOf('{"msg":"cannot listen","err":{"message":"EADDRINUSE"}}\n')).toBe("cannot listen: EADDRINUSE");
   expect(wordsOf("file:///a.ts:1\nthrow\n^\n\nTypeError: no\n    at b\n  code: 1\n}\n\nNode.js v24.1.0\n")).toBe(
@@ -24,14 +24,14 @@ test("the last words are a plain line, a JSON line's message, or the message of 
   expect(readLastLine(join(directory, "none"))).toBe("");
 });
 
-test("a new run sets the old log aside", () => {
+test("a new run renames the old log", () => {
   writeFileSync(file, "old");
   rotateLog(file);
   rotateLog(file);
   expect(readFileSync(`${file}.1`, "utf8")).toBe("old");
 });
 
-test("a log that grows too long is cut while its writer goes on", async () => {
+test("a log that gets too long is cut while its writer continues", async () => {
   const log = openLog(file);
   const stop = boundLogs([file], 10, 20);
   writeSync(log, "a".repeat(11));

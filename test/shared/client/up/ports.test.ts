@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { checkListener } from "#shared/client/up/ports.ts";
 
-test("an address in use, and one of another machine, are one line each that names the setting", async () => {
+test("an address in use and one of another machine are reported in one line that names the setting", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);

@@ -22,7 +22,7 @@ function sleeper() {
   return { pid: child.pid ?? 0, ended, child };
 }
 
-test("the next run ends what the table of the last one names, but never another bearer of a number", async () => {
+test("the next run ends the processes that the last one listed, but no other process with the same pid", async () => {
   const left = sleeper();
   const stranger = sleeper();
   const table = openProcessTable(directory);
@@ -39,7 +39,7 @@ test("the next run ends what the table of the last one names, but never another 
   await stranger.ended;
 });
 
-test("a process that has ended and was not reaped is no leftover", async () => {
+test("a process that has ended and was not reaped does not count as left over", async () => {
   const killed = await startUnreapedChild();
   try {
     openProcessTable(directory).add(killed.pid);

@@ -6,7 +6,7 @@ import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
 const OFF = { VANTAGE_METRICS_ADDR: "off", VANTAGE_AGENT_METRICS_ADDR: "off" };
-/** Takes CAP_NET_RAW away where the tests have it: an ordinary user's agent is without it. */
+/** Removes CAP_NET_RAW if the tests have it, because an ordinary user's agent does not. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? "setpriv --bounding-set=-net_raw " : "";
 const LOGS = ["control-plane.log", "agent.log"];
 
@@ -38,12 +38,12 @@ test("vantage up runs the real control plane and agent, and the printed key work
   expect(serversIn(place.directory)).toEqual([]);
 });
 
-test("npm's sudden death ends what it started", async () => {
-  // npm runs scripts through a shell and names the script in this variable.
+test("the sudden death of npm ends what it started", async () => {
+  // npm runs scripts in a shell and puts the script's name into this variable.
   const shell = ["sh", "-c", `${UNPRIVILEGED}"$0" "$1" up; :`, process.execPath, MAIN];
   const run = place.start({ ...OFF, VANTAGE_LOG_LEVEL: "error", npm_lifecycle_event: "start" }, shell);
   await run.says("Ctrl-C stops everything");
-  // Whoever only reads the terminal learns what does not work, and how to mend it.
+  // A user who reads only the terminal learns what does not work, and the remedy.
   expect(run.output()).toMatch(/^ICMP and traceroute are off: .+\. Ping uses TCP\.\n {2}To turn them on: .+\.\n/m);
   run.process.kill("SIGKILL");
   await until(() => serversIn(place.directory).length === 0, "everything stopped");

@@ -6,35 +6,35 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "#test/support/free-port.ts";
 
-/** A data directory with a supervisor process over stand-in programs. */
+/** A data directory with a supervisor process and stand-in programs. */
 export interface Supervisor {
   readonly process: ChildProcess;
-  /** Everything it printed so far. */
+  /** Returns everything it has printed. */
   output(): string;
-  /** Waits until the output has the text; rejects with the output after 60 s. */
+  /** Waits until the output has the text. Rejects with the output after 60 s. */
   says(text: string): Promise<void>;
-  /** Settles with its exit status (null: killed). */
+  /** Resolves with its exit status (null if it was killed). */
   readonly ended: Promise<number | null>;
 }
 
-/** A place of one test: a data directory and two ports. */
+/** The data directory and two ports of one test. */
 export interface Place {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly base: string;
-  /** `command`: what to run instead of the supervisor over stand-ins. */
+  /** Starts the supervisor. `command` runs instead of the supervisor with stand-ins. */
   start(more?: Readonly<Record<string, string>>, command?: readonly string[]): Supervisor;
-  /** Lines the stand-ins wrote: "agent start", "control-plane stop" ... */
+  /** Returns lines that the stand-ins wrote: "agent start", "control-plane stop" ... */
   notes(): string[];
-  /** The environment a stand-in was given, and its pid. */
+  /** Returns the environment of a stand-in, and its pid. */
   given(program: "agent" | "control-plane"): Record<string, string>;
-  /** Ends whatever still works in the directory, and removes it. */
+  /** Ends all processes of the directory, and removes it. */
   clean(): Promise<void>;
 }
 
 const PROGRAM = fileURLToPath(new URL("programs/up.ts", import.meta.url));
 
-/** Processes of the embedded server of this directory. */
+/** Returns the processes of the embedded server of this directory. */
 export function serversIn(directory: string): number[] {
   const data = join(directory, "postgres", "data");
   return readdirSync("/proc")
@@ -48,7 +48,7 @@ export function serversIn(directory: string): number[] {
     });
 }
 
-/** Polls until it holds; rejects after 60 s. */
+/** Waits until the condition holds. Rejects after 60 s. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     if (holds()) return;
@@ -57,7 +57,7 @@ export async function until(holds: () => boolean, what: string): Promise<void> {
   throw new Error(`not within 60 s: ${what}`);
 }
 
-/** A fresh place. */
+/** Creates a data directory and ports. */
 export async function makePlace(): Promise<Place> {
   const parent = mkdtempSync(join(tmpdir(), "vantage-up-"));
   chmodSync(parent, 0o755);

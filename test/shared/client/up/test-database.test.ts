@@ -15,7 +15,7 @@ afterAll(async () => {
   await second.drop();
 });
 
-test("each database of a run has the migrations and nothing of another's", async () => {
+test("each database of a run has the migrations and no data of another one", async () => {
   const one = postgres(first.url, { max: 1 });
   const two = postgres(second.url, { max: 1 });
   await one`create table only_here (x int)`;

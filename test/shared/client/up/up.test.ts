@@ -23,7 +23,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
   }
 }
 
-test("the first start makes a database and a key, a second one reuses both, a stop leaves nothing", async () => {
+test("the first start creates a database and a key, a second one uses both, and a stop leaves nothing", async () => {
   const first = place.start();
   await first.says("Ctrl-C stops everything");
   expect(first.output()).toContain(place.base);
@@ -56,7 +56,7 @@ test("everything in the data directory is closed to other users", async () => {
   }
 });
 
-test("after kill -9 the children end by themselves and the next start takes the database over", async () => {
+test("after kill -9 the children end by themselves and the next start takes over the database", async () => {
   const killed = place.start();
   await killed.says("Ctrl-C stops everything");
   const before = serversIn(place.directory);
@@ -74,7 +74,7 @@ test("after kill -9 the children end by themselves and the next start takes the 
   expect(serversIn(place.directory)).toEqual([]);
 });
 
-test("a second start on the same data directory is one clear line", async () => {
+test("a second start on the same data directory prints one clear line", async () => {
   const first = place.start();
   await first.says("Ctrl-C stops everything");
   const second = place.start({ VANTAGE_HTTP_ADDR: "127.0.0.1:1", VANTAGE_GRPC_ADDR: "127.0.0.1:2" });
@@ -84,7 +84,7 @@ test("a second start on the same data directory is one clear line", async () => 
   ]);
 });
 
-test("a child that dies is started again, with the others left alone", async () => {
+test("a child that exits is started again, and the others continue", async () => {
   const run = place.start();
   await run.says("Ctrl-C stops everything");
   const agent = Number(place.given("agent")["pid"]);
@@ -97,7 +97,7 @@ test("a child that dies is started again, with the others left alone", async () 
   expect(place.notes().filter((note) => note === "control-plane start")).toHaveLength(2);
 });
 
-test("an embedded server that dies is started again under the same URL", async () => {
+test("an embedded server that exits is started again under the same URL", async () => {
   const run = place.start();
   await run.says("Ctrl-C stops everything");
   const { DATABASE_URL = "" } = place.given("control-plane");
@@ -109,7 +109,7 @@ test("an embedded server that dies is started again under the same URL", async (
     .toEqual([{ one: 1 }]);
 });
 
-test("a program that cannot start ends it all with its own words", async () => {
+test("a program that cannot start ends everything with its own message", async () => {
   const run = place.start({ VANTAGE_CITY: "fails at once" });
   expect(await run.ended).toBe(1);
   expect(run.output()).toContain(
@@ -126,7 +126,7 @@ test("an unreachable DATABASE_URL is one clear line without its password", async
   expect(readdirSync(place.directory)).toEqual([]);
 });
 
-test("each process is given its own secrets only, and the agent dials the listener that was set", async () => {
+test("each process gets only its own secrets, and the agent dials the configured listener", async () => {
   const run = place.start({ VANTAGE_ADMIN_TOKEN: "operator", VANTAGE_PSI_KEY: "psi" });
   await run.says("Ctrl-C stops everything");
   const agent = place.given("agent");

@@ -17,7 +17,7 @@ function modes(outside: number, inside: number, file: number): void {
   chmodSync(join(inner, "file"), file);
 }
 
-test("a directory closed anywhere on the way cannot be entered", () => {
+test("a directory cannot be entered if a parent is closed", () => {
   modes(0o711, 0o711, 0o755);
   expect(canEnter(inner, STRANGER)).toBe(true);
   expect(canUse(join(inner, "file"), STRANGER)).toBe(true);
@@ -27,13 +27,13 @@ test("a directory closed anywhere on the way cannot be entered", () => {
   expect(canUse(join(inner, "file"), STRANGER)).toBe(false);
 });
 
-test("the bits of owner and group count for them alone", () => {
+test("the bits of owner and group apply only to them", () => {
   modes(0o755, 0o755, 0o500);
   expect(canUse(join(inner, "file"), STRANGER)).toBe(false);
   expect(canUse(join(inner, "file"), { uid: process.getuid?.() ?? 0, gid: 1 })).toBe(true);
 });
 
-test("nobody is read from the passwd file, or has its usual number", () => {
+test("the account nobody is read from the passwd file, or has its usual number", () => {
   expect(parseNobody("root:x:0:0::/:/bin/sh\nnobody:x:99:98:Nobody:/:/sbin/nologin\n")).toEqual({ uid: 99, gid: 98 });
   expect(parseNobody("root:x:0:0::/:/bin/sh\n")).toEqual({ uid: 65_534, gid: 65_534 });
   expect(parseNobody("nobody:x:0:0::/:/bin/sh\n")).toEqual({ uid: 65_534, gid: 65_534 });

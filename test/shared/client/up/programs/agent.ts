@@ -1,4 +1,4 @@
-// A stand-in for the agent: says when it starts and stops, and what it was given.
+// A stand-in for the agent. It records when it starts and stops, and its environment.
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// A stand-in for the control plane: its health, its admin keys, and ways to die. What it was given goes to a file.
+// A stand-in for the control plane with health, admin keys, and ways to exit. Its environment is written to a file.
 import { appendFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// The supervisor over the stand-ins, as a process of its own, so that it can be killed.
+// The supervisor with the stand-ins in a separate process, so that it can be killed.
 import { fileURLToPath } from "node:url";
 import { runUp } from "#shared/client/up/run.ts";
 
