@@ -15,12 +15,14 @@ import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-/** Left for the answer's way back once the sources have had their time. */
+/** Time kept for sending the answer back after the sources have used their time, in milliseconds. */
 const RESERVE_MS = 500;
 /** Of the deadline; the rest is for the registry. */
 const ROUTING_MS = 5_000;
 
-/** ASN: the operator's database, then Team Cymru's view of routing, then the registry of the number. */
+/**
+ * Looks up an AS number: the operator's database, then Team Cymru's view of routing, then the registry of the number.
+ */
 export const asn = implement(contract, async (net, { query }): Promise<Outcome<Result>> => {
   const observedAt = net.now().toISOString();
   const resource = readResource(query);
@@ -40,13 +42,13 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
       host: resource.kind === "ip" ? null : resolved.data.host,
       limitations: [
         ...found.limitations,
-        ...(several ? ["The host has several addresses; only the first one was looked at."] : []),
+        ...(several ? ["The host has several addresses; only the first one was examined."] : []),
       ],
     };
   }
   const { failed: source, ...evidence } = gathered;
   if (knowsNothing(evidence)) {
-    const message = `no source told who the network is: ${evidence.limitations.join(" ")}`.slice(0, 1000);
+    const message = `no source identifies the network: ${evidence.limitations.join(" ")}`.slice(0, 1000);
     return failed("response", source ?? "service", "source_unavailable", message);
   }
   return ok({
@@ -56,11 +58,11 @@ export const asn = implement(contract, async (net, { query }): Promise<Outcome<R
   });
 });
 
-/** The evidence, and who failed where the registry gave no answer. */
+/** The evidence, and who failed if the registry did not answer. */
 type Gathered = AsnEvidence & { readonly failed: ServiceSource | null };
 
 async function aboutNumber(net: Net, number: number): Promise<Gathered> {
-  // Nobody outside has to hear of a number that is nobody's.
+  // Outside services should not learn about a number that is not registered to anyone.
   if (asNumberUse(number).use !== "public") return { ...NOTHING_KNOWN, failed: null, asn: number };
   const patience = net.remainingMs() - RESERVE_MS;
   const [system, registered] = await Promise.all([
@@ -91,7 +93,8 @@ async function aboutAddress(net: Net, ip: string): Promise<Gathered> {
   const patience = net.remainingMs() - RESERVE_MS;
   const routing = waitAtMost(Math.min(ROUTING_MS, patience), askCymru(net, ip), null);
   const first = known?.owner?.asn ?? null;
-  // The database knows the number at once; without it the registry can only be asked once routing has told it.
+  // The database knows the number immediately. Without it, the registry can be asked only after routing data return the
+  // number.
   const [cymru, early] = await Promise.all([
     routing,
     first === null ? null : waitAtMost(patience, askAutnum(net, first), LATE),
@@ -110,7 +113,7 @@ async function aboutAddress(net: Net, ip: string): Promise<Gathered> {
     ip,
     asn: number,
     origin,
-    // Its name belongs to the system routing tells of.
+    // The name from routing data is used only if it belongs to this number.
     system: cymru?.system?.asn === number ? cymru.system : null,
     owner: known?.owner ?? null,
     ownerBlock: known?.prefix == null ? null : blockOf(ip, known.prefix),
@@ -129,9 +132,9 @@ async function aboutAddress(net: Net, ip: string): Promise<Gathered> {
 
 interface Registered {
   readonly autnum: AsnEvidence["autnum"];
-  /** Who failed; null where the registry answered or was not asked. */
+  /** Who failed. Null if the registry answered or was not asked. */
   readonly failed: ServiceSource | null;
-  /** The registry says that the number was given to nobody. */
+  /** Whether the registry says that the number was given to nobody. */
   readonly isNobodys: boolean;
   readonly limitations: readonly string[];
 }
@@ -154,15 +157,15 @@ async function askAutnum(net: Net, number: number): Promise<Registered> {
   const reply = await askRegistry(net, { kind: "autnum", asn: number });
   switch (reply.status) {
     case "nobody":
-      return no("RDAP: no registry has been given this number.", true);
+      return no("RDAP: this number is not assigned to any registry.", true);
     case "absent":
-      return no("RDAP: the registry has given the number to nobody.", true);
+      return no("RDAP: the registry has not assigned the number to anyone.", true);
     case "failed":
-      return no(`RDAP: the registry gave no registration (${reply.reason}).`, false, reply.source);
+      return no(`RDAP: the registry returned no registration (${reply.reason}).`, false, reply.source);
     default: {
       const autnum = reply.finding;
       return autnum === null
-        ? no("RDAP: the registry's answer is no registration of this number.")
+        ? no("RDAP: the registry's answer is not a registration of this number.")
         : { autnum: { ...autnum, url: reply.url }, failed: null, isNobodys: false, limitations: [] };
     }
   }

@@ -24,16 +24,19 @@ import { dnsFindings } from "#probe-agent/analysis/dns/dns-findings.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-// Together within the deadline of 10 s: all types at once, then what DNSSEC asks in addition.
+// Together within the deadline of 10 s: first all types at the same time, then the further questions for DNSSEC.
 const LOOKUP_MS = 5_000;
 const DNSSEC_MS = 3_000;
-// Left for the verdict itself, so that a slow resolver is a result and not a missed deadline.
+// Kept for computing the verdict, so that a slow resolver gives a result and not a missed deadline.
 const MARGIN_MS = 200;
 
-// Room in a progress event of 16 KB (shared/wire.ts); a longer entry is in the result alone.
+// Space in a progress event of 16 KB (shared/wire.ts). A longer entry is only in the result.
 const MAX_EVENT_BYTES = 15_000;
 
-/** DNS lookup: one question per type at once. A resolver that fails or is silent is the result, never a failure. */
+/**
+ * Looks up DNS records: one question for each type, all at the same time. A resolver that fails or does not answer is a
+ * result, never a failure of the check.
+ */
 export const dns = implement(contract, async (net, { domain, types, dnssec }, input = {}) => {
   const observedAt = net.now().toISOString();
   const chosen = await chooseServer(net, input);
@@ -49,7 +52,7 @@ export const dns = implement(contract, async (net, { domain, types, dnssec }, in
   );
   const failing = answers.filter(({ answer }) => answer.status === "SERVFAIL" && answer.answers.length === 0);
   const [verdict, circle] = await Promise.all([
-    dnssec ? judge(net, domain, answers, where) : null,
+    dnssec ? determineStatus(net, domain, answers, where) : null,
     failing.length > 0 && chosen.data === null ? findCircle(net, domain) : null,
   ]);
   const { results, limitations } = typeResults(domain, answers);
@@ -72,8 +75,11 @@ function describeCircle(failing: readonly TypeAnswer[], circle: readonly string[
   return `${failing.map(({ type }) => type).join(", ")}: the aliases (CNAME) lead in a circle: ${circle.join(", ")}`;
 }
 
-/** Our own verdict beside the resolver's; what it fails on is asked again without its checking. */
-async function judge(
+/**
+ * Determines the DNSSEC status by our own validation and the resolver's. A question that failed is asked again with
+ * checking disabled.
+ */
+async function determineStatus(
   net: Net,
   domain: string,
   answers: readonly TypeAnswer[],

@@ -8,10 +8,10 @@ import { askRdap } from "#probe-agent/sources/rdap.ts";
 import { lookUpReverseName } from "#probe-agent/sources/reverse-name.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Left for the answer's way back once the sources have had their time. */
+/** Time kept for sending the answer back after the sources have used their time, in milliseconds. */
 const RESERVE_MS = 500;
 
-/** IP geolocation: the address of a host, then every source about it at once. Only the host itself can fail. */
+/** Looks up the address of a host, then asks every source about it at the same time. Only the host itself can fail. */
 export const ip = implement(contract, async (net, { host }) => {
   const observedAt = net.now().toISOString();
   const resolved = await net.dns.resolve(host);
@@ -21,7 +21,7 @@ export const ip = implement(contract, async (net, { host }) => {
   if (address === undefined) throw new Error("resolved to no allowed address");
 
   const type = addressType(address.ip);
-  // What is not on the internet is in nobody's registry, and nobody's business outside.
+  // An address outside the internet is in no registry, and outside services should not learn about it.
   const outside = type === "public" || type === "anycast";
   const patience = net.remainingMs() - RESERVE_MS;
   const [reverse, cymru, rdap] = await Promise.all([

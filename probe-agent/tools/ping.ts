@@ -11,7 +11,7 @@ import { pingByTcp } from "#probe-agent/tools/ping/tcp.ts";
 import type { Part, PingParams } from "#probe-agent/tools/ping/part.ts";
 import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
 
-/** Ping, ports, traceroute: one name look-up, then the action on one vetted address. */
+/** Runs ping, ports or traceroute: one name lookup, then the action on one vetted address. */
 export const ping: Implementation<typeof contract.params.properties, typeof contract.result.properties> = implement(
   contract,
   async (net, params) => {
@@ -51,13 +51,15 @@ function needsRaw({ action, protocol }: PingParams): boolean {
   return action === "traceroute" || (action === "ping" && protocol !== "tcp");
 }
 
-/** ICMP where the agent may and nothing else was asked for; TCP on 443, then 80, elsewhere. */
+/**
+ * Pings by ICMP if the agent can send it and nothing else was requested. Otherwise pings by TCP on port 443, then 80.
+ */
 async function pingOnce(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
   if (params.protocol === "tcp" || (params.protocol === undefined && params.port !== undefined)) {
     return pingByTcp(net, address, params, []);
   }
   if (params.protocol === "icmp" || hasRaw(net, address)) return pingByIcmp(net, address, params);
   return pingByTcp(net, address, params, [
-    `This probe may send no ICMP over IPv${address.version}: measured by TCP handshakes, to which size and ttl do not apply.`,
+    `This probe cannot send ICMP over IPv${address.version}, so it measured TCP handshakes. size and ttl do not apply to them.`,
   ]);
 }

@@ -15,13 +15,13 @@ import { askAuthoritative, type AuthoritativeAnswer } from "#probe-agent/tools/p
 import { askResolvers, readVantages } from "#probe-agent/tools/propagation/resolvers.ts";
 import { propagationFindings } from "#probe-agent/analysis/dns/propagation-findings.ts";
 
-/** Networks for which the domain's servers are asked again. */
+/** Maximum number of networks for which the domain's servers are asked again. */
 const MOST_NETWORKS = 12;
 const RESERVE_MS = 500;
-/** For the second question; the first ones have ended by then. */
+/** Time limit of the second round of questions in milliseconds. The first round has ended by then. */
 const NETWORKS_MS = 4_000;
 
-/** DNS propagation; `port` is where the domain's own servers are asked. */
+/** Creates the propagation tool. `port` is the port of the domain's own servers. */
 export function propagationOn(
   port: number,
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
@@ -51,7 +51,9 @@ export function propagationOn(
       source: ["dns"],
       observed_at: observedAt,
       limitations: [
-        ...(authoritative === null ? ["The domain's own servers could not be asked; answers are compared alone."] : []),
+        ...(authoritative === null
+          ? ["The domain's own servers could not be asked, so the answers are compared only with each other."]
+          : []),
         ...(heard.some(({ kind }) => kind === "agent") ? [] : ["No other probe was asked."]),
       ],
     });
@@ -61,7 +63,7 @@ export function propagationOn(
 /** DNS propagation on the usual port. */
 export const propagation = propagationOn(53);
 
-/** What the servers say to clients of the networks of those who differ from them. */
+/** Asks the domain's servers for clients in the networks of those resolvers whose answers differ. */
 async function askNetworks(own: AuthoritativeAnswer | null, rows: readonly ResolverRow[]): Promise<AnswersByNetwork> {
   const askFor = own?.askFor ?? null;
   if (own === null || askFor === null) return new Map();

@@ -19,21 +19,22 @@ import { verifyNames, type VerifiedName } from "#probe-agent/tools/reverse-ip/ve
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
-/** For the sources together, then for looking the names up again. */
+/** Time limits in milliseconds for all sources together, then for the lookup of the names. */
 const SOURCES_MS = 8_000;
 const VERIFY_MS = 15_000;
 const RESERVE_MS = 700;
-/** Rows of the result: at their longest they fill half of what one may hold. */
+/** Maximum number of rows of the result. At their longest, they fill half of a result. */
 const MOST_ROWS = 500;
-/** Names taken from one source before they are merged. */
+/** Maximum number of names taken from one source before they are merged. */
 const MOST_NAMES = 2_000;
-/** So many customers are no coincidence. */
+/** Number of customers from which sharing is no coincidence. */
 const SHARED_FROM = 5;
 
-const LATE: DefaultCertificate = { shown: null, names: [], limitation: "Port 443 showed no certificate in time." };
+const LATE: DefaultCertificate = { shown: null, names: [], limitation: "Port 443 sent no certificate in time." };
 
 /**
- * Reverse IP: every honest source at once, then the names found are looked up again. Says always that it is not all.
+ * Finds the names of an address: asks every reliable source at the same time, then looks up the found names. The result
+ * always says that it is incomplete.
  */
 export const reverseIp = implement(contract, async (net, { ip: given }, input = {}): Promise<Outcome<Result>> => {
   const observedAt = net.now().toISOString();
@@ -84,19 +85,21 @@ export const reverseIp = implement(contract, async (net, { ip: given }, input = 
     source: ["dns", ...(certificate.shown === null ? [] : ["tls"]), ...(passive === null ? [] : ["passive_dns"])],
     observed_at: observedAt,
     limitations: [
-      "No source knows every name that leads to an address: the list is never complete.",
+      "No source knows every name that resolves to an address, so the list is never complete.",
       ...(ptr === null ? ["Reverse DNS did not answer in time."] : []),
       ...[certificate.limitation, passive === null ? NO_PROVIDER : passive.limitation].filter((line) => line !== null),
-      ...(cdn === null ? [] : [`The address belongs to ${cdn}: it serves very many sites, of which few are listed.`]),
+      ...(cdn === null
+        ? []
+        : [`The address belongs to ${cdn} and serves very many sites. Only a few of them are listed.`]),
       ...(skipped === 0 ? [] : [`${skipped} names were not looked up again.`]),
       ...(rows.length > shown.length ? [`Only the first ${MOST_ROWS} of ${rows.length} names are listed.`] : []),
     ],
   });
 });
 
-const NO_PROVIDER = "Passive DNS was not asked: the operator of this probe has named no service.";
+const NO_PROVIDER = "Passive DNS was not asked: the operator of this probe has not configured a service.";
 
-/** What the control plane has seen; anything else is nothing. */
+/** Reads the names that the control plane has seen. Returns an empty list for anything else. */
 function readObservations(input: JobInput): SourceName[] {
   if (!Value.Check(REVERSE_IP_INPUT, input)) return [];
   return input.observations.map(({ host, first_seen, last_seen }) => ({
@@ -116,7 +119,7 @@ function named(source: SourceName["source"]): (host: string) => SourceName {
   return (host) => ({ host, source, first_seen: null, last_seen: null });
 }
 
-/** A name that leads to the address now has been seen now. */
+/** Converts a name to a row. A name that resolves to the address now counts as seen now. */
 function rowOf(
   { domain, sources, first_seen, last_seen, still_resolves }: VerifiedName,
   now: string,

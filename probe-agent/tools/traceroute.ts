@@ -5,7 +5,7 @@ import { implement } from "#probe-agent/tools/implement.ts";
 import { blockedNote, onlyVersion, preferredAddress } from "#probe-agent/tools/ping/address.ts";
 import { traceRoute } from "#probe-agent/tools/ping/traceroute.ts";
 
-/** One name look-up, then the route to one vetted address. */
+/** Traces the route: one name lookup, then the route to one vetted address. */
 export const traceroute = implement(contract, async (net, params) => {
   const observedAt = net.now().toISOString();
   const resolved = await net.dns.resolve(params.host, onlyVersion(params.ip_version));

@@ -9,7 +9,9 @@ import { daysLeft, NO_FACTS, privacyOf } from "#probe-agent/tools/whois/facts.ts
 import { lookUpNumber } from "#probe-agent/tools/whois/number.ts";
 import { registrationFindings } from "#probe-agent/analysis/registry/whois/findings.ts";
 
-/** WHOIS and RDAP: fails where no registry says anything, for without one there is nothing to tell. */
+/**
+ * Looks up a registration with WHOIS and RDAP. Fails if no registry answers, because then there is nothing to report.
+ */
 export const whois = implement(contract, async (net, { host }): Promise<Outcome<Untimed<Result>>> => {
   const observedAt = net.now();
   const resource = readResource(host);
@@ -65,7 +67,7 @@ function describe(
       ...(privateSuffix === null
         ? []
         : [
-            `The owner of ${privateSuffix} hands out names below it: the registration shown is that of ${subject?.name}.`,
+            `The owner of ${privateSuffix} gives out the names below it, so the registration shown is that of ${subject?.name}.`,
           ]),
     ],
   };

@@ -183,7 +183,7 @@ export const SERVER_INPUT = Type.Object({
 
 type Groups = { readonly [T in (typeof TYPES)[number]]: ReturnType<typeof dataOf> };
 
-/** DNS records of a name by type, from the agent's resolver. */
+/** Looks up DNS records of a name by type, at the agent's resolver. */
 export const dns = defineTool({
   name: "dns",
   title: "DNS lookup",

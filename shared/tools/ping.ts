@@ -126,7 +126,7 @@ const Result = Type.Object(RESULT);
 /** Values of the ping tool's result. */
 export type PingResult = Static<typeof Result>;
 
-/** Reachability and round trips, TCP ports, or the route to a host. */
+/** Checks reachability and round trips, TCP ports, or the route to a host. */
 export const ping = defineTool({
   name: "ping",
   title: "Ping, ports, traceroute",
@@ -181,7 +181,7 @@ const ICMP_HAS_NO_PORTS: FieldProblem = {
   message: "icmp has no ports; remove port, or set protocol to tcp or udp",
 };
 
-/** Checks the combination of a trace's protocol and port; null: valid. */
+/** Checks the combination of a trace's protocol and port. Returns null if it is valid. */
 export function traceProblem(
   protocol: "icmp" | "udp" | "tcp" | undefined,
   port: number | undefined,

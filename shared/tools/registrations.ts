@@ -19,17 +19,17 @@ export const NetworkRegistration = Type.Object(
     start_address: text("First address of the block"),
     end_address: text("Last address of the block"),
     cidrs: Type.Array(Type.String(), { description: "The block in CIDR notation, at most 32 parts" }),
-    parent_handle: Nullable(text("Key of the parent block")),
+    parent_handle: Nullable(text("Identifier of the parent block")),
     ...HOLDING,
     url: text("RDAP resource this was read from"),
   },
   { description: "Registration of the address block in the registry's RDAP service; null if it gave none" },
 );
 
-/** An AS number, or the range it was registered in (RFC 9083 section 5.5). */
+/** An AS number, or the range in which it was registered (RFC 9083 section 5.5). */
 export const AutnumRegistration = record(
   {
-    handle: Nullable(text("The registry's key of the number")),
+    handle: Nullable(text("The registry's identifier of the number")),
     name: Nullable(text("Short name, e.g. CLOUDFLARENET")),
     type: Nullable(text("The registry's kind of assignment")),
     start_asn: count("First AS number of the registration"),

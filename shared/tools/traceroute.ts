@@ -18,7 +18,7 @@ const Result = Type.Object({
   limitations: Limitations(),
 });
 
-/** The route to a host; the same as the ping tool's action of that name. */
+/** Traces the route to a host, like the ping tool's action of that name. */
 export const traceroute = defineTool({
   name: "traceroute",
   title: "Traceroute",

@@ -12,22 +12,22 @@ export const Vantage = record(
     status: text("NOERROR, NXDOMAIN, SERVFAIL, REFUSED, TIMEOUT, ..."),
     records: list(
       Type.Object({ type: text("RR type"), data: text("RDATA in presentation form"), ttl: integer("Seconds left") }),
-      "The answer, CNAMEs included",
+      "The answer, including CNAMEs",
     ),
     rtt_ms: Nullable(number("Round trip, milliseconds")),
     ede: optional(
       list(
-        Type.Object({ code: integer("Extended DNS Error code (RFC 8914)"), text: text("The resolver's own words") }),
-        "Why it failed, in the resolver's words; absent from control planes that do not pass it on",
+        Type.Object({ code: integer("Extended DNS Error code (RFC 8914)"), text: text("Text from the resolver") }),
+        "Extended DNS Errors: the resolver's reasons; absent if the control plane does not pass them on",
       ),
     ),
   },
-  "One other agent's answer",
+  "Answer of one other agent",
 );
 /** Values of the Vantage schema. */
 export type Vantage = Static<typeof Vantage>;
 
-/** The input of a propagation job. */
+/** Input of a propagation job. */
 export const PROPAGATION_INPUT = Type.Object({
   vantages: list(Vantage, "Other agents' answers; empty if there is no other agent"),
 });

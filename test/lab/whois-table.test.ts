@@ -24,7 +24,7 @@ const DATES = {
   expires: "2030-02-03T04:05:06.000Z",
 };
 const UNLISTED = "RDAP: no registry is listed for this name.";
-const DEAD = "RDAP gave no answer (refused).";
+const DEAD = "RDAP returned no registration (refused).";
 const LAB_HOLDER = { org: "Lab Holders Ltd", redacted: false };
 
 /** A resource, the servers that must be queried about it in order, and their replies. */
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
     host: "none.com",
     steps: [[`${REGISTRY}domain/none.com`, "absent"]],
     data: { registered: false, source: "rdap", created: null, registrar: null, raw: null },
-    limitations: ["That nobody has the name does not mean that anybody may register it: registries reserve names."],
+    limitations: ["A name that nobody holds may still not be available for registration: registries reserve names."],
   },
   {
     what: "a domain by WHOIS, from the list of registries to the registry to the registrar",

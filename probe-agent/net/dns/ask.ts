@@ -1,6 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
-import { unreachableWord, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import { unreachableReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 import { decodeMessage, type Message, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import {
   buildQuery,
@@ -20,15 +20,15 @@ import { exchangeUdp } from "#probe-agent/net/dns/udp.ts";
 const FORMERR = 1;
 const NOTIMP = 4;
 const BADVERS = 16;
-// UDP, then without mixed case, without EDNS, and over TCP (where EDNS may fail once more).
+// UDP, then without mixed case, without EDNS, and over TCP (where EDNS can fail once more).
 const MAX_STEPS = 6;
 
 /** The final answer of one server; `message` is null if its octets are not a DNS message. */
-export interface Said {
+export interface ServerReply {
   readonly message: Message | null;
   readonly transport: Transport;
   readonly rttMs: number;
-  /** The part of it until the connection was open; 0 over UDP. */
+  /** Time until the connection was open, as part of rttMs. 0 over UDP. */
   readonly connectMs: number;
 }
 
@@ -55,11 +55,12 @@ interface AskRequest {
 }
 
 /**
- * Queries one server until its answer is complete: over TCP after a truncated (TC) or unreadable answer, without EDNS or
- * mixed case if the server does not support them. Null if nothing came. A failing retry does not lose an earlier answer.
+ * Queries one server until its answer is complete. Repeats over TCP after a truncated (TC) or unreadable answer, and
+ * without EDNS or mixed case if the server does not support them. Returns null if no reply arrived. A failing retry
+ * does not discard an earlier answer.
  */
-export async function askServer(deps: AskDeps, request: AskRequest): Promise<Said | null> {
-  let said: Said | null = null;
+export async function askServer(deps: AskDeps, request: AskRequest): Promise<ServerReply | null> {
+  let said: ServerReply | null = null;
   let shape: Shape | null = request.shape;
   for (let step = 0; shape !== null && step < MAX_STEPS; step += 1) {
     const { reply, match } = await sendOnce(deps, request, shape);
@@ -88,7 +89,7 @@ async function sendOnce(deps: AskDeps, request: AskRequest, shape: Shape): Promi
     clock: deps.clock,
   };
   const reply = await EXCHANGES[shape.transport](request.server, exchange, deps.roots);
-  if (reply.kind === "unreachable") request.unreachable(unreachableWord(reply.reason));
+  if (reply.kind === "unreachable") request.unreachable(unreachableReason(reply.reason));
   return { reply, match };
 }
 
@@ -102,9 +103,9 @@ function read(bytes: Uint8Array, question: WireQuestion): Message | null {
   }
 }
 
-/** Returns the form in which to query the same server again; null if its answer is final. */
+/** Returns the form in which to query the same server again, or null if its answer is final. */
 function nextShape(shape: Shape, match: Match, message: Message | null): Shape | null {
-  // A forger who hit id and port but not the case gains nothing: the next query has new ones.
+  // An attacker who guessed the id and port but not the letter case gains nothing, because the next query has new ones.
   if (match === "wrong_case") return { ...shape, mixedCase: false };
   if (message === null) return shape.transport === "udp" ? { ...shape, transport: "tcp" } : null;
   const misunderstood = message.edns === null && (message.rcode === FORMERR || message.rcode === NOTIMP);

@@ -1,4 +1,4 @@
-import { askServer, type AskDeps, type Said } from "#probe-agent/net/dns/ask.ts";
+import { askServer, type AskDeps, type ServerReply } from "#probe-agent/net/dns/ask.ts";
 import { tryInTurn, type Tried } from "#probe-agent/net/dns/in-turn.ts";
 import { CLASS_IN, rcodeName, typeCode } from "#probe-agent/dns-codec/registry.ts";
 import { equalNames, nameToText, textToName, type NameOctets } from "#probe-agent/dns-codec/names.ts";
@@ -23,8 +23,9 @@ interface ClientDeps extends AskDeps {
 export type Query = (question: DnsQuestion, signal?: AbortSignal) => Promise<DnsAnswer>;
 
 /**
- * Creates the DNS client of one job. Beside RCODEs, `status` may be TIMEOUT (no server answered), MALFORMED (the answer is
- * not a DNS message, also over TCP) or INVALID_NAME (the name cannot be encoded, so nothing was sent).
+ * Creates the DNS client of one job. In addition to RCODEs, `status` can be TIMEOUT (no server answered), MALFORMED
+ * (the answer is not a DNS message, not even over TCP) or INVALID_NAME (the name cannot be encoded, so nothing was
+ * sent).
  */
 export function createQuery(deps: ClientDeps, job: JobLimits): Query {
   return async (question, signal) => {
@@ -59,7 +60,7 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
       signal: signal === undefined ? job.signal : AbortSignal.any([job.signal, signal]),
       async attempt(server, round, ended) {
         last = server;
-        // Middleboxes drop queries that they do not understand: later rounds send the plainest form.
+        // Middleboxes drop queries that they do not understand, so later rounds send the plainest form.
         const shape = {
           transport: question.transport ?? "udp",
           edns: round < 2 || flags.dnssecOk,
@@ -76,7 +77,7 @@ export function createQuery(deps: ClientDeps, job: JobLimits): Query {
           signal: ended,
           unreachable: noteUnreachable,
         });
-        return said === null ? null : judge(said, question, name, server);
+        return said === null ? null : gradeAnswer(said, question, name, server);
       },
     });
     return answer ?? { ...unanswered(question, "TIMEOUT", formatServer(last)), unreachable };
@@ -90,21 +91,27 @@ function givenServer({ server: text = "", transport = "udp" }: DnsQuestion): Ser
 }
 
 /**
- * Another server may do better than one that refuses, does not understand or makes no sense. SERVFAIL likewise, as
- * stub resolvers do, but not when DNSSEC was asked for: then it may be the verdict on bogus data.
+ * Decides whether an answer is final. Another server may give a better answer than one that refuses, does not
+ * understand the query, or sends nonsense. The same applies to SERVFAIL, as in stub resolvers, but not if DNSSEC was
+ * requested: then SERVFAIL may be the verdict on bogus data.
  */
-function judge(said: Said, question: DnsQuestion, name: NameOctets, server: ServerAddress): Tried<DnsAnswer> {
+function gradeAnswer(
+  said: ServerReply,
+  question: DnsQuestion,
+  name: NameOctets,
+  server: ServerAddress,
+): Tried<DnsAnswer> {
   const value = toAnswer(said, question, name, formatServer(server));
   const final =
     value.status === "NOERROR" ||
     value.status === "NXDOMAIN" ||
-    // A DNAME makes a name that is too long (RFC 6672 section 2.2): every server says so.
+    // A DNAME makes a name that is too long (RFC 6672 section 2.2). Every server reports the same.
     value.status === "YXDOMAIN" ||
     (value.status === "SERVFAIL" && question.dnssecOk === true);
   return { final, value };
 }
 
-function toAnswer(said: Said, question: DnsQuestion, name: NameOctets, server: string): DnsAnswer {
+function toAnswer(said: ServerReply, question: DnsQuestion, name: NameOctets, server: string): DnsAnswer {
   const { message, transport, rttMs, connectMs } = said;
   if (message === null) return { ...unanswered(question, "MALFORMED", server), transport, rttMs, connectMs };
   const spelling = nameToText(name);

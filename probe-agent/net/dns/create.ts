@@ -9,19 +9,25 @@ import type { DnsPort } from "#probe-agent/port/dns.ts";
 
 /** Options of DNS. */
 interface DnsDeps {
-  /** The operator's resolvers, `address`, `v4:port`, `[v6]:port` or `address#port`; empty: the system's. */
+  /**
+   * The operator's resolvers: `address`, `v4:port`, `[v6]:port` or `address#port`. If empty, the system's resolvers are
+   * used.
+   */
   readonly servers: readonly string[];
-  /** Decides on names to resolve and on the addresses found; the servers themselves are trusted. */
+  /** Decides which names are resolved and which found addresses are allowed. The servers themselves are trusted. */
   readonly egress: Egress;
   readonly clock: Clock;
   readonly random: Random;
-  /** The system's configuration, default /etc/resolv.conf; read for each question. */
+  /** Path of the system's configuration, read for each question. Default: /etc/resolv.conf. */
   readonly resolvConf?: string;
   /** PEM roots for DNS over TLS and HTTPS, instead of Node's. */
   readonly roots?: readonly string[];
 }
 
-/** Creates the DNS port of each job. Nothing is cached: measurements are fresh. Throws RangeError for a bad server. */
+/**
+ * Creates the DNS port of each job. Nothing is cached, so measurements are fresh. Throws RangeError for an invalid
+ * server.
+ */
 export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
   const configured = deps.servers.map((text): ServerAddress => {
     const server = parseServer(text);

@@ -6,7 +6,7 @@ import { dialEncrypted, type EncryptedServer } from "#probe-agent/net/dns/encryp
 import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 
 const MEDIA_TYPE = "application/dns-message";
-/** A DNS message over a stream is at most this long (RFC 1035 section 4.2.2). */
+/** Maximum length of a DNS message over a stream (RFC 1035 section 4.2.2). */
 const MAX_MESSAGE_BYTES = 65_535;
 
 /** Sends one query by POST over its own connection (RFC 8484), HTTP/2 or, if the server requires it, HTTP/1.1. */
@@ -106,7 +106,7 @@ function postHttp1(
   outgoing.end(query);
 }
 
-/** Reads the whole body; null if it is longer than a DNS message can be. */
+/** Reads the whole body. Null if it is longer than a DNS message can be. */
 function collect(body: Readable, done: (bytes: Uint8Array | null) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;

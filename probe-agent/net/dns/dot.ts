@@ -2,7 +2,7 @@ import { dialEncrypted, type EncryptedServer } from "#probe-agent/net/dns/encryp
 import type { Exchange, ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
 import { exchangeStream } from "#probe-agent/net/dns/tcp.ts";
 
-/** Sends one query over its own TLS connection (RFC 7858). rttMs runs from connecting to the whole answer. */
+/** Sends one query over its own TLS connection (RFC 7858). rttMs is the time from connecting to the complete answer. */
 export function exchangeDot(
   server: EncryptedServer,
   request: ExchangeRequest,

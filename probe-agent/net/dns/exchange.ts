@@ -2,14 +2,17 @@ import type { Clock } from "#shared/clock.ts";
 
 /** Outcome of one query: the first reply that `accept` took, silence, or an unreachable server. */
 export type Exchange =
-  /** connectMs is the part of rttMs until the connection was open, TLS included; 0 over UDP. */
+  /** connectMs is the part of rttMs until the connection was open, including TLS. 0 over UDP. */
   | { readonly kind: "reply"; readonly bytes: Uint8Array; readonly rttMs: number; readonly connectMs: number }
   | { readonly kind: "silence" }
   /** `reason` is an errno name (ECONNREFUSED after an ICMP error or RST) or "closed". */
   | { readonly kind: "unreachable"; readonly reason: string };
 
-/** Reason why a query did not reach a server: refused, unreachable, closed, certificate, or the cause's own name. */
-export function unreachableWord(reason: string): string {
+/**
+ * Returns the reason why a query did not reach a server: refused, unreachable, closed, certificate, or the cause's own
+ * name.
+ */
+export function unreachableReason(reason: string): string {
   if (/CERT|ISSUER|SELF_SIGNED/.test(reason)) return "certificate";
   return WORDS[reason] ?? reason.toLowerCase();
 }
@@ -21,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ECONNRESET: "closed",
 };
 
-/** An exchange: the query, the test of replies, and the longest wait. */
+/** An exchange: the query, the test of replies, and the maximum wait. */
 export interface ExchangeRequest {
   readonly query: Uint8Array;
   /** Reports whether a reply is the answer; other replies are ignored. */
@@ -32,12 +35,15 @@ export interface ExchangeRequest {
   readonly clock: Clock;
 }
 
-/** Returns the errno name of an error, or its message without one. */
+/** Returns the errno name of an error, or its message if it has none. */
 export function errorReason(error: Error): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.message;
 }
 
-/** A result waited for: the first call of `finish` counts, `ended` runs then; silence comes by itself. */
+/**
+ * Creates a pending result. The first call of `finish` sets it and runs `ended`. The result is silence on timeout or
+ * abort.
+ */
 export function awaitExchange(
   request: Pick<ExchangeRequest, "timeoutMs" | "signal">,
   ended: () => void,

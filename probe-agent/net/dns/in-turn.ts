@@ -4,9 +4,9 @@ export type Tried<T> = { readonly final: boolean; readonly value: T } | null;
 /** Order and timing of tries over several candidates. */
 interface InTurn<C, T> {
   readonly candidates: readonly C[];
-  /** Most tries per candidate. */
+  /** Maximum number of tries per candidate. */
   readonly rounds: number;
-  /** Milliseconds to wait for a try before the next one starts beside it; by round, from 0. */
+  /** Milliseconds to wait for a try before the next one starts in parallel. Rounds count from 0. */
   patienceMs(round: number): number;
   readonly totalMs: number;
   readonly signal: AbortSignal;
@@ -15,9 +15,9 @@ interface InTurn<C, T> {
 }
 
 /**
- * Tries candidates one by one; the next one starts when the last one failed or is slow. Slow tries continue, so a late
- * answer still counts. A candidate whose try has ended is not tried again. Resolves to the first final value, else the
- * first fallback, else null, at the latest after `totalMs` or when `signal` aborts.
+ * Tries candidates one after the other. The next one starts when the last one failed or is slow. Slow tries continue,
+ * so a late answer still counts. A candidate whose try has ended is not tried again. Resolves to the first final value,
+ * otherwise the first fallback, otherwise null, after at most `totalMs` or when `signal` aborts.
  */
 export function tryInTurn<C, T>(plan: InTurn<C, T>): Promise<T | null> {
   return new Promise((resolve, reject) => {

@@ -6,8 +6,8 @@ import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 const TARGETS_FAULT = new Set([1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 22, 23, 24, 27]);
 
 /**
- * Returns why a name has no address, from the answers to A and AAAA. NXDOMAIN applies to all types and decides; then
- * missing answers, worst first. A name with answers for both types and no address is `no_address`.
+ * Returns why a name has no address, from the answers to A and AAAA. NXDOMAIN applies to all types, so it decides
+ * first. Then missing answers decide, worst first. A name with answers for both types and no address is `no_address`.
  */
 export function whyNoAddress(answers: readonly DnsAnswer[]): Failed {
   const having = (status: string): DnsAnswer | undefined => answers.find((answer) => answer.status === status);

@@ -11,13 +11,13 @@ import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
 const RESOLVE_MS = 5_000;
 const REVERSE_MS = 2_000;
-// Wait for the other family once one has answered: time to repeat one lost query.
+// Wait for the other address family after one has answered: enough time to repeat one lost query.
 const OTHER_FAMILY_MS = 1_500;
-// Most addresses kept; no service publishes more.
+// Maximum number of addresses kept. No service publishes more.
 const MAX_PER_FAMILY = 64;
 const MAX_REVERSE_NAMES = 16;
 
-/** What a resolver needs beside the client. */
+/** Dependencies of a resolver in addition to the client. */
 interface ResolverDeps {
   readonly egress: Egress;
   readonly clock: Clock;
@@ -25,8 +25,8 @@ interface ResolverDeps {
 }
 
 /**
- * `DnsPort.resolve`. Further reason: invalid_name, for text that is not a host name. `whyNoAddress` names the failure of a
- * name without a usable answer.
+ * Implements `DnsPort.resolve`. Further reason: invalid_name, for text that is not a host name. `whyNoAddress` chooses
+ * the failure of a name without a usable answer.
  */
 export async function resolveHost(deps: ResolverDeps, raw: string, only?: IpVersion): Promise<Outcome<Resolved>> {
   const checked = deps.egress.checkHost(raw, { connects: true });
@@ -96,7 +96,7 @@ function toAddress(ip: string): Address {
   return { ip, version: isIPv6(ip) ? 6 : 4 };
 }
 
-/** `DnsPort.reverse`: PTR names through the CNAMEs of RFC 2317 delegations. */
+/** Implements `DnsPort.reverse`: returns PTR names, following the CNAMEs of RFC 2317 delegations. */
 export async function reverseNames(query: Query, ip: string): Promise<readonly string[] | null> {
   const name = isIP(ip) === 0 ? null : arpaName(ip);
   if (name === null) return [];

@@ -1,12 +1,15 @@
 import { isIP } from "node:net";
 
-/** A name server: address literal (a zone id is allowed on IPv6) and port. */
+/** A name server: an IP address (a zone id is allowed on IPv6) and a port. */
 export interface ServerAddress {
   readonly ip: string;
   readonly port: number;
 }
 
-/** Reads `address`, `v4:port`, `[v6]:port` or `address#port`; `defaultPort` if none is given. Null for anything else. */
+/**
+ * Parses `address`, `v4:port`, `[v6]:port` or `address#port`. Uses `defaultPort` if no port is given. Returns null for
+ * anything else.
+ */
 export function parseServer(text: string, defaultPort = 53): ServerAddress | null {
   const [, bracketed, colon, plain, hash] =
     /^(?:\[([^\]]*)\](?::(\d{1,5}))?|([^#]*?)(?:#(\d{1,5}))?)$/.exec(text.trim()) ?? [];

@@ -6,13 +6,16 @@ import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 // A server that sends this many other messages will not answer.
 const MAX_FOREIGN_FRAMES = 16;
 
-/** Sends one query over its own TCP connection (RFC 7766). rttMs runs from connecting to the whole answer. */
+/** Sends one query over its own TCP connection (RFC 7766). rttMs is the time from connecting to the complete answer. */
 export function exchangeTcp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
   if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
   return exchangeStream(connect({ host: server.ip, port: server.port, noDelay: true }), request);
 }
 
-/** Sends one query over any stream that queues writes until it is open, such as a TLS socket; destroys it at the end. */
+/**
+ * Sends one query over any stream that queues writes until it is open, such as a TLS socket. Destroys the stream at the
+ * end.
+ */
 export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promise<Exchange> {
   const { clock, query } = request;
   const startedAt = clock.monotonic();
@@ -35,7 +38,10 @@ export function exchangeStream(stream: Duplex, request: ExchangeRequest): Promis
   return result;
 }
 
-/** Creates a reader that splits a byte stream into messages with 16-bit lengths; copies each octet once, whatever the chunks. */
+/**
+ * Creates a reader that splits a byte stream into messages with 16-bit lengths. Copies each octet once, regardless of
+ * the chunks.
+ */
 export function createFrameReader(onFrame: (bytes: Uint8Array) => void): (chunk: Uint8Array) => void {
   let target = new Uint8Array(2);
   let filled = 0;
@@ -51,7 +57,7 @@ export function createFrameReader(onFrame: (bytes: Uint8Array) => void): (chunk:
       const [high = 0, low = 0] = full;
       const length = inLength ? high * 256 + low : 2;
       if (!inLength) onFrame(full);
-      // An empty message is skipped: the next two octets are a length again.
+      // An empty message is skipped, so the next two octets are a length again.
       inLength = !inLength || length === 0;
       target = new Uint8Array(inLength ? 2 : length);
       filled = 0;

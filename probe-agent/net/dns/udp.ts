@@ -4,8 +4,8 @@ import { awaitExchange, errorReason, type Exchange, type ExchangeRequest } from 
 import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 
 /**
- * Sends one query over UDP from its own socket: the system picks a fresh random source port. The socket is connected,
- * so datagrams from other addresses never arrive and ICMP errors do. rttMs runs from send to receipt.
+ * Sends one query over UDP from its own socket, so that the system picks a new random source port. The socket is
+ * connected, so it receives ICMP errors and no datagrams from other addresses. rttMs is the time from send to receipt.
  */
 export function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
   const { signal, clock } = request;
@@ -20,7 +20,7 @@ export function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Pr
   const fail = (error?: Error | null): void => {
     if (error) finish({ kind: "unreachable", reason: errorReason(error) });
   };
-  // The listener stays after the exchange: a closing socket may still report an error.
+  // The listener stays after the exchange, because a closing socket can still report an error.
   socket.on("error", fail);
   socket.on("message", (bytes) => {
     const rttMs = clock.monotonic() - sentAt;

@@ -1,25 +1,25 @@
 /**
- * The times at which this process last used up an answer of each router, over all its traces. Routers limit the errors
- * they send, most to one per second and client (RFC 1812 section 4.3.2.8; Linux icmp_ratelimit). Times are monotonic milliseconds at which
- * the probes left.
+ * Records when this process last used up an answer of each router, over all its traces. Routers limit the errors they
+ * send, most to one per second and client (RFC 1812 section 4.3.2.8; Linux icmp_ratelimit). Times are monotonic
+ * milliseconds at which the probes left.
  */
 export interface AnswerLedger {
-  /** Notes a probe that left at `at` and took an answer of this address, or is about to. */
+  /** Records a probe that left at `at` and that took an answer of this address, or will take one. */
   note(ip: string, at: number): void;
-  /** Reports whether a probe other than the one that left at `at` was noted in the second before it. */
+  /** Reports whether another probe than the one sent at `at` was recorded in the second before it. */
   isTaken(ips: readonly string[], at: number): boolean;
-  /** Returns the last time noted for any of these addresses; -Infinity for none. */
+  /** Returns the last time recorded for any of these addresses, or -Infinity if there is none. */
   lastOf(ips: readonly string[]): number;
 }
 
-/** A router that answers once per second answers a probe that leaves this long after the last one. */
+/** A router that answers once per second answers a probe that leaves this long after the last one, in milliseconds. */
 const LIMIT_MS = 1_000;
-// A probe of another trace may overtake one that left just before it.
+// A probe of another trace can overtake one that left just before it.
 const OVERTAKING_MS = 20;
 const MOST_ADDRESSES = 1_024;
 const MOST_TIMES = 64;
 
-/** Creates an empty ledger. It keeps the newest addresses, and the newest times of each. */
+/** Creates an empty ledger. It keeps only the newest addresses, and the newest times of each. */
 export function createAnswerLedger(): AnswerLedger {
   const times = new Map<string, number[]>();
   const of = (ips: readonly string[]): readonly number[] => ips.flatMap((ip) => times.get(ip) ?? []);

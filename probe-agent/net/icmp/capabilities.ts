@@ -3,14 +3,14 @@ import type { Demux } from "#probe-agent/net/icmp/demux.ts";
 import type { IcmpCapabilities } from "#probe-agent/net/icmp/messages.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** The ICMP sockets of the process, one per family that could be opened. */
+/** ICMP sockets of the process, one for each family that could be opened. */
 export interface IcmpSockets {
   readonly capabilities: IcmpCapabilities;
   of(version: IpVersion): PacketSocket | null;
   close(): void;
 }
 
-/** Opens the sockets of both families. Failures are listed in `capabilities.missing`, never thrown. */
+/** Opens the sockets of both families. Failures are listed in `capabilities.missing` and never thrown. */
 export async function openIcmpSockets(
   clock: () => number,
   demux: Demux,

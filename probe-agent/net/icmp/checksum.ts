@@ -1,4 +1,4 @@
-/** The Internet checksum (RFC 1071) of some bytes; over bytes that hold a right checksum it is 0. */
+/** Computes the Internet checksum (RFC 1071) of some octets. It is 0 for octets that contain a correct checksum. */
 export function internetChecksum(...parts: readonly Uint8Array[]): number {
   let sum = 0;
   for (const part of parts) {

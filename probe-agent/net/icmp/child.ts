@@ -2,16 +2,16 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { FromChild } from "#probe-agent/net/icmp/messages.ts";
 
-/** Receives what happens to the ICMP process. */
+/** Receives events of the ICMP process. */
 interface ChildEvents {
   message(message: FromChild): void;
   /** One line for the agent's log. */
   log(line: string): void;
-  /** The process ended, or could not start; called once. `how` is a signal, an exit code or "not started". */
+  /** Called once when the process ended or could not start. `how` is a signal, an exit code or "not started". */
   ended(how: string): void;
 }
 
-/** The file that the ICMP process runs. */
+/** File that the ICMP process runs. */
 export const ENTRY = fileURLToPath(new URL("main.ts", import.meta.url));
 const STOP_WAIT_MS = 2_000;
 const MOST_LOG_CHARACTERS = 500;
@@ -23,7 +23,7 @@ export function startChild(entry: string, events: ChildEvents): ChildProcess {
     ?.setEncoding("utf8")
     .on("data", (text: string) => events.log(`icmp: ${text.trim().slice(0, MOST_LOG_CHARACTERS)}`));
   child.on("message", (message: FromChild) => events.message(message));
-  // An IPC write may fail while the process dies; "exit" follows. A process that did not start has no exit.
+  // An IPC write can fail while the process dies; "exit" follows. A process that did not start has no exit.
   child.on("error", (error) => {
     events.log(`icmp: ${error.message}`);
     if (child.pid === undefined) events.ended("not started");
@@ -32,7 +32,7 @@ export function startChild(entry: string, events: ChildEvents): ChildProcess {
   return child;
 }
 
-/** Ends the ICMP process: closes its channel, and kills it if it still runs after 2 s. Resolves when it has exited. */
+/** Ends the ICMP process: closes its channel, and kills it if it still runs after 2 s. Resolves after it has exited. */
 export async function stopChild(child: ChildProcess): Promise<void> {
   const exited = new Promise((resolve) => child.once("exit", resolve));
   const force = setTimeout(() => child.kill("SIGKILL"), STOP_WAIT_MS);

@@ -17,11 +17,11 @@ interface Listener {
 
 /** Passes each packet of the shared sockets to the run that caused it. */
 export interface Demux {
-  /** Reserves a random 16-bit echo id that no live run uses; `forget` frees it. */
+  /** Reserves a random 16-bit echo id that no running job uses. `forget` frees it. */
   listenEcho(listener: Listener): { readonly id: number; readonly forget: () => void };
   /** Listens for errors that quote a UDP or TCP packet from this local port. */
   listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
-  /** Returns the error that answered a TCP segment of the kernel; null if there is none among the newest. */
+  /** Returns the error that answered a TCP segment of the kernel, or null if there is none among the newest errors. */
   findRefusal(request: RefusalRequest): TcpRefusal | null;
   /** Takes one packet from the ICMP socket of a family. */
   deliver(version: IpVersion, packet: Buffer, arrival: Arrival): void;

@@ -1,8 +1,8 @@
 const MOST_ROUNDS = 20_000;
 
 /**
- * Calls back once the socket has nothing left to read; `received` returns how many packets it has read. One packet is
- * read per turn of the event loop: after two turns without one, none is left.
+ * Calls back after the socket has nothing left to read. `received` returns how many packets it has read. One packet is
+ * read per turn of the event loop, so after two turns without a packet none is left.
  */
 export function drain(received: () => number, then: () => void): void {
   let seen = received();

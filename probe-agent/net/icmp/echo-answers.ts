@@ -5,14 +5,17 @@ import { isFrom, type Arrival } from "#probe-agent/net/icmp/demux.ts";
 import type { IncomingEcho, IncomingError } from "#probe-agent/net/icmp/packet.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 
-/** The echoes of one run and their answers, without any I/O. Sequence numbers count from 1, times are monotonic ms. */
+/**
+ * The echoes of one run and their answers, without any I/O. Sequence numbers start at 1. Times are monotonic
+ * milliseconds.
+ */
 interface EchoAnswers {
   sent(seq: number, at: number): void;
   /** Reads an echo reply. Returns null if it does not answer an echo of this run. */
   readReply(reply: IncomingEcho, arrival: Arrival): EchoReply | null;
   /** Reads an ICMP error. Returns null if it does not answer an open echo of this run. */
   readError(error: IncomingError, arrival: Arrival): EchoReply | null;
-  /** Number of echoes with an answer; duplicates do not count. */
+  /** Number of echoes with an answer. Duplicates do not count. */
   answered(): number;
   /** Returns a timeout for each of the first `count` echoes without an answer. */
   timeouts(count: number): readonly EchoReply[];
@@ -28,7 +31,7 @@ interface Run {
   largestRttMs: number;
 }
 
-/** Creates the record of a run to `ip` whose echoes carry `payload`, which starts with `cookie`. */
+/** Creates the record of a run to `ip` whose echoes contain `payload`. The payload starts with `cookie`. */
 export function createEchoAnswers(ip: string, cookie: Buffer, payload: Buffer): EchoAnswers {
   const target = addressBytes(ip);
   const run: Run = { ip, target, cookie, payload, sentAt: new Map(), answered: new Set(), largestRttMs: 0 };
@@ -48,7 +51,7 @@ function readReply(run: Run, reply: IncomingEcho, arrival: Arrival): EchoReply |
   const sent = run.sentAt.get(reply.seq);
   if (sent === undefined) return null;
   const fromTarget = isFrom(run.ip, arrival);
-  // A correct checksum over another cookie: the answer belongs to another program or to an earlier run.
+  // A correct checksum over another cookie means that the answer belongs to another program or an earlier run.
   if (!carriesCookie(reply.payload, run.cookie) && (reply.checksumOk || !fromTarget)) return null;
   const rttMs = arrival.at - sent;
   const common = { seq: reply.seq, rttMs, ttl: reply.ttl, ...(fromTarget ? {} : { from: arrival.from }) };

@@ -7,7 +7,7 @@ import type { Sent } from "#probe-agent/net/icmp/packet-sender.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 
-/** What every run of the ICMP process shares. */
+/** Dependencies shared by all runs of the ICMP process. */
 export interface RunTools {
   /** Monotonic milliseconds. */
   readonly clock: () => number;
@@ -16,7 +16,10 @@ export interface RunTools {
   readonly lag: LagMeter;
 }
 
-/** Receives the events of a run of echoes. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
+/**
+ * Receives the events of a run of echoes. The last event is exactly one of `done` and `failed`. After cancelling, there
+ * is neither.
+ */
 interface EchoEvents {
   reply(reply: EchoReply): void;
   done(clockErrorMs: number): void;
@@ -24,8 +27,8 @@ interface EchoEvents {
 }
 
 /**
- * Sends `count` echoes `intervalMs` apart, counted from the start of the run, and listens until all are answered
- * or `timeoutMs` after the last one. Returns a function that cancels the run.
+ * Sends `count` echoes `intervalMs` apart, measured from the start of the run. Listens until all are answered, or until
+ * `timeoutMs` after the last one. Returns a function that cancels the run.
  */
 export function startEcho(tools: RunTools, socket: PacketSocket, request: EchoRequest, events: EchoEvents): () => void {
   const { clock } = tools;
@@ -92,7 +95,7 @@ export function startEcho(tools: RunTools, socket: PacketSocket, request: EchoRe
   };
 }
 
-/** Returns the cookie, followed by octets that count up, which reveal a change on the path. */
+/** Returns the cookie, followed by octets that count up. They reveal changes made on the path. */
 function patternOf(cookie: Buffer, size: number): Buffer {
   const payload = Buffer.from(Array.from({ length: size }, (_, index) => index & 0xff));
   cookie.copy(payload);

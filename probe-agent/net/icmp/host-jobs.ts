@@ -1,18 +1,18 @@
 import type { JobEvent } from "#probe-agent/net/icmp/messages.ts";
 
-/** The running jobs of the ICMP process, on the agent's side, with the listener of each. */
+/** Running jobs of the ICMP process on the agent's side, with the listener of each. */
 interface HostJobs {
   /** Adds a job and returns its number. */
   add(onEvent: (event: JobEvent) => void): number;
-  /** Removes a job without an event. Returns false if it has ended. */
+  /** Removes a job without an event. Returns false if it has already ended. */
   remove(job: number): boolean;
-  /** Passes an event to the listener of its job; an event that ends the job removes it. */
+  /** Passes an event to the listener of its job. An event that ends the job removes it. */
   deliver(event: JobEvent): void;
   /** Ends every job with this failure. */
   failAll(reason: string, message: string): void;
 }
 
-/** Creates an empty list of jobs. Numbers count from 1 and are never used again. */
+/** Creates an empty list of jobs. Job numbers start at 1 and are never used again. */
 export function createHostJobs(): HostJobs {
   const listeners = new Map<number, (event: JobEvent) => void>();
   let last = 0;

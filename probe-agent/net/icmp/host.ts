@@ -22,19 +22,22 @@ export type IcmpOrder =
 
 /** The agent's side of its ICMP process. */
 export interface IcmpHost {
-  /** Resolves once the first process has reported its capabilities, or could not start; never rejects. */
+  /** Resolves after the first process has reported its capabilities or could not start. Never rejects. */
   ready(): Promise<IcmpCapabilities>;
-  /** Returns the present capabilities; none while the process restarts. */
+  /** Returns the current capabilities. There are none while the process restarts. */
   capabilities(): IcmpCapabilities;
-  /** The process's id, null while there is none. */
+  /** Process id. Null while there is no process. */
   pid(): number | null;
-  /** Starts a job; its last event ends it, also when the process dies. Returns a function that cancels it without an event. */
+  /**
+   * Starts a job. Its last event ends it, also if the process dies. Returns a function that cancels it without an
+   * event.
+   */
   start(order: IcmpOrder, onEvent: (event: JobEvent) => void): () => void;
-  /** Ends the process; running jobs fail. */
+  /** Ends the process. Running jobs fail. */
   stop(): Promise<void>;
 }
 
-/** Options of the ICMP host; times in milliseconds. */
+/** Options of the ICMP host. Times are in milliseconds. */
 interface IcmpHostOptions {
   /** Monotonic milliseconds. */
   readonly clock: { monotonic(): number };
@@ -42,7 +45,7 @@ interface IcmpHostOptions {
   readonly log: (line: string) => void;
   /** Called when the process died, before another one starts. */
   readonly onRestart?: () => void;
-  /** The file that the process runs; main.ts of this folder by default. */
+  /** File that the process runs. Default: main.ts of this folder. */
   readonly entry?: string;
   readonly backOffMs?: RestartBackOff;
 }
@@ -51,8 +54,8 @@ const BACK_OFF_MS = { first: 250, longest: 15_000 };
 const DOWN: IcmpCapabilities = { v4: false, v6: false, missing: ["the ICMP process is not running"] };
 
 /**
- * Starts the ICMP process and restarts it with back-off when it dies. A process that can open no raw socket is ended and
- * not restarted: the rights of an agent do not change while it runs.
+ * Starts the ICMP process, and restarts it with back-off if it dies. A process that can open no raw socket is ended and
+ * not restarted, because the rights of an agent do not change while it runs.
  */
 export function startIcmpHost(options: IcmpHostOptions): IcmpHost {
   const { clock, log } = options;

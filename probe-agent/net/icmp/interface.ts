@@ -3,10 +3,12 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-// Connecting a UDP socket sends nothing; any port serves.
+// Connecting a UDP socket sends nothing, so any port can be used.
 const DISCARD_PORT = 9;
 
-/** Returns the address that the kernel would send from, read from a connected UDP socket. Throws without a route. */
+/**
+ * Returns the local address that the kernel would send from, read from a connected UDP socket. Throws without a route.
+ */
 export async function localAddress(version: IpVersion, ip: string): Promise<string> {
   const socket = createSocket(version === 4 ? "udp4" : "udp6");
   try {
@@ -20,10 +22,13 @@ export async function localAddress(version: IpVersion, ip: string): Promise<stri
 }
 
 const ETHERNET_MTU = 1_500;
-/** The largest length an IPv4 header can state; a larger IPv6 packet would be a jumbogram. */
+/** Largest length that an IPv4 header can contain. A larger IPv6 packet would be a jumbogram. */
 const LARGEST_PACKET = 65_535;
 
-/** Returns the MTU of the interface that the kernel would send through, octets; Ethernet's if the system does not report it. */
+/**
+ * Returns the MTU in octets of the interface that the kernel would send through. Ethernet's MTU if the system does not
+ * report it.
+ */
 export async function interfaceMtu(version: IpVersion, ip: string): Promise<number> {
   try {
     const local = await localAddress(version, ip);

@@ -9,7 +9,7 @@ import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import { startTrace } from "#probe-agent/net/icmp/trace/run.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** The running jobs of the ICMP process. */
+/** Running jobs of the ICMP process. */
 interface Jobs {
   /** Starts or cancels a job. */
   handle(message: ToChild): void;
@@ -74,7 +74,7 @@ export function createJobs(
       const socket = sockets.of(version);
       const failed = (reason: string, text: string): void => end({ job, kind: "failed", reason, message: text });
       if (socket === null) return failed("unsupported", `this agent has no raw socket for IPv${version}`);
-      // A run may end while it starts; only a run that continues is kept.
+      // A run can end while it starts. Only a run that continues is stored.
       running.set(job, () => {});
       const cancel = start(message, version, socket, failed);
       if (running.has(job)) running.set(job, cancel);

@@ -1,14 +1,16 @@
-/** Measures the worst lag of the event loop while one run waits for answers: a bound on the error of its time stamps. */
+/**
+ * Measures the worst lag of the event loop while one run waits for answers. This bounds the error of its time stamps.
+ */
 interface LagReading {
-  /** Records that a packet left and may be answered. */
+  /** Records that a packet left and that an answer is possible. */
   opened(): void;
-  /** Records that an answer came. */
+  /** Records that an answer arrived. */
   closed(): void;
-  /** Ends the reading and returns the worst lag, milliseconds. */
+  /** Ends the reading and returns the worst lag in milliseconds. */
   stop(): number;
 }
 
-/** Watches the event loop while at least one reading is open. */
+/** Measures the event loop while at least one reading is open. */
 export interface LagMeter {
   start(): LagReading;
 }
@@ -16,7 +18,7 @@ export interface LagMeter {
 interface Reading {
   worst: number;
   awaited: number;
-  /** An answer came since the last measurement; the lag before it may have delayed its time stamp. */
+  /** Whether an answer arrived since the last measurement. The lag before it may have delayed its time stamp. */
   answered: boolean;
 }
 

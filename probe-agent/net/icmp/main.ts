@@ -1,5 +1,5 @@
-// The ICMP process of one agent: raw sockets, and nothing else that could hold up its loop.
-// A child of the agent (fork); `node probe-agent/net/icmp/main.ts --self-test` prints what it can do here.
+// The ICMP process of one agent: raw sockets, and nothing else that could delay its event loop. A child process of the
+// agent (fork). `node probe-agent/net/icmp/main.ts --self-test` prints what it can do on this system.
 import { randomBytes } from "node:crypto";
 import { openIcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
 import { createDemux } from "#probe-agent/net/icmp/demux.ts";
@@ -15,7 +15,7 @@ const EXIT_SOCKET_LOST = 3;
 const clock = (): number => Number(process.hrtime.bigint()) / 1e6;
 const demux = createDemux(() => randomBytes(2).readUInt16BE(0));
 const tools = { clock, random: randomBytes, demux, lag: createLagMeter(clock) };
-// A lost socket is replaced with the process: the agent starts a new one.
+// A lost socket is replaced together with the process: the agent starts a new one.
 const sockets = await openIcmpSockets(clock, demux, (message) => {
   process.stderr.write(`icmp: ${message}\n`);
   process.exit(EXIT_SOCKET_LOST);
@@ -26,14 +26,14 @@ if (process.argv.includes("--self-test")) {
   process.exit(0);
 }
 
-// Stopping is the agent's business: it drains first, then closes the channel.
+// The agent decides when to stop: it drains first, then closes the channel.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
 process.on("disconnect", () => process.exit(0));
 
 const send = (message: FromChild): void => {
-  // The channel may have closed since; then the process is about to exit.
+  // The channel may have been closed; then the process is about to exit.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 const openTcp = { 4: createSharedTcp(4, clock), 6: createSharedTcp(6, clock) };

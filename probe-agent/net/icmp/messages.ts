@@ -1,6 +1,6 @@
 import type { EchoReply, EchoRequest, PathMtu, TraceHop, TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** The IP versions that the ICMP process can use, and the reasons for those it cannot. */
+/** IP versions that the ICMP process can use, and the reasons for those that it cannot use. */
 export interface IcmpCapabilities {
   readonly v4: boolean;
   readonly v6: boolean;
@@ -34,7 +34,7 @@ export interface TcpRefusal {
   readonly code: number;
 }
 
-/** A message from the agent to its ICMP process. The agent numbers the jobs. */
+/** A message from the agent to its ICMP process. The agent assigns the job numbers. */
 export type ToChild =
   | { readonly kind: "echo"; readonly job: number; readonly request: EchoRequest }
   | { readonly kind: "trace"; readonly job: number; readonly request: BoundedTrace }
@@ -42,7 +42,7 @@ export type ToChild =
   | { readonly kind: "refusal"; readonly job: number; readonly request: RefusalRequest }
   | { readonly kind: "cancel"; readonly job: number };
 
-/** An event of a job; the last five kinds end it. */
+/** An event of a job. The last five kinds end it. */
 export type JobEvent = { readonly job: number } & (
   | { readonly kind: "reply"; readonly reply: EchoReply }
   | { readonly kind: "hop"; readonly hop: TraceHop }
@@ -53,7 +53,10 @@ export type JobEvent = { readonly job: number } & (
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
 );
 
-/** A message from the ICMP process: its capabilities once, then events in batches, so that sending them delays no time stamp. */
+/**
+ * A message from the ICMP process: its capabilities once, then events in batches, so that sending them delays no time
+ * stamp.
+ */
 export type FromChild =
   | { readonly kind: "ready"; readonly capabilities: IcmpCapabilities }
   | { readonly kind: "events"; readonly events: readonly JobEvent[] };

@@ -1,10 +1,10 @@
 import { internetChecksum } from "#probe-agent/net/icmp/checksum.ts";
 import type { TraceReply } from "#probe-agent/port/packets.ts";
 
-/** One entry of an MPLS label stack as a router quoted it (RFC 3032 section 2.1). */
+/** An entry of an MPLS label stack, as quoted by a router (RFC 3032 section 2.1). */
 export type MplsLabel = NonNullable<TraceReply["mpls"]>[number];
 
-// RFC 4884 section 5.5: routers older than that RFC append the stack at octet 128 without a length field.
+// RFC 4884 section 5.5: routers older than this RFC append the stack at octet 128 without a length field.
 const LEGACY_QUOTE_BYTES = 128;
 const EXTENSION_VERSION = 2;
 const MPLS_CLASS = 1;
@@ -12,14 +12,16 @@ const INCOMING_STACK = 1;
 const MAX_LABELS = 16;
 
 /**
- * Returns the MPLS label stack that an ICMP error carries (RFC 4884 extension structure, RFC 4950 object); [] without one.
- * `body` is what follows the 8-octet ICMP header; `quotedBytes` the quote's padded length, 0 if the error does not state it.
+ * Returns the MPLS label stack in an ICMP error (RFC 4884 extension structure, RFC 4950 object), or [] if there is
+ * none. `body` is everything after the 8-octet ICMP header. `quotedBytes` is the padded length of the quote, or 0 if
+ * the error does not state it.
  */
 export function mplsLabels(body: Buffer, quotedBytes: number): readonly MplsLabel[] {
   const start = quotedBytes === 0 ? LEGACY_QUOTE_BYTES : quotedBytes;
   const extension = body.subarray(start);
   if (extension.length < 8 || extension.readUInt8(0) >> 4 !== EXTENSION_VERSION) return [];
-  // A zero checksum means that none was computed. Without a length field, only a correct checksum proves a stack.
+  // A zero checksum means that none was computed. Without a length field, only a correct checksum proves that there is
+  // a stack.
   const unchecked = extension.readUInt16BE(2) === 0;
   if (unchecked ? quotedBytes === 0 : internetChecksum(extension) !== 0) return [];
   return labelsOf(extension.subarray(4));

@@ -4,23 +4,23 @@ import { sendFailure } from "#probe-agent/net/icmp/send-failure.ts";
 import { setDontFragment, setTtl } from "#probe-agent/net/icmp/socket-options.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** When a packet left, in the process's monotonic milliseconds, or why it did not (a word of sendFailure). */
+/** Time at which a packet left, in the process's monotonic milliseconds, or why it did not (a word of sendFailure). */
 export type Sent = { readonly at: number } | { readonly reason: string; readonly message: string };
 
 /** Options of one packet. */
 export interface SendOptions {
   /** TTL or hop limit. */
   readonly ttl: number;
-  /** Forbids fragmentation and ignores the kernel's estimate of the path's MTU. */
+  /** Forbids fragmentation, and ignores the kernel's estimate of the path's MTU. */
   readonly dontFragment?: boolean;
 }
 
-/** Sends packets through one raw socket and stamps each right before it leaves. */
+/** Sends packets through one raw socket, and records the time right before each packet leaves. */
 interface PacketSender {
   send(packet: Buffer, ip: string, how: SendOptions, sent: (result: Sent) => void): void;
-  /** Returns when the oldest unfinished send began, monotonic milliseconds; null if all are finished. */
+  /** Start of the oldest unfinished send in monotonic milliseconds. Null if all are finished. */
   pendingSince(): number | null;
-  /** Fails all later sends. */
+  /** Makes all later sends fail. */
   close(): void;
 }
 
@@ -30,7 +30,7 @@ interface SenderOptions {
   readonly version: IpVersion;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** Sends an echo to the loopback first after a pause. */
+  /** Whether to send an echo to the loopback first after a pause. */
   readonly warmsUp: boolean;
 }
 
@@ -39,7 +39,7 @@ const BUSY_RETRIES = 200;
 const COLD_AFTER_MS = 2;
 const LOOPBACK = { 4: "127.0.0.1", 6: "::1" } as const;
 
-/** Creates the sender of a socket that has no TTL and no fragmentation option set yet. */
+/** Creates the sender of a socket that has no TTL and no fragmentation option set so far. */
 export function createPacketSender({ socket, version, clock, warmsUp }: SenderOptions): PacketSender {
   const warmUp = echoRequest(version, UNUSED_ECHO_ID, 0, Buffer.alloc(56));
   const waiting = new Set<{ readonly since: number }>();
@@ -49,8 +49,8 @@ export function createPacketSender({ socket, version, clock, warmsUp }: SenderOp
   let lastSentAt = -Infinity;
 
   /**
-   * After a pause the code path through kernel and runtime is out of the CPU's caches, which adds 0.05 ms to an RTT.
-   * An echo to the loopback, read before the next send and ignored, fills them first.
+   * Sends an echo to the loopback after a pause, and ignores its reply. After a pause, the code path through kernel and
+   * runtime is not in the CPU's caches, which adds 0.05 ms to an RTT. The echo fills them before the next send.
    */
   const warm = (): void => socket.send(warmUp, 0, warmUp.length, LOOPBACK[version], ignore, ignore);
 

@@ -9,12 +9,12 @@ export interface IncomingEcho {
   readonly id: number;
   readonly seq: number;
   /**
-   * Remaining TTL; null on IPv6, whose raw sockets hand out a hop limit by recvmsg(2) only (RFC 3542 section 6.3):
-   * raw-socket calls recvfrom(2), and no option makes up for that.
+   * Remaining TTL. Null on IPv6: its raw sockets return a hop limit only through recvmsg(2) (RFC 3542 section 6.3),
+   * raw-socket calls recvfrom(2), and no option replaces it.
    */
   readonly ttl: number | null;
   readonly payload: Buffer;
-  /** The kernel drops wrong ones on IPv6 only. */
+  /** Whether the checksum is correct. The kernel drops packets with a wrong checksum on IPv6 only. */
   readonly checksumOk: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface IncomingError {
   readonly code: number;
   readonly quoted: Quoted;
   readonly mpls: readonly MplsLabel[];
-  /** MTU of the next link in a "too big" error (RFC 1191 section 4, RFC 4443 section 3.2); null in other errors. */
+  /** MTU of the next link in a "too big" error (RFC 1191 section 4, RFC 4443 section 3.2). Null in other errors. */
   readonly nextHopMtu: number | null;
 }
 
@@ -39,7 +39,10 @@ export const UNUSED_ECHO_ID = 0;
 const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
 const ECHO_REPLY = { 4: 0, 6: 129 } as const;
 
-/** Error types by family; RFC 792: unreachable, time exceeded, parameter problem; RFC 4443: with packet too big (2). */
+/**
+ * Error types by family. RFC 792: unreachable, time exceeded, parameter problem. RFC 4443: the same, and packet too big
+ * (2).
+ */
 const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>> = {
   4: new Map([
     [3, "unreachable"],
@@ -54,13 +57,13 @@ const ERROR_TYPES: Readonly<Record<IpVersion, ReadonlyMap<number, ErrorMeaning>>
   ]),
 };
 
-/** The types that a family's socket receives; the kernel drops the others. */
+/** Types that a family's socket receives. The kernel drops the others. */
 export const WANTED_TYPES: Readonly<Record<IpVersion, readonly number[]>> = {
   4: [ECHO_REPLY[4], ...ERROR_TYPES[4].keys()],
   6: [ECHO_REPLY[6], ...ERROR_TYPES[6].keys()],
 };
 
-/** Builds an echo request; the kernel fills in the checksum on IPv6 (RFC 3542 section 3.1). */
+/** Builds an echo request. On IPv6, the kernel fills in the checksum (RFC 3542 section 3.1). */
 export function echoRequest(version: IpVersion, id: number, seq: number, payload: Uint8Array): Buffer {
   const packet = Buffer.alloc(8 + payload.length);
   packet.writeUInt8(ECHO_REQUEST[version], 0);
@@ -71,7 +74,10 @@ export function echoRequest(version: IpVersion, id: number, seq: number, payload
   return packet;
 }
 
-/** Parses a packet from a raw ICMP socket: IPv4 with its IP header, IPv6 without. Null if it is malformed or of another type. */
+/**
+ * Parses a packet from a raw ICMP socket: IPv4 with its IP header, IPv6 without. Null if it is malformed or of another
+ * type.
+ */
 export function parseIncoming(version: IpVersion, bytes: Buffer): IncomingEcho | IncomingError | null {
   const headerBytes = version === 4 ? ((bytes[0] ?? 0) & 15) * 4 : 0;
   if (version === 4 && (headerBytes < 20 || bytes.length < 20)) return null;
@@ -96,7 +102,7 @@ export function parseIncoming(version: IpVersion, bytes: Buffer): IncomingEcho |
   const code = icmp.readUInt8(1);
   const tooBig = version === 4 ? type === 3 && code === 4 : type === 2;
   const nextHopMtu = tooBig ? (version === 4 ? icmp.readUInt16BE(6) : icmp.readUInt32BE(4)) : null;
-  // RFC 4884 section 4: the quote's length in 32-bit words (IPv4, octet 5) or 64-bit words (IPv6, octet 4).
+  // RFC 4884 section 4: length of the quote in 32-bit words (IPv4, octet 5) or 64-bit words (IPv6, octet 4).
   const quotedBytes = version === 4 ? icmp.readUInt8(5) * 4 : icmp.readUInt8(4) * 8;
   const mpls = tooBig ? [] : mplsLabels(body, quotedBytes);
   return { kind: "error", meaning, type, code, quoted, mpls, nextHopMtu };

@@ -1,19 +1,19 @@
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** The sent packet that an ICMP error quotes; the fields that identify it depend on its protocol. */
+/** The sent packet that an ICMP error quotes. The fields that identify it depend on its protocol. */
 export type Quoted = { readonly destination: Buffer } & (
   | {
       readonly protocol: "icmp";
       readonly id: number;
       readonly seq: number;
-      /** The part of the echo's payload that the router quoted; often empty. */
+      /** Part of the echo's payload that the router quoted. Often empty. */
       readonly payload: Buffer;
     }
   | {
       readonly protocol: "udp";
       readonly sourcePort: number;
       readonly destinationPort: number;
-      /** The UDP header's length field: 8 plus the payload. */
+      /** Length field of the UDP header: 8 plus the payload. */
       readonly length: number;
     }
   | {
@@ -27,7 +27,7 @@ export type Quoted = { readonly destination: Buffer } & (
 const ECHO_REQUEST = { 4: 8, 6: 128 } as const;
 const PROTOCOL = { icmp: 1, tcp: 6, udp: 17, icmp6: 58 } as const;
 
-/** Reads a quoted datagram: its IP header and at least 8 octets more (RFC 792), else null. */
+/** Parses a quoted datagram: its IP header and at least 8 more octets (RFC 792). Null for anything else. */
 export function parseQuoted(version: IpVersion, bytes: Buffer): Quoted | null {
   const header = version === 4 ? headerOfIpv4(bytes) : headerOfIpv6(bytes);
   if (header === null) return null;
@@ -66,7 +66,7 @@ function headerOfIpv4(bytes: Buffer): Header | null {
   return { destination: bytes.subarray(16, 20), protocol: bytes.readUInt8(9), rest: bytes.subarray(length) };
 }
 
-// The agent sends no extension headers, so the quote has none.
+// The agent sends no extension headers, so the quote contains none.
 function headerOfIpv6(bytes: Buffer): Header | null {
   if (bytes.length < 40 || bytes.readUInt8(0) >> 4 !== 6) return null;
   return { destination: bytes.subarray(24, 40), protocol: bytes.readUInt8(6), rest: bytes.subarray(40) };

@@ -3,11 +3,11 @@ import type { IcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { EchoReply } from "#probe-agent/port/packets.ts";
 
-/** Output of `--self-test`: the available sockets, and whether echoes to the loopback came back. */
+/** Output of `--self-test`: the available sockets, and the result of echoes to the loopback. */
 interface SelfTest {
   readonly icmp4: boolean;
   readonly icmp6: boolean;
-  /** Median RTT of the loopback in milliseconds, null if none came back. */
+  /** Median RTT of the loopback in milliseconds. Null if no reply arrived. */
   readonly loopback4_ms: number | null;
   readonly loopback6_ms: number | null;
   readonly missing: readonly string[];
@@ -29,8 +29,9 @@ export async function selfTest(tools: RunTools, sockets: IcmpSockets): Promise<S
 }
 
 /**
- * Returns the median RTT of a hundred loopback echoes in milliseconds; null without a socket or answers. The process also
- * runs this at start: the first packets of a new process are slow, and these belong to no measurement.
+ * Returns the median RTT of a hundred loopback echoes in milliseconds. Null without a socket or without replies. The
+ * process also runs this at start: the first packets of a new process are slow, and they should not be part of a
+ * measurement.
  */
 export async function loopbackRtt(tools: RunTools, sockets: IcmpSockets, version: IpVersion): Promise<number | null> {
   const socket = sockets.of(version);

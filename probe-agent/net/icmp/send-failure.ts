@@ -1,6 +1,4 @@
-/**
- * Names the failure of sendto(2) from the text of strerror. "busy" is temporary: the caller sends again.
- */
+/** Names the failure of sendto(2) from the text of strerror. "busy" is temporary, and the caller sends again. */
 export function sendFailure(message: string): string {
   if (/temporarily unavailable|No buffer space/i.test(message)) return "busy";
   if (/Network is unreachable|Cannot assign requested address/i.test(message)) return "network_unreachable";
@@ -10,7 +8,7 @@ export function sendFailure(message: string): string {
   return "send_failed";
 }
 
-/** Reports whether an error of the socket ends it. Nothing to read, or an ICMP error of an earlier send, does not. */
+/** Reports whether an error ends the socket. Nothing to read, or an ICMP error of an earlier send, does not. */
 export function isFatal(message: string): boolean {
   return !/temporarily unavailable|unreachable|refused|No route/i.test(message);
 }

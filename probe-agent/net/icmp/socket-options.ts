@@ -14,14 +14,14 @@ const IPPROTO_IPV6 = 41;
 const IPV6_CHECKSUM = 7;
 const TCP_CHECKSUM_OFFSET = 16;
 const TTL_OPTION = { 4: [0, 2], 6: [IPPROTO_IPV6, 16] } as const;
-// IP_MTU_DISCOVER, IPV6_MTU_DISCOVER and IPV6_DONTFRAG: ip(7), ipv6(7); 3 is PROBE, 1 the default (WANT).
+// IP_MTU_DISCOVER, IPV6_MTU_DISCOVER and IPV6_DONTFRAG: ip(7), ipv6(7). 3 is PROBE, 1 is the default (WANT).
 const MTU_DISCOVER = { 4: [0, 10], 6: [IPPROTO_IPV6, 23] } as const;
 const IPV6_DONTFRAG = 62;
 const [PMTUDISC_WANT, PMTUDISC_PROBE] = [1, 3];
 /** IANA protocol numbers of the raw sockets, by family. */
 export const PROTOCOL = { 4: { icmp: 1, tcp: 6 }, 6: { icmp: IPPROTO_ICMPV6, tcp: 6 } } as const;
 
-// Thousands of answers may wait while the process is not scheduled.
+// Size of the receive buffer. Thousands of answers can wait while the process is not scheduled.
 const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
 /** Sets the options of a new socket: the receive buffer, and which packets the kernel passes on or completes. */
@@ -36,7 +36,7 @@ export function setTtl(socket: RawSocket, version: IpVersion, ttl: number): void
   socket.setOption(TTL_OPTION[version][0], TTL_OPTION[version][1], ttl);
 }
 
-/** Forbids or allows the fragmentation of the packets that follow, by this host and by routers. */
+/** Forbids or allows fragmentation of the packets that follow, by this host and by routers. */
 export function setDontFragment(socket: RawSocket, version: IpVersion, on: boolean): void {
   socket.setOption(MTU_DISCOVER[version][0], MTU_DISCOVER[version][1], on ? PMTUDISC_PROBE : PMTUDISC_WANT);
   if (version === 6) socket.setOption(IPPROTO_IPV6, IPV6_DONTFRAG, on ? 1 : 0);
@@ -46,12 +46,12 @@ function setReceiveBuffer(socket: RawSocket): void {
   try {
     socket.setOption(SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER_BYTES);
   } catch {
-    // Without CAP_NET_ADMIN the system's limit applies.
+    // Without CAP_NET_ADMIN, the system's limit applies.
     socket.setOption(SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
   }
 }
 
-// In both filters a set bit drops the type. Unfiltered, echo requests to the loopback would come back.
+// In both filters, a set bit drops the type. Without a filter, echo requests to the loopback would be received too.
 function filterTypes(socket: RawSocket, version: IpVersion): void {
   if (version === 4) {
     socket.setOption(SOL_RAW, ICMP_FILTER, WANTED_TYPES[4].reduce((mask, type) => mask & ~(1 << type), -1) >>> 0);

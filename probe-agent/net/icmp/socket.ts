@@ -4,12 +4,12 @@ import { isFatal } from "#probe-agent/net/icmp/send-failure.ts";
 import { prepareSocket, PROTOCOL } from "#probe-agent/net/icmp/socket-options.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
-/** A raw socket that stamps each packet right before it leaves and right after it came. */
+/** A raw socket that records the time right before each packet leaves and right after one arrives. */
 export interface PacketSocket {
   readonly version: IpVersion;
   /** Queues a packet. `sent` is called once, before any answer can be read. */
   send(packet: Buffer, ip: string, how: SendOptions, sent: (result: Sent) => void): void;
-  /** Calls back once all packets that have arrived are read: a timer may fire before answers that wait unread. */
+  /** Calls back after all packets that have arrived are read. A timer can fire before answers that wait unread. */
   whenDrained(then: () => void): void;
   close(): void;
 }
@@ -20,7 +20,7 @@ interface SocketOptions {
   readonly protocol: "icmp" | "tcp";
   /** Monotonic milliseconds. */
   readonly clock: () => number;
-  /** Receives each packet, copied; IPv4 with its IP header. */
+  /** Receives a copy of each packet. IPv4 includes the IP header. */
   readonly onPacket: (packet: Buffer, from: string, at: number) => void;
   /** Called once if the socket fails. */
   readonly onLost: (message: string) => void;
@@ -28,7 +28,7 @@ interface SocketOptions {
 
 const SEND_STALLED_MS = 2_000;
 
-/** Opens a raw socket; throws if the package or the right (CAP_NET_RAW) is missing. */
+/** Opens a raw socket. Throws if the package or the right (CAP_NET_RAW) is missing. */
 export async function openPacketSocket(options: SocketOptions): Promise<PacketSocket> {
   const { default: raw } = await import("raw-socket");
   const { version, protocol, clock } = options;
@@ -54,7 +54,7 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
     close();
     options.onLost(message);
   };
-  // A send that never calls back means the descriptor is dead.
+  // A send that never calls back means that the descriptor is dead.
   const watchdog = setInterval(() => {
     const since = sender.pendingSince();
     if (since !== null && clock() - since > SEND_STALLED_MS) lose("a raw socket stopped sending");

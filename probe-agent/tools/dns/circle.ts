@@ -1,14 +1,15 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-// Resolvers give up sooner (unbound at 12).
+// Resolvers give up earlier (unbound at 12).
 const MAX_LINKS = 16;
 const WALK_MS = 2_000;
-// Left for the result itself.
+// Kept for the result itself, in milliseconds.
 const MARGIN_MS = 300;
 
 /**
- * Why a resolver fails that hides it: aliases that lead in a circle are SERVFAIL to most, but each of them alone may be
- * had. The circle from the name back to one passed; null where there is none or it could not be seen within 2 s.
+ * Looks for a circle of aliases that a resolver hides behind a failure: most resolvers answer SERVFAIL to such a
+ * circle, but return each alias alone. Returns the names from the first one back to one already passed. Null if there
+ * is no circle, or if it was not found within 2 s.
  */
 export async function findCircle(net: Net, name: string): Promise<readonly string[] | null> {
   const until = net.monotonic() + Math.min(WALK_MS, net.remainingMs() - MARGIN_MS);

@@ -2,22 +2,25 @@ import type { Question, Reply } from "#probe-agent/analysis/dns/dnssec/session.t
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { DnsQuestion } from "#probe-agent/port/dns.ts";
 
-// All that a chain of trust asks for; a name of a hundred labels ends here.
+// Enough for every chain of trust. This limit stops a name with a hundred labels.
 const MAX_QUERIES = 60;
 const QUERY_MS = 3_000;
-// Left for the verdict itself, so that a slow resolver is a result and not a missed deadline.
+// Kept for computing the verdict, so that a slow resolver gives a result and not a missed deadline.
 const MARGIN_MS = 300;
 
-/** Answers to the validator's questions, each asked once. */
+/** Answers to the validator's questions. Each question is sent once. */
 interface Lookups {
-  /** With DO and CD: the resolver's own verdict is not asked for. Status TIMEOUT or "query limit" where there is none. */
+  /**
+   * Asks with DO and CD, because the resolver's own verdict is not needed. If there is no answer, the status is TIMEOUT
+   * or says that the query limit is reached.
+   */
   ask(question: Question): Promise<Reply>;
 }
 
-/** Which resolver to ask, and how. */
+/** Resolver to ask, and its transport. */
 export type Resolver = Pick<DnsQuestion, "transport" | "serverName" | "path"> & { readonly server: string };
 
-/** Asks one resolver within the job's deadline and 60 queries. */
+/** Creates lookups at one resolver, within the job's deadline and 60 queries. */
 export function createLookups(net: Net, resolver: Resolver): Lookups {
   const asked = new Map<string, Promise<Reply>>();
   return {

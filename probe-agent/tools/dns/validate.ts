@@ -3,7 +3,9 @@ import { predictQuestions } from "#probe-agent/analysis/dns/dnssec/predict-quest
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { createLookups, type Resolver } from "#probe-agent/tools/dns/lookups.ts";
 
-/** Validates answers about one name ourselves, fetching the chain of trust from the resolver that gave them. */
+/**
+ * Validates answers about one name in the probe. Fetches the chain of trust from the resolver that gave the answers.
+ */
 export async function validateOurselves(
   net: Net,
   resolver: Resolver,
@@ -11,7 +13,7 @@ export async function validateOurselves(
   asked: readonly AnsweredQuestion[],
 ): Promise<Verdict> {
   const lookups = createLookups(net, resolver);
-  // Not awaited: the validator waits for those it needs.
+  // Not awaited here: the validator waits for the answers it needs.
   const replies = asked.map(({ reply }) => reply);
   for (const question of predictQuestions(name, replies)) void lookups.ask(question);
   const run = validate(asked, net.trustAnchors, net.now());

@@ -4,7 +4,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { askCymru } from "#probe-agent/sources/cymru.ts";
 
-/** Who an address of the path is; null where not known. */
+/** Name and network of an address of the path. A field is null if it is not known. */
 interface HopName {
   readonly hostname: string | null;
   readonly asn: number | null;
@@ -12,19 +12,19 @@ interface HopName {
   readonly country: string | null;
 }
 
-/** By address. */
+/** Names by address. */
 export type HopNames = ReadonlyMap<string, HopName>;
 
-/** Before anything was asked. */
+/** Names before any source was asked. */
 export const NOTHING_KNOWN: HopNames = new Map();
 
 const MOST_ADDRESSES = 64;
-/** Addresses nobody announces in global routing, and nobody outside need hear of. */
+/** Types of addresses that are not announced in global routing. Outside services should not learn about them. */
 const INSIDE: ReadonlySet<string> = new Set(["private", "cgnat", "loopback", "link_local", "multicast"]);
 
 /**
- * Asks for the names and networks of all addresses of a path at once, within `patienceMs`. What the operator's databases
- * know is not asked for.
+ * Looks up the names and networks of all addresses of a path at the same time, within `patienceMs`. Data in the
+ * operator's databases is not looked up elsewhere.
  */
 export async function nameHops(
   net: Net,

@@ -8,10 +8,10 @@ import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/
 import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
 import { summarize } from "#probe-agent/tools/ping/summary.ts";
 
-/** ICMP echoes. Failures are the probe's; a host that never answers is a result. */
+/** Pings by ICMP echoes. Failures are the probe's. A host that never answers is a result. */
 export async function pingByIcmp(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
   const schedule = scheduleEchoes(params.count, params.interval_ms, net.remainingMs() - RESERVE_MS);
-  if (schedule === null) return failed("dns", "resolver", "timeout", "the name look-up took all of the check's time");
+  if (schedule === null) return failed("dns", "resolver", "timeout", "the name lookup took all of the check's time");
   const run = await net.icmp.echo(
     {
       ip: address.ip,

@@ -2,7 +2,10 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 
 const TICK_MS = 5;
 
-/** Watches how late timers of this process fire; the function it returns ends that and gives the worst, milliseconds. */
+/**
+ * Measures how late timers of this process fire. The returned function ends the measurement and returns the worst lag
+ * in milliseconds.
+ */
 export function watchLoopLag(net: Net): () => number {
   let worst = 0;
   let armedAt = net.monotonic();

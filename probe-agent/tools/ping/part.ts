@@ -1,10 +1,10 @@
 import type { ParamsOf } from "#shared/tools/define.ts";
 import type { ping, PingResult } from "#shared/tools/ping.ts";
 
-/** The parsed parameters of the ping tool. */
+/** Parsed parameters of the ping tool. */
 export type PingParams = ParamsOf<typeof ping>;
 
-/** What one action adds to the result. */
+/** Fields that one action adds to the result. */
 export interface Part {
   readonly fields: Omit<
     PingResult,
@@ -13,5 +13,5 @@ export interface Part {
   readonly limitations: readonly string[];
 }
 
-/** Left of a check's time for the answer's way back, milliseconds. */
+/** Time of a check kept for sending the answer back, in milliseconds. */
 export const RESERVE_MS = 150;

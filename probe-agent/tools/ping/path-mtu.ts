@@ -6,14 +6,16 @@ import type { TraceHop } from "#probe-agent/port/packets.ts";
 const MOST_MS = 2_900;
 const LEAST_MS = 300;
 
-/** The MTU of the path just traced, and where it narrows; null, with a reason, where it could not be measured. */
+/**
+ * Measures the MTU of the traced path, and finds where it narrows. Null, with a reason, if it could not be measured.
+ */
 export async function measurePathMtu(
   net: Net,
   address: Address,
   hops: readonly TraceHop[],
   leftMs: number,
 ): Promise<Pick<Required<PingResult>, "path_mtu"> & { readonly limitations: readonly string[] }> {
-  // Where nothing answered there is no path to measure.
+  // If nothing answered, there is no path to measure.
   const answered = hops.some(({ replies }) => replies.some(({ ip }) => ip !== null));
   if (!answered) return { path_mtu: null, limitations: [] };
   if (leftMs < LEAST_MS) return { path_mtu: null, limitations: ["No time was left to measure the path's MTU."] };
@@ -34,6 +36,8 @@ export async function measurePathMtu(
       method,
     },
     limitations:
-      bytes === null ? ["The path's MTU is not known: the target answers no echo, by which it is measured."] : [],
+      bytes === null
+        ? ["The path's MTU is not known, because the target does not answer the echoes used to measure it."]
+        : [],
   };
 }

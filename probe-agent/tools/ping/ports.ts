@@ -8,12 +8,13 @@ import { ONE_SYN_MS } from "#probe-agent/port/packets.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
 
-// On a path that loses 40 % of the packets on the way there, one open port in forty loses four SYNs in a row.
+// On a path that loses 40 % of the packets in the forward direction, one open port in forty loses four SYNs in a row.
 const MOST_TRIES = 4;
 
 /**
- * The state of each port, all at once. Silence is tried again on a new connection: a lost SYN is no filter, and a time is
- * that of one handshake. Failures are the probe's, stage connect (probeFault), where every port met one.
+ * Checks the state of all ports at the same time. A port that does not answer is tried again on a new connection,
+ * because a lost SYN does not prove a filter; each time is that of one handshake. If every port met a failure of the
+ * probe, the check fails with stage connect (probeFault).
  */
 export async function checkPorts(net: Net, address: Address, params: PingParams): Promise<Outcome<Part>> {
   const ports = await Promise.all(

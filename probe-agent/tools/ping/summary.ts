@@ -2,7 +2,9 @@ import type { PingReply } from "#shared/tools/ping.ts";
 import { rttStatistics } from "#probe-agent/analysis/statistics.ts";
 import type { Part } from "#probe-agent/tools/ping/part.ts";
 
-/** Counts and statistics of a ping over its reply rows. Only the target's own intact answers count as received. */
+/**
+ * Computes counts and statistics of a ping from its reply rows. Only the target's own intact answers count as received.
+ */
 export function summarize(sent: number, replies: readonly PingReply[]) {
   const received = new Map(
     replies.filter(({ status }) => status === "ok" || status === "late").map(({ seq, rtt_ms: rtt }) => [seq, rtt]),

@@ -13,14 +13,15 @@ import { summarize } from "#probe-agent/tools/ping/summary.ts";
 
 type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 
-/** Ports that hosts on the internet answer on, by a service or a reset, in the order they are tried. */
+/** Ports that hosts on the internet often answer on, by a service or a reset, in the order they are tried. */
 const LIKELY_PORTS = [443, 80] as const;
-/** Reasons that are no answer; every other one is an ICMP error. */
+/** Reasons that mean no answer. Every other reason is an ICMP error. */
 const SILENT: ReadonlySet<string> = new Set(["timeout", "cancelled", "connect_failed"]);
 
 /**
- * TCP handshakes as echoes, one SYN each: SYN-ACK or RST within ONE_SYN_MS is a reply, a lost SYN is loss. Without a port asked for, the first echo finds one that answers.
- * Failures are the probe's, stage connect (probeFault); a host that never answers is a result.
+ * Pings by TCP handshakes with one SYN each: SYN-ACK or RST within ONE_SYN_MS is a reply, a lost SYN is loss. If no
+ * port is requested, the first echo finds one that answers. Failures are the probe's, stage connect (probeFault). A
+ * host that never answers is a result.
  */
 export async function pingByTcp(
   net: Net,
@@ -90,7 +91,7 @@ async function handshakes(
   if (first === null) return failed("connect", "probe", "cancelled", "the check ended before the first handshake");
   note(1, first);
 
-  // The first one has been answered or given up by now; the others keep the interval from here.
+  // By now, the first handshake has ended. The others keep the interval from here.
   if (first.state === "filtered") startedAt = net.monotonic() - params.interval_ms;
   const schedule = scheduleEchoes(params.count - 1, params.interval_ms, leftMs());
   const more = schedule?.count ?? 0;

@@ -10,17 +10,17 @@ import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/
 import { measurePathMtu } from "#probe-agent/tools/ping/path-mtu.ts";
 import { RESERVE_MS } from "#probe-agent/tools/ping/part.ts";
 
-// Names and networks are asked for when the trace is over: look-ups in between would turn answers into silence.
+// Names and networks are looked up after the trace, because lookups during the trace would turn answers into silence.
 const NAMES_MS = 3_000;
 const LEAST_TRACE_MS = 2_000;
 
-/** What a trace may be told; ping and traceroute take the same. */
+/** Parameters of a trace, used by ping and traceroute. */
 interface TraceParams {
   readonly protocol?: "icmp" | "udp" | "tcp";
   readonly port?: number;
   readonly max_hops: number;
   readonly queries: number;
-  /** Payload of icmp and udp probes, bytes. */
+  /** Payload of icmp and udp probes in bytes. */
   readonly size?: number;
 }
 
@@ -30,12 +30,14 @@ interface Traced {
   readonly limitations: readonly string[];
 }
 
-/** The route to the address, then who its routers are. Failures are the probe's, stage request (createTrace). */
+/**
+ * Traces the route to the address, then looks up its routers. Failures are the probe's, stage request (createTrace).
+ */
 export async function traceRoute(net: Net, address: Address, params: TraceParams): Promise<Outcome<Traced>> {
   const protocol = params.protocol ?? "icmp";
   const budgetMs = net.remainingMs() - NAMES_MS - RESERVE_MS;
   if (budgetMs < LEAST_TRACE_MS) {
-    return failed("dns", "resolver", "timeout", "the name look-up took most of the check's time");
+    return failed("dns", "resolver", "timeout", "the name lookup took most of the check's time");
   }
   const run = await net.trace.run(
     {
@@ -82,17 +84,22 @@ export async function traceRoute(net: Net, address: Address, params: TraceParams
 }
 
 /**
- * Probes of the hop went unanswered: by loss, or by a limit on its answers that this agent's own probes do not explain.
+ * Reports whether unanswered probes of a hop can mean either loss or a limit on answers that this agent's own probes do
+ * not explain.
  */
 function leavesDoubt({ evidence: { lost, unclear } }: TraceHop): boolean {
   return lost + unclear > 0;
 }
 
-/** Twenty, so that a path that loses one packet in seven loses none of them once in twenty times; about 2 s in all. */
+/**
+ * Twenty echoes. On a path that loses one packet in seven, only one run in twenty loses none of them. They take about 2
+ * s in total.
+ */
 const ECHOES = { count: 20, intervalMs: 50, size: 32, ttl: 64, timeoutMs: 1_000 } as const;
 
 /**
- * What echo requests tell of the path; undefined where there is no raw socket, no time, or no answer to any of them.
+ * Measures loss with echo requests to the target. Undefined if there is no raw socket, no time, or no answer to any of
+ * them.
  */
 async function echoTarget(
   net: Net,
@@ -112,7 +119,7 @@ async function echoTarget(
   return { sampled: ECHOES.count, lost: Math.max(0, ECHOES.count - answered), isTargetLimited };
 }
 
-/** RFC 792 type 0, RFC 4443 type 129. */
+/** Reports whether an ICMP type is an echo reply (RFC 792 type 0, RFC 4443 type 129). */
 function isEchoReply(type: number): boolean {
   return type === 0 || type === 129;
 }

@@ -14,20 +14,25 @@ import type { DnsAnswer, DnsRecord } from "#probe-agent/port/dns.ts";
 type Authoritative = NonNullable<PropagationResult["authoritative"]>;
 type Server = Authoritative["servers"][number];
 
-/** Servers of a zone that are asked, aliases followed into other zones, and the wait for each answer. */
+/**
+ * Maximum number of servers of a zone that are asked, and of aliases followed into other zones, and the wait for each
+ * answer.
+ */
 const MOST_SERVERS = 8;
 const MOST_ZONES = 4;
 const MOST_LABELS = 4;
 const QUESTION_MS = 3_000;
 
-/** What the servers say, and how to ask the first of them for clients of another network. */
+/** Answers of the zone's servers. `askFor` asks the first of them for clients of another network. */
 export interface AuthoritativeAnswer {
   readonly authoritative: Authoritative;
-  /** null where no server may be asked. */
+  /** Null if no server may be asked. */
   readonly askFor: ((clientIp: string) => Promise<ComparableAnswer>) | null;
 }
 
-/** Finds the zone that holds the name, through aliases into other zones, and asks its servers. null: none was found. */
+/**
+ * Finds the zone of the name, following aliases into other zones, and asks its servers. Returns null if none was found.
+ */
 export async function askAuthoritative(
   net: Net,
   given: { readonly name: string; readonly type: string; readonly port: number },
@@ -36,7 +41,7 @@ export async function askAuthoritative(
   let { name } = given;
   let found: AuthoritativeAnswer | null = null;
   for (let zones = 0; zones < MOST_ZONES; zones += 1) {
-    const zone = await zoneOf(net, name);
+    const zone = await findZone(net, name);
     if (zone === null) return found;
     const asked = await askZone(net, { zone, name, type, port });
     if (asked === null) return found;
@@ -48,11 +53,11 @@ export async function askAuthoritative(
 }
 
 /**
- * The zone that holds a name: the owner of the SOA that a resolver answers or denies with (RFC 2308 section 3). Where it
- * follows an alias out of the zone instead, the name above, which is no alias, is asked about. Checking is disabled: the
- * servers of a zone whose signatures are bad are asked like any other's.
+ * Finds the zone of a name: the owner of the SOA in a resolver's positive or negative answer (RFC 2308 section 3). If
+ * the resolver follows an alias out of the zone instead, the next name above, which is not an alias, is asked about.
+ * Checking is disabled, so that the servers of a zone with bad signatures are found too.
  */
-async function zoneOf(net: Net, name: string): Promise<string | null> {
+async function findZone(net: Net, name: string): Promise<string | null> {
   let candidate = name.toLowerCase();
   for (let step = 0; step < MOST_LABELS; step += 1) {
     const { status, answers, authority } = await net.dns.query({
@@ -80,13 +85,13 @@ interface ZoneQuestion {
   readonly port: number;
 }
 
-/** `alias`: where the name leads, if its zone knows it as an alias of a name elsewhere. */
+/** Asks the servers of a zone. `alias` is the target of the name if its zone has it as an alias to another zone. */
 async function askZone(
   net: Net,
   question: ZoneQuestion,
 ): Promise<{ readonly answer: AuthoritativeAnswer; readonly alias: string | null } | null> {
-  const known = await serversOf(net, question.zone);
-  // Some resolvers give no apex of a zone with bad signatures, not even with checking disabled.
+  const known = await lookUpServers(net, question.zone);
+  // Some resolvers do not return the apex of a zone with bad signatures, not even with checking disabled.
   const names = known.length > 0 ? known : await delegatedServers(net, question);
   if (names.length === 0) return null;
   const asked = await Promise.all(names.map((ns) => askServer(net, ns, question)));
@@ -106,15 +111,15 @@ async function askZone(
   return { answer: { authoritative, askFor }, alias };
 }
 
-async function serversOf(net: Net, zone: string): Promise<readonly string[]> {
+async function lookUpServers(net: Net, zone: string): Promise<readonly string[]> {
   const question = { name: zone, type: "NS", checkingDisabled: true, timeoutMs: QUESTION_MS };
   return serverNames((await net.dns.query(question)).answers);
 }
 
-/** The names that the parent zone's servers delegate a zone to. */
+/** Returns the names of the servers to which the parent zone delegates a zone. */
 async function delegatedServers(net: Net, { zone, port }: ZoneQuestion): Promise<readonly string[]> {
-  const parent = await zoneOf(net, zone.slice(zone.indexOf(".") + 1));
-  const [ns] = parent === null ? [] : await serversOf(net, parent);
+  const parent = await findZone(net, zone.slice(zone.indexOf(".") + 1));
+  const [ns] = parent === null ? [] : await lookUpServers(net, parent);
   const resolved = ns === undefined ? null : await net.dns.resolve(ns);
   const [first] = resolved?.status === "ok" ? resolved.data.allowed : [];
   if (first === undefined) return [];
@@ -136,19 +141,19 @@ function serverAddress({ ip, version }: Address, port: number): string {
 
 interface AskedServer {
   readonly server: Server;
-  /** null where it has none that may be asked. */
+  /** Null if it has no address that may be asked. */
   readonly address: string | null;
-  /** The last alias it names; null where it names none. */
+  /** The last alias that it names. Null if it names none. */
   readonly alias: string | null;
 }
 
-/** One server's word on the name and on its zone's serial, at its first address that may be asked. */
+/** Asks one server about the name and its zone's serial, at its first address that may be asked. */
 async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<AskedServer> {
   const resolved = await resolveServer(net, ns);
   const [first] = resolved.status === "ok" ? resolved.data.allowed : [];
   if (first === undefined) {
     const error = resolved.status === "failed" ? resolved.reason : "target_not_allowed";
-    return { server: silent(ns, error), address: null, alias: null };
+    return { server: silentServer(ns, error), address: null, alias: null };
   }
   const address = serverAddress(first, question.port);
   const soa = { ...question, name: question.zone, type: "SOA" };
@@ -160,7 +165,7 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
     ip: first.ip,
     status: heard.status,
     answers: [...heard.answers],
-    // That of a denial is a matter of caches.
+    // The TTL of a negative answer matters only to caches.
     ttl: heard.answers.length === 0 ? null : heard.ttl,
     serial: typeof serial === "number" ? serial : null,
     authoritative: answer.flags.aa,
@@ -170,7 +175,10 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
   return { server, address, alias: heard.cname_chain.at(-1) ?? null };
 }
 
-/** Like `resolve`; a server whose own name is in the zone with the bad signatures is looked up without validation. */
+/**
+ * Resolves a server's name like `resolve`. If the name is in the zone with the bad signatures, it is looked up without
+ * validation.
+ */
 async function resolveServer(net: Net, ns: string): Promise<Outcome<Resolved>> {
   const resolved = await net.dns.resolve(ns);
   if (resolved.status !== "failed" || resolved.reason !== "servfail") return resolved;
@@ -197,7 +205,7 @@ async function ask(
   return dropTruncated(answer);
 }
 
-function silent(ns: string, error: string): Server {
+function silentServer(ns: string, error: string): Server {
   const nothing = { ip: null, answers: [], ttl: null, serial: null, rtt_ms: null };
   return { ns, ...nothing, status: "TIMEOUT", authoritative: false, error };
 }

@@ -18,10 +18,10 @@ import type { DnsAnswer, DnsQuestion } from "#probe-agent/port/dns.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 
 const QUESTION_MS = 4_000;
-/** Resolvers asked at once. */
+/** Maximum number of resolvers asked at the same time. */
 const AT_ONCE = 40;
 
-/** Asks the listed resolvers and this probe's own, each row told as it comes. */
+/** Asks the listed resolvers and this probe's own. Each row is emitted when its answer arrives. */
 export async function askResolvers(net: Net, name: string, type: string): Promise<ResolverRow[]> {
   const own: Asking = {
     base: { id: "own", name: "This probe's resolver", location: "here", kind: "own" },
@@ -30,7 +30,7 @@ export async function askResolvers(net: Net, name: string, type: string): Promis
   const listed = net.data.resolvers.map(
     (entry): Asking => ({
       base: { id: entry.id, name: entry.name, location: entry.location, kind: "public" },
-      how: () => reach(net, entry),
+      how: () => findWay(net, entry),
     }),
   );
   const waiting = [...listed, own].entries();
@@ -46,7 +46,7 @@ export async function askResolvers(net: Net, name: string, type: string): Promis
   return rows;
 }
 
-/** What other probes' resolvers said, as the control plane has gathered it. */
+/** Reads the answers of other probes' resolvers, which the control plane has collected. */
 export function readVantages(input: JobInput, type: string): ResolverRow[] {
   if (!Value.Check(PROPAGATION_INPUT, input)) return [];
   const seen = new Map<string, number>();
@@ -64,8 +64,11 @@ interface Asking {
   readonly how: () => Promise<Outcome<Way>>;
 }
 
-/** The operator's own list is asked as it stands; the name of a DoH service is looked up and vetted like any other. */
-async function reach(net: Net, { address, transport }: ResolverEntry): Promise<Outcome<Way>> {
+/**
+ * Finds how to reach a listed resolver. The operator's list is used unchanged; the name of a DoH service is looked up
+ * and vetted like any other name.
+ */
+async function findWay(net: Net, { address, transport }: ResolverEntry): Promise<Outcome<Way>> {
   if (transport !== "doh") {
     const host = splitHostPort(address)?.host;
     return ok({
@@ -102,7 +105,7 @@ async function askOne(net: Net, name: string, type: string, { base, how }: Askin
   };
 }
 
-/** Whether a resolver that said SERVFAIL says it again, and what it says without validating. */
+/** Asks a resolver that answered SERVFAIL again, with and without validation. */
 async function recheck(net: Net, question: DnsQuestion): Promise<ResolverRow["recheck"]> {
   const [again, unchecked] = await Promise.all([
     net.dns.query(question),

@@ -6,7 +6,7 @@ import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** What the address's default site showed. */
+/** Certificate that the address's default site sent. */
 export interface DefaultCertificate {
   readonly shown: ResultOf<typeof contract>["certificate"];
   /** DNS names of the certificate. */
@@ -16,12 +16,12 @@ export interface DefaultCertificate {
 
 const HANDSHAKE_MS = 6_000;
 
-/** Shakes hands on port 443 without a server name: who answers is the one site that needs none. */
+/** Connects to port 443 without a server name and returns the certificate of the site that answers without one. */
 export async function defaultCertificate(net: Net, ip: string): Promise<DefaultCertificate> {
   const seen = await net.tls.inspect({ ip, port: 443, servername: null, timeoutMs: HANDSHAKE_MS });
   if (seen.status !== "ok") {
     const why = seen.status === "failed" ? seen.reason : "not allowed";
-    return { shown: null, names: [], limitation: `Port 443 showed no certificate (${why}).` };
+    return { shown: null, names: [], limitation: `Port 443 sent no certificate (${why}).` };
   }
   const [leaf] = seen.data.sent;
   const certificate = leaf === undefined ? null : parseCertificate(leaf);

@@ -3,14 +3,17 @@ import type { SeenName } from "#probe-agent/analysis/registry/seen-names.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { resolvesTo } from "#probe-agent/sources/reverse-name.ts";
 
-/** A name with what its look-up said; null: not looked up, or no answer. */
+/** A name with the result of its lookup. Null if it was not looked up or the lookup failed. */
 export type VerifiedName = SeenName & { readonly still_resolves: boolean | null };
 
-/** Names looked up, and how many at once. */
+/** Maximum number of names looked up, and of lookups at the same time. */
 const MOST_LOOKUPS = 120;
 const AT_ONCE = 12;
 
-/** Looks the first names up again, within `patienceMs` for all of them together; wildcards lead nowhere by themselves. */
+/**
+ * Looks up the first names again, within `patienceMs` milliseconds for all of them together. Wildcards are skipped,
+ * because they do not resolve by themselves.
+ */
 export async function verifyNames(
   net: Net,
   names: readonly SeenName[],

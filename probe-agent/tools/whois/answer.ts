@@ -6,10 +6,10 @@ import { serviceSource } from "#probe-agent/sources/service-source.ts";
 import { cutText } from "#probe-agent/tools/whois/raw.ts";
 import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
 
-/** What the tool returns. */
+/** Result of the tool. */
 export type Result = ResultOf<typeof contract>;
 
-/** What a look-up of any kind comes to. */
+/** Result of a lookup of any kind. */
 export interface Found {
   readonly registered: boolean | null;
   readonly state: Result["state"];
@@ -24,45 +24,48 @@ export interface Found {
   readonly limitations: readonly string[];
 }
 
-/** A look-up's end. */
+/** Outcome of a lookup. */
 export type Lookup = { readonly ok: true; readonly found: Found } | { readonly ok: false; readonly failure: Failed };
 
-/** The answer as it came, without control characters, cut. */
+/** Returns the unprocessed answer without control characters, truncated if too long. */
 export function rawOf(text: string | null): Pick<Result, "raw" | "raw_truncated"> {
   if (text === null) return { raw: null, raw_truncated: false };
   const cut = cutText(text);
   return { raw: cut.text, raw_truncated: cut.truncated };
 }
 
-/** Whether the registry's RDAP service turned the question away because it was asked too often. */
+/** Reports whether the registry's RDAP service refused the query because of its rate limit. */
 export function isLimited(reply: RdapReply): boolean {
   return reply.status === "failed" && reply.limited === true;
 }
 
-/** Why a look-up came to nothing. */
+/** Why a lookup found nothing. */
 interface Unanswered {
   /** What was tried, one sentence each. */
   readonly why: readonly string[];
-  /** Failure of the last WHOIS server; null where it answered. */
+  /** Failure of the last WHOIS server. Null if it answered. */
   readonly failure: Exclude<Outcome<unknown>, { status: "ok" }> | null;
-  /** A registry that knows turned the question away because it was asked too often. */
+  /** Whether a registry that has the data refused the query because of its rate limit. */
   readonly limited: boolean;
-  /** Every list of registries was read, and none has a registry for the name. */
+  /** Whether every list of registries was read and none contains a registry for the name. */
   readonly unlisted: boolean;
 }
 
 /**
- * The failure of a check to which no registry gave an answer. A rate limit goes before a server that could not be
- * reached, because asking later helps. Only a name that no registry is responsible for is the target's own fault.
+ * Returns the failure of a check to which no registry gave an answer. A rate limit takes precedence over a server that
+ * could not be reached, because a later try helps. Only a name for which no registry is responsible is the target's own
+ * fault.
  */
 export function noRegistration({ why, failure, limited, unlisted }: Unanswered): Failed {
-  const message = `no registry gave a registration: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
+  const message = `no registry returned a registration: ${why.join(" ")}`.slice(0, 1_000).toWellFormed();
   if (limited) return failed("response", "service", "rate_limited", message);
   if (failure?.status === "failed") return failed(failure.stage, serviceSource(failure), failure.reason, message);
   return failed("response", unlisted ? "target" : "service", "no_registration_data", message);
 }
 
-/** Base of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/". */
+/**
+ * Returns the base URL of an RDAP resource: "https://rdap.example/v1/domain/x" is served by "https://rdap.example/v1/".
+ */
 export function rdapBase(url: string): string {
   const end = url.search(/[?#]/);
   const path = end === -1 ? url : url.slice(0, end);

@@ -12,7 +12,7 @@ import { askWhois, type Reading } from "#probe-agent/sources/whois.ts";
 import { isLimited, noRegistration, rdapBase, type Found, type Lookup } from "#probe-agent/tools/whois/answer.ts";
 import { mergeFacts, NO_FACTS, rdapFacts, whoisFacts } from "#probe-agent/tools/whois/facts.ts";
 
-/** Of the 30 s, so that WHOIS has its time when RDAP is slow. */
+/** Part of the 30 s, in milliseconds, so that WHOIS still has time if RDAP is slow. */
 const RDAP_MS = 10_000;
 const REGISTRAR_MS = 5_000;
 
@@ -20,9 +20,9 @@ type DomainReply = RdapReply<"domain">;
 
 const LATE: DomainReply = { status: "failed", about: "registry", source: "service", reason: "no answer in time" };
 
-/** The registration of a domain: RDAP first, WHOIS where that gives nothing. */
+/** Looks up the registration of a domain: RDAP first, then WHOIS if RDAP returns nothing. */
 export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lookup> {
-  // RDAP's list of registries knows the public suffixes of ICANN alone.
+  // RDAP's list of registries contains only ICANN's public suffixes.
   const reply: DomainReply =
     subject.server === null
       ? await waitAtMost(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
@@ -34,7 +34,7 @@ export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lo
   const why =
     reply.status === "nobody"
       ? "RDAP: no registry is listed for this name."
-      : `RDAP gave no answer (${reply.status === "failed" ? reply.reason : "no registration of this domain"}).`;
+      : `RDAP returned no registration (${reply.status === "failed" ? reply.reason : "the answer is about another object"}).`;
   return await lookUpByWhois(net, subject, reply, why);
 }
 
@@ -47,11 +47,11 @@ function absent(url: string): Found {
     raw: null,
     servers: [{ server: url, protocol: "rdap", outcome: "absent" }],
     source: "rdap",
-    limitations: ["That nobody has the name does not mean that anybody may register it: registries reserve names."],
+    limitations: ["A name that nobody holds may still not be available for registration: registries reserve names."],
   };
 }
 
-/** A thin registry knows no holder: its registrar's RDAP service is asked for the rest. */
+/** Adds data from the registrar's RDAP service. A thin registry has no data about the holder. */
 async function withRegistrar(
   net: Net,
   name: string,
@@ -80,7 +80,7 @@ async function withRegistrar(
     ...found,
     facts: registrar === null ? found.facts : mergeFacts(found.facts, rdapFacts(registrar)),
     servers: [...found.servers, { server: domain.related.slice(0, 300), protocol: "rdap", outcome }],
-    limitations: registrar === null ? [`RDAP: the registrar's own service gave no registration (${outcome}).`] : [],
+    limitations: registrar === null ? [`RDAP: the registrar's own service returned no registration (${outcome}).`] : [],
   };
 }
 
@@ -95,7 +95,8 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
       if (read.status !== "ok") return read;
       const { answer: record, limit } = read.data;
       const isOther = record.domain !== null && aLabels(record.domain) !== subject.name;
-      // IANA tells of the top-level domain and names its registry; a thin registry knows no holder, but the registrar.
+      // IANA reports on the top-level domain and names its registry. A thin registry has no holder, but the registrar
+      // has one.
       const goesOn =
         isOther || (record.verdict === "registered" && record.holder === null) || record.verdict === "unknown";
       return ok({
@@ -110,11 +111,11 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
     answer === null || answer.data === null ? [] : [{ server, record: answer.data, text: answer.text }],
   );
   const [registry, ...others] = answers.flatMap(({ server, record }) =>
-    isTold(record.verdict) ? [{ server, record, state: record.verdict }] : [],
+    isStated(record.verdict) ? [{ server, record, state: record.verdict }] : [],
   );
   if (registry === undefined) {
     const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
-    const none = limitations.length === 0 ? ["WHOIS: no server knows of a registry for this name."] : [];
+    const none = limitations.length === 0 ? ["WHOIS: no server names a registry for this name."] : [];
     const unlisted = reply.status === "nobody" && none.length > 0;
     return { ok: false, failure: noRegistration({ why: [why, ...limitations, ...none], failure, limited, unlisted }) };
   }
@@ -139,24 +140,24 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
       limitations: [
         why,
         ...limitations,
-        ...(before ? ["The registry only states that the domain was registered before the date given."] : []),
+        ...(before ? ["The registry only states that the domain was registered before the stated date."] : []),
         ...(NOTES.get(registry.state) ?? []),
       ],
     },
   };
 }
 
-type Told = Exclude<WhoisRecord["verdict"], "limited" | "unknown">;
+type StatedVerdict = Exclude<WhoisRecord["verdict"], "limited" | "unknown">;
 
-/** What a state of a name that nobody holds means. */
-const NOTES: ReadonlyMap<Told, readonly string[]> = new Map([
-  ["reserved", ["The registry keeps the name back: nobody has it and nobody may register it."]],
-  ["premium", ["Nobody has the name. The registry sells it at a special price."]],
+/** Explanation of each state of a name that nobody holds. */
+const NOTES: ReadonlyMap<StatedVerdict, readonly string[]> = new Map([
+  ["reserved", ["The registry reserves the name: nobody holds it, and nobody can register it."]],
+  ["premium", ["Nobody holds the name. The registry sells it at a special price."]],
   ["unassignable", ["The registry does not assign this name to anyone."]],
-  ["not_assigned", ["The name exists in the registry, but is assigned to nobody."]],
+  ["not_assigned", ["The name exists in the registry but is not assigned to anyone."]],
 ]);
 
-function isTold(verdict: WhoisRecord["verdict"]): verdict is Told {
+function isStated(verdict: WhoisRecord["verdict"]): verdict is StatedVerdict {
   return verdict !== "limited" && verdict !== "unknown";
 }
 

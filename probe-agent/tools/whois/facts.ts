@@ -6,7 +6,7 @@ import { isPrivacyService } from "#probe-agent/analysis/registry/whois/holder.ts
 
 type Result = ResultOf<typeof contract>;
 
-/** The fields of a result that tell of a domain's registration. */
+/** Fields of a result that describe a domain's registration. */
 export type DomainFacts = Pick<
   Result,
   | "registrar"
@@ -21,7 +21,7 @@ export type DomainFacts = Pick<
   | "redacted_fields"
 >;
 
-/** Of a name nobody has, or of which nothing is told. */
+/** Facts of a name that nobody holds or that no answer describes. */
 export const NO_FACTS: DomainFacts = {
   registrar: null,
   created: null,
@@ -35,7 +35,7 @@ export const NO_FACTS: DomainFacts = {
   redacted_fields: [],
 };
 
-/** Facts of an RDAP answer. */
+/** Reads the facts of an RDAP answer. */
 export function rdapFacts(domain: RdapDomain): DomainFacts {
   return {
     registrar: domain.registrar && { ...domain.registrar },
@@ -51,7 +51,7 @@ export function rdapFacts(domain: RdapDomain): DomainFacts {
   };
 }
 
-/** Facts of a WHOIS answer. */
+/** Reads the facts of a WHOIS answer. */
 export function whoisFacts(record: WhoisRecord): DomainFacts {
   return {
     registrar: record.registrar && { ...record.registrar },
@@ -67,7 +67,7 @@ export function whoisFacts(record: WhoisRecord): DomainFacts {
   };
 }
 
-/** The registry's word, and the registrar's where the registry is silent. */
+/** Merges the facts: the registry's, and the registrar's if the registry has none. */
 export function mergeFacts(registry: DomainFacts, registrar: DomainFacts): DomainFacts {
   const [own, other] = [registry.registrar, registrar.registrar];
   return {
@@ -100,7 +100,7 @@ export function mergeFacts(registry: DomainFacts, registrar: DomainFacts): Domai
   };
 }
 
-/** Whether the holder is hidden; null where nothing is said of one. */
+/** Reports whether the holder is hidden. Null if the answer does not mention a holder. */
 export function privacyOf({ registrant }: DomainFacts): boolean | null {
   if (registrant === null) return null;
   return registrant.redacted || (registrant.org !== null && isPrivacyService(registrant.org));
@@ -108,7 +108,7 @@ export function privacyOf({ registrant }: DomainFacts): boolean | null {
 
 const DAY_MS = 86_400_000;
 
-/** Whole days until an instant, floored; null without one. */
+/** Returns the whole days until an instant, rounded down. Null without one. */
 export function daysLeft(expires: string | null, now: Date): number | null {
   return expires === null ? null : Math.floor((Date.parse(expires) - now.getTime()) / DAY_MS);
 }

@@ -18,7 +18,7 @@ type Registration = Pick<Found, "network" | "autnum">;
 
 const LATE = { status: "failed", about: "registry", source: "service", reason: "no answer in time" } as const;
 
-/** The registration of an address or AS number: RDAP first, WHOIS where that gives nothing. */
+/** Looks up the registration of an address or AS number: RDAP first, then WHOIS if RDAP returns nothing. */
 export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> {
   const { reply, registration } = await askRdap(net, subject);
   if (reply.status === "found") {
@@ -55,8 +55,8 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
       ? reply.reason
       : reply.status === "nobody"
         ? "no registry is listed"
-        : "no registration of it";
-  return await lookUpByWhois(net, subject, reply, `RDAP gave no answer (${reason}).`);
+        : "the answer is about another object";
+  return await lookUpByWhois(net, subject, reply, `RDAP returned no registration (${reason}).`);
 }
 
 async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why: string): Promise<Lookup> {
@@ -64,8 +64,8 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
     const analysed = await runAnalysis(net, "whois-number", { text, server: server.host });
     if (analysed.status !== "ok") return analysed;
     const { answer: data, limit } = analysed.data;
-    const found = data.registration !== null && holds(data.registration, subject);
-    // IANA and ARIN print the block they gave away and who has it now.
+    const found = data.registration !== null && containsSubject(data.registration, subject);
+    // IANA and ARIN print the block that they delegated and its current registry.
     return ok({ data, outcome: found ? "found" : (data.statement ?? "unknown"), referral: data.referral, limit });
   };
   const { steps, limitations, failure } = await askWhois(net, subject, null, read);
@@ -90,7 +90,7 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
     found: {
       registered: last.outcome === "found",
       state: last.outcome === "found" ? "registered" : "absent",
-      ...(registration === null ? {} : shapesOf(registration, `whois://${serverText(server)}`)),
+      ...(registration === null ? {} : toRows(registration, `whois://${serverText(server)}`)),
       whoisServer: serverText(server),
       raw: last.text,
       servers: steps.map(
@@ -102,7 +102,7 @@ async function lookUpByWhois(net: Net, subject: Subject, reply: NumberReply, why
   };
 }
 
-/** The registry's answer, and its record of the subject; null where it has none. */
+/** Asks the registry by RDAP. Returns its answer and its record of the subject, or null if it has none. */
 async function askRdap(
   net: Net,
   subject: Subject,
@@ -118,7 +118,7 @@ async function askRdap(
   return { reply, registration: autnum && { autnum } };
 }
 
-function holds({ range, autnum }: NumberRegistration, subject: Subject): boolean {
+function containsSubject({ range, autnum }: NumberRegistration, subject: Subject): boolean {
   if (subject.kind === "autnum") return autnum !== null && autnum.first <= subject.asn && subject.asn <= autnum.last;
   const ip = readIp(subject.ip);
   return ip !== null && range !== null && range.cidrs.some((cidr) => isWithin(ip, cidr));
@@ -129,7 +129,7 @@ function isWithin(ip: NonNullable<ReturnType<typeof readIp>>, cidr: string): boo
   return block !== null && isIn(ip, block);
 }
 
-function shapesOf(found: NumberRegistration, url: string): Pick<Found, "network" | "autnum"> {
+function toRows(found: NumberRegistration, url: string): Pick<Found, "network" | "autnum"> {
   const { handle, name, type, country, registered_at, changed_at, abuse_email, range, autnum } = found;
   const common = {
     handle,

@@ -1,7 +1,10 @@
-/** Characters of an answer shown as it came: at three octets each far below what a result may have. */
+/**
+ * Maximum number of characters of an unprocessed answer. At three octets each, they are far below the limit of a
+ * result.
+ */
 const MAX_CHARACTERS = 32_768;
 
-/** Line ends and tabs stay; other control characters would only disturb who prints it. */
+/** Cuts a text and removes control characters except line ends and tabs, which could disturb a terminal. */
 export function cutText(text: string): { readonly text: string; readonly truncated: boolean } {
   const clean = text
     .slice(0, MAX_CHARACTERS)

@@ -128,7 +128,7 @@ describe("an AS number", () => {
     expect(result.limitations.join(" ")).toContain("Team Cymru");
     const alone = await look("AS3333");
     expect(alone).toMatchObject({ name: "RIPE-NCC-AS", registry: "ripencc", country: "NL", rdap: null });
-    expect(alone.limitations.join(" ")).toContain("no registry has been given this number");
+    expect(alone.limitations.join(" ")).toContain("this number is not assigned to any registry");
   });
 
   it("that was given to nobody is told as that", async () => {
@@ -138,7 +138,7 @@ describe("an AS number", () => {
       org: null,
       rdap: null,
       source: ["rdap"],
-      limitations: expect.arrayContaining(["RDAP: no registry has been given this number."]) as unknown,
+      limitations: expect.arrayContaining(["RDAP: this number is not assigned to any registry."]) as unknown,
     });
   });
 

@@ -127,7 +127,7 @@ describe("a ping by TCP", () => {
       ["ok", null],
       ["ok", null],
     ]);
-    expect(result.limitations.join()).toMatch(/no ICMP/);
+    expect(result.limitations.join()).toMatch(/cannot send ICMP/);
   });
 
   it("does not replace ICMP that was asked for by name", async () => {

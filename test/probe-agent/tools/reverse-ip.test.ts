@@ -221,7 +221,7 @@ describe("an address", () => {
       observed_at: NOW,
     });
     expect(certificate).toMatchObject({ names: 4 });
-    expect(limitations).toEqual(["No source knows every name that leads to an address: the list is never complete."]);
+    expect(limitations).toEqual(["No source knows every name that resolves to an address, so the list is never complete."]);
   });
 
   it("of which no source knows a name has none, and no hint", async () => {
@@ -237,7 +237,7 @@ describe("an address", () => {
       complete: false,
     });
     expect(result.limitations.join(" ")).toMatch(
-      /never complete.*Port 443 showed no certificate \(refused\).*no service/,
+      /never complete.*Port 443 sent no certificate \(refused\).*not configured a service/,
     );
   });
 

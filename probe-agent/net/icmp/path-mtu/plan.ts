@@ -2,19 +2,22 @@ import { echoPatienceMs, isPlausibleMtu, sizeBetween } from "#probe-agent/net/ic
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
-/** What to do next: send an IP packet of this many octets, wait until a time, or end. */
+/** Next step: send an IP packet of this many octets, wait until a time, or end. */
 type MtuStep =
   | { readonly do: "send"; readonly size: number }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "end" };
 
-/** Decides the steps of a search for a path's MTU, without any I/O; times are monotonic milliseconds. */
+/** Decides the steps of a search for a path's MTU, without any I/O. Times are monotonic milliseconds. */
 export interface MtuPlan {
   next(now: number): MtuStep;
   sent(size: number, at: number): void;
   /** Records that an echo of this size came back. */
   passed(size: number, at: number): void;
-  /** Records that a router could not forward this size; `mtu` is what it reports of its next link, 0 if it reports none. */
+  /**
+   * Records that a router could not forward this size. `mtu` is the MTU that it reports for its next link, 0 if it
+   * reports none.
+   */
   refused(size: number, mtu: number, by: string): void;
   /** Records that the local interface cannot send this size. */
   unsendable(size: number): void;
@@ -22,30 +25,30 @@ export interface MtuPlan {
   verdict(): PathMtu;
 }
 
-/** A packet that every path passes, to learn whether the target answers echoes. */
+/** Size of a packet that every path passes. It shows whether the target answers echoes. */
 export const SMALL_PACKET = { 4: 84, 6: 104 } as const;
 const MOST_PACKETS = 28;
-/** A router that has used up its burst of errors sends none for a second. */
+/** A router that has used up its burst of errors sends none for a second. In milliseconds. */
 const SECOND_TRY_MS = 1_050;
-/** Two of each size while searching, so that one lost packet decides nothing. */
+/** Interval between the two echoes of each size, in milliseconds. Two are sent so that one lost packet decides nothing. */
 const TWIN_GAP_MS = 10;
 const TRIES = 2;
 
-/** What a search has learned, and where it is; sizes in octets, times in monotonic milliseconds. */
+/** State of a search. Sizes are in octets, times in monotonic milliseconds. */
 interface Search {
   readonly version: IpVersion;
   readonly interfaceMtu: number;
   readonly small: number;
   largestPassed: number;
-  /** The largest size that the local interface sends. */
+  /** Largest size that the local interface sends. */
   ceiling: number;
   smallestFailed: number;
-  /** The size on trial; equal to largestPassed when the search is over. */
+  /** Size that is currently tried. Equal to largestPassed when the search has ended. */
   candidate: number;
   reporter: string | null;
-  /** The candidate is a router's figure. */
+  /** Whether the candidate was reported by a router. */
   reported: boolean;
-  /** A size was lost without an error. */
+  /** Whether a size was lost without an error. */
   vanished: boolean;
   packets: number;
   tries: number;
@@ -133,7 +136,7 @@ function recordPassed(search: Search, size: number, at: number): void {
 }
 
 function recordRefused(search: Search, size: number, mtu: number, by: string): void {
-  // A refusal of a size that has passed is false or outdated.
+  // A refusal of a size that has already passed is false or outdated.
   if (size <= search.largestPassed || size > search.interfaceMtu) return;
   search.reporter = by;
   search.smallestFailed = Math.min(search.smallestFailed, size);
@@ -151,7 +154,7 @@ function recordUnsendable(search: Search, size: number): void {
 
 function verdictOf(search: Search): PathMtu {
   const { largestPassed, small, ceiling, reporter, reported, vanished } = search;
-  // A search that ends early, when only the small packet has passed, has found nothing.
+  // A search that ends early, when only the small packet has passed, has no result.
   const known = largestPassed > 0 && (largestPassed > small || isOver(search));
   return {
     bytes: known ? largestPassed : null,

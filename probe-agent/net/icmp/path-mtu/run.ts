@@ -9,7 +9,7 @@ import { createMtuPlan, type MtuPlan } from "#probe-agent/net/icmp/path-mtu/plan
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
-/** Receives the result of a search: exactly one of `done` and `failed`; neither after cancelling. */
+/** Receives the result of a search: exactly one of `done` and `failed`. After cancelling, there is neither. */
 interface MtuEvents {
   done(mtu: PathMtu): void;
   failed(reason: string, message: string): void;
@@ -18,7 +18,10 @@ interface MtuEvents {
 const HEADER_BYTES = { 4: 28, 6: 48 } as const;
 const TTL = 64;
 
-/** Searches the path's MTU, as its plan decides, until it ends or its budget is used up. Returns a function that cancels it. */
+/**
+ * Searches for the path's MTU, as its plan decides, until it ends or its budget is used up. Returns a function that
+ * cancels it.
+ */
 export function startMtu(tools: RunTools, socket: PacketSocket, request: MtuRequest, events: MtuEvents): () => void {
   const { clock, demux } = tools;
   const { version } = socket;

@@ -19,8 +19,9 @@ const DEFAULT_PAYLOAD_BYTES = 32;
 const LEAST_PAYLOAD_BYTES = COOKIE_BYTES + 2;
 
 /**
- * ICMP echoes with one id and one checksum: routers that spread load hash both (Augustin et al., "Avoiding traceroute
- * anomalies with Paris traceroute", IMC 2006). The sequence number is what varies; two octets after the cookie make up for it.
+ * Creates a prober that sends ICMP echoes with one id and one checksum, because routers that balance load hash both
+ * (Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006). Only the sequence number varies.
+ * Two octets after the cookie compensate for it.
  */
 export async function createIcmpProber(
   tools: ProberTools,
@@ -57,8 +58,8 @@ export async function createIcmpProber(
 }
 
 /**
- * The sequence number and its complement add up to 0xffff, which is zero in one's complement (RFC 1071): one checksum
- * for all probes of a flow, another for each flow.
+ * Builds a payload in which the sequence number and its complement add up to 0xffff, which is zero in one's complement
+ * (RFC 1071). This gives one checksum for all probes of a flow, and another for each flow.
  */
 export function constantSumPayload(cookie: Buffer, seq: number, flow: number, size: number): Buffer {
   const payload = Buffer.alloc(size);

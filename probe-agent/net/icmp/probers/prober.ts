@@ -8,7 +8,7 @@ import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 import type { TraceReply, TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** An answer to one probe; type and code are null for a TCP segment. */
+/** Answer to one probe. Type and code are null for a TCP segment. */
 interface Answer extends Pick<TraceReply, "icmpType" | "icmpCode" | "mpls"> {
   readonly from: string;
   readonly at: number;
@@ -22,29 +22,37 @@ export interface ProberEvents {
   failed(reason: string, message: string): void;
 }
 
-/** Sends the probes of one protocol. Routers that balance load over equal paths send the probes of one flow the same way. */
+/**
+ * Sends the probes of one protocol. Routers that balance load over equal paths send all probes of a flow the same way.
+ */
 export interface Prober {
-  /** `probe` counts from 1; at most MOST_PROBES of them. `flow` counts from 0, below the request's flows. */
+  /**
+   * Sends a probe. `probe` counts from 1 up to MOST_PROBES. `flow` counts from 0 and is below the request's number of
+   * flows.
+   */
   send(probe: number, ttl: number, flow: number): void;
   close(): void;
 }
 
-/** Most probes of one trace: 30 hops, 5 queries and 4 more tries each, and those past the target. */
+/** Maximum number of probes of one trace: 30 hops with 5 queries and 4 more tries each, and those past the target. */
 export const MOST_PROBES = 1_000;
 
 /** A segment of a shared raw TCP socket. */
 export type SegmentListener = (packet: Buffer, arrival: Arrival) => void;
 
-/** What probers share with echo runs, and the sockets of their family. */
+/** Dependencies that probers share with echo runs, and the sockets of their family. */
 export interface ProberTools extends RunTools {
   readonly ledger: AnswerLedger;
   readonly version: IpVersion;
   readonly icmp: PacketSocket;
-  /** The family's raw TCP socket, opened for the first trace that needs it and closed with the last. */
+  /** Opens the family's raw TCP socket for the first trace that needs it. It is closed with the last one. */
   openTcp(listener: SegmentListener): Promise<{ readonly socket: PacketSocket; readonly release: () => void }>;
 }
 
-/** Reads an ICMP error as an answer: the target's own refusal means it was reached, a router's that the path ends there. */
+/**
+ * Reads an ICMP error as an answer. The target's own refusal means that it was reached. A router's refusal means that
+ * the path ends there.
+ */
 export function answerOfError(target: string, error: IncomingError, arrival: Arrival): Answer {
   const fromTarget = isFrom(target, arrival);
   const passage = error.meaning === "ttl_exceeded" ? "passing" : fromTarget ? "reached" : "unreachable";

@@ -23,7 +23,7 @@ export function createSharedTcp(version: IpVersion, clock: () => number): Prober
       protocol: "tcp",
       clock,
       onPacket: (packet, from, at) => listeners.forEach((each) => each(packet, { from, at })),
-      // The running traces receive no more answers; the next trace opens a new socket.
+      // The running traces receive no more answers. The next trace opens a new socket.
       onLost: () => (opening = null),
     });
     try {

@@ -17,7 +17,10 @@ const WINDOW = 64_240;
 const MSS_OPTION = Buffer.from([2, 4, 0x05, 0xb4]);
 const PROTOCOL_TCP = 6;
 
-/** Builds a SYN with a maximum segment size of 1460, as ordinary clients send. `source` is null if the kernel computes the checksum. */
+/**
+ * Builds a SYN with a maximum segment size of 1460, as ordinary clients do. `source` is null if the kernel computes the
+ * checksum.
+ */
 export function synSegment(fields: {
   readonly sourcePort: number;
   readonly destinationPort: number;
@@ -40,7 +43,7 @@ export function synSegment(fields: {
   return segment;
 }
 
-/** Parses a packet from a raw TCP socket: IPv4 with its IP header, IPv6 without. Null if it is truncated. */
+/** Parses a packet from a raw TCP socket: IPv4 with its IP header, IPv6 without. Returns null if it is truncated. */
 export function parseSegment(version: IpVersion, packet: Buffer): Segment | null {
   const headerBytes = version === 4 ? ((packet[0] ?? 0) & 15) * 4 : 0;
   const segment = packet.subarray(headerBytes);

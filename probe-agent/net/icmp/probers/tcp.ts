@@ -16,13 +16,14 @@ import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;
 
-// Below Linux's ephemeral range: the kernel does not assign these ports to other connections of this host.
+// Below Linux's ephemeral range, so the kernel does not assign these ports to other connections of this host.
 const FIRST_SOURCE_PORT = 20_000;
 const SOURCE_PORTS = 12_000;
 
 /**
- * TCP SYNs from one port (a flow) to one port; the sequence number, which every router quotes, is random plus the probe's number.
- * SYN-ACK or RST from the target means reached; our kernel, which knows no such connection, resets it by itself.
+ * Creates a prober that sends TCP SYNs from one port (a flow) to one port. The sequence number, which every router
+ * quotes, is random plus the probe's number. SYN-ACK or RST from the target means that it was reached. Our kernel does
+ * not know such a connection and resets it.
  */
 export async function createTcpProber(
   tools: ProberTools,

@@ -12,16 +12,17 @@ import {
 } from "#probe-agent/net/icmp/probers/prober.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** The port classic traceroute starts at; nothing is expected to listen there. */
+/** Port at which classic traceroute starts. Nothing is expected to listen there. */
 const DEFAULT_UDP_PORT = 33_434;
 
 const UDP_HEADER_BYTES = 8;
 const DEFAULT_PAYLOAD_BYTES = 24;
 
 /**
- * UDP probes from one port (a flow) to one port; a probe's number is in its length, which every router quotes and none
- * hashes: the size asked for, and an octet more with every probe, or less where that would outgrow the links.
- * "Port unreachable" from the target means reached; a target that listens there and stays silent is not.
+ * Creates a prober that sends UDP probes from one port (a flow) to one port. The number of a probe is in its length,
+ * which every router quotes and none hashes: the requested size plus one octet for each probe, or less if that would
+ * exceed the links' MTU. "Port unreachable" from the target means that it was reached. A target that listens there and
+ * does not answer is not reached.
  */
 export async function createUdpProber(
   tools: ProberTools,
@@ -52,7 +53,7 @@ export async function createUdpProber(
         if (!error) return;
         events.failed(SEND_FAILURES.get((error as NodeJS.ErrnoException).code ?? "") ?? "send_failed", error.message);
       });
-      // The packet has left when send() returns; before that a fresh socket spends milliseconds in the runtime.
+      // The packet has left when send() returns. Before that, a new socket spends milliseconds in the runtime.
       events.sent(probe, ttl, tools.clock());
     },
     close() {
@@ -76,13 +77,14 @@ async function bound(version: 4 | 6): Promise<Socket> {
   const socket = createSocket({
     type: version === 4 ? "udp4" : "udp6",
     ipv6Only: version === 6,
-    // The address is a literal. Answering at once keeps the packet from leaving after the next one's TTL is set.
+    // The address is an IP address already. Resolving it immediately keeps the packet from leaving after the TTL of the
+    // next one is set.
     lookup: (host, _options, callback) => callback(null, host, version),
   });
   socket.on("error", () => {});
-  // Data from the target says nothing about which probe it answers.
+  // Data from the target does not show which probe it answers.
   socket.on("message", () => {});
-  // With an answer at once, the socket listens before bind() returns.
+  // With an immediate lookup, the socket listens before bind() returns.
   const listening = once(socket, "listening");
   socket.bind(0);
   await listening;

@@ -2,19 +2,19 @@ import { addressesOf, isLimited, trialsOf, type Trials } from "#probe-agent/net/
 import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
 import { overshot, probesOf, type TraceProgress } from "#probe-agent/net/icmp/trace/progress.ts";
 
-/** The state of one hop at one moment; times are monotonic milliseconds. */
+/** State of one hop at one moment. Times are monotonic milliseconds. */
 export interface HopState {
   readonly hop: number;
   readonly tries: number;
   readonly answers: number;
-  /** Sent, unanswered, and not silent yet. */
+  /** Probes that were sent, have no answer and do not count as silent so far. */
   readonly open: number;
   readonly lastAt: number;
-  /** When the oldest open probe becomes silent. */
+  /** Time at which the oldest open probe becomes silent. */
   readonly silentAt: number;
 }
 
-// A probe that overshot is on its way to the path's end, whose round trip is known by then.
+// A probe that overshot is on its way to the end of the path, whose round trip is known by then.
 const OVERSHOT_PATIENCE_MS = 100;
 const OVERSHOT_PATIENCE_RTTS = 3;
 
@@ -38,7 +38,7 @@ export function hopStateAt(progress: TraceProgress, hop: number, now: number): H
   };
 }
 
-/** Reports whether further probes of this hop are trials: it answers, and it is at or behind the first loss. */
+/** Reports whether further probes of this hop are trials: it answers, and it is at the first loss or behind it. */
 export function isOnTrial({ firstLoss }: TraceProgress, { hop, answers }: HopState): boolean {
   return answers > 0 && hop >= firstLoss;
 }
@@ -63,8 +63,8 @@ export function isSettled(progress: TraceProgress, state: HopState, now: number)
 }
 
 /**
- * Returns when a hop may get its next probe; Infinity while it waits for an answer or needs no more.
- * `unanswered` counts the nearer hops whose first probe has no answer yet.
+ * Returns when a hop can get its next probe. Infinity while it waits for an answer or needs no more probes.
+ * `unanswered` counts the nearer hops whose first probe has no answer so far.
  */
 export function readyAt(progress: TraceProgress, state: HopState, unanswered: number, now: number): number {
   const { pace } = progress;
@@ -77,7 +77,7 @@ export function readyAt(progress: TraceProgress, state: HopState, unanswered: nu
   return open > 0 || tries >= pace.silentTries ? Infinity : lastAt + pace.retryGapMs;
 }
 
-/** Returns when a hop may get its next trial. Other traces of the process use up answers of the same routers. */
+/** Returns when a hop can get its next trial. Other traces of the process use up answers of the same routers. */
 function trialReadyAt(progress: TraceProgress, { hop, lastAt }: HopState): number {
   const { pace, ledger } = progress;
   const sent = probesOf(progress, hop);

@@ -2,12 +2,14 @@ import type { AnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
 import type { Probe } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { LossEvidence, TraceReply } from "#probe-agent/port/packets.ts";
 
-/** State of a hop's trials: probes sent apart from the others, to distinguish loss from a limit on answers. */
+/**
+ * State of a hop's trials. Trials are probes sent apart from the others, to distinguish loss from a limit on answers.
+ */
 export interface Trials {
   readonly sent: number;
-  /** Answered, or silent without a limit of one answer per second that could explain it. */
+  /** Trials that were answered, or were silent without a limit of one answer per second that could explain it. */
   readonly valid: readonly Probe[];
-  /** On their way. */
+  /** Trials without an answer that do not count as silent so far. */
   readonly open: number;
 }
 
@@ -16,17 +18,20 @@ export function addressesOf(probes: readonly Probe[]): readonly string[] {
   return [...new Set(probes.flatMap(({ reply }) => reply?.ip ?? []))];
 }
 
-/** Reports whether a hop may limit its answers: ICMP errors are limited, echo replies and TCP segments are not. */
+/** Reports whether a hop may limit its answers. ICMP errors are limited; echo replies and TCP segments are not. */
 export function isLimited(probes: readonly Probe[]): boolean {
   return probes.some(({ reply }) => reply !== null && !isUnlimited(reply));
 }
 
-/** Echo replies (RFC 792 type 0, RFC 4443 type 129) and TCP segments, which have no type. */
+/**
+ * Reports whether a reply is of an unlimited kind: an echo reply (RFC 792 type 0, RFC 4443 type 129), or a TCP segment,
+ * which has no type.
+ */
 function isUnlimited({ icmpType }: TraceReply): boolean {
   return icmpType === null || icmpType === 0 || icmpType === 129;
 }
 
-/** Returns the trials among the probes of one hop. A probe is silent `silentAfterMs` after it left. */
+/** Returns the trials among the probes of one hop. A probe counts as silent `silentAfterMs` after it left. */
 export function trialsOf(probes: readonly Probe[], ledger: AnswerLedger, now: number, silentAfterMs: number): Trials {
   const ips = addressesOf(probes);
   const trials = probes.filter(({ isTrial }) => isTrial);
@@ -40,8 +45,8 @@ export function trialsOf(probes: readonly Probe[], ledger: AnswerLedger, now: nu
 }
 
 /**
- * Returns the evidence of loss at one hop. If no probe is silent, all of them count. Otherwise only the trials count, or
- * all probes if the hop does not limit its answers: another probe may have met the limit, and its answers would be
+ * Returns the evidence of loss at one hop. If no probe is silent, all probes count. All count too if the hop does not
+ * limit its answers. Otherwise only the trials count: another probe may have met the limit, and its answers would be
  * counted without its losses. `enough` valid trials decide.
  */
 export function evidenceOf(
@@ -55,7 +60,7 @@ export function evidenceOf(
   if (trials.sent === 0 && silent === 0) return { sampled: answered, lost: 0, unclear: 0 };
   if (!isLimited(probes)) return { sampled: answered + silent, lost: silent, unclear: 0 };
   const lost = trials.valid.filter(({ reply }) => reply === null).length;
-  // Where all trials are lost, the answer that made the hop known counts: a hop that answered did not lose everything.
+  // If all trials are lost, the answer that revealed the hop counts: a hop that answered did not lose everything.
   const sampled = trials.valid.length + (lost > 0 && lost === trials.valid.length ? 1 : 0);
   return { sampled, lost, unclear: trials.valid.length < enough ? silent - lost : 0 };
 }

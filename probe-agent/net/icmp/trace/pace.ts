@@ -1,36 +1,39 @@
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
-/** Limits and intervals of a trace; times in milliseconds. */
+/** Limits and intervals of a trace. Times are in milliseconds. */
 export interface TracePace {
   readonly firstHop: number;
   readonly maxHops: number;
   readonly queries: number;
-  /** Number of flows that the probes of a hop use in turn; 1 follows one of several equal paths. */
+  /** Number of flows that the probes of a hop use in turn. 1 follows only one of several equal paths. */
   readonly flows: number;
-  /** Most hops whose first probe has no answer yet. */
+  /** Maximum number of hops whose first probe has no answer so far. */
   readonly window: number;
   /** Number of hops probed beyond the farthest answer. */
   readonly lookahead: number;
-  /** Between any two packets of the trace. */
+  /** Interval between any two packets of the trace. */
   readonly packetGapMs: number;
-  /** Between two probes of a hop that answers. */
+  /** Interval between two probes of a hop that answers. */
   readonly hopGapMs: number;
-  /** Between two trials, and two probes of a hop that was silent: routers answer once a second when their burst is used up. */
+  /**
+   * Interval between two trials, and between two probes of a silent hop. Routers answer once a second when their burst
+   * is used up.
+   */
   readonly retryGapMs: number;
-  /** A probe counts as silent after this time; a later answer still counts. */
+  /** Time after which a probe counts as silent. A later answer still counts. */
   readonly silentAfterMs: number;
-  /** Silent hops in a row that end the trace. */
+  /** Number of silent hops in a row that end the trace. */
   readonly silentHops: number;
-  /** How long to listen to a silent path, from the first probe of its first silent hop. */
+  /** Time to listen to a silent path, from the first probe of its first silent hop. */
   readonly lingerMs: number;
   /**
-   * Trials of each hop at and behind the first one that left a probe unanswered: probes that distinguish
-   * loss from a limit on answers.
+   * Number of trials of each hop at and behind the first one that left a probe unanswered. Trials are probes that
+   * distinguish loss from a limit on answers.
    */
   readonly trials: number;
-  /** Further trials, to replace those that the probes of another trace made invalid. */
+  /** Number of further trials, which replace those that probes of another trace made invalid. */
   readonly extraTrials: number;
-  /** Least number of tries at a hop that does not answer: one lost probe does not prove silence. */
+  /** Minimum number of tries at a hop that does not answer. One lost probe does not prove silence. */
   readonly silentTries: number;
 }
 
@@ -49,8 +52,9 @@ const PATIENCE = {
 } as const;
 
 /**
- * How far a trace probes ahead of the answers. The first round is one probe per router, below every limit; probes that
- * overshoot reach the target. Echo replies are not limited; "port unreachable" is, after six; SYNs to a listener are better few.
+ * How far a trace probes ahead of the answers. The first round is one probe per router, which is below every limit.
+ * Probes that overshoot reach the target: echo replies are not limited, "port unreachable" is limited after six, and a
+ * listener should receive few SYNs.
  */
 const AHEAD = {
   icmp: { window: 16, lookahead: 12, packetGapMs: 2 },

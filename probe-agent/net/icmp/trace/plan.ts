@@ -22,20 +22,20 @@ import {
 } from "#probe-agent/net/icmp/trace/progress.ts";
 import type { TraceHop, TraceReply } from "#probe-agent/port/packets.ts";
 
-/** What to do next: send a probe with this TTL in this flow (from 0), wait until a time, or end. */
+/** Next step: send a probe with this TTL in this flow (from 0), wait until a time, or end. */
 type NextStep =
   | { readonly do: "send"; readonly ttl: number; readonly flow: number }
   | { readonly do: "wait"; readonly until: number }
   | { readonly do: "end" };
 
-/** Decides the steps of a trace, without any I/O. Every time is the caller's monotonic milliseconds. */
+/** Decides the steps of a trace, without any I/O. All times are the caller's monotonic milliseconds. */
 interface TracePlan {
   next(now: number): NextStep;
-  /** Records a probe that left. The caller numbers the probes; numbers are unique. */
+  /** Records a probe that left. The caller assigns a unique number to each probe. */
   sent(probe: number, ttl: number, at: number): void;
   /** Records the answer to a probe. Returns false if the probe is unknown or already answered. */
   answered(probe: number, reply: Omit<TraceReply, "rttMs">, passage: Passage, at: number): boolean;
-  /** Returns the leading hops whose results are final; with `final`, all hops of the trace. */
+  /** Returns the first hops whose results are final. With `final`, returns all hops of the trace. */
   hops(now: number, final: boolean): readonly TraceHop[];
   reached(): boolean;
 }
@@ -81,12 +81,14 @@ function nextStep(progress: TraceProgress, now: number): NextStep {
   return now < givenUpAt ? { do: "wait", until: givenUpAt } : { do: "end" };
 }
 
-/** Notes the first hop that answered one probe and left another unanswered. */
+/** Records the first hop that answered one probe and left another unanswered. */
 function noteLoss(progress: TraceProgress, { hop, tries, answers, open }: HopState): void {
   if (answers > 0 && tries - answers - open > 0) progress.firstLoss = Math.min(progress.firstLoss, hop);
 }
 
-/** Returns when to give up a path that became silent: a router that looks for a missing host reports it after 3 s. */
+/**
+ * Returns when to give up a path that became silent. A router that searches for a missing host reports it after 3 s.
+ */
 function silentPathEndsAt(progress: TraceProgress): number {
   const { pace, byHop, farthestAnswer } = progress;
   if (pathEnd(progress) < Infinity || farthestAnswer >= lastHop(progress)) return -Infinity;

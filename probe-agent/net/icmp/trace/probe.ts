@@ -1,13 +1,16 @@
 import type { TraceReply } from "#probe-agent/port/packets.ts";
 
-/** The meaning of an answer for the path: a router on it, the target, or a router that refuses to forward. */
+/** Meaning of an answer for the path: a router on it, the target, or a router that refuses to forward. */
 export type Passage = "passing" | "reached" | "unreachable";
 
-/** One probe of a trace; `at` is when it left, monotonic milliseconds. */
+/** A probe of a trace. `at` is the time at which it left, in monotonic milliseconds. */
 export interface Probe {
   readonly ttl: number;
   readonly at: number;
-  /** Sent to distinguish loss from a limit on answers: late enough after the last answer that a limit does not suppress it. */
+  /**
+   * Whether the probe was sent to distinguish loss from a limit on answers: so late after the last answer that a limit
+   * does not suppress its answer.
+   */
   readonly isTrial: boolean;
   reply: TraceReply | null;
   passage: Passage | null;
@@ -15,7 +18,7 @@ export interface Probe {
 
 const SILENCE: TraceReply = { ip: null, rttMs: null, icmpType: null, icmpCode: null };
 
-/** Returns one reply for each query, or for each probe if fewer were sent: the answers in order, then silence. */
+/** Returns one reply for each query, or for each probe if fewer were sent: first the answers in order, then silence. */
 export function repliesOf(sent: readonly Probe[], queries: number): readonly TraceReply[] {
   const answers = sent.flatMap((probe) => probe.reply ?? []).slice(0, queries);
   const rows = Math.min(queries, sent.length);

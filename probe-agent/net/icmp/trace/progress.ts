@@ -4,7 +4,7 @@ import type { TracePace } from "#probe-agent/net/icmp/trace/pace.ts";
 import type { Passage, Probe } from "#probe-agent/net/icmp/trace/probe.ts";
 import type { TraceReply } from "#probe-agent/port/packets.ts";
 
-/** Everything one trace has sent and received so far. Times are the caller's monotonic milliseconds. */
+/** Everything that one trace has sent and received so far. Times are the caller's monotonic milliseconds. */
 export interface TraceProgress {
   readonly pace: TracePace;
   readonly ledger: AnswerLedger;
@@ -13,15 +13,15 @@ export interface TraceProgress {
   /** Probes by TTL, in the order sent. */
   readonly byHop: readonly Probe[][];
   lastPacketAt: number;
-  /** The highest TTL with an answer; one below the first hop while there is none. */
+  /** Highest TTL with an answer. One below the first hop while there is none. */
   farthestAnswer: number;
-  /** The lowest TTL at which the target answered; Infinity until then. */
+  /** Lowest TTL at which the target answered. Infinity until then. */
   target: number;
-  /** The lowest TTL at which a router refused to forward; Infinity until then. */
+  /** Lowest TTL at which a router refused to forward. Infinity until then. */
   wall: number;
-  /** The longest round trip to the end of the path. */
+  /** Longest round trip to the end of the path, in milliseconds. */
   endRttMs: number;
-  /** The first hop that answered one probe and left another unanswered: trials start there. Infinity until then. */
+  /** First hop that answered one probe and left another unanswered. Trials start there. Infinity until then. */
   firstLoss: number;
 }
 
@@ -41,7 +41,10 @@ export function createTraceProgress(pace: TracePace, ledger: AnswerLedger): Trac
   };
 }
 
-/** Returns the TTL at which the path ends, Infinity while unknown. An answer of the target overrides a router's refusal. */
+/**
+ * Returns the TTL at which the path ends, or Infinity while it is unknown. An answer of the target overrides a router's
+ * refusal.
+ */
 export function pathEnd({ target, wall }: TraceProgress): number {
   return target < Infinity ? target : wall;
 }
@@ -52,21 +55,21 @@ export function lastHop(progress: TraceProgress): number {
   return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.silentHops);
 }
 
-/** Returns the farthest hop that may be probed. */
+/** Returns the farthest hop that can be probed. */
 export function frontier(progress: TraceProgress): number {
   const { pace, farthestAnswer } = progress;
   return Math.min(pathEnd(progress), pace.maxHops, farthestAnswer + pace.lookahead);
 }
 
 /**
- * Returns the probes with a TTL beyond the end of the path; empty for other hops than the last one. They met that end,
- * so each answer counts as one of the last hop and saves a packet.
+ * Returns the probes with a TTL beyond the end of the path. Empty for hops other than the last one. These probes met
+ * that end, so each answer counts as one of the last hop and saves a packet.
  */
 export function overshot(progress: TraceProgress, hop: number): readonly Probe[] {
   return hop === pathEnd(progress) ? progress.byHop.slice(hop + 1).flat() : [];
 }
 
-/** Returns the probes that count for a hop: its own, then the answered ones that overshot. */
+/** Returns the probes that count for a hop: its own probes, then the answered ones that overshot. */
 export function probesOf(progress: TraceProgress, hop: number): readonly Probe[] {
   return [
     ...(progress.byHop[hop] ?? []),
@@ -80,7 +83,7 @@ export function allProbesOf(progress: TraceProgress, hop: number): readonly Prob
   return [...probesOf(progress, hop), ...lost].toSorted((one, other) => one.at - other.at);
 }
 
-/** Records a probe that left. A trial takes an answer of each router of its hop, so the ledger notes it. */
+/** Records a probe that left. A trial uses up an answer of each router of its hop, so the ledger records it. */
 export function recordProbe(
   progress: TraceProgress,
   number: number,

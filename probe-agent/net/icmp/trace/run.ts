@@ -7,7 +7,10 @@ import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
 import { createTracePlan } from "#probe-agent/net/icmp/trace/plan.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 
-/** Receives the events of a trace. Exactly one of `done` and `failed` comes, last; neither after cancelling. */
+/**
+ * Receives the events of a trace. The last event is exactly one of `done` and `failed`. After cancelling, there is
+ * neither.
+ */
 interface TraceEvents {
   hop(hop: TraceHop): void;
   done(reached: boolean): void;
@@ -58,7 +61,7 @@ export function startTrace(tools: ProberTools, request: BoundedTrace, events: Tr
       return prober.send(number, next.ttl, next.flow);
     }
     reportHops(false);
-    // Timers fire on whole milliseconds, up to one early.
+    // Timers fire on whole milliseconds, up to one millisecond early.
     timer = setTimeout(step, Math.max(1, next.until - now));
   };
   const proberEvents: ProberEvents = {
