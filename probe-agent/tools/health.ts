@@ -19,7 +19,7 @@ export interface WebPorts {
   readonly https: number;
 }
 
-/** Maximum time for each part beside the page, and time kept to compute the score, in milliseconds. */
+/** Maximum time for each part other than the page, and time kept to compute the score, in milliseconds. */
 const PART_MS = 15_000;
 const RESERVE_MS = 1500;
 const ROBOTS_BYTES = 512 * 1024;

@@ -9,7 +9,7 @@ import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
  */
 type CharsetSource = "bom" | "header" | "meta" | "xml" | "late_meta" | "guess";
 
-/** An encoding by its WHATWG name in lower case, e.g. "utf-8", and where it was declared. */
+/** An encoding by its WHATWG name in lower case, e.g. "utf-8", and the source of its declaration. */
 export interface Charset {
   readonly encoding: string;
   readonly source: CharsetSource;

@@ -33,7 +33,7 @@ export function hopLoss(
   echoes: EchoEvidence = NO_ECHOES,
 ): readonly (number | null)[] {
   const losses: (number | null)[] = [];
-  const behind = { sampled: echoes.sampled, lost: echoes.lost, isUncertain: false };
+  const later = { sampled: echoes.sampled, lost: echoes.lost, isUncertain: false };
   const isDecisive = (index: number): boolean =>
     reached && index === hops.length - 1 && !(echoes.isTargetLimited && echoes.sampled > 0);
   for (const [index, { replies, evidence }] of [...hops.entries()].toReversed()) {
@@ -42,19 +42,19 @@ export function hopLoss(
       continue;
     }
     const own = ownLoss(evidence);
-    const loss = isDecisive(index) ? own : lossOnWay(own, evidence.sampled, behind);
+    const loss = isDecisive(index) ? own : lossOnWay(own, evidence.sampled, later);
     losses.push(loss === null ? null : Math.round(loss * 100_000) / 1_000);
     // A hop that limits its answers shows nothing about the hops before it. If it may have lost some, they are
     // uncertain.
-    if (loss === null && evidence.lost > 0) behind.isUncertain = true;
+    if (loss === null && evidence.lost > 0) later.isUncertain = true;
     if (loss === null || loss !== own) continue;
-    behind.sampled += evidence.sampled;
-    behind.lost += evidence.lost;
+    later.sampled += evidence.sampled;
+    later.lost += evidence.lost;
   }
   return losses.toReversed();
 }
 
-interface Behind extends Pick<LossEvidence, "sampled" | "lost"> {
+interface LaterHops extends Pick<LossEvidence, "sampled" | "lost"> {
   readonly isUncertain: boolean;
 }
 
@@ -63,29 +63,27 @@ function ownLoss({ sampled, lost, unclear }: LossEvidence): number | null {
 }
 
 const DEVIATIONS = 2;
-/**
- * Probability below which an event is excluded, and minimum number of probes to later hops for each probe of the hop to
- * apply it.
- */
+/** Probability below which an event is not explained by chance. */
 const CHANCE = 0.05;
-const TIMES_BEHIND = 2;
+/** Minimum number of probes to later hops for each probe of the hop itself, for a comparison of both. */
+const LATER_PROBES_FACTOR = 2;
 
-function lossOnWay(own: number | null, sampled: number, behind: Behind): number | null {
+function lossOnWay(own: number | null, sampled: number, later: LaterHops): number | null {
   if (own === 0) return 0;
-  if (behind.lost === 0 && behind.isUncertain) return null;
-  if (own === null) return behind.lost === 0 && behind.sampled >= ENOUGH_BEHIND ? 0 : null;
-  if (behind.lost === 0) {
+  if (later.lost === 0 && later.isUncertain) return null;
+  if (own === null) return later.lost === 0 && later.sampled >= MIN_LATER_PROBES ? 0 : null;
+  if (later.lost === 0) {
     // If the path lost these probes, later hops would very likely have lost some too.
-    const isLimit = behind.sampled >= TIMES_BEHIND * sampled && (1 - own) ** behind.sampled < CHANCE;
+    const isLimit = later.sampled >= LATER_PROBES_FACTOR * sampled && (1 - own) ** later.sampled < CHANCE;
     return isLimit ? 0 : null;
   }
-  const share = behind.lost / behind.sampled;
+  const share = later.lost / later.sampled;
   const deviation = Math.sqrt((share * (1 - share)) / sampled);
   return own > share + DEVIATIONS * deviation ? share : own;
 }
 
 /** Minimum number of probes to later hops, all answered, that show that the hop has no loss worth a figure. */
-const ENOUGH_BEHIND = 6;
+const MIN_LATER_PROBES = 6;
 
 /** A hop with the ICMP types and codes of its replies. */
 interface AnsweredHop {

@@ -28,7 +28,7 @@ interface PassiveReference extends MixedReference {
   readonly upgradable: boolean;
 }
 
-/** Insecure references of a page that itself came over HTTPS (W3C Mixed Content). */
+/** Insecure references of a page that was itself served over HTTPS (W3C Mixed Content). */
 export interface MixedContent {
   /** Whether the page was served over HTTPS. If not, nothing is mixed. */
   readonly https: boolean;

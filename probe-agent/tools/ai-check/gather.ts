@@ -8,7 +8,7 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobotsOf } from "#probe-agent/sources/robots-file.ts";
 import { fetchSiteFile, type SiteFile } from "#probe-agent/sources/site-file.ts";
 
-/** Maximum time for each file beside the page, and the time kept back to build the result, in milliseconds. */
+/** Maximum time for each file other than the page, and time kept to build the result, in milliseconds. */
 const FILE_MS = 8_000;
 const RESERVE_MS = 2_000;
 const LLMS_BYTES = 512 * 1024;

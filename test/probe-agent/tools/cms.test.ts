@@ -43,7 +43,7 @@ beforeEach(() => {
   files = {};
 });
 
-async function look(serve: Files) {
+async function detectOn(serve: Files) {
   files = serve;
   const before = site.requests.length;
   const result = await resultOf(cms, { url: `${site.url}/` });
@@ -61,7 +61,7 @@ const text = (body: string) => ({ type: "text/plain", body });
 
 describe("a system that names itself", () => {
   it("is reported with version, theme, plugins and page builder", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page(
         `<meta name="generator" content="WordPress 6.4.2"><meta name="generator" content="Elementor 3.18.3">
          <link rel="stylesheet" href="/wp-content/themes/astra/style.css?ver=4.6.0">
@@ -96,7 +96,7 @@ describe("a system that names itself", () => {
   });
 
   it("is the system under a shop that is built on it", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page('<script src="/wp-content/plugins/woocommerce/a.js?ver=8.4.0"></script>', '<div id="x"></div>'),
     });
     expect(result.cms?.name).toBe("WordPress");
@@ -105,7 +105,7 @@ describe("a system that names itself", () => {
   });
 
   it("can be a shop alone", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page(
         `<script src="https://cdn.shopify.com/s/a.js"></script>
          <script>Shopify.theme = {"name":"My \\u0041","id":1,"schema_name":"Dawn","schema_version":"15.0.0"};</script>`,
@@ -121,14 +121,14 @@ describe("a system that names itself", () => {
   });
 
   it("is headless if another program renders its content", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page('<script src="/_next/static/a.js"></script>', '<img src="https://images.ctfassets.net/s/a.jpg">'),
     });
     expect(result.cms).toMatchObject({ name: "Contentful", headless: true });
   });
 
   it("can be WordPress on another host, behind a front end", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page(
         '<script src="/_next/static/a.js"></script>',
         '<img src="https://cms.example.com/wp-content/uploads/a.jpg">',
@@ -139,17 +139,17 @@ describe("a system that names itself", () => {
 
   it("is not the system of another site whose images the page shows", async () => {
     const picture = '<img src="https://blog.example.com/wp-content/uploads/a.jpg">';
-    const { result } = await look({ "/": page("", picture) });
+    const { result } = await detectOn({ "/": page("", picture) });
     expect(result).toMatchObject({ detected: false, cms: null, candidates: [{ name: "WordPress", confidence: 30 }] });
-    const beside = await look({
+    const beside = await detectOn({
       "/": page('<link href="https://cdn.example/wp-content/themes/x/a.css" rel=stylesheet>', picture),
     });
     expect(beside.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
-    const own = await look({ "/": page("", `${picture}<img src="/wp-content/uploads/b.jpg">`) });
+    const own = await detectOn({ "/": page("", `${picture}<img src="/wp-content/uploads/b.jpg">`) });
     expect(own.result.cms).toMatchObject({ name: "WordPress" });
-    const confirmed = await look({ "/": page("", picture), "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    const confirmed = await detectOn({ "/": page("", picture), "/wp-json/": json({ namespaces: ["wp/v2"] }) });
     expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
-    const other = await look({ "/": page('<meta name="generator" content="Hugo 0.121.1">', picture) });
+    const other = await detectOn({ "/": page('<meta name="generator" content="Hugo 0.121.1">', picture) });
     expect(other.result.cms).toMatchObject({ name: "Hugo" });
   });
 
@@ -159,14 +159,14 @@ describe("a system that names itself", () => {
     ["Adobe Experience Manager", "/content/dam/site/a.png"],
     ["TYPO3", "/fileadmin/_processed_/a.jpg"],
   ])("is not %s because of an image of another site", async (name, path) => {
-    const { result } = await look({ "/": page("", `<img src="https://other.example${path}">`) });
+    const { result } = await detectOn({ "/": page("", `<img src="https://other.example${path}">`) });
     expect(result).toMatchObject({ detected: false, candidates: [{ name, confidence: 30 }] });
-    const own = await look({ "/": page("", `<img src="${path}"><img src="https://other.example${path}">`) });
+    const own = await detectOn({ "/": page("", `<img src="${path}"><img src="https://other.example${path}">`) });
     expect(own.result.cms).toMatchObject({ name });
   });
 
   it("takes precedence over a system whose images it shows", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page('<meta name="generator" content="WordPress 6.4">', '<img src="https://images.ctfassets.net/s/a.jpg">'),
     });
     expect(result.cms).toMatchObject({ name: "WordPress", headless: false });
@@ -176,7 +176,7 @@ describe("a system that names itself", () => {
 
 describe("a system whose name was removed", () => {
   it("is found with the version in its feed and the plugins in its REST index", async () => {
-    const { result, asked } = await look({
+    const { result, asked } = await detectOn({
       "/": page('<link rel="stylesheet" href="/blog/wp-content/themes/x/style.css">'),
       "/blog/wp-json/": json({
         name: "x",
@@ -245,7 +245,7 @@ describe("a system whose name was removed", () => {
       "3.3.10",
     ],
   ])("%s is confirmed by a well-known file", async (name, head, path, file, version) => {
-    const { result, asked } = await look({ "/": page(head), [path]: file });
+    const { result, asked } = await detectOn({ "/": page(head), [path]: file });
     expect(result.cms).toMatchObject({ name, version, confidence: 100 });
     expect(asked).toContain(path);
     expect(asked.length).toBeLessThanOrEqual(3);
@@ -253,20 +253,20 @@ describe("a system whose name was removed", () => {
   });
 
   it("is only a candidate if the evidence is weak", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page("", '<img src="/media/pages/home/a.jpg"><div id=wrapper></div>'),
       "/robots.txt": "",
     });
     expect(result).toMatchObject({ detected: true, cms: { name: "Kirby", confidence: 60 } });
-    const weak = await look({ "/": page('<script src="/assets/components/x.js"></script>') });
+    const weak = await detectOn({ "/": page('<script src="/assets/components/x.js"></script>') });
     expect(weak.result).toMatchObject({ detected: false, cms: null, theme: null, plugins: [] });
     expect(weak.result.candidates).toMatchObject([{ name: "MODX", confidence: 40 }]);
   });
 
   it("is confirmed by its files", async () => {
     const serve = { "/": page(""), "/robots.txt": text("User-agent: *\nDisallow: /wp-admin/") };
-    expect((await look(serve)).result.cms).toMatchObject({ name: "WordPress", confidence: 50 });
-    const confirmed = await look({ ...serve, "/wp-json/": json({ namespaces: ["wp/v2"] }) });
+    expect((await detectOn(serve)).result.cms).toMatchObject({ name: "WordPress", confidence: 50 });
+    const confirmed = await detectOn({ ...serve, "/wp-json/": json({ namespaces: ["wp/v2"] }) });
     expect(confirmed.result.cms).toMatchObject({ name: "WordPress", confidence: 100 });
   });
 });
@@ -279,7 +279,7 @@ describe("files that only look like those of a system", () => {
     ["no JSON", { type: "application/json", body: "{" }],
     ["an error with the right text", { status: 500, ...json({ namespaces: ["wp/v2"] }) }],
   ])("%s confirms nothing", async (_, file) => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page('<meta name="generator" content="WordPress 6.4">'),
       "/wp-json/": file,
       "/feed/": file,
@@ -290,7 +290,7 @@ describe("files that only look like those of a system", () => {
   });
 
   it("ignores a file of another site", async () => {
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page('<meta name="generator" content="WordPress">'),
       "/wp-json/": { status: 302, to: `${elsewhere.url}/wp-json/` },
     });
@@ -302,7 +302,7 @@ describe("files that only look like those of a system", () => {
       { length: 500 },
       (_, n) => `<script src="/wp-content/plugins/plugin-${n}/a.js"></script>`,
     ).join("");
-    const { result } = await look({
+    const { result } = await detectOn({
       "/": page(
         `${many}<script src="/wp-content/plugins/${"x".repeat(5000)}/a.js"></script><link href="/wp-content/themes/<b>/x.css">`,
       ),
@@ -314,14 +314,14 @@ describe("files that only look like those of a system", () => {
 
 describe("a site without a system", () => {
   it("reports none, and requests only the page and robots.txt", async () => {
-    const { result, asked } = await look({ "/": page("", "<h1>WordPress compared with Drupal</h1>") });
+    const { result, asked } = await detectOn({ "/": page("", "<h1>WordPress compared with Drupal</h1>") });
     expect(result).toMatchObject({ detected: false, cms: null, candidates: [], ecommerce: null });
     expect(result.limitations.join(" ")).toMatch(/No system was detected/);
     expect(asked).toEqual([]);
   });
 
   it("is checked even if the response is not HTML", async () => {
-    const { result } = await look({ "/": { type: "application/json", body: "{}" } });
+    const { result } = await detectOn({ "/": { type: "application/json", body: "{}" } });
     expect(result.detected).toBe(false);
     expect(result.limitations.join(" ")).toMatch(/not HTML/);
   });

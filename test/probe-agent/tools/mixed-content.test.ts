@@ -132,7 +132,7 @@ describe("hostile pages", () => {
   it("with control characters and broken tags are read", async () => {
     const result = await see("/broken");
     expect(result.counts.passive).toBeGreaterThanOrEqual(1);
-    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    // oxlint-disable-next-line no-control-regex -- the expression searches for control characters
     expect(result.passive.map((one) => one.url).join("")).not.toMatch(/[\u0000-\u001f]/);
   });
 

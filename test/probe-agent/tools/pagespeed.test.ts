@@ -64,7 +64,7 @@ describe("PageSpeed Insights", () => {
     expect([query.get("url"), query.get("strategy"), query.has("key")]).toEqual([PAGE, "desktop", false]);
   });
 
-  it("gives scores, metrics, real visits and opportunities", async () => {
+  it("returns scores, metrics, real visits and opportunities", async () => {
     const result = await resultOf(pagespeed, { url: PAGE }, setting());
     expect(result).toMatchObject({
       url: PAGE,

@@ -67,13 +67,13 @@ afterAll(async () => {
   await Promise.all([names.close(), site.close()]);
 });
 
-function look(path: string, more: Parameters<typeof resultOf>[2] = {}) {
+function detectOn(path: string, more: Parameters<typeof resultOf>[2] = {}) {
   return resultOf(techDetect, { url: `${base}${path}` }, { dnsServers: [names.address], ...more });
 }
 
 describe("a page", () => {
   it("is fingerprinted by its markup, headers, cookies, robots.txt, DNS and certificate", async () => {
-    const result = await look("/");
+    const result = await detectOn("/");
     const found = new Map(result.technologies.map((one) => [one.name, one]));
     expect([...found.keys()].toSorted()).toEqual([
       "Amazon Route 53",
@@ -119,26 +119,26 @@ describe("a page", () => {
   });
 
   it("is the one after redirects, with the cookies that its host set on the way", async () => {
-    const result = await look("/moved");
+    const result = await detectOn("/moved");
     expect(result.final_url).toBe(`${base}/`);
     expect(result.technologies.map(({ name }) => name)).toContain("Laravel");
   });
 
   it("is fingerprinted by its headers if it is not HTML", async () => {
-    const result = await look("/json");
+    const result = await detectOn("/json");
     expect(result.technologies.map(({ name }) => name)).toContain("Kestrel");
     expect(result.limitations.join(" ")).toMatch(/not HTML/);
   });
 
   it("is fingerprinted if it is an error page, and the result says so", async () => {
-    const result = await look("/down");
+    const result = await detectOn("/down");
     expect(result.code).toBe(503);
     expect(result.technologies.map(({ name }) => name)).toContain("Apache HTTP Server");
     expect(result.limitations.join(" ")).toMatch(/status 503/);
   });
 
   it("is fingerprinted by its first 5 MB if it is larger", async () => {
-    const result = await look("/huge");
+    const result = await detectOn("/huge");
     expect(result.technologies.map(({ name }) => name)).toContain("Next.js");
     expect(result.limitations.join(" ")).toMatch(/larger than the part that was examined/);
   });
@@ -173,7 +173,7 @@ describe("the operator's own rules", () => {
 
   it("replace the built-in rules; their unusable patterns are counted", async () => {
     const techRules = rulesOf({ Mine: { cats: [1, 99], text: "text" }, Broken: { html: "(" } });
-    const result = await look("/", { data: { techRules } });
+    const result = await detectOn("/", { data: { techRules } });
     expect(result.technologies.map(({ name }) => name)).toEqual(["Mine"]);
     expect(result.categories).toEqual({ Ours: ["Mine"], Unknown: ["Mine"] });
     expect(result.rules).toEqual({ technologies: 2, unusable: 1 });
@@ -182,7 +182,7 @@ describe("the operator's own rules", () => {
   it("can contain an endless expression: the other rules are tested in time, and the result says so", async () => {
     const techRules = rulesOf({ Bad: { text: "(a+)+$" }, Nginx: { headers: { server: "nginx" } } });
     const started = performance.now();
-    const result = await look("/bomb", { data: { techRules } });
+    const result = await detectOn("/bomb", { data: { techRules } });
     expect(performance.now() - started).toBeLessThan(15_000);
     expect(result.technologies.map(({ name }) => name)).toEqual(["Nginx"]);
     expect(result.limitations.join(" ")).toMatch(/took too long .*\(1\): Bad\./);
@@ -195,7 +195,7 @@ describe("the operator's own rules", () => {
         { cats: [1], html: ".+", text: ".+" },
       ]),
     );
-    const result = await look("/", { data: { techRules: rulesOf(many) } });
+    const result = await detectOn("/", { data: { techRules: rulesOf(many) } });
     expect(result.count).toBe(3000);
     expect(result.technologies.length).toBeGreaterThan(100);
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);

@@ -136,7 +136,7 @@ function preferencePart({ preferenceStated: stated, robotsStatus, robotsReadable
   if (stated) return { share: 1, detail: "Preferences on AI use are stated." };
   // An unreadable robots.txt could state preferences.
   if (robotsReadable === null || isServerError(robotsStatus)) {
-    return { share: null, detail: "robots.txt, which may state preferences on AI use, could not be read." };
+    return { share: null, detail: "robots.txt, which can state preferences on AI use, could not be read." };
   }
   return { share: 0, detail: "No Content-Signal, Content-Usage or TDM reservation states preferences on AI use." };
 }

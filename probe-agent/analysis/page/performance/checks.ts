@@ -228,7 +228,7 @@ function gradeTime(curve: ScoreCurve, ms: number, what: string): CheckOutcome {
       : ms > curve.p10
         ? `slower than ${curve.p10} ms`
         : `within ${curve.p10} ms`;
-  const detail = `${what} after ${ms} ms, ${limits}, seen from this location.`;
+  const detail = `${what} after ${ms} ms, ${limits}, measured from this location.`;
   return { share: logNormalScore(curve, ms), value: `${ms} ms`, detail };
 }
 

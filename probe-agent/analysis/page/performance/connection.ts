@@ -1,6 +1,6 @@
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** Whether a connection serves further requests, and the reason. `reusable` is null if the server does not say. */
+/** Reuse of a connection for further requests, and the reason. `reusable` is null if the server does not say. */
 interface ConnectionReuse {
   readonly reusable: boolean | null;
   readonly why: string;

@@ -104,12 +104,12 @@ export class LiteralIndex {
       const other = fallback[state] ?? 0;
       for (let step = 1; step < this.#width; step += 1) {
         const place = state * this.#width + step;
-        const behind = state === 0 ? 0 : (this.#next[other * this.#width + step] ?? 0);
+        const matched = state === 0 ? 0 : (this.#next[other * this.#width + step] ?? 0);
         const child = this.#next[place] ?? 0;
-        if (child === 0) this.#next[place] = behind;
+        if (child === 0) this.#next[place] = matched;
         else {
-          fallback[child] = behind;
-          this.#more[child] = this.#ends[behind] === 0 ? (this.#more[behind] ?? 0) : behind;
+          fallback[child] = matched;
+          this.#more[child] = this.#ends[matched] === 0 ? (this.#more[matched] ?? 0) : matched;
           queue.push(child);
         }
       }

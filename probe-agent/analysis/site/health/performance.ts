@@ -58,7 +58,7 @@ function ttfbFinding({ ttfbSamplesMs }: HealthSnapshot): CheckFinding {
   const count = ttfbSamplesMs.length === 1 ? "one sample" : `${ttfbSamplesMs.length} samples`;
   const rating =
     points === 8 ? "The server responds fast" : points >= 6 ? "The server could be faster" : "The server is slow";
-  return scored(points, `${median} ms`, `${rating} (median of ${count}, seen from this location).`);
+  return scored(points, `${median} ms`, `${rating} (median of ${count}, measured from this location).`);
 }
 
 function totalFinding({ totalMs, body }: HealthSnapshot): CheckFinding {

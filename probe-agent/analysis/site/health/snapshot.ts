@@ -48,7 +48,7 @@ type FileFacts =
   | { readonly known: true; readonly status: number; readonly url: string; readonly text: string | null }
   | Unknown;
 
-/** Whether the site answers over IPv6. */
+/** Facts about the site's IPv6 address. `answers` says whether it accepts connections. */
 export type Ipv6Facts =
   | { readonly known: true; readonly address: string | null; readonly answers: boolean; readonly why: string }
   | Unknown;

@@ -76,8 +76,8 @@ describe("text of every encoding of the standard", () => {
 
 describe("Big5 and its neighbours by the standard's index, not the runtime's tables", () => {
   const rows: readonly (readonly [string, string, string])[] = [
-    ["big5", "8740", "䏰"], // HKSCS, which ICU gives a code of private use
-    ["big5", "8862", "Ê̄"], // one of four that are two code points
+    ["big5", "8740", "䏰"], // HKSCS, which ICU maps to a private-use code point
+    ["big5", "8862", "Ê̄"], // one of four pointers that decode to two code points
     ["big5", "a145", "‧"],
     ["big5", "a3e1", "€"],
     ["big5", "a15c", "﹏"],
