@@ -1,7 +1,7 @@
 import { classifyCsp, cspPasses } from "#probe-agent/analysis/web/csp/observatory.ts";
 import { readHtml, type Page } from "#probe-agent/analysis/html/read-page.ts";
 import { metaPragmas } from "#probe-agent/analysis/html/page.ts";
-import { cookiesVerdict } from "#probe-agent/analysis/web/security/cookies-test.ts";
+import { cookiesTest } from "#probe-agent/analysis/web/security/cookies-test.ts";
 import {
   contentTypeOptionsTest,
   corsTest,
@@ -18,38 +18,38 @@ import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { sriTest } from "#probe-agent/analysis/web/security/sri-test.ts";
 import { hstsTest, redirectionTest } from "#probe-agent/analysis/web/security/transport-tests.ts";
 
-/** One test of the grade, in MDN's words. */
+/** One test of the grade, with MDN's names. */
 export interface SecurityTest {
   readonly name: string;
   readonly result: string;
   readonly pass: boolean;
   readonly score_modifier: number;
-  /** What the result was read from; null where nothing was sent. */
+  /** The tested value; null if nothing was sent. */
   readonly value: string | null;
-  /** What to do; null where nothing is to be gained. */
+  /** Advice; null if there is nothing to improve. */
   readonly recommendation: string | null;
 }
 
-/** A site's security grade as MDN HTTP Observatory gives it. */
+/** A site's security grade by the method of MDN HTTP Observatory. */
 interface SecurityGrade {
   /** 0 to 100. */
   readonly score: number;
-  /** MDN's own figure: above 100 with bonus points. */
+  /** MDN's score, which can exceed 100 with bonus points. */
   readonly raw_score: number;
   readonly grade: SecurityLetter;
   readonly algorithm_version: number;
   readonly tests: readonly SecurityTest[];
-  /** Directives given more than once in the policy (MDN calls such a policy invalid, browsers heed the first). */
+  /** Directives that the policy repeats. MDN calls such a policy invalid; browsers use the first. */
   readonly duplicate_directives: readonly string[];
 }
 
-/** MDN's algorithm that these results and points belong to. */
+/** Version of MDN's algorithm for these results and points. */
 export const ALGORITHM_VERSION = 6;
 
 /**
- * Grades a snapshot. `compat: "mdn"` reproduces MDN's published grade also where its parser reads
- * policies otherwise than browsers do. `now` matters only for cookie dates, which the grade does not use; `page` is the
- * snapshot's HTML where it is parsed already.
+ * Grades a snapshot. `compat: "mdn"` reproduces MDN's published grade even if MDN's parser reads policies differently
+ * from browsers. `now` affects only cookie dates, which the grade does not use. `page` is the snapshot's HTML if it is
+ * already parsed.
  */
 export function gradeSecurity(
   snapshot: SecuritySnapshot,
@@ -69,7 +69,7 @@ export function gradeSecurity(
   const hsts = hstsTest(view);
   const outcomes: readonly (readonly [string, TestOutcome])[] = [
     ["content-security-policy", outcome(csp.result, cspPasses(csp.result), policy)],
-    ["cookies", cookiesVerdict(headerValues(headers, "set-cookie"), snapshot.url, hsts.pass, view.now)],
+    ["cookies", cookiesTest(headerValues(headers, "set-cookie"), snapshot.url, hsts.pass, view.now)],
     ["cross-origin-resource-sharing", corsTest(view)],
     ["redirection", redirectionTest(view)],
     ["referrer-policy", referrerPolicyTest(view)],
@@ -81,7 +81,7 @@ export function gradeSecurity(
     ["cross-origin-embedder-policy", embedderPolicyTest(view)],
     ["cross-origin-opener-policy", openerPolicyTest(view)],
   ];
-  const tests = outcomes.map(([name, found]) => score(name, found));
+  const tests = outcomes.map(([name, found]) => scoreTest(name, found));
   const rawScore = totalOf(tests.map((test) => test.score_modifier));
   return {
     score: Math.min(100, rawScore),
@@ -93,17 +93,17 @@ export function gradeSecurity(
   };
 }
 
-/** MDN grades only what answers like a page or asks for a sign-in. */
+/** Reports whether MDN grades a response with this status: a page or a request to sign in. */
 export function isGradable(status: number): boolean {
   return (status >= 200 && status < 400) || status === 401 || status === 403;
 }
 
-function score(name: string, found: TestOutcome): SecurityTest {
+function scoreTest(name: string, found: TestOutcome): SecurityTest {
   const { modifier, advice } = SCORES[found.result] ?? { modifier: 0, advice: null };
   return { name, ...found, score_modifier: modifier, recommendation: advice };
 }
 
-/** Penalties always count, bonuses only where the score is an A without them. */
+/** Computes the total score. Penalties always count; bonuses count only if the score without them is an A. */
 function totalOf(modifiers: readonly number[]): number {
   const withoutBonus = modifiers.reduce((sum, one) => sum + Math.min(0, one), 100);
   const bonus = modifiers.reduce((sum, one) => sum + Math.max(0, one), 0);

@@ -17,12 +17,12 @@ import { implement } from "#probe-agent/tools/implement.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** Longest wait for the PTR name once all else is known. */
+/** Maximum wait for the PTR name after the response, in milliseconds. */
 const REVERSE_MS = 250;
 
 /**
- * Header check: one fetch, reported. A chain that never ends is the target's failure. Input {families: false} leaves
- * the connection to the other address family out.
+ * Reports one fetch. An endless chain of redirects is a failure of the target. The input {families: false} omits the
+ * connection to the other address family.
  */
 export const check = implement(contract, async (net, { url, method, follow, ua }, input = {}) => {
   const now = net.now();
@@ -36,9 +36,15 @@ export const check = implement(contract, async (net, { url, method, follow, ua }
   if (fetched.status !== "ok") return fetched;
   const page = fetched.data;
   const where = `after ${page.hops.length - 1} redirects, at ${page.finalUrl}`;
-  if (page.stopped === "loop") return failed("response", "target", "redirect_loop", `${where}: redirects in a circle`);
+  if (page.stopped === "loop")
+    return failed("response", "target", "redirect_loop", `${where}: the redirects form a loop`);
   if (page.stopped === "too_many_redirects") {
-    return failed("response", "target", "too_many_redirects", `${where}: more redirects than are followed`);
+    return failed(
+      "response",
+      "target",
+      "too_many_redirects",
+      `${where}: there are more redirects than this check follows`,
+    );
   }
   const reverse = await reverseOf(net, page.final.ip);
   return ok(report(page, method, now, reverse));
@@ -108,7 +114,7 @@ function bodyReport({ final, body }: PageSnapshot): Result["body"] {
   };
 }
 
-/** The body's own faults; a body cut at our cap is no fault of the server's. */
+/** Returns a finding about an error of the body. A body that our limit truncates is not an error. */
 function bodyFindings({ body }: PageSnapshot): Finding[] {
   if (body.error === null) return [];
   const broken = bodyBreakOf(body.error);
@@ -118,9 +124,9 @@ function bodyFindings({ body }: PageSnapshot): Finding[] {
       severity: "warning",
       message:
         broken === null
-          ? `The body could not be read as it was announced: ${body.error}.`
+          ? `The body does not have the announced form: ${body.error}.`
           : `The body was cut short after ${body.transferredBytes} bytes: ${BODY_BREAKS[broken]}.`,
-      how: "Look into the logs of the server and of proxies before it for this request.",
+      how: "Look for this request in the logs of the server and of the proxies in front of it.",
       reference: "https://www.rfc-editor.org/rfc/rfc9112#section-8",
       where: null,
     },
@@ -131,14 +137,17 @@ function limitationsOf({ final, body }: PageSnapshot): string[] {
   const limitations: string[] = [];
   const broken = bodyBreakOf(body.error);
   if (broken !== null) {
-    limitations.push(`The body was cut short: ${BODY_BREAKS[broken]}. Its sizes and hash are of the part received.`);
+    limitations.push(
+      `The body was cut short: ${BODY_BREAKS[broken]}. Its sizes and hash are those of the received part.`,
+    );
   }
-  if (body.truncated) limitations.push("The body was not read to its end: its sizes and hash are of the part read.");
+  if (body.truncated)
+    limitations.push("The body was not read to its end. Its sizes and hash are those of the part that was read.");
   if (final.blocked.length > 0) limitations.push("Addresses marked blocked were not contacted.");
   return limitations;
 }
 
-/** A PTR name is worth a moment, not a wait; private addresses have none that means anything here. */
+/** Looks up the PTR name of an address. Null if there is none in a short time, or if the address is private. */
 async function reverseOf(net: Net, ip: string): Promise<string | null> {
   const patience = Math.min(REVERSE_MS, net.remainingMs() / 2);
   if (classifyAddress(ip) === "refused") return null;

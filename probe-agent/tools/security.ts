@@ -8,7 +8,7 @@ import { describePreloadFaults } from "#probe-agent/analysis/web/security/descri
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
-import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
+import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import { isTooComplex } from "#probe-agent/sources/run-analysis.ts";
@@ -26,12 +26,12 @@ import type { WebPorts } from "#probe-agent/tools/health.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
 import { gatherCors, gatherPreload, isVerified } from "#probe-agent/tools/security/gather.ts";
 
-/** What is kept back for the grade once the parts have had their time. */
+/** Time reserved for the grade after all requests, in milliseconds. */
 const RESERVE_MS = 1500;
 const HTTPS_MS = 6000;
 const VALUE_BYTES = 1024;
 
-/** The page, what stands beside it at once, and MDN's grade of both. */
+/** Creates the tool for these ports. It fetches the page, then, in parallel, the other facts that MDN's grade needs. */
 export function securityOn(
   ports: WebPorts,
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
@@ -44,7 +44,7 @@ export function securityOn(
     const { snapshot: page } = seen;
     const { final, finalUrl } = page;
     const patience = net.remainingMs() - RESERVE_MS;
-    const late = unknown("What http:// does could not be told: it took too long.");
+    const late = unknown("The response of http:// is unknown: it took too long.");
     const [http, cors, evidence] = await Promise.all([
       waitAtMost<HttpFacts>(patience, askPlainHttp(net, asked.data.snapshot, ports.http), late),
       waitAtMost(patience, gatherCors(net, finalUrl), null),
@@ -52,7 +52,7 @@ export function securityOn(
     ]);
     const host = new URL(finalUrl).hostname;
     const preloaded = net.data.hstsPreload(host);
-    const beside = {
+    const siteFacts = {
       https: finalUrl.startsWith("https:") || secure !== null,
       verified: isVerified(page),
       redirects: http.known && http.open ? http.route : [],
@@ -61,11 +61,11 @@ export function securityOn(
     };
     const inventory = headerInventory(final.headers);
     const gradable = isGradable(final.code);
-    const facts = { now, snapshot: beside, redirectionKnown: http.known };
+    const facts = { now, snapshot: siteFacts, redirectionKnown: http.known };
     const read = gradable ? await analysePage(net, seen, "security", facts) : null;
     if (read !== null && read.status !== "ok" && !isTooComplex(read)) return read;
     const graded = read?.status === "ok" ? read.data : null;
-    const preload = evidence === null ? { eligible: null, faults: [] } : judgePreload(evidence);
+    const preload = evidence === null ? { eligible: null, faults: [] } : evaluatePreload(evidence);
     const { failed, ...grade } = graded?.report ?? NOT_GRADED;
     const hsts = hstsOf(finalUrl, final.headers);
     const { findings } = fitFindings([
@@ -90,26 +90,29 @@ export function securityOn(
       source: net.data.hasHstsPreload ? ["page", "hsts_preload_list"] : ["page"],
       observed_at: asked.data.observedAt,
       limitations: [
-        ...(gradable ? [] : [`Only answers of status 2xx, 3xx, 401 and 403 are graded, not ${final.code}.`]),
-        ...(secure === null ? [] : ["http:// does not lead to HTTPS: the page over https:// was graded, as MDN does."]),
-        ...(http.known ? [] : [http.why, "The test redirection was left out."]),
-        ...(cors === null ? ["How the site answers other origins could not be told."] : []),
-        ...(net.data.hasHstsPreload
+        ...(gradable ? [] : [`Only responses with status 2xx, 3xx, 401 and 403 are graded, not ${final.code}.`]),
+        ...(secure === null
           ? []
-          : ["This probe has no HSTS preload list: an entry there would earn 5 points."]),
-        ...(evidence === null ? ["Whether the domain may enter the preload list could not be told."] : []),
+          : ["http:// does not redirect to HTTPS. As MDN does, the page at https:// was graded."]),
+        ...(http.known ? [] : [http.why, "The test redirection was left out."]),
+        ...(cors === null ? ["The response of the site to other origins is unknown."] : []),
+        ...(net.data.hasHstsPreload ? [] : ["This probe has no HSTS preload list. An entry in it adds 5 points."]),
+        ...(evidence === null ? ["It is unknown whether the domain can enter the preload list."] : []),
         ...(inventory.cut ? ["Not all headers are listed."] : []),
-        ...(read === null || graded !== null ? [] : [`${HTML_NOT_EXAMINED} There is no grade without it.`]),
+        ...(read === null || graded !== null ? [] : [`${HTML_NOT_EXAMINED} Without it there is no grade.`]),
         ...(graded?.limitations ?? limitationsOf(seen)),
       ],
     });
   });
 }
 
-/** Security headers on the usual ports. */
+/** The tool on the standard ports. */
 export const security = securityOn({ http: 80, https: 443 });
 
-/** Where the page came over http:// though https:// answers too, MDN grades the latter; null: it came over https, or nothing answers. */
+/**
+ * Fetches the page over https:// if it was loaded over http://, because MDN grades https:// if it responds. Returns
+ * null if the page was loaded over https://, or if https:// does not respond.
+ */
 async function securePage(net: Net, { snapshot }: FetchedPage, ports: WebPorts): Promise<FetchedPage | null> {
   if (snapshot.finalUrl.startsWith("https:")) return null;
   const url = new URL(snapshot.finalUrl);
@@ -137,7 +140,7 @@ const NOT_GRADED = {
   duplicate_directives: [],
 };
 
-/** Over http the header is void (RFC 6797 section 8.1). */
+/** Parses HSTS of the page. Over http browsers ignore it (RFC 6797 section 8.1). */
 function hstsOf(url: string, headers: readonly HeaderPair[]) {
   const [value] = url.startsWith("https:") ? headerValues(headers, "strict-transport-security") : [];
   if (value === undefined) return { value: null, max_age_s: null, include_subdomains: false, preload: false };

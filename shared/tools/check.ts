@@ -18,9 +18,9 @@ function count(description: string) {
 
 const Redirect = Type.Object({
   url: text("URL that redirected"),
-  code: Type.Integer({ description: "Its HTTP status" }),
-  location: Nullable(text("Where it led, as an absolute URL")),
-  ip: text("Address connected to"),
+  code: Type.Integer({ description: "HTTP status" }),
+  location: Nullable(text("Target as an absolute URL")),
+  ip: text("Address of the server"),
   http_version: text("1.0, 1.1 or 2"),
   timing: HopTimingMs,
   timing_us: HopTimingUs,
@@ -30,51 +30,57 @@ const Certificate = Type.Object(
   {
     subject: text("Distinguished name of the holder (RFC 4514)"),
     issuer: text("Distinguished name of the issuer (RFC 4514)"),
-    san: Type.Array(Type.String(), { description: "Subject alternative names; cut where they are very many" }),
+    san: Type.Array(Type.String(), { description: "Subject alternative names; truncated if there are very many" }),
     fingerprint_sha256: text("SHA-256 of the certificate, hexadecimal"),
     not_before: text("Start of validity, ISO 8601 UTC"),
     not_after: text("End of validity, ISO 8601 UTC"),
     days_left: Type.Integer({ description: "Whole days until not_after, rounded down; negative when expired" }),
   },
-  { description: "The server's own certificate; all about it: tool ssl" },
+  { description: "The server's own certificate. The tool ssl reports all details" },
 );
 
 const Tls = Type.Object(
   {
     protocol: text("Negotiated version, e.g. TLSv1.3"),
     cipher: text("Negotiated cipher suite, IANA name"),
-    alpn: Nullable(text("Negotiated application protocol (h2, http/1.1), null where the server chose none")),
-    authorized: Type.Boolean({ description: "Whether the certificate is trusted for the name; if not, see error" }),
+    alpn: Nullable(text("Negotiated application protocol (h2, http/1.1); null if the server chose none")),
+    authorized: Type.Boolean({
+      description: "Whether the certificate is trusted for the host name; if not, see error",
+    }),
     error: Nullable(
       text(
-        "Why not: expired, not_yet_valid, self_signed, missing_intermediate, untrusted_root, hostname_mismatch, ...",
+        "Why it is not trusted: expired, not_yet_valid, self_signed, missing_intermediate, untrusted_root, hostname_mismatch, ...; null if it is",
       ),
     ),
     certificate: Nullable(Certificate),
-    chain_not_after: Nullable(text("Earliest end of a certificate the server sent, ISO 8601 UTC")),
-    path_not_after: Nullable(text("Earliest end on the path to a trusted root, ISO 8601 UTC; null for no such path")),
+    chain_not_after: Nullable(text("Earliest end of validity of the certificates that the server sent, ISO 8601 UTC")),
+    path_not_after: Nullable(
+      text("Earliest end of validity on the path to a trusted root, ISO 8601 UTC; null if there is no such path"),
+    ),
   },
-  { description: "TLS of the final hop; a bad certificate is flagged here and does not end the check" },
+  { description: "TLS of the final hop. An untrusted certificate is reported here and does not stop the check" },
 );
 
 const Body = Type.Object(
   {
     content_type: Nullable(text("Media type, lower case, without parameters")),
     charset: Nullable(text("charset parameter of Content-Type, lower case")),
-    content_length: Nullable(count("Content-Length as sent, bytes")),
-    transferred_bytes: count("Body bytes read, content codings still on"),
-    decoded_bytes: count("Bytes after content codings were undone"),
-    encoding: Nullable(text("Content codings undone, null for none")),
-    truncated: Type.Boolean({ description: "Reading stopped at the cap of 5 MiB or at a decompression bomb" }),
-    sha256: Nullable(text("SHA-256 of the decoded bytes read, hex; null for HEAD")),
+    content_length: Nullable(count("Content-Length as sent, in bytes")),
+    transferred_bytes: count("Bytes of the body that were read, before decoding"),
+    decoded_bytes: count("Bytes of the body after decoding"),
+    encoding: Nullable(text("Content codings that were decoded; null if there are none")),
+    truncated: Type.Boolean({
+      description: "Whether reading stopped at the limit of 5 MiB or at a decompression bomb",
+    }),
+    sha256: Nullable(text("SHA-256 of the decoded bytes, hexadecimal; null for HEAD")),
     error: Nullable(
       text(
-        `What was wrong. Cut short: ${Object.keys(BODY_BREAKS).join(", ")}. Else: bad_encoding, truncated_encoding, ` +
-          "bad_content_length, ...",
+        `Error of the body. If it was cut short: ${Object.keys(BODY_BREAKS).join(", ")}. Otherwise: bad_encoding, ` +
+          "truncated_encoding, bad_content_length, ...; null if there is none",
       ),
     ),
   },
-  { description: "The final response's body; its content is not returned" },
+  { description: "Body of the final response, without its content" },
 );
 
 /** Headers and timing of one request with its redirects. */
@@ -98,14 +104,17 @@ export const check = defineTool({
       Type.Union([Type.Literal("GET"), Type.Literal("HEAD"), Type.Literal("POST")], { description: "Request method" }),
       "GET",
     ),
-    follow: withDefault(Flag({ description: "Follow redirects, ten at most" }), true),
-    timeout: withDefault(Type.Integer({ minimum: 1, maximum: 30, description: "For the whole chain, seconds" }), 15),
+    follow: withDefault(Flag({ description: "Follow up to ten redirects" }), true),
+    timeout: withDefault(
+      Type.Integer({ minimum: 1, maximum: 30, description: "Time limit for the whole chain, in seconds" }),
+      15,
+    ),
     ua: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1024,
         examples: ["Mozilla/5.0"],
-        description: "User-Agent to send instead of ours",
+        description: "User-Agent to send instead of the default",
       }),
     ),
   }),
@@ -116,42 +125,48 @@ export const check = defineTool({
     code: Type.Integer({ description: "HTTP status of the final response" }),
     status_text: text("Reason phrase as sent; empty on HTTP/2"),
     http_version: text("1.0, 1.1 or 2"),
-    ip: text("Address connected to"),
+    ip: text("Address of the server"),
     ip_version: ipVersion(),
-    port: Type.Integer({ description: "TCP port connected to" }),
+    port: Type.Integer({ description: "TCP port of the server" }),
     remote: Type.Object(
       {
         reverse: Nullable(
-          text("PTR name of the address; null where there is none, it is private, or it took too long"),
+          text("PTR name of the address; null if there is none, the address is private, or the lookup took too long"),
         ),
       },
-      { description: "About the address connected to" },
+      { description: "Facts about the server's address" },
     ),
     addresses: Type.Array(
       Type.Object({
         ip: text("Address of the final host"),
         ip_version: ipVersion(),
-        blocked: Type.Boolean({ description: "Refused by the rules on targets, never contacted" }),
+        blocked: Type.Boolean({
+          description: "Whether the rules for targets forbid the address. It was not contacted",
+        }),
       }),
-      { description: "All addresses the final host resolves to" },
+      { description: "All addresses that the final host resolves to" },
     ),
     families: Families,
     headers: Type.Array(
       Type.Object({
         name: text("Field name as sent (lower case on HTTP/2)"),
-        value: text("Field value, UTF-8 where valid, else latin1"),
+        value: text("Field value, decoded as UTF-8 if valid, else as latin1"),
       }),
-      { description: "Header fields of the final response in wire order, repeats kept" },
+      { description: "Header fields of the final response in wire order, with repeats" },
     ),
     findings: findings(),
-    redirects: Type.Array(Redirect, { description: "Redirects followed, in order, without the final response" }),
-    stopped: Nullable(text("bad_location where the final response redirects to where nobody can follow, else null")),
+    redirects: Type.Array(Redirect, {
+      description: "Redirects that were followed, in order, without the final response",
+    }),
+    stopped: Nullable(
+      text("bad_location if the final response redirects to a target that cannot be followed, else null"),
+    ),
     tls: Nullable(Tls),
     body: Body,
     timing: Timing,
     timing_us: TimingUs,
-    elapsed_ms: elapsed("The whole chain, ms; the sum of timing"),
-    observed_at: text("When the check began, ISO 8601 UTC"),
+    elapsed_ms: elapsed("Duration of the whole chain in milliseconds; the sum of timing"),
+    observed_at: text("Start of the check, ISO 8601 UTC"),
     limitations: Limitations(),
   }),
   across: {

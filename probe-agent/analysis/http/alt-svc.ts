@@ -45,7 +45,7 @@ export function parseAltSvc(values: readonly string[]): AltSvc | null {
     else {
       const read =
         id === null ? "it has no protocol name" : hasAuthority ? readService(scanner, id) : "it has no authority";
-      if (typeof read === "string") problems.push(`An element cannot be read: ${read}.`);
+      if (typeof read === "string") problems.push(`An element is invalid: ${read}.`);
       else services.push(read);
     }
     scanner.skipElement();

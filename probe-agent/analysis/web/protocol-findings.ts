@@ -2,16 +2,16 @@ import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { protocol } from "#shared/tools/protocol.ts";
 
-/** The part of the result that the findings are drawn from. */
+/** The part of the result that the findings use. */
 export type ProtocolFacts = Pick<ResultOf<typeof protocol>, "url" | "h2" | "h3" | "tls" | "https_rr"> & {
-  /** What cannot be read in Alt-Svc, one sentence each. */
+  /** Elements of Alt-Svc that cannot be parsed, one sentence each. */
   readonly altSvcProblems: readonly string[];
 };
 
 const RFC = "https://www.rfc-editor.org/rfc";
-const VERSIONS = "Offer TLS 1.2 and TLS 1.3 only, e.g. nginx: ssl_protocols TLSv1.2 TLSv1.3;";
+const VERSIONS = "Offer only TLS 1.2 and TLS 1.3, e.g. in nginx: ssl_protocols TLSv1.2 TLSv1.3;";
 
-/** Judges which versions of HTTP and TLS a server offers; worst first. */
+/** Returns the findings about the versions of HTTP and TLS that a server offers, worst first. */
 export function protocolFindings(facts: ProtocolFacts): Finding[] {
   return sortFindings([...tlsFindings(facts), ...httpFindings(facts)]);
 }
@@ -26,7 +26,7 @@ function tlsFindings({ tls }: ProtocolFacts): Finding[] {
   ] as const;
   const found = old.flatMap(([where, label, offered, document]): Finding[] => {
     if (offered !== true) return [];
-    const message = `${label} is offered; ${document} forbids it.`;
+    const message = `The server offers ${label}, which ${document} forbids.`;
     const severity = where === "ssl3" ? "critical" : "warning";
     return [{ id: "old-protocol", severity, message, how: VERSIONS, reference: `${RFC}/rfc8996`, where }];
   });
@@ -46,8 +46,8 @@ function tlsFindings({ tls }: ProtocolFacts): Finding[] {
       id: modern ? "no-tls1-3" : "no-modern-protocol",
       severity: modern ? "info" : "critical",
       message: modern
-        ? "TLS 1.3 is not offered."
-        : "Neither TLS 1.2 nor TLS 1.3 is offered; today's clients cannot connect.",
+        ? "The server does not offer TLS 1.3."
+        : "The server offers neither TLS 1.2 nor TLS 1.3. Current clients cannot connect.",
       how: VERSIONS,
       reference: `${RFC}/rfc8446`,
       where: "tls1_3",
@@ -64,18 +64,18 @@ function httpFindings({ url, h2, h3, https_rr: records, altSvcProblems }: Protoc
     found.push({
       id: "no-http2",
       severity: "warning",
-      message: "HTTP/2 is not offered: browsers need several connections for one page.",
-      how: "Turn on HTTP/2, e.g. nginx: http2 on;",
+      message: "The server does not offer HTTP/2: browsers need several connections for one page.",
+      how: "Enable HTTP/2, e.g. in nginx: http2 on;",
       reference: `${RFC}/rfc9113`,
       where: "h2",
     });
   }
   if (advertised && h3.quic_reachable === false) {
-    const by = h3.advertised_alt_svc ? "Alt-Svc" : "an HTTPS record";
+    const by = h3.advertised_alt_svc ? "Alt-Svc" : "An HTTPS record";
     found.push({
       id: "http3-unreachable",
       severity: "warning",
-      message: `HTTP/3 is advertised by ${by}, but no QUIC server answers: clients lose time before they fall back.`,
+      message: `${by} advertises HTTP/3, but no QUIC server responds: clients lose time before they use another version.`,
       how: "Open the UDP port in the firewall, or stop advertising h3.",
       reference: `${RFC}/rfc9114#section-3.1`,
       where: "h3",
@@ -85,8 +85,8 @@ function httpFindings({ url, h2, h3, https_rr: records, altSvcProblems }: Protoc
     found.push({
       id: "no-http3",
       severity: "info",
-      message: "HTTP/3 is not advertised.",
-      how: 'Turn on HTTP/3 and send Alt-Svc: h3=":443"; ma=86400',
+      message: "The server does not advertise HTTP/3.",
+      how: 'Enable HTTP/3 and send Alt-Svc: h3=":443"; ma=86400',
       reference: `${RFC}/rfc9114#section-3.1`,
       where: "h3",
     });
@@ -97,7 +97,7 @@ function httpFindings({ url, h2, h3, https_rr: records, altSvcProblems }: Protoc
     found.push({
       id: "alt-svc-malformed",
       severity: "warning",
-      message: `A part of Alt-Svc cannot be read, and clients ignore it: ${problem}${more}`,
+      message: `Clients ignore a part of Alt-Svc that is invalid: ${problem}${more}`,
       how: 'Send the header in the form Alt-Svc: h3=":443"; ma=86400',
       reference: `${RFC}/rfc7838#section-3`,
       where: "Alt-Svc",
@@ -107,7 +107,7 @@ function httpFindings({ url, h2, h3, https_rr: records, altSvcProblems }: Protoc
     found.push({
       id: "https-record-unusable",
       severity: "warning",
-      message: "Clients ignore an HTTPS record: a parameter it calls mandatory is missing or unknown.",
+      message: "Clients ignore an HTTPS record, because a parameter that it declares mandatory is missing or unknown.",
       how: "Remove the parameter from mandatory, or add it to the record.",
       reference: `${RFC}/rfc9460#section-8`,
       where: records?.name ?? null,

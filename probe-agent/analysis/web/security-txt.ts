@@ -1,6 +1,6 @@
-/** A security.txt file by RFC 9116. */
+/** A parsed security.txt file (RFC 9116). */
 interface SecurityTxt {
-  /** Both required fields are there and well formed, nothing is wrong, and it has not expired. */
+  /** Whether both required fields are present and well-formed, there are no errors, and the file has not expired. */
   readonly valid: boolean;
   readonly expired: boolean;
   readonly expires: Date | null;
@@ -11,15 +11,15 @@ interface SecurityTxt {
   readonly policy: readonly string[];
   readonly hiring: readonly string[];
   readonly preferredLanguages: readonly string[];
-  /** In an OpenPGP cleartext signature (not verified). */
+  /** Whether the text is in an OpenPGP cleartext signature, which is not verified. */
   readonly signed: boolean;
-  /** What is wrong, one sentence each. */
+  /** Violations of the RFC, one sentence each. */
   readonly errors: readonly string[];
-  /** What could be better. */
+  /** Possible improvements, one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** Characters and lines looked at. */
+/** Maximum length of the text, in characters, and maximum number of values of one field and of messages. */
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_VALUES = 100;
 const FIELDS = [
@@ -37,7 +37,7 @@ const FIELDS = [
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const YEAR_MS = 366 * 86_400_000;
 
-/** Reads and judges a file; `url` is where it was found (for Canonical), `now` decides about its expiry. */
+/** Parses and validates a file. `url` is its address, compared with Canonical. `now` decides whether it has expired. */
 export function parseSecurityTxt(text: string, url: string, now: Date): SecurityTxt {
   const errors: string[] = [];
   const warnings: string[] = [];
@@ -52,9 +52,9 @@ export function parseSecurityTxt(text: string, url: string, now: Date): Security
       else if (value.toLowerCase().startsWith("http:")) errors.push(`${name}: web addresses must use https`);
     }
   }
-  if (values("preferred-languages").length > 1) errors.push("preferred-languages: may stand only once");
+  if (values("preferred-languages").length > 1) errors.push("preferred-languages: allowed only once");
   if (values("canonical").length > 0 && !values("canonical").includes(url)) {
-    warnings.push("canonical: does not name the address the file was found at");
+    warnings.push("canonical: does not contain the URL of the file");
   }
   const expired = expires !== null && expires.getTime() <= now.getTime();
   return {
@@ -77,7 +77,7 @@ export function parseSecurityTxt(text: string, url: string, now: Date): Security
   };
 }
 
-/** The text within an OpenPGP cleartext signature (RFC 9580 section 7), dash-escapes undone. */
+/** Extracts the text of an OpenPGP cleartext signature (RFC 9580 section 7), without its dash-escapes. */
 function unwrapSignature(text: string): { body: string; signed: boolean } {
   const match = /^-----BEGIN PGP SIGNED MESSAGE-----\r?\n(?:[^\r\n]+\r?\n)*\r?\n/.exec(text);
   if (match === null) return { body: text, signed: false };
@@ -105,14 +105,14 @@ function readFields(body: string, errors: string[], warnings: string[]): Map<str
 }
 
 function readExpires(values: readonly string[], errors: string[], warnings: string[], now: Date): Date | null {
-  if (values.length > 1) errors.push("expires: may stand only once");
+  if (values.length > 1) errors.push("expires: allowed only once");
   const [value] = values;
   if (value === undefined) {
     errors.push("expires: missing");
     return null;
   }
   const date = readDateTime(value);
-  if (date === null) errors.push(`expires: not a date and time of RFC 3339: ${shorten(value)}`);
+  if (date === null) errors.push(`expires: not an RFC 3339 date and time: ${shorten(value)}`);
   else if (date.getTime() - now.getTime() > YEAR_MS) warnings.push("expires: more than a year away");
   return date;
 }
@@ -122,7 +122,7 @@ function readDateTime(value: string): Date | null {
   if (match === null) return null;
   const [, , month, day, hour, minute, second] = match.map(Number);
   if ((hour ?? 0) > 23 || (minute ?? 0) > 59 || (second ?? 0) > 60) return null;
-  // A leap second is read as the second before; a day its month does not have makes the date roll over.
+  // A leap second is read as the second before it. A day that does not exist in its month makes the date roll over.
   const date = new Date(value.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
   const calendar = new Date(Date.UTC(Number(match[1]), (month ?? 0) - 1, day));
   return Number.isNaN(date.getTime()) || calendar.getUTCDate() !== day ? null : date;

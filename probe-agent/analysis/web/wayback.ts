@@ -1,12 +1,12 @@
-/** A snapshot as the archive's index lists it. */
+/** A snapshot in the archive's index. */
 export interface Capture {
   /** Fourteen digits: YYYYMMDDhhmmss, UTC. */
   readonly timestamp: string;
-  /** Null for a record that refers to an earlier copy. */
+  /** null for a record that refers to an earlier copy. */
   readonly code: number | null;
 }
 
-/** A snapshot as a result shows it. */
+/** A snapshot in a result. */
 interface Snapshot {
   readonly timestamp: string;
   readonly url: string;
@@ -14,8 +14,8 @@ interface Snapshot {
 }
 
 /**
- * Rows of the index (CDX server, output=json): strings throughout, the first row names the fields. Without a capture the
- * answer is []. Null where it is no such answer; rows that cannot be read are left out.
+ * Parses the rows of the index (CDX server, output=json): all cells are strings, and the first row names the fields.
+ * Without a capture the response is []. Returns null for any other response. Invalid rows are left out.
  */
 export function readCaptures(value: unknown): Capture[] | null {
   if (!Array.isArray(value)) return null;
@@ -35,8 +35,8 @@ export function readCaptures(value: unknown): Capture[] | null {
 }
 
 /**
- * The closest snapshot of an answer of the availability service, null for none. undefined where it is no such answer.
- * That there is none means little: the service is known to leave out pages the index has.
+ * Parses the closest snapshot of a response of the availability service; null if there is none. Returns undefined for
+ * any other response. That there is none means little: the service is known to omit pages that the index has.
  */
 export function readAvailability(value: unknown): Capture | null | undefined {
   const snapshots = field(value, "archived_snapshots");
@@ -47,12 +47,12 @@ export function readAvailability(value: unknown): Capture | null | undefined {
   return { timestamp, code: statusOf(field(closest, "status")) };
 }
 
-/** A capture with its address; `archive` is where the archive shows pages, with a slash at its end. */
+/** Adds the URL to a capture. `archive` is the base URL of archived pages, with a final slash. */
 export function toSnapshot({ timestamp, code }: Capture, archive: string, url: string): Snapshot {
   return { timestamp: isoTime(timestamp) ?? timestamp, url: `${archive}${timestamp}/${url}`, code };
 }
 
-/** How many captures each year has. */
+/** Counts the captures of each year. */
 export function countYears(captures: readonly Capture[]): Record<string, number> {
   const years = new Map<string, number>();
   for (const { timestamp } of captures) {
@@ -62,14 +62,14 @@ export function countYears(captures: readonly Capture[]): Record<string, number>
   return Object.fromEntries([...years].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** ISO 8601 of a timestamp; null where it is no time. */
+/** Converts a timestamp to ISO 8601; null if it is not a time. */
 function isoTime(timestamp: string): string | null {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(timestamp);
   if (parts === null) return null;
   const [, year, month, day, hour, minute, second] = parts;
   const text = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
   const time = new Date(text);
-  // The 30th of February is a date to the parser and none to the calendar.
+  // The parser accepts dates that do not exist, such as the 30th of February.
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text.slice(0, -1)) ? text : null;
 }
 

@@ -7,17 +7,17 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { WebPorts } from "#probe-agent/tools/health.ts";
 
-/** The wait for each request beside the page. */
+/** Timeout of each additional request, in milliseconds. */
 const PATIENCE_MS = 6000;
-/** An origin that is nobody's (RFC 2606). */
+/** An origin that belongs to no one (RFC 2606). */
 const ORIGIN = "https://evil.example";
 
-/** Every TLS server on the way to the page had a certificate browsers trust. */
+/** Reports whether every TLS server of the redirect chain has a certificate that browsers trust. */
 export function isVerified(page: PageSnapshot): boolean {
   return page.hops.every((hop) => hop.tls === null || hop.tls.authorized);
 }
 
-/** The answer to a preflight of a stranger's origin, as MDN asks; null where there was none. */
+/** Sends a preflight with a foreign origin, as MDN does. Returns null if there is no response. */
 export async function gatherCors(net: Net, url: string): Promise<SecuritySnapshot["cors"]> {
   const fetched = await net.http.fetch({
     url,
@@ -33,16 +33,16 @@ export async function gatherCors(net: Net, url: string): Promise<SecuritySnapsho
   return fetched.status === "ok" ? { origin: ORIGIN, headers: fetched.data.final.headers } : null;
 }
 
-/** What the registrable domain of a page answers over https:// and http://; what the page showed is not asked again. */
+/** Requests the registrable domain of a page over https:// and http://. Reuses a response of the page's own chain. */
 export async function gatherPreload(net: Net, page: PageSnapshot, ports: WebPorts): Promise<PreloadEvidence> {
   const host = new URL(page.finalUrl).hostname.replace(/^\[|\]$/g, "");
   const domain = literalFamily(host) === null ? registrableDomain(host) : null;
   if (domain === null) return { domain, https: null, http: null };
-  const [https, http] = await Promise.all([secureAnswer(net, page, domain, ports), plainAnswer(net, domain, ports)]);
+  const [https, http] = await Promise.all([fetchSecure(net, page, domain, ports), fetchPlain(net, domain, ports)]);
   return { domain, https, http };
 }
 
-async function secureAnswer(
+async function fetchSecure(
   net: Net,
   page: PageSnapshot,
   domain: string,
@@ -50,7 +50,7 @@ async function secureAnswer(
 ): Promise<PreloadEvidence["https"]> {
   const seen = page.hops.find(({ url }) => url.startsWith("https:") && new URL(url).hostname === domain);
   if (seen !== undefined) return secureFacts(seen);
-  const fetched = await firstAnswer(net, `https://${domain}:${ports.https}/`);
+  const fetched = await fetchFirst(net, `https://${domain}:${ports.https}/`);
   if (fetched.status === "ok") return secureFacts(fetched.data.final);
   return fetched.status === "failed" && fetched.source === "target" ? { answered: false } : null;
 }
@@ -63,8 +63,8 @@ function secureFacts({ tls, headers }: Hop): PreloadEvidence["https"] {
   };
 }
 
-async function plainAnswer(net: Net, domain: string, ports: WebPorts): Promise<PreloadEvidence["http"]> {
-  const fetched = await firstAnswer(net, `http://${domain}:${ports.http}/`);
+async function fetchPlain(net: Net, domain: string, ports: WebPorts): Promise<PreloadEvidence["http"]> {
+  const fetched = await fetchFirst(net, `http://${domain}:${ports.http}/`);
   if (fetched.status === "ok") {
     const { code, location } = fetched.data.final;
     return { open: true, location: code >= 300 && code < 400 ? location : null };
@@ -73,6 +73,6 @@ async function plainAnswer(net: Net, domain: string, ports: WebPorts): Promise<P
   return closed ? { open: false } : null;
 }
 
-function firstAnswer(net: Net, url: string) {
+function fetchFirst(net: Net, url: string) {
   return net.http.fetch({ url, method: "GET", follow: false, maxBodyBytes: 0, timeoutMs: PATIENCE_MS });
 }

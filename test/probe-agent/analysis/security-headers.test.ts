@@ -24,7 +24,7 @@ function result(name: string, change: Partial<SecuritySnapshot>): string {
   return `${found?.result} ${found?.pass === true ? "pass" : "fail"} ${found?.score_modifier}`;
 }
 
-/** Rows of one header: what is sent and what comes of it. */
+/** Rows of one header: the values that are sent, and the result. */
 function headerRows(
   name: string,
   header: string,
@@ -116,7 +116,7 @@ headerRows("cookies", "Set-Cookie", [
 ]);
 
 describe("tests of more than one input", () => {
-  it("cookies are milder behind HSTS", () => {
+  it("cookies cost fewer points with HSTS", () => {
     const hsts: HeaderPair = ["strict-transport-security", "max-age=31536000"];
     const cookie = (line: string) => result("cookies", { headers: [hsts, ["set-cookie", line]] });
     expect(cookie("a=b")).toBe("cookies-without-secure-flag-but-protected-by-hsts fail -5");
@@ -185,7 +185,7 @@ describe("tests of more than one input", () => {
     );
   });
 
-  it("the policy and the referrer policy also come from meta elements", () => {
+  it("the policy and the referrer policy are also read from meta elements", () => {
     const html = `<meta http-equiv=Content-Security-Policy content="default-src 'none'"><meta name=referrer content=no-referrer>`;
     expect(result("content-security-policy", { html })).toBe("csp-implemented-with-no-unsafe-default-src-none pass 10");
     expect(result("referrer-policy", { html })).toBe("referrer-policy-private pass 5");
@@ -207,10 +207,10 @@ describe("the grade", () => {
     ["referrer-policy", "no-referrer"],
     ["cross-origin-resource-policy", "same-origin"],
   ];
-  it("adds bonuses from an A on and is capped at 100", () => {
+  it("adds bonuses from an A upward and is limited to 100", () => {
     expect(gradeSecurity({ ...BARE, headers: FULL })).toMatchObject({ score: 100, raw_score: 130, grade: "A+" });
   });
-  it("keeps bonuses back below an A", () => {
+  it("ignores bonuses below an A", () => {
     const headers = FULL.filter(([name]) => name !== "strict-transport-security");
     expect(gradeSecurity({ ...BARE, headers })).toMatchObject({ score: 80, raw_score: 80, grade: "B+" });
   });
@@ -222,15 +222,15 @@ describe("the grade", () => {
     const scores = [135, 100, 99, 90, 85, 84, 75, 65, 60, 55, 45, 40, 35, 25, 24, 0];
     expect(scores.map(securityGrade).join(" ")).toBe("A+ A+ A A A- B+ B B- C+ C C- D+ D D- F F");
   });
-  it("reproduces MDN's reading of repeated directives on request", () => {
+  it("treats repeated directives as MDN does on request", () => {
     const headers: HeaderPair[] = [["content-security-policy", "default-src 'none'; default-src 'self'"]];
     expect(gradeSecurity({ ...BARE, headers }).duplicate_directives).toEqual(["default-src"]);
     expect(gradeSecurity({ ...BARE, headers }, { compat: "mdn" }).tests[0]?.result).toBe("csp-header-invalid");
   });
-  it("only uses results the table knows", () => {
+  it("uses only results of the table", () => {
     for (const test of gradeSecurity(BARE).tests) expect(SCORES).toHaveProperty([test.result]);
   });
-  it("is for pages and sign-ins", () => {
+  it("applies to pages and sign-ins", () => {
     expect([200, 204, 301, 401, 403].every(isGradable)).toBe(true);
     expect([100, 404, 500].some(isGradable)).toBe(false);
   });

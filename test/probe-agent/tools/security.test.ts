@@ -11,7 +11,7 @@ import { closedPort } from "#test/support/health.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
-/** Ids of the findings about the preload list, after the form of all is checked. */
+/** Returns the ids of the findings about the preload list, after it checks the form of all findings. */
 function preloadFindings({ findings }: { readonly findings: readonly Finding[] }): string[] {
   expectWellFormed(findings);
   return findings.filter(({ id }) => id.startsWith("preload-")).map(({ id }) => id);
@@ -116,7 +116,7 @@ describe("a careful site", () => {
       algorithm_version: 6,
       duplicate_directives: [],
       source: ["page"],
-      limitations: ["This probe has no HSTS preload list: an entry there would earn 5 points."],
+      limitations: ["This probe has no HSTS preload list. An entry in it adds 5 points."],
     });
     expect(result.headers.missing).toEqual(["X-Frame-Options", "Permissions-Policy"]);
     expect(JSON.stringify(result)).not.toContain("s3cret");
@@ -132,7 +132,7 @@ describe("a careful site", () => {
     });
   });
 
-  it("is judged by the domain, not the www, for the preload list", async () => {
+  it("is evaluated for the preload list by its domain, not by www", async () => {
     const site = await serveTls((request, response, seen) => {
       if (!String(request.headers[":authority"]).startsWith("www."))
         return redirecting(() => `https://www.site.test:${site.port}/`)(request, response, seen);
@@ -144,7 +144,7 @@ describe("a careful site", () => {
     expect(preloadFindings(result)).toEqual(["preload-response-no-header", "preload-redirects-http-www-first"]);
   });
 
-  it("of the preload list earns that bonus, also by an entry above it", async () => {
+  it("gets a bonus for the preload list, also for an entry of a parent domain", async () => {
     const site = await serveTls(careful);
     const data = {
       hasHstsPreload: true,
@@ -164,8 +164,8 @@ describe("a careful site", () => {
   });
 });
 
-describe("the way from http://", () => {
-  it("needs no redirect where port 80 is closed", async () => {
+describe("the redirect from http://", () => {
+  it("is not needed if port 80 is closed", async () => {
     const site = await serveTls(bare);
     const result = await see(`https://site.test:${site.port}/`);
     expect(testsOf(result)).toMatchObject({
@@ -176,7 +176,7 @@ describe("the way from http://", () => {
     expect(result).toMatchObject({ raw_score: 30, grade: "D" });
   });
 
-  it("that does not lead to HTTPS has the page over https:// graded, as MDN does", async () => {
+  it("that does not lead to HTTPS makes the tool grade the page at https://, as MDN does", async () => {
     const site = await serveTls(careful);
     const plain = await serve(bare);
     const result = await see(`http://site.test:${plain.port}/`, { http: plain.port, https: site.port });
@@ -189,11 +189,11 @@ describe("the way from http://", () => {
       "strict-transport-security": "hsts-implemented-max-age-at-least-six-months 0",
     });
     expect(result.limitations).toContain(
-      "http:// does not lead to HTTPS: the page over https:// was graded, as MDN does.",
+      "http:// does not redirect to HTTPS. As MDN does, the page at https:// was graded.",
     );
   });
 
-  it("that HTTPS leads back to costs the redirection, but HTTPS there is", async () => {
+  it("fails if HTTPS redirects back, but the site has HTTPS", async () => {
     const plain = await serve(careful);
     const site = await serveTls(redirecting(() => `http://site.test:${plain.port}/`));
     const result = await see(`http://site.test:${plain.port}/`, { http: plain.port, https: site.port });
@@ -204,7 +204,7 @@ describe("the way from http://", () => {
     });
   });
 
-  it("of an address is judged too, though no address enters the preload list", async () => {
+  it("of an IP address is graded, although no IP address can be in the preload list", async () => {
     const plain = await serve(careful);
     const result = await see(`${plain.url}/`, { http: plain.port, https: closed.https });
     expect(result.hsts).toMatchObject({ preload_domain: null, preload_eligible: false });
@@ -221,7 +221,7 @@ describe("the way from http://", () => {
     expect(result.hsts).toMatchObject({ value: null, max_age_s: null, preload_eligible: false });
   });
 
-  it("that cannot be told is left out and said", async () => {
+  it("that is unknown is left out, with a limitation", async () => {
     const site = await serveTls(bare);
     const plain = await serve((request) => {
       request.socket.resetAndDestroy();
@@ -234,7 +234,7 @@ describe("the way from http://", () => {
   });
 });
 
-it("a certificate nobody trusts makes HSTS and redirects void", async () => {
+it("an untrusted certificate makes HSTS and redirects fail", async () => {
   const site = await serveTls(careful, { issuer: null });
   const plain = await serve(redirecting(() => `https://site.test:${site.port}/`));
   const result = await see(`https://site.test:${site.port}/`, { http: plain.port, https: site.port });
@@ -245,7 +245,7 @@ it("a certificate nobody trusts makes HSTS and redirects void", async () => {
   expect(preloadFindings(result)).toEqual(["preload-domain-tls-invalid-cert-chain"]);
 });
 
-it("an origin that is reflected with credentials costs fifty points", async () => {
+it("a reflected origin with credentials costs fifty points", async () => {
   const site = await serveTls((request, response) => {
     const { origin } = request.headers;
     const policy =
@@ -280,14 +280,14 @@ describe("the status", () => {
     expect((await see(`https://site.test:${site.port}/`)).grade).toBe("A+");
   });
 
-  it.each([404, 429, 500])("%i is not, and says so", async (status) => {
+  it.each([404, 429, 500])("%i is not graded, which is a limitation", async (status) => {
     const site = await serveTls((_request, response) => {
       response.writeHead(status, CAREFUL).end(PAGE);
       return true;
     });
     const result = await see(`https://site.test:${site.port}/`);
     expect(result).toMatchObject({ code: status, score: null, raw_score: null, grade: null, mdn: null, tests: [] });
-    expect(result.limitations[0]).toBe(`Only answers of status 2xx, 3xx, 401 and 403 are graded, not ${status}.`);
+    expect(result.limitations[0]).toBe(`Only responses with status 2xx, 3xx, 401 and 403 are graded, not ${status}.`);
     expect(result.headers.present.length).toBeGreaterThan(5);
   });
 });
@@ -308,7 +308,7 @@ describe("hostile answers", () => {
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
   }, 20_000);
 
-  it("that never end are graded by their heads", async () => {
+  it("that never end are graded by their headers", async () => {
     const site = await serveTls((request, response) => {
       response.writeHead(200, CAREFUL);
       if (request.method === "OPTIONS") response.end();
@@ -321,7 +321,7 @@ describe("hostile answers", () => {
     expect(result.hsts.preload_eligible).toBe(true);
   }, 10_000);
 
-  it("that are silent beside the page leave its grade, in time", async () => {
+  it("to additional requests that never come leave the page's grade, in time", async () => {
     const site = await serveTls((request, response, seen) => {
       if (request.method === "OPTIONS") return true;
       return careful(request, response, seen);
@@ -334,12 +334,12 @@ describe("hostile answers", () => {
     );
     expect(result.grade).toBe("A+");
     expect(result.limitations.join(" ")).toMatch(
-      /took too long.*other origins could not be told.*preload list could not/s,
+      /took too long.*to other origins is unknown.*whether the domain can enter the preload list/s,
     );
   }, 10_000);
 });
 
-it("hands on a target's failure", async () => {
+it("returns the failure of a target", async () => {
   const tool = securityOn(closed);
   const { outcome } = await runTool(tool, { url: `https://127.0.0.1:${closed.https}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });

@@ -15,7 +15,7 @@ import { readViewport } from "#probe-agent/analysis/html/viewport.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
-import { cookiesVerdict } from "#probe-agent/analysis/web/security/cookies-test.ts";
+import { cookiesTest } from "#probe-agent/analysis/web/security/cookies-test.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 type PracticeCheck = Extract<
@@ -126,7 +126,7 @@ const PROTECTED = new Set([
 function cookiesFinding(snapshot: HealthSnapshot): CheckFinding {
   const hsts = (hstsMaxAge(snapshot)?.maxAge ?? 0) >= HSTS_HALF_YEAR;
   const lines = headerValues(snapshot.headers, "set-cookie");
-  const { result, pass, value } = cookiesVerdict(lines, snapshot.finalUrl, hsts, snapshot.now);
+  const { result, pass, value } = cookiesTest(lines, snapshot.finalUrl, hsts, snapshot.now);
   if (result === "cookies-not-found") return notApplicable("The page sets no cookies.");
   const detail = `${result.replace(/^cookies-/, "").replaceAll("-", " ")}.`;
   return scored(pass ? 2 : PROTECTED.has(result) ? 1 : 0, value, detail);

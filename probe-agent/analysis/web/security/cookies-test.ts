@@ -1,7 +1,7 @@
 import { parseSetCookie, type Cookie } from "#probe-agent/analysis/cookies.ts";
 import { outcome, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
 
-/** Worse ones last; a worse finding takes the place of a better one. */
+/** Failing results, worst last. The worst one of all cookies is the result. */
 const WORSENING = [
   "cookies-without-secure-flag-but-protected-by-hsts",
   "cookies-without-secure-flag",
@@ -12,13 +12,13 @@ const WORSENING = [
   "cookies-session-without-secure-flag",
 ];
 
-/** Set by a platform whatever the site does; MDN leaves it out. */
-const NOT_THE_SITES = new Set(["heroku-session-affinity"]);
-/** Dropped for their attributes, which the test itself judges; cookies dropped for other reasons do not exist. */
-const JUDGED = new Set(["samesite_none_without_secure", "insecure_origin", "partitioned_without_secure"]);
+/** Cookies that a hosting platform sets regardless of the site. MDN ignores them. */
+const PLATFORM_COOKIES = new Set(["heroku-session-affinity"]);
+/** Rejections that the test itself evaluates. Cookies rejected for other reasons are ignored. */
+const EVALUATED = new Set(["samesite_none_without_secure", "insecure_origin", "partitioned_without_secure"]);
 
-/** MDN's verdict on the Set-Cookie lines of a response of `url`. `hsts`: the HSTS test passed. */
-export function cookiesVerdict(lines: readonly string[], url: string, hsts: boolean, now: Date): TestOutcome {
+/** Runs MDN's test cookies on the Set-Cookie lines of a response from `url`. `hsts`: whether the HSTS test passed. */
+export function cookiesTest(lines: readonly string[], url: string, hsts: boolean, now: Date): TestOutcome {
   const cookies = storedCookies(lines, url, now);
   if (cookies.length === 0) return outcome("cookies-not-found", true, null);
   const value = cookies.map((cookie) => cookie.name).join(", ");
@@ -30,13 +30,13 @@ export function cookiesVerdict(lines: readonly string[], url: string, hsts: bool
     : outcome("cookies-secure-with-httponly-sessions", true, value);
 }
 
-/** A later cookie of the same name, domain and path replaces an earlier one. */
+/** Returns the stored cookies. A later cookie with the same name, domain and path replaces an earlier one. */
 function storedCookies(lines: readonly string[], url: string, now: Date): Cookie[] {
   const jar = new Map<string, Cookie>();
   for (const line of lines) {
     const cookie = parseSetCookie(line, url, now);
-    if (cookie === null || cookie.name === "" || NOT_THE_SITES.has(cookie.name)) continue;
-    if (cookie.rejected_reason !== null && !JUDGED.has(cookie.rejected_reason)) continue;
+    if (cookie === null || cookie.name === "" || PLATFORM_COOKIES.has(cookie.name)) continue;
+    if (cookie.rejected_reason !== null && !EVALUATED.has(cookie.rejected_reason)) continue;
     jar.set(JSON.stringify([cookie.name, cookie.domain, cookie.path]), cookie);
   }
   return [...jar.values()];

@@ -1,7 +1,7 @@
 const GUIDES = "https://developer.mozilla.org/en-US/docs/Web/Security/Practical_implementation_guides";
 const HEADERS = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers";
 
-/** What MDN HTTP Observatory expects of each test (its own result word), and its guide to get there. */
+/** Result that MDN HTTP Observatory expects of each test, and the URL of its guide. */
 export const GUIDE: Readonly<Record<string, { readonly expectation: string; readonly link: string }>> = {
   "content-security-policy": { expectation: "csp-implemented-with-no-unsafe", link: `${GUIDES}/CSP` },
   cookies: { expectation: "cookies-secure-with-httponly-sessions", link: `${GUIDES}/Cookies` },

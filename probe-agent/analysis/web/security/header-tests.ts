@@ -6,18 +6,18 @@ import { structuredToken } from "#probe-agent/analysis/web/security/structured-t
 const PRIVATE = new Set(["no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin"]);
 const UNSAFE = new Set(["origin", "origin-when-cross-origin", "unsafe-url", "no-referrer-when-downgrade"]);
 
-/** The last policy browsers know counts; a meta element comes after the header (W3C Referrer Policy 8.1). */
+/** Returns the last known policy; null if none. A meta element follows the header (W3C Referrer Policy 8.1). */
 export function effectiveReferrerPolicy(sent: readonly string[]): string | null {
   const words = sent.join(",").toLowerCase().split(",");
   return words.map((word) => word.trim()).findLast((word) => PRIVATE.has(word) || UNSAFE.has(word)) ?? null;
 }
 
-/** Whether a policy keeps paths from other sites. */
+/** Reports whether a policy hides paths from other sites. */
 export function isPrivateReferrerPolicy(policy: string): boolean {
   return PRIVATE.has(policy);
 }
 
-/** MDN's test referrer-policy. */
+/** Runs MDN's test referrer-policy. */
 export function referrerPolicyTest({ headers, page }: SecurityView): TestOutcome {
   const meta = metaContent(page.facts, "referrer");
   const sent = [...headerValues(headers, "referrer-policy"), ...(meta === null ? [] : [meta])];
@@ -30,7 +30,7 @@ export function referrerPolicyTest({ headers, page }: SecurityView): TestOutcome
     : outcome("referrer-policy-unsafe", false, value);
 }
 
-/** MDN's test x-content-type-options. */
+/** Runs MDN's test x-content-type-options. */
 export function contentTypeOptionsTest({ headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "x-content-type-options");
   if (value === null || value === "") return outcome("x-content-type-options-not-implemented", false, value);
@@ -39,7 +39,7 @@ export function contentTypeOptionsTest({ headers }: SecurityView): TestOutcome {
     : outcome("x-content-type-options-header-invalid", false, value);
 }
 
-/** MDN's test x-frame-options: frame-ancestors takes the place of X-Frame-Options, whatever it allows. */
+/** Runs MDN's test x-frame-options. frame-ancestors replaces X-Frame-Options, regardless of what it allows. */
 export function frameOptionsTest({ headers }: SecurityView, frameAncestors: readonly string[] | null): TestOutcome {
   const value = joinedHeader(headers, "x-frame-options");
   if (frameAncestors !== null) return outcome("x-frame-options-implemented-via-csp", true, frameAncestors.join(" "));
@@ -51,7 +51,7 @@ export function frameOptionsTest({ headers }: SecurityView, frameAncestors: read
     : outcome("x-frame-options-header-invalid", false, value);
 }
 
-/** MDN's test cross-origin-resource-policy. */
+/** Runs MDN's test cross-origin-resource-policy. */
 export function resourcePolicyTest({ headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "cross-origin-resource-policy");
   if (value === null || value === "") return outcome("corp-not-implemented", true, value);
@@ -63,12 +63,12 @@ export function resourcePolicyTest({ headers }: SecurityView): TestOutcome {
 const EMBEDDER = new Set(["require-corp", "credentialless", "unsafe-none"]);
 const OPENER = new Set(["same-origin", "same-origin-allow-popups", "noopener-allow-popups", "unsafe-none"]);
 
-/** MDN's test cross-origin-embedder-policy. */
+/** Runs MDN's test cross-origin-embedder-policy. */
 export function embedderPolicyTest({ headers }: SecurityView): TestOutcome {
   return tokenTest(headerValues(headers, "cross-origin-embedder-policy"), "coep", EMBEDDER);
 }
 
-/** MDN's test cross-origin-opener-policy. */
+/** Runs MDN's test cross-origin-opener-policy. */
 export function openerPolicyTest({ headers }: SecurityView): TestOutcome {
   return tokenTest(headerValues(headers, "cross-origin-opener-policy"), "coop", OPENER);
 }
@@ -84,7 +84,7 @@ function tokenTest(values: readonly string[], prefix: "coep" | "coop", known: Re
     : outcome(`${prefix}-header-invalid`, false, values.join(", "));
 }
 
-/** MDN's test cross-origin-resource-sharing: only an echoed Origin together with credentials opens the content to everyone. */
+/** Runs MDN's test cross-origin-resource-sharing. It fails only if the Origin is echoed together with credentials. */
 export function corsTest({ snapshot }: SecurityView): TestOutcome {
   const { cors } = snapshot;
   const allowed = cors === null ? undefined : headerValues(cors.headers, "access-control-allow-origin")[0];

@@ -1,18 +1,21 @@
-/** A Strict-Transport-Security value by RFC 6797 section 6.1. */
+/** A parsed Strict-Transport-Security value (RFC 6797 section 6.1). */
 interface Hsts {
-  /** Seconds; null where missing, repeated or no number: the whole value is void then. */
+  /** In seconds; null if missing, repeated or not a number, which makes the whole value invalid. */
   readonly maxAge: number | null;
   readonly includeSubDomains: boolean;
-  /** Asks for the preload list (hstspreload.org; not in the RFC). */
+  /** Whether the site requests to be in the preload list (hstspreload.org; not in the RFC). */
   readonly preload: boolean;
 }
 
-/** Half a year as it is written by many: 180 days (MDN's threshold); the whole half year is 15768000. */
+/** Six months in seconds, as 180 days, which is MDN's threshold. Half of 365 days is 15768000. */
 export const HSTS_SIX_MONTHS = 15_552_000;
 
 const DIRECTIVE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*=[ \t]*(?:"([^"]*)"|([!#$%&'*+.^_`|~0-9A-Za-z-]+)))?$/;
 
-/** Reads one value. Several joined by commas are void: browsers heed only the first header, servers should send one. */
+/**
+ * Parses one value. Several values joined by commas are invalid: browsers use only the first header, and servers should
+ * send one.
+ */
 export function parseHsts(value: string): Hsts {
   let maxAge: number | null = null;
   const seen = new Map<string, string>();

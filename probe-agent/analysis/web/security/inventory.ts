@@ -1,19 +1,19 @@
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { joinedHeader, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** A header as it is shown. */
+/** A header in the result. */
 interface ShownHeader {
   readonly name: string;
   readonly value: string;
 }
 
-/** Which security headers a response has, and everything it sent. */
+/** Security headers that a response has and lacks, and all its headers. */
 interface HeaderInventory {
   readonly present: ShownHeader[];
   readonly missing: string[];
-  /** All headers in wire order, values of cookies left out. */
+  /** All headers in wire order, without the values of cookies. */
   readonly raw: ShownHeader[];
-  /** Not all of them are listed. */
+  /** Whether some headers are not listed. */
   readonly cut: boolean;
 }
 
@@ -33,7 +33,7 @@ const WANTED = [
 const VALUE_BYTES = 4096;
 const RAW_BYTES = 80_000;
 
-/** Sorts a response's headers. */
+/** Lists a response's headers. */
 export function headerInventory(headers: readonly HeaderPair[]): HeaderInventory {
   const present: ShownHeader[] = [];
   const missing: string[] = [];
@@ -42,11 +42,11 @@ export function headerInventory(headers: readonly HeaderPair[]): HeaderInventory
     if (value === null) missing.push(name);
     else present.push({ name, value: leadingText(value, VALUE_BYTES) });
   }
-  const raw = leading(headers.map(show), RAW_BYTES);
+  const raw = leading(headers.map(showHeader), RAW_BYTES);
   return { present, missing, raw, cut: raw.length < headers.length };
 }
 
-function show([name, value]: HeaderPair): ShownHeader {
+function showHeader([name, value]: HeaderPair): ShownHeader {
   const hidden = name.toLowerCase() === "set-cookie" ? value.replace(/^([^=;]*=)?[^;]*/, "$1(hidden)") : value;
   return { name: leadingText(name, VALUE_BYTES), value: leadingText(hidden, VALUE_BYTES) };
 }

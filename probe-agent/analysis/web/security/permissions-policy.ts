@@ -8,10 +8,10 @@ const MEMBER = new RegExp(
   "y",
 );
 
-/** Characters looked at; a longer header counts as not valid. */
+/** Maximum length in characters. A longer header counts as invalid. */
 const MAX_CHARACTERS = 16_384;
 
-/** Whether a Permissions-Policy is a structured field dictionary (RFC 9651 section 3.2) with at least one feature. */
+/** Reports whether a value is a structured field dictionary (RFC 9651 section 3.2) with at least one feature. */
 export function isPermissionsPolicy(value: string): boolean {
   if (value.trim() === "" || value.length > MAX_CHARACTERS || value.trimEnd().endsWith(",")) return false;
   for (let at = 0; at < value.length; at = MEMBER.lastIndex) {

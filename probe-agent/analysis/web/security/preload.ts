@@ -1,18 +1,18 @@
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 
-/** What stands against a place in the preload list; codes and conditions are those of hstspreload.org. */
+/** A reason why a domain cannot enter the preload list. Codes and conditions are those of hstspreload.org. */
 export interface PreloadFault {
   readonly code: string;
   readonly message: string;
 }
 
-/** What was seen of the registrable domain itself; whole domains alone may enter. */
+/** Observations of the registrable domain itself. Only whole domains can enter the list. */
 export interface PreloadEvidence {
-  /** Null: the host is an address or a public suffix. */
+  /** null if the host is an IP address or a public suffix. */
   readonly domain: string | null;
-  /** The first answer of https://domain; null where it could not be had for the probe's own reasons. */
+  /** First response of https://domain; null if the probe could not find out for its own reasons. */
   readonly https: null | { readonly answered: false } | SecureAnswer;
-  /** Where the answer of http://domain leads; null as above. */
+  /** Redirect of http://domain; null as above. */
   readonly http: null | { readonly open: false } | { readonly open: true; readonly location: string | null };
 }
 
@@ -23,14 +23,14 @@ interface SecureAnswer {
   readonly hsts: readonly string[];
 }
 
-/** A year, seconds. */
+/** Minimum max-age in seconds: one year. */
 const MINIMUM_MAX_AGE = 31_536_000;
 
-/** Whether a domain may be submitted: null where nothing speaks against it but not all could be told. */
-export function judgePreload(evidence: PreloadEvidence): { eligible: boolean | null; faults: PreloadFault[] } {
+/** Reports whether a domain can be submitted. `eligible` is null if no fault was found but not everything is known. */
+export function evaluatePreload(evidence: PreloadEvidence): { eligible: boolean | null; faults: PreloadFault[] } {
   const { domain, https, http } = evidence;
   if (domain === null) {
-    const message = "Only registrable domains may enter the list, not addresses or public suffixes";
+    const message = "Only registrable domains can be listed, not IP addresses or public suffixes";
     return { eligible: false, faults: [{ code: "domain.name.cannot_compute_etld1", message }] };
   }
   const faults = [
@@ -43,7 +43,7 @@ export function judgePreload(evidence: PreloadEvidence): { eligible: boolean | n
 
 function secureFaults(https: NonNullable<PreloadEvidence["https"]>): PreloadFault[] {
   if (!https.answered)
-    return [{ code: "domain.tls.cannot_connect", message: "https:// of the domain does not answer" }];
+    return [{ code: "domain.tls.cannot_connect", message: "https:// of the domain does not respond" }];
   const faults: PreloadFault[] = [];
   const add = (when: boolean, code: string, message: string): void => {
     if (when) faults.push({ code, message });
@@ -51,7 +51,7 @@ function secureFaults(https: NonNullable<PreloadEvidence["https"]>): PreloadFaul
   add(!https.verified, "domain.tls.invalid_cert_chain", "The domain's certificate is not trusted");
   const [value] = https.hsts;
   if (value === undefined) {
-    add(true, "response.no_header", "The domain's first HTTPS answer has no Strict-Transport-Security");
+    add(true, "response.no_header", "The domain's first HTTPS response has no Strict-Transport-Security");
     return faults;
   }
   add(https.hsts.length > 1, "response.multiple_headers", "Strict-Transport-Security is sent more than once");
@@ -63,14 +63,14 @@ function secureFaults(https: NonNullable<PreloadEvidence["https"]>): PreloadFaul
   return faults;
 }
 
-/** http://domain has to lead to https://domain first, so that the header of the domain itself is seen. */
+/** Returns the faults of the redirect. http://domain must first lead to https://domain, to deliver its HSTS. */
 function redirectFaults(http: NonNullable<PreloadEvidence["http"]>, domain: string): PreloadFault[] {
   if (!http.open) return [];
   const next = http.location === null ? null : URL.parse(http.location);
   if (next === null) return [{ code: "redirects.http.no_redirect", message: "http:// does not redirect" }];
   if (next.hostname === `www.${domain}`) {
     return [
-      { code: "redirects.http.www_first", message: "http:// redirects to www before https:// of the domain itself" },
+      { code: "redirects.http.www_first", message: "http:// redirects to www, not first to https:// of the domain" },
     ];
   }
   if (next.protocol === "https:" && next.hostname === domain) return [];

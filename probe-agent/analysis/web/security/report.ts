@@ -6,33 +6,33 @@ import { describeFailedTests } from "#probe-agent/analysis/web/security/describe
 import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 
-/** What is known of a site beside the page itself. */
+/** Facts about a site other than the page itself. */
 interface SecurityFacts {
   readonly now: Date;
   readonly snapshot: Pick<SecuritySnapshot, "https" | "verified" | "redirects" | "cors" | "hsts_preloaded">;
-  /** Whether what http:// does could be told; if not, the test of it is left out. */
+  /** Whether the response of http:// is known. If not, the test redirection is left out. */
   readonly redirectionKnown: boolean;
 }
 
 const VALUE_BYTES = 1024;
 
-/** The grade of a page with MDN's own beside it, fitted into a result. */
+/** Grades a page by our reading and as MDN publishes it, and fits the report into a result. */
 export function securityReport(
   { page, url, status, headers }: ReadPage,
-  { now, snapshot: beside, redirectionKnown }: SecurityFacts,
+  { now, snapshot: siteFacts, redirectionKnown }: SecurityFacts,
 ) {
   const parsed = page ?? readHtml("");
-  const snapshot: SecuritySnapshot = { ...beside, url, status, headers, html: parsed.text };
+  const snapshot: SecuritySnapshot = { ...siteFacts, url, status, headers, html: parsed.text };
   const found = gradeSecurity(snapshot, { now, page: parsed });
   const published = gradeSecurity(snapshot, { now, page: parsed, compat: "mdn" });
-  const judged = found.tests.filter((test) => redirectionKnown || test.name !== "redirection");
+  const tests = found.tests.filter((test) => redirectionKnown || test.name !== "redirection");
   return {
     score: found.score,
     raw_score: found.raw_score,
     grade: found.grade,
     mdn: { raw_score: published.raw_score, grade: published.grade },
-    failed: describeFailedTests(judged),
-    tests: judged.map((test) => ({
+    failed: describeFailedTests(tests),
+    tests: tests.map((test) => ({
       name: test.name,
       pass: test.pass,
       result: test.result,

@@ -11,20 +11,26 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
     modifier: 0,
     advice: "Remove 'unsafe-inline', data: and whole schemes from style-src.",
   },
-  "csp-implemented-but-duplicate-directives": { modifier: 0, advice: "Give report-uri and report-to once each." },
+  "csp-implemented-but-duplicate-directives": { modifier: 0, advice: "Write report-uri and report-to only once each." },
   "csp-implemented-with-insecure-scheme-in-passive-content-only": {
     modifier: -10,
-    advice: "Let images and media load over HTTPS only.",
+    advice: "Allow images and media only over HTTPS.",
   },
-  "csp-implemented-with-unsafe-eval": { modifier: -10, advice: "Do without eval(), then remove 'unsafe-eval'." },
+  "csp-implemented-with-unsafe-eval": {
+    modifier: -10,
+    advice: "Replace eval() in your scripts, then remove 'unsafe-eval'.",
+  },
   "csp-implemented-with-unsafe-inline": {
     modifier: -20,
-    advice: "Use nonces or hashes instead of 'unsafe-inline', and name hosts instead of whole schemes or *.",
+    advice: "Use nonces or hashes instead of 'unsafe-inline', and list hosts instead of whole schemes or *.",
   },
   "csp-implemented-with-insecure-scheme": { modifier: -20, advice: "Remove http: sources from the policy." },
-  "csp-header-invalid": { modifier: -25, advice: "Mend the policy: browsers cannot use it as it is." },
+  "csp-header-invalid": { modifier: -25, advice: "Correct the policy. Browsers cannot use it." },
   "csp-not-implemented": { modifier: -25, advice: "Send a Content-Security-Policy." },
-  "csp-not-implemented-but-reporting-enabled": { modifier: -25, advice: "Enforce the policy that only reports now." },
+  "csp-not-implemented-but-reporting-enabled": {
+    modifier: -25,
+    advice: "Send the report-only policy in the Content-Security-Policy header.",
+  },
 
   "cookies-secure-with-httponly-sessions-and-samesite": { modifier: 5, advice: null },
   "cookies-secure-with-httponly-sessions": { modifier: 0, advice: "Set SameSite on every cookie." },
@@ -45,17 +51,20 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
   "cross-origin-resource-sharing-implemented-with-restricted-access": { modifier: 0, advice: null },
   "cross-origin-resource-sharing-implemented-with-universal-access": {
     modifier: -50,
-    advice: "Do not echo every Origin while allowing credentials: list the origins that need them.",
+    advice: "Do not echo every Origin if you allow credentials. List the origins that need them.",
   },
 
   "redirection-all-redirects-preloaded": { modifier: 0, advice: null },
   "redirection-to-https": { modifier: 0, advice: null },
   "redirection-not-needed-no-http": { modifier: 0, advice: null },
   "redirection-off-host-from-http": { modifier: -5, advice: "Redirect to HTTPS on the same host first." },
-  "redirection-not-to-https-on-initial-redirection": { modifier: -10, advice: "Make the first redirect go to HTTPS." },
+  "redirection-not-to-https-on-initial-redirection": {
+    modifier: -10,
+    advice: "Redirect to HTTPS with the first redirect.",
+  },
   "redirection-not-to-https": { modifier: -20, advice: "Redirect to HTTPS." },
   "redirection-missing": { modifier: -20, advice: "Redirect HTTP to HTTPS." },
-  "redirection-invalid-cert": { modifier: -20, advice: "Install a certificate browsers trust." },
+  "redirection-invalid-cert": { modifier: -20, advice: "Install a certificate that browsers trust." },
 
   "referrer-policy-private": { modifier: 5, advice: null },
   "referrer-policy-not-implemented": { modifier: 0, advice: "Send Referrer-Policy: strict-origin-when-cross-origin." },
@@ -63,29 +72,35 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
   "referrer-policy-header-invalid": { modifier: -5, advice: "Use strict-origin-when-cross-origin or stricter." },
 
   "hsts-preloaded": { modifier: 5, advice: null },
-  "hsts-implemented-max-age-at-least-six-months": { modifier: 0, advice: "Consider the preload list." },
+  "hsts-implemented-max-age-at-least-six-months": { modifier: 0, advice: "Consider joining the preload list." },
   "hsts-implemented-max-age-less-than-six-months": { modifier: -10, advice: "Raise max-age to a year." },
   "hsts-not-implemented": { modifier: -20, advice: "Send Strict-Transport-Security." },
-  "hsts-header-invalid": { modifier: -20, advice: "Send one header with one max-age in digits." },
+  "hsts-header-invalid": { modifier: -20, advice: "Send one header with one max-age in seconds." },
   "hsts-not-implemented-no-https": { modifier: -20, advice: "Serve the site over HTTPS." },
-  "hsts-invalid-cert": { modifier: -20, advice: "Install a certificate browsers trust: HSTS is void without." },
+  "hsts-invalid-cert": {
+    modifier: -20,
+    advice: "Install a certificate that browsers trust. Without it browsers ignore HSTS.",
+  },
 
   "sri-implemented-and-all-scripts-loaded-securely": { modifier: 5, advice: null },
   "sri-implemented-and-external-scripts-loaded-securely": { modifier: 5, advice: null },
   "sri-not-implemented-response-not-html": { modifier: 0, advice: null },
   "sri-not-implemented-but-no-scripts-loaded": { modifier: 0, advice: null },
-  "sri-not-implemented-but-all-scripts-loaded-from-secure-origin": { modifier: 0, advice: "integrity earns a bonus." },
+  "sri-not-implemented-but-all-scripts-loaded-from-secure-origin": {
+    modifier: 0,
+    advice: "Add integrity to scripts for a bonus.",
+  },
   "sri-not-implemented-but-external-scripts-loaded-securely": {
     modifier: -5,
     advice: "Add integrity to scripts of other sites.",
   },
   "sri-implemented-but-external-scripts-not-loaded-securely": {
     modifier: -20,
-    advice: "Load scripts of other sites by https:// addresses.",
+    advice: "Load scripts of other sites from https:// URLs.",
   },
   "sri-not-implemented-and-external-scripts-not-loaded-securely": {
     modifier: -50,
-    advice: "Load scripts of other sites by https:// addresses, with integrity.",
+    advice: "Load scripts of other sites from https:// URLs, with integrity.",
   },
   "html-not-parseable": { modifier: -20, advice: "Send HTML that can be parsed." },
 
@@ -95,7 +110,7 @@ export const SCORES: Readonly<Record<string, { readonly modifier: number; readon
 
   "x-frame-options-implemented-via-csp": { modifier: 5, advice: null },
   "x-frame-options-sameorigin-or-deny": { modifier: 5, advice: null },
-  "x-frame-options-allow-from-origin": { modifier: 0, advice: "Browsers ignore ALLOW-FROM: use frame-ancestors." },
+  "x-frame-options-allow-from-origin": { modifier: 0, advice: "Use frame-ancestors. Browsers ignore ALLOW-FROM." },
   "x-frame-options-not-implemented": { modifier: -20, advice: FRAMING },
   "x-frame-options-header-invalid": { modifier: -20, advice: FRAMING },
 
@@ -137,10 +152,10 @@ const STEPS: readonly (readonly [number, SecurityLetter])[] = [
   [25, "D-"],
 ];
 
-/** Bonus points count only from this score without them. */
+/** Minimum score without bonus points from which bonus points count. */
 export const BONUS_FROM = 90;
 
-/** MDN's grade of a score; above 100 is A+. */
+/** Returns MDN's grade of a score. A score above 100 is A+. */
 export function securityGrade(score: number): SecurityLetter {
   return STEPS.find(([floor]) => score >= floor)?.[1] ?? "F";
 }

@@ -1,21 +1,21 @@
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
-/** What the security grade is made from; all of it handed in. */
+/** Input of the security grade. */
 export interface SecuritySnapshot {
-  /** The page's final address. */
+  /** URL of the page after redirects. */
   readonly url: string;
   readonly status: number;
-  /** The site answers over HTTPS. */
+  /** Whether the site responds over HTTPS. */
   readonly https: boolean;
-  /** Its certificate is trusted for its name. */
+  /** Whether the certificate is trusted for the host name. */
   readonly verified: boolean;
   readonly headers: readonly HeaderPair[];
-  /** Decoded body, "" where it is none. */
+  /** Decoded body; "" if there is none. */
   readonly html: string;
-  /** The chain from http://, the last entry final; [] = port 80 is closed. */
+  /** The redirect chain from http://, with the final URL last; [] if port 80 is closed. */
   readonly redirects: readonly { readonly url: string; readonly status: number }[];
-  /** Answer to a request with this Origin; null where none was made. */
+  /** Response to a request with this Origin; null if there is none. */
   readonly cors: null | { readonly origin: string; readonly headers: readonly HeaderPair[] };
-  /** The host's entry in the HSTS preload list, null where it has none (or no list is at hand). */
+  /** The host's entry in the HSTS preload list; null if it has none or no list is available. */
   readonly hsts_preloaded: null | { readonly include_subdomains: boolean };
 }

@@ -4,7 +4,7 @@ import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analy
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
 const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
-/** Worse ones last; a worse finding takes the place of a better one. */
+/** Results of single scripts, worst last. The worst one of all scripts is the result. */
 const WORSENING = [
   "sri-implemented-and-all-scripts-loaded-securely",
   "sri-implemented-but-external-scripts-not-loaded-securely",
@@ -16,16 +16,19 @@ const PASSING = new Set([
   "sri-implemented-and-external-scripts-loaded-securely",
 ]);
 
-/** Scripts of other sites need https and integrity; those of the same registrable domain earn a bonus by integrity. */
+/**
+ * Runs MDN's test subresource-integrity. Scripts of other sites need https and integrity. Scripts of the same
+ * registrable domain get a bonus for integrity.
+ */
 export function sriTest({ snapshot, headers, page }: SecurityView): TestOutcome {
   const type = (joinedHeader(headers, "content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (type !== "" && !HTML_TYPES.has(type)) return outcome("sri-not-implemented-response-not-html", true, type);
   const { scripts } = page.facts;
   if (scripts.length === 0) return outcome("sri-not-implemented-but-no-scripts-loaded", true, null);
   const url = new URL(snapshot.url);
-  const judged = scripts.flatMap((script) => judge(script, url));
-  const found = new Set(judged.map((one) => one.result));
-  const foreign = judged.filter((one) => one.foreign).map((one) => one.src);
+  const tested = scripts.flatMap((script) => testScript(script, url));
+  const found = new Set(tested.map((one) => one.result));
+  const foreign = tested.filter((one) => one.foreign).map((one) => one.src);
   const value = foreign.length === 0 ? null : foreign.join(" ");
   const worst = WORSENING.findLast((result) => found.has(result));
   if (worst !== undefined) return outcome(worst, PASSING.has(worst), value);
@@ -34,19 +37,19 @@ export function sriTest({ snapshot, headers, page }: SecurityView): TestOutcome 
     : outcome("sri-not-implemented-but-all-scripts-loaded-from-secure-origin", true, null);
 }
 
-interface JudgedScript {
+interface TestedScript {
   readonly src: string;
   readonly foreign: boolean;
-  /** One of WORSENING, or null where there is nothing to say. */
+  /** One of WORSENING; null if the script has no effect on the result. */
   readonly result: string | null;
 }
 
-function judge(script: ScriptTag, page: URL): JudgedScript[] {
+function testScript(script: ScriptTag, page: URL): TestedScript[] {
   const src = script.src ?? "";
   if (src === "") return [];
   const integrity = script.integrity !== null && script.integrity !== "";
   const absolute = /^https?:\/\//i.test(src);
-  // An address without scheme takes the page's, which may be http: never secure, never the site's own.
+  // A URL without scheme uses the page's scheme, which can be http. It counts as not secure and not the site's own.
   const protocolRelative = /^\/\/[^/]/.test(src);
   const own = !protocolRelative && (!absolute || sameSite(src, page));
   const secure = absolute ? /^https:/i.test(src) : !protocolRelative && page.protocol === "https:";

@@ -3,7 +3,7 @@ import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analy
 import type { SecuritySnapshot } from "#probe-agent/analysis/web/security/snapshot.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 
-/** MDN's test strict-transport-security: an entry of the preload list beats what the header says, but not the want of HTTPS. */
+/** Runs MDN's test strict-transport-security. The preload list overrides the header, but not a lack of HTTPS. */
 export function hstsTest({ snapshot, headers }: SecurityView): TestOutcome {
   const value = joinedHeader(headers, "strict-transport-security");
   if (!snapshot.https) return outcome("hsts-not-implemented-no-https", false, value);
@@ -17,7 +17,7 @@ export function hstsTest({ snapshot, headers }: SecurityView): TestOutcome {
     : outcome("hsts-implemented-max-age-less-than-six-months", false, value);
 }
 
-/** MDN's test redirection. */
+/** Runs MDN's test redirection. */
 export function redirectionTest({ snapshot }: SecurityView): TestOutcome {
   const route = snapshot.redirects.flatMap(({ url }) => (URL.canParse(url) ? [new URL(url)] : []));
   const [first, second] = route;
@@ -36,7 +36,7 @@ export function redirectionTest({ snapshot }: SecurityView): TestOutcome {
     : outcome("redirection-to-https", true, value);
 }
 
-/** Only the page's own entry is known; it covers subdomains where it says so. */
+/** Reports whether a host is preloaded. Only the entry of the page's host is known; it may include subdomains. */
 function isPreloaded(snapshot: SecuritySnapshot, host: string): boolean {
   if (snapshot.hsts_preloaded === null) return false;
   const own = new URL(snapshot.url).hostname;

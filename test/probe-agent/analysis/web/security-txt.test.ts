@@ -34,7 +34,7 @@ describe("security.txt (RFC 9116)", () => {
   const faults: readonly (readonly [text: string, error: RegExp])[] = [
     ["Expires: 2026-12-31T18:37:07z\n", /contact: missing/],
     ["Contact: mailto:a@b.c\n", /expires: missing/],
-    [`${GOOD}Expires: 2026-12-30T18:37:07z\n`, /expires: may stand only once/],
+    [`${GOOD}Expires: 2026-12-30T18:37:07z\n`, /expires: allowed only once/],
     ["Contact: mailto:a@b.c\nExpires: Thu, 31 Dec 2026 18:37:07 GMT\n", /RFC 3339/],
     ["Contact: mailto:a@b.c\nExpires: 2026-02-30T00:00:00Z\n", /RFC 3339/],
     ["Contact: mailto:a@b.c\nExpires: 2026-12-31\n", /RFC 3339/],
@@ -45,14 +45,14 @@ describe("security.txt (RFC 9116)", () => {
     [`${GOOD}<!doctype html>\n`, /not a field/],
   ];
   for (const [text, error] of faults) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
+    it(`rejects ${JSON.stringify(text)}`, () => {
       const file = parse(text);
       expect(file.valid).toBe(false);
       expect(file.errors.join("\n")).toMatch(error);
     });
   }
 
-  it("is not valid after its expiry, in any zone", () => {
+  it("is not valid after its expiry, in any time zone", () => {
     expect(parse("Contact: tel:+1\nExpires: 2026-03-01T00:00:00Z\n")).toMatchObject({
       valid: false,
       expired: true,
@@ -62,13 +62,13 @@ describe("security.txt (RFC 9116)", () => {
     expect(parse("Contact: tel:+1\nExpires: 2026-03-01T00:00:00-02:00\n")).toMatchObject({ valid: true });
   });
 
-  it("warns of what is allowed but unwise", () => {
+  it("warns about what is allowed but not recommended", () => {
     const file = parse(`${GOOD.replace("2026-12", "2028-12")}Canonical: https://other.example/\nX-Own:1\n`);
     expect(file.valid).toBe(true);
     expect(file.warnings).toHaveLength(4);
   });
 
-  it("stays quick on junk", () => {
+  it("reads junk quickly", () => {
     for (const text of ["a\n", "contact: x\n", ":\n", "-----BEGIN PGP SIGNED MESSAGE-----\n"]) {
       expect(parse(text.repeat(1_000_000)).valid).toBe(false);
     }

@@ -19,7 +19,7 @@ const asTest = (result: string) => ({
   recommendation: SCORES[result]?.advice ?? null,
 });
 
-it("every result that costs points is described, with what to change", () => {
+it("describes every result that costs points, with advice", () => {
   const costly = Object.keys(SCORES).filter((result) => (SCORES[result]?.modifier ?? 0) < 0);
   expect(Object.keys(FAILED_TESTS).toSorted()).toEqual(costly.toSorted());
   const findings = describeFailedTests(costly.map(asTest));
@@ -40,7 +40,7 @@ it.each([
   expect(describeFailedTests([asTest(result)])[0]).toMatchObject({ id: result, severity });
 });
 
-it("the tests that fail on a bare page are findings; where: MDN's name of the test", () => {
+it("reports the tests that fail on a bare page, each with MDN's name of the test", () => {
   const { tests } = gradeSecurity({
     url: "https://example.com/",
     status: 200,
@@ -61,7 +61,7 @@ it("the tests that fail on a bare page are findings; where: MDN's name of the te
   ]);
 });
 
-it("what keeps a domain off the preload list is a warning where the site asks for a place there", () => {
+it("faults for the preload list are warnings if the site requests to be listed", () => {
   const faults = Object.keys(PRELOAD_ADVICE).map((code) => ({ code, message: "It may not" }));
   expect(new Set(describePreloadFaults(faults, true, "a.example").map(({ severity }) => severity))).toEqual(
     new Set(["warning"]),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
-import { judgePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
+import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
 import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";
 
@@ -13,7 +13,7 @@ const READY: PreloadEvidence = {
 };
 
 function judge(change: Partial<PreloadEvidence>) {
-  const { eligible, faults } = judgePreload({ ...READY, ...change });
+  const { eligible, faults } = evaluatePreload({ ...READY, ...change });
   return { eligible, codes: faults.map((fault) => fault.code) };
 }
 
@@ -21,8 +21,8 @@ function sent(...hsts: readonly string[]) {
   return judge({ https: { answered: true, verified: true, hsts } });
 }
 
-describe("a place in the preload list", () => {
-  it("is open to a domain that keeps every rule", () => {
+describe("an entry in the preload list", () => {
+  it("is possible for a domain that satisfies every rule", () => {
     expect(judge({})).toEqual({ eligible: true, codes: [] });
     expect(judge({ http: { open: false } })).toEqual({ eligible: true, codes: [] });
   });
@@ -41,7 +41,7 @@ describe("a place in the preload list", () => {
         "header.preloadable.preload.missing",
       ],
     ],
-  ])("is closed by the headers %j", (headers, codes) => {
+  ])("is impossible with the headers %j", (headers, codes) => {
     expect(sent(...headers)).toEqual({ eligible: false, codes });
   });
 
@@ -51,11 +51,11 @@ describe("a place in the preload list", () => {
     ["http://www.example.com/", "redirects.http.www_first"],
     ["http://example.com/x", "redirects.http.first_redirect.insecure"],
     ["https://other.example/", "redirects.http.first_redirect.insecure"],
-  ])("is closed where http:// leads to %s", (location, code) => {
+  ])("is impossible if http:// leads to %s", (location, code) => {
     expect(judge({ http: { open: true, location } })).toEqual({ eligible: false, codes: [code] });
   });
 
-  it("is closed without a certificate, an answer or a domain", () => {
+  it("is impossible without a certificate, a response or a domain", () => {
     expect(judge({ https: { answered: true, verified: false, hsts: [GOOD] } }).codes).toEqual([
       "domain.tls.invalid_cert_chain",
     ]);
@@ -63,7 +63,7 @@ describe("a place in the preload list", () => {
     expect(judge({ domain: null })).toEqual({ eligible: false, codes: ["domain.name.cannot_compute_etld1"] });
   });
 
-  it("is not known where something could not be told, unless a rule is broken already", () => {
+  it("is unknown if an observation is missing, unless a rule is already violated", () => {
     expect(judge({ http: null })).toEqual({ eligible: null, codes: [] });
     expect(judge({ https: null })).toEqual({ eligible: null, codes: [] });
     expect(judge({ https: null, http: { open: true, location: null } }).eligible).toBe(false);
@@ -71,7 +71,7 @@ describe("a place in the preload list", () => {
 });
 
 describe("the inventory of headers", () => {
-  it("tells what is there, what is missing, and hides the values of cookies", () => {
+  it("lists present and missing headers, and hides the values of cookies", () => {
     const { present, missing, raw, cut } = headerInventory([
       ["x-frame-options", "DENY"],
       ["Set-Cookie", "sid=s3cret; Path=/; HttpOnly"],
@@ -84,7 +84,7 @@ describe("the inventory of headers", () => {
     expect(cut).toBe(false);
   });
 
-  it("cuts what is too much", () => {
+  it("truncates a list that is too long", () => {
     const { raw, cut } = headerInventory(Array.from({ length: 1000 }, (_, n) => [`h${n}`, "v".repeat(5000)] as const));
     expect([raw.length < 30, cut]).toEqual([true, true]);
   });

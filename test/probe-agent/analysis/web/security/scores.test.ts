@@ -89,7 +89,7 @@ const PUBLISHED: Readonly<Record<string, number>> = {
   "html-not-parseable": -20,
 };
 
-/** Its grade chart, from 100 down in steps of five; scores are rounded down to a step. */
+/** MDN's grade chart, from 100 down in steps of five. Scores are rounded down to a step. */
 const CHART = "A+ A A A- B+ B B B- C+ C C C- D+ D D D- F F F F F".split(" ");
 
 describe("the score table", () => {
@@ -107,7 +107,7 @@ describe("the score table", () => {
 });
 
 describe("points above 100", () => {
-  // What is left of 100 without bonuses: 95, 90, 85.
+  // Scores without bonuses: 95, 90, 85.
   const page = (...headers: readonly HeaderPair[]): SecuritySnapshot => ({
     url: "https://www.example.com/",
     status: 200,
@@ -129,7 +129,7 @@ describe("points above 100", () => {
     hsts_preloaded: null,
   });
 
-  it("count where the score without them is 90 or more", () => {
+  it("count if the score without them is 90 or more", () => {
     expect(BONUS_FROM).toBe(90);
     // 100 - 5 (no nosniff) + 5 (policy) + 5 (X-Frame-Options)
     expect(gradeSecurity(page())).toMatchObject({ raw_score: 105, score: 100, grade: "A+" });
