@@ -81,7 +81,7 @@ async function fetchPage(
 
   const hops: Hop[] = [];
   const contextFor = (url: URL): HopContext => {
-    // Only the service's own origin is trusted: an open redirect there must not lead into the private network.
+    // Only the service's own origin is trusted: an open redirect of it must not lead into the private network.
     const trusted = request.trusted === true && url.origin === start.data.origin;
     return {
       clock: deps.clock,

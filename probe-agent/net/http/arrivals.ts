@@ -2,15 +2,15 @@ import type { Readable } from "node:stream";
 
 /** The octets of a stream, in order. */
 export interface Arrivals {
-  /** The next octets, or null at the end. Rejects with the stream's error, after everything that came before it. */
+  /** Returns the next octets; null at the end. Rejects with the stream's error, after all octets before it. */
   next(): Promise<Buffer | null>;
 }
 
-/** Octets buffered before the stream is paused. */
+/** Maximum number of octets buffered before the stream is paused. */
 const MAX_HELD_BYTES = 1 << 20;
 
 /**
- * Reads a stream from now on. A stream that an error destroys drops its buffer, and so does its iterator: of a response
+ * Starts to read a stream. A stream that an error destroys drops its buffer, and so does its iterator: of a response
  * and a reset that arrive together, only the error would remain. Here the octets come first.
  */
 export function createArrivals(stream: Readable): Arrivals {

@@ -3,25 +3,26 @@ import type { HttpBody } from "#probe-agent/port/http.ts";
 import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 
-/** Collects the octets of a body, removes content codings and keeps at most a given number. */
+/** Collector that decodes the octets of a body and keeps up to a given number of them. */
 export interface BodyCollector {
   /** Resolves when the octets are decoded, so that a reader never overtakes the decoders. */
   write(chunk: Buffer): Promise<void>;
-  /** True if the limit is reached or the coding is broken: more octets change nothing, so stop reading. */
+  /** Reports whether the limit is reached or the coding is broken. More octets change nothing, so stop reading. */
   full(): boolean;
-  /** `error`: the failure of the transfer; null if the body is complete. */
+  /** Returns the body. `error` is the failure of the transfer; null if the body is complete. */
   finish(error: string | null): Promise<HttpBody>;
 }
 
-/** Most content codings removed from one body. */
+/** Maximum number of content codings of one body. */
 const MAX_CODINGS = 4;
-/** Decoded octets above which the ratio to the transferred ones counts, and a ratio above that of every genuine page. */
+/** Decoded octets from which the ratio to transferred octets is limited, and its limit, above that of genuine pages. */
 const RATIO_FROM_BYTES = 1 << 20;
 const MAX_RATIO = 250;
 
 /**
- * `codings` as listed in Content-Encoding. Body errors: unknown_encoding, too_many_encodings (octets kept as they
- * came), bad_encoding, truncated_encoding, inflation_ratio (a bomb; cut short), or the wire's own error.
+ * Creates a collector. `codings` is the list of Content-Encoding. Errors of the body: unknown_encoding and
+ * too_many_encodings (octets are kept undecoded), bad_encoding, truncated_encoding, inflation_ratio (a decompression
+ * bomb; truncated), or the error of the transfer.
  */
 export function createBodyCollector(codings: readonly string[], maxBytes: number): BodyCollector {
   const listed = codings.filter((coding) => coding !== "identity");
@@ -97,7 +98,8 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
         if (!whole && !truncated && transferred > 0) failure ??= "truncated_encoding";
       }
       stop();
-      // A copy of what was kept: the store is up to twice as large, and a view would keep it, and take it to threads, whole.
+      // A copy of the kept octets: the store is up to twice as large, and a view would keep all of it in memory and
+      // transfer all of it to threads.
       const bytes = store.length === decoded ? store : Buffer.from(store.subarray(0, decoded));
       store = bytes;
       return {

@@ -18,7 +18,7 @@ export function codingOf(element: string): Coding | null {
   return ALIASES[element] ?? null;
 }
 
-/** Creates a decoder that passes its output to `sink`; it allocates nothing before the first octet. */
+/** Creates a decoder that passes its output to `sink`. It allocates nothing before the first octet. */
 export function createDecoder(coding: Coding, sink: (piece: Buffer) => void): Decoder {
   return coding === "gzip" ? createGzipDecoder(sink) : createStreamDecoder(coding, sink);
 }
@@ -47,7 +47,7 @@ function createStreamDecoder(coding: Exclude<Coding, "gzip">, sink: (piece: Buff
     write(piece) {
       if (piece.length === 0) return Promise.resolve();
       stream ??= open(piece);
-      if (idle()) return Promise.resolve(); // data after the end: ignored, as browsers do
+      if (idle()) return Promise.resolve(); // data after the end is ignored, as in browsers
       const target = stream;
       return new Promise((resolve) => {
         wake = resolve;
@@ -72,11 +72,11 @@ function start(coding: Exclude<Coding, "gzip">, first: Buffer): Inflation {
     case "br":
       return zlib.createBrotliDecompress();
     case "zstd":
-      // 8 MiB: what RFC 9659 lets a server ask of a browser.
+      // 8 MiB: the window that RFC 9659 allows a server to require of a browser.
       return zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } });
     default:
-      // RFC 9110 says zlib format, some servers send bare deflate: a zlib header's low nibble is 8 (RFC 1950),
-      // which no bare stream begins with (a stored block with set padding bits).
+      // RFC 9110 requires the zlib format, but some servers send bare deflate. A zlib header's low nibble is 8 (RFC
+      // 1950). No bare stream starts with it, because it would be a stored block with set padding bits.
       return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
   }
 }

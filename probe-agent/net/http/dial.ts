@@ -10,9 +10,9 @@ import { connectFailure, DeadlineError } from "#probe-agent/net/http/failure.ts"
 export interface DialLimits {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** On the monotonic clock, milliseconds. */
+  /** On the monotonic clock, in milliseconds. */
   readonly deadline: number;
-  /** Vets the peer's address once connected; null for an operator's own service. */
+  /** Checks the peer's address once connected; null for an operator's own service. */
   readonly egress: Egress | null;
 }
 
@@ -20,18 +20,19 @@ export interface DialLimits {
 export interface Dialed {
   readonly socket: Socket;
   readonly address: Address;
-  /** Every address tried, in order; the last one is the connection's. */
+  /** All addresses that were tried, in order. The last one is the connection's. */
   readonly attempts: readonly ConnectAttempt[];
 }
 
-/** Most addresses tried of one host. */
+/** Maximum number of addresses tried of one host. */
 const MAX_ATTEMPTS = 6;
-/** Longest wait for a silent address while others are left, milliseconds. */
+/** Maximum wait for an address that does not answer while others are left, in milliseconds. */
 const SILENCE_MS = 4000;
 
 /**
- * Connects to the first address that answers; tries them one by one in the given order. A silent address uses its share
- * of the remaining time, the last one all of it. failed: the first failure whose source is the target.
+ * Connects to the first address that answers. Tries them one by one in the given order. An address that does not answer
+ * uses its share of the remaining time, and the last one uses all of it. Fails with the first failure whose source is
+ * the target.
  */
 export async function dial(addresses: readonly Address[], port: number, limits: DialLimits): Promise<Outcome<Dialed>> {
   const tried = addresses.slice(0, MAX_ATTEMPTS);
@@ -53,7 +54,7 @@ export async function dial(addresses: readonly Address[], port: number, limits: 
   return failure ?? failed("connect", "target", "unreachable", "the host has no address to connect to");
 }
 
-/** Connects to one address; `patience` is its share of the time, milliseconds; null: all of it. */
+/** Connects to one address. `patience` is its share of the time in milliseconds; null means all of the time. */
 export async function connectTo(
   address: Address,
   port: number,
@@ -62,7 +63,7 @@ export async function connectTo(
 ): Promise<Outcome<Socket>> {
   const where = `${address.version === 6 ? `[${address.ip}]` : address.ip}:${port}`;
   const { signal } = limits;
-  // The kernel's own refusal (no route) comes before the next turn of the event loop, an answer of the network after it.
+  // The kernel's own refusal (no route) arrives before the next turn of the event loop, an answer of the network later.
   let hasTurned = false;
   const turn = setImmediate(() => {
     hasTurned = true;

@@ -3,36 +3,36 @@ import type { Failed } from "#shared/outcome.ts";
 import type { HttpBody } from "#probe-agent/port/http.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 
-/** Most informational responses accepted before the final one; no genuine server sends more. */
+/** Maximum number of informational responses before the final one. No genuine server sends more. */
 export const MAX_INFORMATIONAL = 32;
 
 /** The head of the final response, with the body still on the wire. */
 export interface Exchange {
   readonly status: "ok";
   readonly head: ResponseHead;
-  /** Monotonic milliseconds at which the first octet of the final response arrived. */
+  /** Arrival of the first octet of the final response on the monotonic clock, in milliseconds. */
   readonly firstByteAt: number;
-  /** Codes of the 1xx responses before it. */
+  /** Codes of the 1xx responses before the final one. */
   readonly informational: readonly number[];
   /**
-   * Reads the body once and closes the connection. A truncated body has the octets that arrived and the reason as its
-   * error (failure.ts, bodyBreak), "timeout" after `patienceMs`. failed: the job's deadline.
+   * Reads the body once and closes the connection. A body that was cut short has the octets that arrived, and the
+   * reason as its error (failure.ts, bodyBreak), "timeout" after `patienceMs`. Fails at the job's deadline.
    */
   readBody(maxBytes: number, patienceMs?: number): Promise<BodyRead | Failed>;
-  /** Closes the connection without the body. */
+  /** Closes the connection without reading the body. */
   close(): void;
 }
 
-/** A body, possibly truncated. */
+/** A body, possibly cut short. */
 export interface BodyRead {
   readonly status: "ok";
   readonly body: HttpBody;
 }
 
-/** What an exchange needs beside the connection. */
+/** Inputs of an exchange other than the connection. */
 export interface ExchangeContext {
   readonly clock: Clock;
-  /** Names the peer in messages. */
+  /** Name of the peer in messages. */
   readonly where: string;
 }
 
@@ -42,7 +42,7 @@ interface Patience {
   end(): void;
 }
 
-/** Starts the time limit of a body and calls `giveUp` when it is over; undefined milliseconds never end. */
+/** Starts the time limit of a body and calls `giveUp` when it expires. Undefined means no limit. */
 export function startPatience(ms: number | undefined, giveUp: () => void): Patience {
   let over = false;
   const timer =

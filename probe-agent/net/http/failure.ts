@@ -2,14 +2,17 @@ import { failed, type Failed, type Source, type Stage } from "#shared/outcome.ts
 import type { BodyBreak } from "#shared/tools/http/body.ts";
 
 /**
- * Reasons of the engine, by stage. connect: refused, unreachable, timeout, reset, local_error.
- * tls: handshake, the name of the server's alert (handshake_failure, internal_error, ...), protocol_version, no_shared_cipher, not_tls, unrecognized_name, no_application_protocol,
- * certificate_required, bad_certificate, closed, reset, timeout. request: reset, timeout.
- * response: timeout, reset, closed, not_http, protocol_error, headers_overflow, informational_flood,
- * http_1_1_required. dns: those of DnsPort.
+ * Error of an operation that reached the deadline. Failures of the HTTP client have these reasons, by stage:
+ * connect: refused, unreachable, timeout, reset, local_error.
+ * tls: handshake, the name of the server's alert (handshake_failure, internal_error, ...), protocol_version,
+ * no_shared_cipher, not_tls, unrecognized_name, no_application_protocol, certificate_required, bad_certificate, closed,
+ * reset, timeout.
+ * request: reset, timeout.
+ * response: timeout, reset, closed, not_http, protocol_error, headers_overflow, informational_flood, http_1_1_required.
+ * dns: those of DnsPort.
  */
 export class DeadlineError extends Error {
-  /** Read like the codes of Node's own errors. */
+  /** Has the place of the code of Node's own errors (see errorCode). */
   readonly code = "DEADLINE";
 }
 
@@ -30,19 +33,19 @@ const CONNECT_REASONS: Readonly<Record<string, readonly [reason: string, source:
 };
 
 /**
- * Returns the failure of a TCP connection. `atOnce`: the error came before anything could have been sent, so that
- * "network unreachable" is the probe's own lack of a route (e.g. no IPv6), not a router's answer.
+ * Returns the failure of a TCP connection. `isImmediate`: the error occurred before anything could have been sent, so
+ * "network unreachable" means that the probe has no route (e.g. no IPv6) and is not a router's answer.
  */
-export function connectFailure(error: unknown, where: string, atOnce: boolean): Failed {
+export function connectFailure(error: unknown, where: string, isImmediate: boolean): Failed {
   const code = errorCode(error);
-  if (code === "EAFNOSUPPORT" || (code === "ENETUNREACH" && atOnce)) {
+  if (code === "EAFNOSUPPORT" || (code === "ENETUNREACH" && isImmediate)) {
     return failed("connect", "probe", "unreachable", `${where}: this probe has no route to the address`);
   }
   const [reason, source, words] = CONNECT_REASONS[code] ?? ["local_error", "probe", `the probe could not connect`];
   return failed("connect", source, reason, `${where}: ${words}`);
 }
 
-/** OpenSSL's names (Node: ERR_SSL_<name>) to reasons; alerts of RFC 8446 section 6 are sent by the server. */
+/** Reasons by OpenSSL's name of an error (Node: ERR_SSL_<name>). The server sends the alerts of RFC 8446 section 6. */
 const TLS_REASONS: readonly (readonly [RegExp, reason: string, words: string])[] = [
   [/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/, "protocol_version", "no common TLS version"],
   [
@@ -103,8 +106,8 @@ export function exchangeFailure(error: unknown, stage: Stage, where: string): Fa
 }
 
 /**
- * Returns why a body ended early on an open connection. reset: a TCP reset, or HTTP/2's RST_STREAM or GOAWAY; timeout: the
- * deadline; tls_error: a record that cannot be read, or an alert; protocol_error: frames that are not HTTP/2.
+ * Returns why a body was cut short on an open connection. reset: a TCP reset, or HTTP/2's RST_STREAM or GOAWAY;
+ * timeout: the deadline; tls_error: an invalid record, or an alert; protocol_error: frames that are not HTTP/2.
  */
 export function bodyBreak(error: unknown): Exclude<BodyBreak, "incomplete"> {
   const code = errorCode(error);

@@ -8,7 +8,7 @@ type Framing =
   | { readonly kind: "chunked" }
   | { readonly kind: "close" };
 
-/** The framing, and the faults in how the server declared it. */
+/** The framing, and the fault in the fields that declare it; null if there is none. */
 export interface FramingVerdict {
   readonly framing: Framing;
   readonly fault: "bad_content_length" | "unsupported_transfer_coding" | null;
@@ -19,7 +19,7 @@ export function hasBody(method: string, code: number): boolean {
   return method !== "HEAD" && code >= 200 && code !== 204 && code !== 304;
 }
 
-/** Decides the framing. Of contradictory fields Transfer-Encoding wins; an invalid length counts as none. */
+/** Decides the framing. Transfer-Encoding overrides Content-Length. An invalid length counts as absent. */
 export function bodyFraming(method: string, head: ResponseHead): FramingVerdict {
   if (!hasBody(method, head.code)) return { framing: { kind: "none" }, fault: null };
   const codings = headerElements(head.headers, "transfer-encoding");
@@ -42,19 +42,19 @@ function trimmed(text: string): string {
   return text.trim();
 }
 
-/** Most octets of chunk extensions and trailers in one body. */
+/** Maximum octets of chunk extensions and trailers in one body. */
 const MAX_CHUNK_OVERHEAD = 16_384;
 const SIZE_LINE = /^([0-9a-fA-F]{1,12})[ \t]*(;|$)/;
 
 /** Result of decoding one piece of a chunked body. */
 interface ChunkedPiece {
   readonly data: readonly Buffer[];
-  /** The last chunk and the trailers have been read. */
+  /** Whether the last chunk and the trailers have been read. */
   readonly done: boolean;
   readonly error: "bad_chunk" | "chunk_overhead" | null;
 }
 
-/** Creates a decoder of the chunked transfer coding (RFC 9112 section 7.1); trailers are read and dropped. */
+/** Creates a decoder of the chunked transfer coding (RFC 9112 section 7.1). Trailers are read and dropped. */
 export function createChunkedDecoder(): (chunk: Buffer) => ChunkedPiece {
   let state: "size" | "data" | "after" | "trailers" | "done" = "size";
   let left = 0;

@@ -2,9 +2,9 @@ import * as zlib from "node:zlib";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 
-/** Most members read from one body; block-wise compressors create one per 64 KB. The rest is ignored. */
+/** Maximum number of members read from one body. Block-wise compressors create one per 64 KB. The rest is ignored. */
 const MAX_MEMBERS = 1_000;
-/** Most octets of a member's header; genuine ones have ten and a name. */
+/** Maximum length of a member's header in octets. Genuine ones have ten and a name. */
 const MAX_HEADER = 16_384;
 const TRAILER = 8;
 const NOTHING = Buffer.alloc(0);
@@ -14,9 +14,9 @@ const FIXED = 10;
 const FLAGS = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 /**
- * Creates a decoder of gzip that reads member by member (RFC 1952). What follows the last member is ignored, as browsers do: caches and
- * templates append comments to pages that are compressed already, on which zlib's own reader of gzip fails with all
- * that it has not handed on yet.
+ * Creates a decoder of gzip that reads member by member (RFC 1952). Octets after the last member are ignored, as in
+ * browsers: caches and templates append comments to compressed pages. zlib's own gzip reader fails on them and loses
+ * all output that it has not passed on yet.
  */
 export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
   let state: "header" | "data" | "trailer" | "over" = "header";
@@ -44,13 +44,13 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
     }
   }
 
-  /** Keeps octets until more have come; nothing is left. */
+  /** Keeps octets until more arrive. Returns an empty rest. */
   function waitWith(octets: Buffer): Buffer {
     if (held.length === 0) held.append(octets);
     return NOTHING;
   }
 
-  /** What is left when the trailer is whole. */
+  /** Reads a trailer once it is complete. Returns the octets after it. */
   function endMember(octets: Buffer): Buffer {
     if (octets.length < TRAILER || member === null) return waitWith(octets);
     broken = octets.readUInt32LE(0) !== member.crc() || octets.readUInt32LE(4) !== member.size();
@@ -62,7 +62,7 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
     return octets.subarray(TRAILER);
   }
 
-  /** What is left when the header is whole. */
+  /** Reads a header once it is complete. Returns the octets after it. */
   function beginMember(octets: Buffer): Buffer {
     const length = headerLength(octets);
     if (length === "more" && octets.length <= MAX_HEADER) return waitWith(octets);
@@ -99,7 +99,7 @@ export function createGzipDecoder(sink: (piece: Buffer) => void): Decoder {
   };
 }
 
-/** Octets of a member's header; "more" are needed to tell, or there is "none". */
+/** Returns the length of a member's header in octets; "more" if octets are missing, "none" if it is not a header. */
 function headerLength(octets: Buffer): number | "more" | "none" {
   const [first, second, method, flags = 0] = octets;
   const wrong = [first !== 0x1f, second !== undefined && second !== 0x8b, method !== undefined && method !== 8];
@@ -122,14 +122,15 @@ function headerLength(octets: Buffer): number | "more" | "none" {
 
 /** The deflated data of one member. */
 interface Member {
-  /** Resolves to the octets behind the data's end, none before it. */
+  /** Resolves to the octets after the end of the data; empty before the end. */
   write(piece: Buffer): Promise<Buffer>;
   ended(): boolean;
   failed(): boolean;
-  /** Passes on the output of truncated data. */
+  /** Passes on the remaining output of truncated data. */
   finish(): Promise<void>;
-  /** CRC-32 and length modulo 2^32 of the output. */
+  /** Returns the CRC-32 of the output. */
   crc(): number;
+  /** Returns the length of the output modulo 2^32. */
   size(): number;
   destroy(): void;
 }
@@ -160,7 +161,7 @@ function openMember(sink: (piece: Buffer) => void): Member {
       const before = stream.bytesWritten;
       await new Promise<void>((resolve) => {
         wake = resolve;
-        // Where the data ends within the piece, zlib takes no more of it, and "end" follows.
+        // If the data ends within the piece, zlib reads no more of it, and "end" follows.
         stream.write(piece, () => {
           if (stream.bytesWritten - before === piece.length) resolve();
         });

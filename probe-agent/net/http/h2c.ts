@@ -10,12 +10,13 @@ const PREFACE = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1"),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
 ]);
-/** Octets of a frame's header (RFC 9113 section 4.1). */
+/** Length of a frame's header in octets (RFC 9113 section 4.1). */
 const FRAME_HEADER = 9;
 
 /**
- * Asks for HTTP/2 by Upgrade (RFC 7540 section 3.2: RFC 9113 dropped it, servers still have it). A server that ignores
- * the request for an upgrade answers in HTTP/1.1; after a 101 it must send a SETTINGS frame, else: protocol_error.
+ * Requests HTTP/2 by Upgrade (RFC 7540 section 3.2; RFC 9113 removed it, but servers still support it). A server that
+ * ignores the upgrade responds with HTTP/1.1. After a 101 it must send a SETTINGS frame; otherwise the failure is
+ * protocol_error.
  */
 export async function exchangeUpgrade(
   socket: Socket,
@@ -36,7 +37,7 @@ export async function exchangeUpgrade(
   return { ...exchange, readBody: () => Promise.resolve({ status: "ok", body }) };
 }
 
-/** The server's connection preface is a SETTINGS frame of stream 0 that acknowledges nothing. */
+/** Reports whether octets start with a server's connection preface: a SETTINGS frame of stream 0 that is not an ACK. */
 function isSettings(bytes: Uint8Array): boolean {
   if (bytes.length < FRAME_HEADER) return false;
   const [high = 0, middle = 0, low = 0, type, flags = 0, ...stream] = bytes;

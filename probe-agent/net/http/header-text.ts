@@ -3,10 +3,10 @@ export type RawHeader = readonly [name: string, value: string];
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the expression searches for control characters
 const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g;
 
-/** Converts a field to readable text: octets as UTF-8 if valid, else latin1; control characters except tab become U+FFFD. */
+/** Converts a field to text: octets as UTF-8 if valid, else as latin1. Control characters except tab become U+FFFD. */
 export function readable(latin1: string): string {
   return decode(latin1).replaceAll(CONTROLS, "\ufffd");
 }

@@ -8,7 +8,7 @@ import type { Exchange } from "#probe-agent/net/http/exchange.ts";
 import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
-import { namingProtocol } from "#probe-agent/net/http/not-tls.ts";
+import { withProtocolName } from "#probe-agent/net/http/not-tls.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { verifySentChain, mayHaveHiddenPath } from "#probe-agent/net/http/sent-chain.ts";
@@ -20,9 +20,9 @@ export interface HopContext extends DialLimits {
   readonly alpn: readonly string[];
   /** Returns all vetted addresses of a host. */
   resolve(host: string): Promise<Outcome<Endpoints>>;
-  /** Monotonic milliseconds at which the whole chain began. */
+  /** Start of the whole chain on the monotonic clock, in milliseconds. */
   readonly chainStartedAt: number;
-  /** Monotonic milliseconds at which this hop began. */
+  /** Start of this hop on the monotonic clock, in milliseconds. */
   readonly startedAt: number;
 }
 
@@ -40,12 +40,13 @@ export interface HopConnection {
   readonly address: Address;
   readonly port: number;
   readonly attempts: readonly ConnectAttempt[];
-  /** Null without TLS. */
+  /** null without TLS. */
   readonly tls: HopTls | null;
-  /** The session after a second look at the certificates; null if none is needed. */
+  /** The session after a second check of the certificates; null if none is needed. */
   readonly reviewedTls: Promise<HopTls> | null;
   /**
-   * End of each phase, monotonic milliseconds: start, DNS, connect, TLS. A phase that did not happen ends as it begins.
+   * Start of the hop and end of each phase (DNS, connect, TLS) on the monotonic clock, in milliseconds. A phase that
+   * did not happen ends when it begins.
    */
   readonly marks: readonly number[];
   /** Sends the request and waits for the head of the response. */
@@ -61,7 +62,7 @@ export async function connectHop(request: HopRequest, context: HopContext): Prom
 
   const endpoints = await context.resolve(host);
   if (endpoints.status !== "ok") return endpoints;
-  // A literal needs no look-up: that phase did not happen.
+  // An IP literal needs no lookup: that phase did not happen.
   const resolvedAt = isIP(host) === 0 ? clock.monotonic() : startedAt;
 
   const dialed = await dial(endpoints.data.allowed, port, context);
@@ -92,7 +93,7 @@ async function secureHop(
   const { clock, trust } = context;
   const secured = await secure(connected.socket, host, context.alpn, context);
   if (secured.status === "failed" && secured.reason === "not_tls") {
-    return await namingProtocol(secured, address, port, context);
+    return await withProtocolName(secured, address, port, context);
   }
   if (secured.status !== "ok") return secured;
   const { socket, tls } = secured.data;

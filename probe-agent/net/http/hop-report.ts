@@ -4,7 +4,10 @@ import { readable } from "#probe-agent/net/http/header-text.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import type { Hop, HopTiming } from "#probe-agent/port/http.ts";
 
-/** Describes a hop that ended at `endedAt`, monotonic milliseconds. `location` is the target of its redirect. */
+/**
+ * Describes a hop that ended at `endedAt`, in milliseconds of the monotonic clock. `location` is the target of its
+ * redirect.
+ */
 export function describeHop(
   { url, method }: HopRequest,
   { startedAt, chainStartedAt }: HopContext,
@@ -35,7 +38,10 @@ export function describeHop(
   };
 }
 
-/** Converts the boundaries (start, dns, connect, tls, first byte; monotonic ms) and the end to durations that add up, microseconds. */
+/**
+ * Converts the boundaries of the phases (start, dns, connect, tls, first byte) and the end, in milliseconds of the
+ * monotonic clock, to durations in microseconds that add up.
+ */
 export function timingOf(marks: readonly number[], end: number): HopTiming {
   const start = marks[0] ?? 0;
   const boundaries = [...marks.slice(1), end].map((mark) => micros(mark - start));

@@ -15,9 +15,9 @@ export interface OpenHop {
   readonly target: LocationVerdict;
   /** Starts a connection to an address of the other IP family; null if the host has none. */
   tryOtherFamily(): TrialConnection | null;
-  /** Its Set-Cookie lines. */
+  /** Set-Cookie lines of the response. */
   readonly setCookies: readonly string[];
-  /** Reads the body, on the final hop. */
+  /** Reads the body. Used on the final hop. */
   read(maxBytes: number, patienceMs?: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
   /** Closes the connection without reading the body. */
   skip(): Hop;

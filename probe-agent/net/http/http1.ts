@@ -23,9 +23,9 @@ import {
 import { spokenVersion, statusLineFault } from "#probe-agent/net/http/status-line.ts";
 
 /**
- * Sends one request on a connected socket and reads the response. The agent has its own HTTP/1 client because results
+ * Sends one request on a connected socket and reads the response. The agent has its own HTTP/1 client, because results
  * show the version, the reason phrase, the case of names, 1xx responses and faults of a head, which client libraries
- * hide or refuse. Destroying the socket with an error (as the deadline does) ends every wait.
+ * hide or reject. Destroying the socket with an error (as the deadline does) ends every wait.
  */
 export async function exchangeHttp1(
   socket: Socket,
@@ -106,7 +106,7 @@ function opened(
   };
 }
 
-/** What follows an upgrade belongs to the new protocol. */
+/** Framing after an upgrade: all octets belong to the new protocol. */
 const UNTIL_CLOSE: FramingVerdict = { framing: { kind: "close" }, fault: null };
 
 async function finished(collector: BodyCollector, error: string | null): Promise<BodyRead> {

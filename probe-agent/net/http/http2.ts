@@ -28,12 +28,15 @@ import {
   type ResponseHead,
 } from "#probe-agent/net/http/response-head.ts";
 
-/** Most octets in flight: enough for a distant server, few enough for a hostile one. */
+/** Maximum octets in flight: enough for a distant server, few enough for a hostile one. */
 const WINDOW_BYTES = 1 << 20;
 
 const PROTOCOL_ERROR = constants.NGHTTP2_PROTOCOL_ERROR;
 
-/** Sends one request over HTTP/2, agreed by ALPN or by prior knowledge (RFC 9113 section 3.3). Destroying the socket with an error ends every wait. */
+/**
+ * Sends one request over HTTP/2, negotiated by ALPN or by prior knowledge (RFC 9113 section 3.3). Destroying the socket
+ * with an error ends every wait.
+ */
 export async function exchangeHttp2(
   socket: Socket,
   request: HopRequest,
@@ -85,8 +88,8 @@ export async function exchangeHttp2(
       }
       if (collector.full()) return await ended(null);
       if (socket.errored !== null) return await broken(socket.errored);
-      // A connection that closes under a stream, and a stream that is reset with CANCEL, end the stream without an error.
-      // Node then gives the stream of a closed connection the code CANCEL too.
+      // A connection that closes during a stream, and a stream that is reset with CANCEL, end the stream without an
+      // error. Node then gives the stream of a closed connection the code CANCEL too.
       const isReset = (stream.rstCode ?? 0) !== 0;
       if (isReset && !session.destroyed) return await ended("reset");
       return await ended(isReset || left > 0 ? "incomplete" : null);
@@ -99,7 +102,7 @@ export async function exchangeHttp2(
   }
 }
 
-interface Answer {
+interface ResponseStart {
   readonly head: ResponseHead;
   readonly firstByteAt: number;
   readonly informational: readonly number[];
@@ -110,7 +113,7 @@ function responseOf(
   stream: ClientHttp2Stream,
   socket: Socket,
   context: ExchangeContext,
-): Promise<Failed | { readonly status: "ok"; readonly value: Answer }> {
+): Promise<Failed | { readonly status: "ok"; readonly value: ResponseStart }> {
   return new Promise((resolve) => {
     const informational: number[] = [];
     const fail = (error: unknown) => resolve(streamFailure(socket.errored ?? error, context.where));
@@ -149,7 +152,10 @@ function headersOverflow(where: string): Failed {
   return failed("response", "target", "headers_overflow", `${where}: ${HEAD_TOO_LARGE}`);
 }
 
-/** Error codes of RFC 9113 section 7, as Node words them or as the stream was reset with. */
+/**
+ * Returns the failure of a stream, by the error codes of RFC 9113 section 7. They are in the code of the reset, or only
+ * in Node's message: Node has one error code for all of them.
+ */
 function streamFailure(error: unknown, where: string): Failed {
   const code = errorCode(error);
   const text = error instanceof Error ? error.message : code;

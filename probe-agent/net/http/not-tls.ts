@@ -5,14 +5,19 @@ import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts
 import type { Address } from "#probe-agent/port/address.ts";
 import { Tap } from "#probe-agent/net/tls/tap.ts";
 
-/** Longest wait for the repeated answer, milliseconds. */
+/** Maximum wait for the repeated answer, in milliseconds. */
 const LOOK_MS = 1500;
 
 /**
- * Adds the protocol that the port speaks to a failure `not_tls`. Node does not expose the octets that OpenSSL refuses,
- * so this connects to the same address again through a tap. Returns the failure unchanged if that shows nothing.
+ * Adds the protocol of the port to the message of a failure `not_tls`. Node does not expose the octets that OpenSSL
+ * rejects, so this connects to the same address again through a tap. Returns the failure unchanged if no octets arrive.
  */
-export async function namingProtocol(failure: Failed, to: Address, port: number, limits: DialLimits): Promise<Failed> {
+export async function withProtocolName(
+  failure: Failed,
+  to: Address,
+  port: number,
+  limits: DialLimits,
+): Promise<Failed> {
   const dialed = await dial([to], port, limits);
   if (dialed.status !== "ok") return failure;
   const tap = new Tap(dialed.data.socket);

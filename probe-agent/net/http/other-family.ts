@@ -2,22 +2,22 @@ import { connectTo, type DialLimits } from "#probe-agent/net/http/dial.ts";
 import type { Address, ConnectAttempt } from "#probe-agent/port/address.ts";
 
 /**
- * Longest wait for the other family, milliseconds: 1 s until the kernel repeats a lost SYN (RFC 6298 section 2), and
+ * Maximum wait for the other family in milliseconds: 1 s until the kernel repeats a lost SYN (RFC 6298 section 2), and
  * 0.5 s for the answer.
  */
 const PATIENCE_MS = 1500;
-/** Part of the job's time kept for later steps, milliseconds. */
+/** Part of the job's time reserved for later steps, in milliseconds. */
 const RESERVE_MS = 250;
 
 /** A trial connection and a function that cancels it. */
 export interface TrialConnection {
-  /** Null if the time was too short for a result, or the rules refused the peer. */
+  /** Resolves to null if the time was too short for a result, or if the rules refused the peer. */
   readonly attempt: Promise<ConnectAttempt | null>;
   cancel(): void;
 }
 
 /**
- * Starts one connection to the first address of a family without an attempt; null if there is none. The connection is
+ * Starts one connection to the first address of a family that was not tried; null if there is none. The connection is
  * closed as soon as it is open.
  */
 export function tryOtherFamily(
@@ -44,7 +44,7 @@ async function tryOnce(address: Address, port: number, limits: DialLimits): Prom
     return { address, failure: null, ms };
   }
   if (outcome.status !== "failed") return null;
-  // A wait that the job's end cut short proves nothing about the target.
+  // A wait that the job's end shortened proves nothing about the target.
   const cut = outcome.reason === "timeout" && (patience < PATIENCE_MS || limits.signal.aborted);
   return cut ? null : { address, failure: outcome, ms };
 }

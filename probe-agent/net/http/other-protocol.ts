@@ -1,10 +1,10 @@
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-/** Most characters of an answer in a message. */
+/** Maximum length of an answer in a message, in characters. */
 const MAX_SHOWN = 40;
 
-/** First octets (latin1) by protocol: greetings of servers that speak first, and answers to what they cannot read. */
-// oxlint-disable no-control-regex -- control characters are what tells binary protocols
+/** First octets (latin1) by protocol: greetings of servers that send first, and answers to input that they reject. */
+// oxlint-disable no-control-regex -- binary protocols are recognised by control characters
 const STARTS: readonly (readonly [RegExp, name: string])[] = [
   [/^[\u0014-\u0018]\u0003[\u0000-\u0004]/, "TLS (use https://)"],
   [/^SSH-\d/, "SSH"],
@@ -25,12 +25,12 @@ const STARTS: readonly (readonly [RegExp, name: string])[] = [
 ];
 // oxlint-enable no-control-regex
 
-/** Names the protocol of an answer by its first octets (latin1); null if they match none. */
+/** Returns the protocol of an answer by its first octets (latin1); null if they match none. */
 export function protocolOf(start: string): string | null {
   return STARTS.find(([pattern]) => pattern.test(start))?.[1] ?? null;
 }
 
-/** Quotes the start of an answer for a message: bounded and printable. */
+/** Quotes the start of an answer for a message, truncated and printable. */
 export function quotedStart(start: string): string {
   return JSON.stringify(printable(start.slice(0, MAX_SHOWN)));
 }

@@ -5,7 +5,7 @@ import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
 /** Statuses whose Location is followed (Fetch standard, "redirect status"). */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Longest Location that is followed, in characters once it is a URL. */
+/** Maximum length of a Location that is followed, in characters of the resolved URL. */
 const MAX_URL_CHARS = 8192;
 
 /** The target of a Location header. */
@@ -22,15 +22,16 @@ export function isRedirect(code: number): boolean {
 }
 
 /**
- * Reads Location. Unusable: empty, longer than 8192, two different ones, with control characters or a backslash
- * (parsers disagree about those), or no URL. Not followed: any scheme but http and https.
+ * Parses Location. It is unusable if it is empty, longer than 8192 characters, not a URL, repeated with another value,
+ * or has control characters or a backslash, which parsers read differently. Schemes other than http and https are not
+ * followed.
  */
 export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
   const values = new Set(headerValues(head.headers, "location"));
   const [raw = ""] = values;
-  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  // oxlint-disable-next-line no-control-regex -- the expression searches for control characters
   if (values.size !== 1 || raw === "" || /[\u0000-\u001f\u007f\\]/.test(raw)) return { location: null, next: null };
-  // Octets beyond ASCII are UTF-8 or the server's own business: percent-encoded as they came.
+  // Octets that are not ASCII are percent-encoded unchanged, UTF-8 or not.
   const ascii = raw.replaceAll(/[\u0080-\u00ff]/g, (octet) => `%${octet.charCodeAt(0).toString(16).toUpperCase()}`);
   const url = URL.parse(ascii, from.href);
   if (url === null || url.href.length > MAX_URL_CHARS) return { location: null, next: null };
@@ -39,7 +40,7 @@ export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
   return { location: url.href, next: web && isRedirect(head.code) ? url : null };
 }
 
-/** Method and body of the next request: 303 and the historic 301/302 turn POST into GET (Fetch, HTTP-redirect fetch). */
+/** Returns the next request. 303, and by tradition 301 and 302, change POST to GET (Fetch, HTTP-redirect fetch). */
 export function redirected(request: HopRequest, code: number, url: URL): HopRequest {
   const toGet = code === 303 ? request.method !== "HEAD" : (code === 301 || code === 302) && request.method === "POST";
   if (!toGet) return { ...request, url };

@@ -13,7 +13,7 @@ export interface HopRequest {
   readonly h2c?: "prior_knowledge" | "upgrade";
 }
 
-/** Fields that frame the message or choose the host; only the engine sets them. */
+/** Fields that frame the message or select the host. Only this client sets them. */
 const RESERVED = new Set([
   "host",
   "connection",
@@ -28,15 +28,15 @@ const RESERVED = new Set([
   "http2-settings",
 ]);
 
-/** RFC 9110 section 5.6.2. */
+/** A token (RFC 9110 section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 section 5.5, obs-text as latin1. */
+/** A field value (RFC 9110 section 5.5), with obs-text as latin1. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Names of fields that may carry a secret; the engine does not send them to another origin. */
+/** Names of fields that may contain a secret. They are not sent to another origin. */
 const CREDENTIAL = /^(authorization|proxy-authorization|cookie2?)$|auth|key|token|secret|session|passw/i;
 
-/** Builds the header fields of the first request of a fetch; invalid for fields that a client may not set. */
+/** Builds the header fields of the first request of a fetch. Returns `invalid` for fields that a caller cannot set. */
 export function requestHeaders(
   request: HttpRequest,
   defaultUserAgent: string,
@@ -47,7 +47,8 @@ export function requestHeaders(
   }
   const given = request.headers ?? [];
   for (const [name, value] of given) {
-    if (!TOKEN.test(name) || !FIELD_VALUE.test(value)) return refuse("request_headers", `${name}: not a header field`);
+    if (!TOKEN.test(name) || !FIELD_VALUE.test(value))
+      return refuse("request_headers", `${name}: is not a valid header field`);
     if (RESERVED.has(name.toLowerCase())) return refuse("request_headers", `${name} cannot be set: the client sets it`);
   }
   const own: readonly RawHeader[] = [
@@ -68,10 +69,10 @@ export function withoutCredentials(headers: readonly RawHeader[]): readonly RawH
   return headers.filter(([name]) => !CREDENTIAL.test(name));
 }
 
-/** SETTINGS_ENABLE_PUSH 0 in base64url: the settings an upgrade begins with (RFC 7540 section 3.2.1). */
+/** Headers of an upgrade to HTTP/2. The settings are SETTINGS_ENABLE_PUSH 0 in base64url (RFC 7540 section 3.2.1). */
 const UPGRADE_TO_H2C = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAIAAAAA"];
 
-/** Encodes a request for HTTP/1. `Connection: close` because nothing is ever reused (RFC 9112 section 9.6). */
+/** Encodes a request for HTTP/1. `Connection: close`, because connections are never reused (RFC 9112 section 9.6). */
 export function http1Request(request: HopRequest): Buffer {
   const { url, method, headers, body } = request;
   const lines = [
@@ -85,7 +86,7 @@ export function http1Request(request: HopRequest): Buffer {
   return body === null ? head : Buffer.concat([head, body]);
 }
 
-/** Returns the request's header fields for HTTP/2 (RFC 9113 section 8.3.1), repeats as lists. */
+/** Returns the request's header fields for HTTP/2 (RFC 9113 section 8.3.1). Repeated fields are lists. */
 export function http2Request(request: HopRequest): Record<string, string | string[]> {
   const { url, method, headers, body } = request;
   const fields: Record<string, string | string[]> = {

@@ -4,7 +4,7 @@ import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Status line and header fields of one response, as sent. */
 export interface ResponseHead {
-  /** "1.0", "1.1", "2", or whatever the server claims. */
+  /** "1.0", "1.1", "2", or any other version that the server claims. */
   readonly version: string;
   readonly code: number;
   /** Latin1; empty on HTTP/2. */
@@ -15,16 +15,16 @@ export interface ResponseHead {
   readonly faults: readonly string[];
 }
 
-/** Most octets of all header sections of one exchange, including informational responses. */
+/** Maximum octets of all header sections of one exchange, including informational responses. */
 export const MAX_HEAD_BYTES = 65_536;
-/** Most header lines of one response. */
+/** Maximum number of header lines of one response. */
 export const MAX_HEADER_LINES = 1000;
 /** Message for a response above either limit. */
 export const HEAD_TOO_LARGE = `the response header is too large: over ${MAX_HEAD_BYTES / 1024} KB or ${MAX_HEADER_LINES} lines`;
 
 /**
  * Parses a complete head (up to the empty line, latin1). Tolerates what browsers tolerate: bare LF, obs-fold, spaces
- * before the colon and lines that are not fields; `faults` lists them. Null: no usable status line.
+ * before the colon and lines that are not fields. `faults` lists them. Returns null if there is no usable status line.
  */
 export function parseHead(text: string): ResponseHead | null {
   const faults = new Set<string>();
@@ -38,7 +38,7 @@ export function parseHead(text: string): ResponseHead | null {
     if (line === "") continue;
     const last = headers.at(-1);
     if (/^[ \t]/.test(line)) {
-      // obs-fold, RFC 9112 section 5.2: replaced by a space
+      // obs-fold is replaced by a space (RFC 9112 section 5.2)
       faults.add("obsolete_line_folding");
       if (last !== undefined) last[1] = `${last[1]} ${trim(line)}`;
       continue;
@@ -89,16 +89,16 @@ const PROTOCOL = "HTTP/";
 const SHOWN = 80;
 
 /**
- * Creates a reader that collects octets until a head is complete. One reader serves all heads of an exchange and counts
- * their octets together. The work is linear in the octets, also if they arrive one by one.
+ * Creates a reader that collects octets until a head is complete. One reader reads all heads of an exchange and counts
+ * their octets together. Its run time is linear in the octets, also if they arrive one by one.
  */
 export function createHeadReader(): (chunk: Buffer) => HeadProgress {
   let pending = createOctets();
   let spent = 0;
   return (chunk) => {
-    // The end may span two chunks: search from the last three octets on.
+    // The end can span two chunks: search from the last three octets on.
     const from = Math.max(0, pending.length - 3);
-    // Most heads come in one piece, which needs no copy.
+    // Most heads arrive in one piece, which needs no copy.
     const whole = pending.length === 0;
     if (!whole) pending.append(chunk);
     const octets = whole ? chunk : pending.view();
@@ -123,7 +123,7 @@ export function createHeadReader(): (chunk: Buffer) => HeadProgress {
   };
 }
 
-/** Index after the empty line that ends a head, or -1. Both CRLF and bare LF end lines. */
+/** Returns the index after the empty line that ends a head; -1 if there is none. Both CRLF and bare LF end lines. */
 function endOfHead(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(10, from); at !== -1; at = bytes.indexOf(10, at + 1)) {
     if (bytes[at + 1] === 10) return at + 2;

@@ -14,18 +14,18 @@ import type { CertificateInput } from "#probe-agent/analysis/tls/certificate/par
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { DeadlineError, tlsFailure } from "#probe-agent/net/http/failure.ts";
 
-/** A TLS connection. Its certificate may be invalid: see `tls.authorized`. */
+/** A TLS connection. Its certificate can be invalid: see `tls.authorized`. */
 interface Secured {
   readonly socket: TLSSocket;
   readonly tls: HopTls;
 }
 
 /**
- * The inputs for verifying a certificate. Node's own result is not used: it depends on this host's clock, which may be
- * wrong, and accepts keys and signatures that browsers refuse.
+ * Inputs to verify a certificate. Node's own result is not used: it depends on this host's clock, which can be wrong,
+ * and accepts keys and signatures that browsers reject.
  */
 export interface Trust {
-  /** The anchors; the same array each time, so that they are parsed once. */
+  /** Trust anchors. Pass the same array each time, so that they are parsed once. */
   readonly roots: readonly CertificateInput[];
   /** The control plane's time. */
   readonly now: () => Date;
@@ -34,9 +34,9 @@ export interface Trust {
 const MAX_CHAIN = 20;
 
 /**
- * Creates a context that accepts what strict clients refuse (TLS 1.0, SHA-1, short keys, no secure renegotiation): a
- * diagnosis must reach broken servers. The result records the outcome. `roots`: PEM texts instead of Node's (bundled and
- * extra) ones.
+ * Creates a context that accepts what strict clients reject (TLS 1.0, SHA-1, short keys, no secure renegotiation): a
+ * diagnosis must reach broken servers. The result records the outcome. `roots`: PEM texts that replace Node's bundled
+ * and extra roots.
  */
 export function permissiveContext(roots?: readonly string[]): SecureContext {
   return createSecureContext({
@@ -48,7 +48,10 @@ export function permissiveContext(roots?: readonly string[]): SecureContext {
   });
 }
 
-/** Performs the handshake on a connected socket. `host` is the name or literal of the URL; a literal gets no SNI (RFC 6066 section 3). */
+/**
+ * Performs the handshake on a connected socket. `host` is the name or IP literal of the URL. A literal is not sent as
+ * SNI (RFC 6066 section 3).
+ */
 export function secure(
   raw: Socket,
   host: string,
@@ -104,11 +107,14 @@ function groupOf(socket: TLSSocket): string | null {
   return key !== null && "name" in key && typeof key.name === "string" && key.name !== "" ? key.name : null;
 }
 
-/** Returns the certificates that the server sent, as far as each one links to the next, and the root if the context has it. */
+/**
+ * Returns the certificates that the server sent, as far as each one links to the next, and the root if the context has
+ * it.
+ */
 function chainOf(socket: TLSSocket): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
-  // The last one names itself its issuer; a certificate-less session gives an empty object.
+  // The last one is its own issuer. A session without certificates gives an empty object.
   while (certificate?.raw !== undefined && chain.length < MAX_CHAIN) {
     chain.push(certificate.raw);
     const issuer: DetailedPeerCertificate | undefined = certificate.issuerCertificate;

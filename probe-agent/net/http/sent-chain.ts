@@ -10,12 +10,12 @@ import type { HopTls } from "#probe-agent/port/http.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { handshake } from "#probe-agent/net/tls/session.ts";
 
-/** Longest wait for the second handshake, milliseconds. */
+/** Maximum duration of the second handshake, in milliseconds. */
 const SECOND_HANDSHAKE_MS = 3000;
 
 /**
- * Reports whether an untrusted chain may be trusted through a certificate that Node does not show: of several issuers
- * with one name it links only the first. False if the server's own certificate has a fault.
+ * Reports whether an untrusted chain may be trusted through a certificate that Node does not show: Node links only the
+ * first of several issuers with the same name. Returns false if the server's own certificate has a fault.
  */
 export function mayHaveHiddenPath({ authorized, chain }: HopTls, { now }: Trust): boolean {
   const [leaf] = chain;
@@ -26,7 +26,7 @@ export function mayHaveHiddenPath({ authorized, chain }: HopTls, { now }: Trust)
 
 /**
  * Verifies all certificates that the server sends, read from a second handshake. Returns the session unchanged if that
- * fails.
+ * fails or finds no trusted path.
  */
 export async function verifySentChain(
   tls: HopTls,
@@ -44,7 +44,7 @@ export async function verifySentChain(
   const { received, secret } = await handshake(dialed.data.socket, request, options);
   const { certificates } = readFlight(received, secret);
   const [leaf, ...intermediates] = certificates;
-  // A server with several certificates may send a different one the second time.
+  // A server with several certificates can send a different one the second time.
   if (leaf === undefined || tls.chain[0] === undefined || !isSameOctets(leaf, tls.chain[0])) return tls;
   const verification = verifyServerChain({ leaf, intermediates, roots: trust.roots, host, now: trust.now() });
   if (!verification.trusted) return tls;

@@ -2,29 +2,30 @@ import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 /** The start line of a response. */
 interface StatusLine {
-  /** As written, e.g. 1.1. */
+  /** As sent, e.g. 1.1. */
   readonly version: string;
   /** 100 to 999. */
   readonly code: number;
-  /** Untrimmed. */
+  /** Reason phrase, not trimmed. */
   readonly text: string;
 }
 
 const STATUS_LINE = /^HTTP\/(\d(?:\.\d)?)[ \t]+([1-9]\d\d)(?:[ \t]+([^]*))?$/;
-/** Most characters of a start line or of a code in a message. */
+/** Maximum length of a start line, and of a code, in a message, in characters. */
 const MAX_SHOWN_LINE = 60;
 const MAX_SHOWN_CODE = 16;
 
 /**
- * Reads a status line (RFC 9112 section 4). Codes from 600 to 999 are read: servers send them, and RFC 9110 section 15
- * asks clients to treat them as 5xx. Null: the line is not usable; `statusLineFault` returns the cause.
+ * Parses a status line (RFC 9112 section 4). Codes from 600 to 999 are accepted: servers send them, and RFC 9110
+ * section 15 asks clients to treat them as 5xx. Returns null if the line is not usable; `statusLineFault` returns the
+ * cause.
  */
 export function readStatusLine(line: string): StatusLine | null {
   const [, version, code, text = ""] = STATUS_LINE.exec(line) ?? [];
   return version === undefined || code === undefined ? null : { version, code: Number(code), text };
 }
 
-/** Describes why a line that begins with HTTP/ is not a status line, in one clause with the line itself. */
+/** Describes why a line that starts with HTTP/ is not a status line, in one clause with the line itself. */
 export function statusLineFault(line: string): string {
   const shown = `the status line ${JSON.stringify(printable(line, MAX_SHOWN_LINE))} is not valid`;
   if (!/^HTTP\/\d(?:\.\d)?(?:[ \t]|$)/.test(line)) {
@@ -38,7 +39,7 @@ export function statusLineFault(line: string): string {
     : `${shown}: the status code ${quoted} is not three digits (RFC 9110 section 15)`;
 }
 
-/** Returns the faults of a usable status line: a code above 599, a version other than HTTP/1. */
+/** Returns the faults of a usable status line: a code above 599, or a version other than HTTP/1. */
 export function statusLineFaults({ version, code }: StatusLine): string[] {
   return [
     ...(code > 599 ? ["status_code_out_of_range"] : []),
@@ -46,7 +47,10 @@ export function statusLineFaults({ version, code }: StatusLine): string[] {
   ];
 }
 
-/** Returns the version in use on a connection without HTTP/2 framing, which may differ from the status line's (RFC 9112 section 2.3). */
+/**
+ * Returns the version in use on a connection without HTTP/2 framing. It can differ from that of the status line (RFC
+ * 9112 section 2.3).
+ */
 export function spokenVersion(claimed: string): "1.0" | "1.1" {
   return claimed === "1.0" || claimed.startsWith("0") ? "1.0" : "1.1";
 }

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const HEAD = "HTTP/1.1 200 OK\r\nX-Kept: yes\r\n";
 const TEXT = Buffer.from("some of it");
-/** Much of it, little of it repeated: what is cut off a coding leaves most of its text to be had. */
+/** A long text with few repeats: a truncated coding of it still decodes to most of the text. */
 const PAGE = Buffer.from(Array.from({ length: 4000 }, (_, index) => `line ${index * 7919}\n`).join(""));
 
 type End = (socket: Socket, raw: Socket) => void;
@@ -39,7 +39,7 @@ function sending(bytes: Buffer | string, end: End, moment: "at once" | "later"):
   };
 }
 
-/** A server that does so on the first octets of each connection. */
+/** A server that runs this action on the first octets of each connection. */
 async function answering(answer: Accept): Promise<{ readonly port: number }> {
   const server = await startWireServer((socket) => answer(socket, socket));
   opened.push(server);
@@ -58,7 +58,7 @@ describe("a body over HTTP/1.1 that is cut short", () => {
       { framing, bytes, moment, how: "closed", end: close, error: "incomplete" },
     ]),
   );
-  it.each(rows)("($framing) by a connection $how $moment keeps status, headers and what came", async (row) => {
+  it.each(rows)("($framing) by a connection $how $moment keeps status, headers and what arrived", async (row) => {
     const server = await answering(sending(row.bytes, row.end, row.moment));
     const { final, body } = pageOf(await get({ url: `http://127.0.0.1:${server.port}/` }));
     expect(final).toMatchObject({ code: 200, statusText: "OK" });
@@ -67,7 +67,7 @@ describe("a body over HTTP/1.1 that is cut short", () => {
     expect(body).toMatchObject({ error: row.error, transferredBytes: 10, truncated: false });
   });
 
-  it("by a reset keeps it where only the end of the connection would end it", async () => {
+  it("by a reset is kept if only the end of the connection would end it", async () => {
     const server = await answering(sending(`${HEAD}\r\nsome of it`, reset, "at once"));
     const { body } = pageOf(await get({ url: `http://127.0.0.1:${server.port}/` }));
     expect([Buffer.from(body.bytes), body.error]).toEqual([TEXT, "reset"]);
@@ -77,7 +77,7 @@ describe("a body over HTTP/1.1 that is cut short", () => {
     ["gzip", gzipSync(PAGE)],
     ["br", brotliCompressSync(PAGE)],
     ["zstd", zstdCompressSync(PAGE, { params: {} })],
-  ])("by a reset gives what can be decoded of %s", async (coding, coded) => {
+  ])("by a reset has what can be decoded of %s", async (coding, coded) => {
     const head = `${HEAD}Content-Encoding: ${coding}\r\nContent-Length: ${coded.length}\r\n\r\n`;
     const some = coded.subarray(0, coded.length - 100);
     const server = await answering(sending(Buffer.concat([Buffer.from(head), some]), reset, "at once"));
@@ -87,7 +87,7 @@ describe("a body over HTTP/1.1 that is cut short", () => {
     expect(Buffer.from(body.bytes)).toEqual(PAGE.subarray(0, body.decodedBytes));
   });
 
-  it("by a reset of much that came at once keeps all of it", async () => {
+  it("by a reset keeps a large amount that arrived in one piece", async () => {
     const much = Buffer.alloc(600_000, "x");
     const head = `${HEAD}Content-Length: 1000000\r\n\r\n`;
     const server = await answering(sending(Buffer.concat([Buffer.from(head), much]), reset, "later"));
@@ -126,7 +126,7 @@ describe("a body over HTTP/2 that is cut short", () => {
     ["a close", unsaid, close, "incomplete"],
     ["a reset of the connection", unsaid, reset, "reset"],
     ["a frame that is none", Buffer.concat([unsaid, frame("settings", 0, 1, word(0))]), leave, "protocol_error"],
-  ])("by %s keeps status, headers and what came", async (_how, bytes, end, error) => {
+  ])("by %s keeps status, headers and what arrived", async (_how, bytes, end, error) => {
     for (const tls of [null, identity]) {
       const server = await startFrameServer(sending(bytes, end, "later"), tls);
       opened.push(server);
@@ -138,18 +138,18 @@ describe("a body over HTTP/2 that is cut short", () => {
     }
   });
 
-  it.each(["099", "999"])("of :status %s is named for what it is", async (status) => {
+  it.each(["099", "999"])("with :status %s is reported with this status", async (status) => {
     // A literal field without indexing whose name is entry 8, ":status" (RFC 7541 section 6.2.2).
     const block = Buffer.from([0x08, 3, ...Buffer.from(status)]);
     const server = await startFrameServer((socket) => void socket.write(frame("headers", 0x5, 1, block)), null);
     opened.push(server);
     const outcome = await get({ url: `${server.url}/`, h2c: "prior_knowledge" });
-    // nghttp2 refuses a code below 100 by itself, and keeps it to itself.
+    // nghttp2 rejects a code below 100 itself and does not report it.
     if (status === "099") expect(failureOf(outcome)).toBe("response/target/protocol_error");
     else expect(pageOf(outcome).final).toMatchObject({ code: 999, faults: ["status_code_out_of_range"] });
   });
 
-  it("by a reset at once keeps what came with it", async () => {
+  it("by an immediate reset keeps what arrived with it", async () => {
     const server = await startFrameServer(sending(unsaid, reset, "at once"), null);
     opened.push(server);
     const { body } = pageOf(await get({ url: `${server.url}/`, h2c: "prior_knowledge" }));

@@ -8,7 +8,7 @@ import { failureOf, httpEngine, type Fetch } from "#test/support/http-engine.ts"
 let sentinel: WireServer;
 let sentinel6: WireServer;
 let dns: DnsServer;
-/** The rules every agent has by default. */
+/** The default rules of every agent. */
 let strict: Fetch;
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ describe("a redirect from an allowed address", () => {
   let get: Fetch;
 
   beforeAll(async () => {
-    // 127.0.0.2 stands for the outside world, 127.0.0.1 for what must not be reached.
+    // 127.0.0.2 represents the internet, 127.0.0.1 an address that must not be reached.
     outside = await startHttpServer({ host: "127.0.0.2" });
     const egress = createEgress({ targets: ["127.0.0.2/32"], names: [] });
     get = httpEngine({ dnsServers: [dns.address], egress });
@@ -99,7 +99,7 @@ describe("a redirect from an allowed address", () => {
     expect(sentinel.accepted()).toBe(before);
   });
 
-  it("to a name whose addresses are partly allowed goes to the allowed one only", async () => {
+  it("to a name with some allowed addresses connects only to the allowed one", async () => {
     const both = await startDnsServer({ zones: { "both.test": { A: ["127.0.0.1", "127.0.0.2"] } } });
     const egress = createEgress({ targets: ["127.0.0.2/32"], names: [] });
     const fetch = httpEngine({ dnsServers: [both.address], egress });
@@ -112,7 +112,7 @@ describe("a redirect from an allowed address", () => {
 });
 
 describe("the peer address", () => {
-  it("is checked once connected: a rule that changed its mind closes the connection before a request", async () => {
+  it("is checked once connected: a rule that has changed closes the connection before a request", async () => {
     const wire = await startWireServer("HTTP/1.1 200 OK\r\n\r\n");
     let asked = 0;
     const open = createEgress({ targets: ["127.0.0.0/8"], names: [] });

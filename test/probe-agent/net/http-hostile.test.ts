@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Runs a fetch with a short deadline and holds it to it. */
+/** Runs a fetch with a short deadline and checks that it ends in time. */
 async function bounded(url: string, more: Parameters<typeof get>[0] | object = {}) {
   const startedAt = performance.now();
   const outcome = await get({ url, ...more }, DEADLINE_MS);
@@ -69,7 +69,7 @@ describe("a hostile server", () => {
     ["%0D%0AHTTP/1.1 200 OK", "not_http", "not HTTP/1 but an empty line where the status line should be"],
     ["<html>", "not_http", "not HTTP/1 but HTTP/0.9 or a bare page"],
     ["junk%00%1B[31m", "not_http", 'not HTTP/1 but another protocol; it starts with "junk\ufffd\ufffd[31m'],
-  ])("that answers %j is told what it is", async (line, reason, words) => {
+  ])("that answers %j gets a failure that names the cause", async (line, reason, words) => {
     const outcome = await bounded(`${server.url}/wire?bytes=${line}%0D%0A%0D%0A`);
     expect(failureOf(outcome)).toBe(`response/target/${reason}`);
     expect(outcome).toMatchObject({ message: expect.stringContaining(words) as string });
@@ -84,17 +84,17 @@ describe("a hostile server", () => {
     ["HTTP/2 200 OK", 200, "1.1", ["status_line_version_2"]],
     ["HTTP/0.9 200 OK", 200, "1.0", ["status_line_version_0.9"]],
     ["HTTP/1.1 599", 599, "1.1", []],
-  ])("that answers %j has a result that names the fault", async (line, code, version, faults) => {
+  ])("that answers %j gets a result that names the fault", async (line, code, version, faults) => {
     const { final } = pageOf(await bounded(`${server.url}/wire?bytes=${line}%0D%0A%0D%0Ahello`));
     expect([final.code, final.httpVersion, final.faults]).toEqual([code, version, faults]);
   });
 
-  it("whose header is too large is told how much is read", async () => {
+  it("with a header that is too large gets a failure with the limit", async () => {
     const outcome = await bounded(`${server.url}/endless-headers`);
     expect(outcome).toMatchObject({ message: expect.stringContaining("over 64 KB or 1000 lines") as string });
   });
 
-  it("cannot stretch the deadline with a chain of slow redirects", async () => {
+  it("cannot extend the deadline with a chain of slow redirects", async () => {
     const slow = await startHttpServer({
       handler: (_request, response, { path }) => {
         const step = Number(path.slice(1));
@@ -112,13 +112,13 @@ describe("a hostile server", () => {
     ["/bomb/gzip?size=200000000", null],
     ["/bomb/br?size=20000000", "inflation_ratio"],
     ["/bomb/zstd?size=200000000", "inflation_ratio"],
-  ])("%s is cut at the cap", async (path, error) => {
+  ])("%s is truncated at the limit", async (path, error) => {
     const before = process.memoryUsage().rss;
     const { body } = pageOf(await get({ url: server.url + path }, 20_000));
     expect(body).toMatchObject({ truncated: true, error });
     expect(body.bytes.length).toBeLessThanOrEqual(CAP);
     expect(body.transferredBytes).toBeLessThan(CAP + 200_000);
-    // The server makes its bomb in this very process: its size is allowed for.
+    // The server creates its bomb in this process, so its size is added to the limit.
     expect(process.memoryUsage().rss - before).toBeLessThan(400 << 20);
     expect(await eventually(() => server.open() === 0)).toBe(true);
   });
@@ -135,7 +135,7 @@ describe("a hostile server", () => {
     ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 5, 6%0A%0Ahello", "bad_content_length", "hello"],
     ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 2%0A%0Ahello", null, "he"],
     ["/wire?bytes=HTTP/1.1 200 OK%0AContent-Length: 99999999999999%0A%0Ahello", "incomplete", "hello"],
-  ])("that lies about its body (%s) gives a result that says %s", async (path, error, text) => {
+  ])("with wrong facts about its body (%s) gets a result with the error %s", async (path, error, text) => {
     const { body, final } = pageOf(await bounded(server.url + path));
     expect(final.code).toBe(200);
     expect(body).toMatchObject({ error, truncated: false });
@@ -143,7 +143,7 @@ describe("a hostile server", () => {
     expect(await eventually(() => server.open() === 0)).toBe(true);
   });
 
-  it("that never reads the request is a failed request", async () => {
+  it("that never reads the request fails at the stage request", async () => {
     const deaf = await startWireServer((socket) => void setImmediate(() => socket.pause()));
     const body = Buffer.alloc(64 << 20);
     const outcome = await bounded(`http://127.0.0.1:${deaf.port}/`, { method: "POST", body });
@@ -187,7 +187,7 @@ describe("a port that speaks another protocol than TLS", () => {
     ["plain HTTP", "HTTP/1.1 400 Bad Request\r\n\r\n", false, "plain HTTP (use http://)"],
     ["SSH, and speaks first", "SSH-2.0-OpenSSH_9.2\r\n", true, "SSH"],
     ["SMTP, and speaks first", "220 mail.example ESMTP\r\n", true, "SMTP or FTP"],
-  ])("is told which: %s", async (_what, bytes, atOnce, name) => {
+  ])("is reported with its name: %s", async (_what, bytes, atOnce, name) => {
     const wire = await startWireServer(bytes, { atOnce });
     const outcome = await bounded(`https://127.0.0.1:${wire.port}/`);
     expect(failureOf(outcome)).toBe("tls/target/not_tls");
@@ -220,7 +220,7 @@ describe("a port that does not answer", () => {
     expect(failureOf(await bounded(`http://127.0.0.1:${silent.port}/`))).toBe("connect/target/timeout");
   });
 
-  it("costs its share of the time, then the next address has its turn", async () => {
+  it("uses its share of the time, then the next address is tried", async () => {
     const second = await startHttpServer({ host: "127.0.0.2", port: silent.port });
     const named = httpEngine({ dnsServers: [dns.address] });
     const page = pageOf(await named({ url: `http://half.test:${silent.port}/` }, 3000));
@@ -228,7 +228,7 @@ describe("a port that does not answer", () => {
     await second.close();
   });
 
-  it("is a DNS timeout where the resolver is the silent one", async () => {
+  it("is a DNS timeout if the resolver does not answer", async () => {
     const named = httpEngine({ dnsServers: [dns.address] });
     const startedAt = performance.now();
     expect(failureOf(await named({ url: "http://slow.test/" }, DEADLINE_MS))).toBe("dns/resolver/timeout");
@@ -236,8 +236,8 @@ describe("a port that does not answer", () => {
   });
 });
 
-describe("a job that is over before it began", () => {
-  it("contacts nobody", async () => {
+describe("a job that has ended before it starts", () => {
+  it("contacts no server", async () => {
     const wire = await startWireServer("HTTP/1.1 200 OK\r\n\r\n");
     const http = createHttp({ clock: systemClock, egress: loopbackEgress, userAgent: "x" });
     const job = jobLimits(0, AbortSignal.abort());

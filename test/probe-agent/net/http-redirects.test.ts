@@ -40,13 +40,13 @@ describe("a redirect chain", () => {
     expect(page).toMatchObject({ finalUrl: `${server.url}/`, stopped: null });
   });
 
-  it("is not followed when the caller does not want it", async () => {
+  it("is not followed if the caller does not request it", async () => {
     const page = pageOf(await get({ url: `${server.url}/redirect/3`, follow: false }));
     expect(page).toMatchObject({ stopped: null, final: { code: 302, location: `${server.url}/redirect/2?code=302` } });
     expect(Buffer.from(page.body.bytes).toString()).toBe("moved\n");
   });
 
-  it("hands the fragment on", async () => {
+  it("passes the fragment on", async () => {
     expect(pageOf(await get({ url: `${server.url}/redirect/2#part` })).finalUrl).toBe(`${server.url}/#part`);
     expect(pageOf(await get({ url: `${to("/#own")}#part` })).finalUrl).toBe(`${server.url}/#own`);
   });
@@ -64,13 +64,13 @@ describe("a redirect chain", () => {
     [303, "GET", ""],
     [307, "POST", "body"],
     [308, "POST", "body"],
-  ])("after a %i a POST goes on as %s", async (code, method, body) => {
+  ])("continues a POST after a %i as %s", async (code, method, body) => {
     const page = pageOf(await get({ url: to("/echo", code), method: "POST", body: Buffer.from("body") }));
     expect(server.requests.at(-1)).toMatchObject({ method, body, path: "/echo" });
     expect(page.hops.map((hop) => hop.method)).toEqual(["POST", method]);
   });
 
-  it("that fails further on names the address that failed", async () => {
+  it("that fails after a redirect names the URL that failed", async () => {
     const dead = `http://127.0.0.1:${await closedPort()}/x`;
     const failure = await get({ url: to(dead) });
     expect(failure).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
@@ -78,7 +78,7 @@ describe("a redirect chain", () => {
     expect(await get({ url: dead })).toMatchObject({ message: expect.not.stringContaining("after") as string });
   });
 
-  it("comes through where a site sends visitors round until its cookie comes back", async () => {
+  it("reaches a site that redirects until its cookie is sent back", async () => {
     let visits = 0;
     const picky = await startHttpServer({
       handler: (request, response, { path }) => {
@@ -102,7 +102,7 @@ describe("a redirect chain", () => {
     await picky.close();
   });
 
-  it("keeps credentials within the origin and drops them for good on leaving it", async () => {
+  it("keeps credentials within the origin and drops them permanently on leaving it", async () => {
     const headers = [["Authorization", "Bearer x"] as const, ["X-Plain", "1"] as const];
     const names = (seen: HttpServer) => seen.requests.at(-1)?.headers.map(([name]) => name) ?? [];
     await get({ url: to("/echo"), headers });
@@ -115,7 +115,7 @@ describe("a redirect chain", () => {
   });
 });
 
-describe("a chain that goes nowhere", () => {
+describe("a chain without an end", () => {
   it.each([
     ["/loop", 1],
     ["/ping", 2],
@@ -125,13 +125,13 @@ describe("a chain that goes nowhere", () => {
     expect(page.hops.length).toBe(hops);
   });
 
-  it("is no loop when only the method changes", async () => {
+  it("is not a loop if only the method changes", async () => {
     const page = pageOf(await get({ url: `${server.url}/loop`, method: "POST" }));
     expect(page.hops.map(({ method }) => method)).toEqual(["POST", "GET"]);
     expect(page.stopped).toBe("loop");
   });
 
-  it("ends after the most redirects allowed, ten by default", async () => {
+  it("ends after the maximum number of redirects, ten by default", async () => {
     expect(pageOf(await get({ url: `${server.url}/redirect/10` })).stopped).toBeNull();
     const page = pageOf(await get({ url: `${server.url}/redirect/11` }));
     expect(page).toMatchObject({ stopped: "too_many_redirects", final: { code: 302 } });
@@ -153,7 +153,7 @@ describe("a chain that goes nowhere", () => {
     expect(pageOf(await get({ url: `${to("/a")}&url=/b` })).stopped).toBe("bad_location");
   });
 
-  it.each([300, 304, 305])("takes a %i for an answer, not for a redirect", async (code) => {
+  it.each([300, 304, 305])("treats a %i as a final response, not as a redirect", async (code) => {
     const page = pageOf(await get({ url: `${server.url}/status/${code}?location=/` }));
     expect(page).toMatchObject({ stopped: null, final: { code, location: `${server.url}/` } });
   });

@@ -34,7 +34,7 @@ async function serveTls(h2: HttpServerOptions["h2"], handler?: Handler): Promise
 }
 
 describe("a request as HTTP/1.0", () => {
-  it("says so in its request line and names the host all the same", async () => {
+  it("has the version in its request line, and also a Host", async () => {
     const wire = keep(await startWireServer("HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold"));
     const page = pageOf(await fetch({ url: `http://127.0.0.1:${wire.port}/a?b`, httpVersion: "1.0" }));
     expect(page.final.httpVersion).toBe("1.0");
@@ -65,25 +65,25 @@ describe("TLS without ALPN", () => {
 });
 
 describe("HTTP/2 without TLS", () => {
-  it("is spoken from the first octet on where it is known", async () => {
+  it("is used from the first octet on with prior knowledge", async () => {
     const server = keep(await startH2cServer("prior_knowledge"));
     const page = pageOf(await fetch({ url: `${server.url}/`, h2c: "prior_knowledge" }));
     expect([page.final.httpVersion, page.final.code]).toEqual(["2", 200]);
     expect(text.decode(page.body.bytes)).toBe("hello over h2c\n");
   });
 
-  it("is a failure of the exchange where the server speaks HTTP/1.1 alone", async () => {
+  it("fails if the server supports only HTTP/1.1", async () => {
     const server = await serve();
     expect(failureOf(await fetch({ url: `${server.url}/`, h2c: "prior_knowledge" }))).toMatch(/^response\/target\//);
   });
 
-  it("is asked for by Upgrade, and the server then shows that it speaks it", async () => {
+  it("is requested by Upgrade, and the server then proves that it supports it", async () => {
     const server = keep(await startH2cServer("upgrade"));
     const page = pageOf(await fetch({ url: `${server.url}/`, h2c: "upgrade" }));
     expect([page.final.code, page.final.httpVersion, page.body.transferredBytes]).toEqual([101, "1.1", 0]);
   });
 
-  it("is asked for in the form of RFC 7540 section 3.2, which a server may ignore", async () => {
+  it("is requested in the form of RFC 7540 section 3.2, which a server can ignore", async () => {
     const server = await serve();
     const page = pageOf(await fetch({ url: `${server.url}/`, h2c: "upgrade" }));
     expect(page.final.code).toBe(200);
@@ -100,14 +100,14 @@ describe("HTTP/2 without TLS", () => {
     },
   );
 
-  it("ends at the deadline where the server agrees and is silent", async () => {
+  it("ends at the deadline if the server agrees and then sends nothing", async () => {
     const server = keep(await startH2cServer("silent"));
     expect(failureOf(await fetch({ url: `${server.url}/`, h2c: "upgrade" }, 500))).toBe("response/target/timeout");
   });
 });
 
 describe("a body that does not end", () => {
-  it.each(["/drip-body?ms=20", "/endless-body"])("is what came in the time it was given (%s)", async (path) => {
+  it.each(["/drip-body?ms=20", "/endless-body"])("is what arrived within its time limit (%s)", async (path) => {
     const server = await serve();
     const page = pageOf(await fetch({ url: server.url + path, bodyTimeoutMs: 200, maxBodyBytes: 1e9 }));
     expect(page.final.code).toBe(200);
@@ -121,14 +121,14 @@ describe("a body that does not end", () => {
     expect([page.final.httpVersion, page.body.error]).toEqual(["2", "timeout"]);
   });
 
-  it("is what came before the connection was lost", async () => {
+  it("is what arrived before the connection was lost", async () => {
     const server = await serve();
     const page = pageOf(await fetch({ url: `${server.url}/reset`, bodyTimeoutMs: 5000 }));
     expect([page.final.code, page.body.error]).toEqual([200, "reset"]);
     expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
   });
 
-  it("is what came before the connection was lost, over HTTP/2 too", async () => {
+  it("is what arrived before the connection was lost, over HTTP/2 too", async () => {
     const server = await serveTls("only", (_request, response) => {
       response.writeHead(200);
       response.write("some of it", () => setTimeout(() => void server.close(), 50));
@@ -140,7 +140,7 @@ describe("a body that does not end", () => {
     expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
   });
 
-  it("is not waited for where the head is all that is wanted", async () => {
+  it("is not waited for if only the head is requested", async () => {
     const server = await serve({
       handler: (_request, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
@@ -152,7 +152,7 @@ describe("a body that does not end", () => {
     expect(await eventually(() => server.open() === 0)).toBe(true);
   });
 
-  it("is none of that where it ends in time", async () => {
+  it("is complete if it ends in time", async () => {
     const server = await serve();
     const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 2000 }));
     expect(page.body.error).toBeNull();

@@ -98,13 +98,13 @@ describe("a fetch over HTTP/1.1", () => {
     expect(Buffer.from(body.bytes).toString()).toBe("with trailers\n");
   });
 
-  it("reads over early hints", async () => {
+  it("skips early hints", async () => {
     const page = pageOf(await get({ url: `${server.url}/hints/3` }));
     expect(page.final.code).toBe(200);
     expect(Buffer.from(page.body.bytes).toString()).toBe("hello");
   });
 
-  it("gives durations that add up, without a look-up for a literal and without TLS", async () => {
+  it("reports durations that add up, without a lookup for a literal and without TLS", async () => {
     const page = pageOf(await get({ url: `${server.url}/redirect/2` }));
     for (const { timing } of page.hops) {
       const { dns: lookup, connect, tls, ttfb, transfer, total } = timing;
@@ -131,7 +131,7 @@ describe("a fetch over HTTP/1.1", () => {
     },
   );
 
-  it("shows header values as UTF-8 where they are, else as latin1, without control characters", async () => {
+  it("decodes header values as UTF-8 if valid, else as latin1, without control characters", async () => {
     const bytes = "HTTP/1.1 200 \u00c3\u00bc\r\nA: caf\u00c3\u00a9\r\nB: caf\u00e9\r\nC: a\u0000b\u0007c\td\r\n\r\n";
     const { final } = pageOf(await get({ url: `${server.url}/wire?bytes=${encodeURIComponent(bytes)}` }));
     expect(final.statusText).toBe("ü");
@@ -145,14 +145,14 @@ describe("a fetch over HTTP/1.1", () => {
   });
 });
 
-describe("a fetch that gets nowhere", () => {
-  it("goes on to the next address when one refuses, and shows which answered", async () => {
+describe("a fetch that fails", () => {
+  it("tries the next address if one refuses, and reports which one answered", async () => {
     const page = pageOf(await get({ url: `http://second.test:${server.port}/` }));
     expect(page.final.ip).toBe("127.0.0.1");
     expect(page.final.addresses.map(({ ip }) => ip)).toEqual(["127.0.0.2", "127.0.0.1"]);
   });
 
-  it("uses the allowed addresses only and reports the others as blocked", async () => {
+  it("uses only the allowed addresses and reports the others as blocked", async () => {
     const { final } = pageOf(await get({ url: `http://mixed.test:${server.port}/` }));
     expect(final).toMatchObject({ ip: "127.0.0.1", blocked: [{ ip: "10.0.0.1", version: 4 }] });
     expect(final.addresses).toEqual([{ ip: "127.0.0.1", version: 4 }]);
@@ -163,21 +163,21 @@ describe("a fetch that gets nowhere", () => {
     ["absent.test", "dns/target/nxdomain"],
     ["none.test", "dns/target/no_address"],
     ["inside.test", "refused"],
-  ])("says of %s: %s", async (host, expected) => {
+  ])("reports for %s: %s", async (host, expected) => {
     expect(failureOf(await get({ url: `http://${host}:${server.port}/` }))).toBe(expected);
   });
 
-  it("calls a User-Agent no client may send invalid", async () => {
+  it("reports a User-Agent that must not be sent as invalid", async () => {
     expect(await get({ url: server.url, userAgent: "a\r\nb" })).toMatchObject({ status: "invalid", field: "ua" });
   });
 
-  it("calls a URL that is none invalid", async () => {
+  it("reports a text that is not a URL as invalid", async () => {
     expect(await get({ url: "http://" })).toMatchObject({ status: "invalid", field: "url" });
   });
 });
 
 describe("an operator's own service", () => {
-  it("is reached past the rules, at its own origin only", async () => {
+  it("is exempt from the rules, but only at its own origin", async () => {
     const { createEgress, NO_ALLOW_LISTS } = await import("#shared/egress.ts");
     const strict = httpEngine({ dnsServers: [dns.address], egress: createEgress(NO_ALLOW_LISTS) });
     const other = await startWireServer("HTTP/1.1 200 OK\r\n\r\n");

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("a fetch over HTTP/2", () => {
-  it("is what ALPN chooses, and keeps header fields in wire order, repeats apart", async () => {
+  it("is chosen by ALPN, and keeps header fields in wire order with repeats", async () => {
     const page = pageOf(await get({ url: `${server.url}/cookies/3` }));
     expect(page.final).toMatchObject({ code: 200, httpVersion: "2", statusText: "", tls: { alpn: "h2" } });
     expect(page.final.headers.slice(0, 3)).toEqual([
@@ -33,7 +33,7 @@ describe("a fetch over HTTP/2", () => {
     expect(Buffer.from(page.body.bytes).toString()).toBe("cookies\n");
   });
 
-  it("sends the request in order, with a body where there is one", async () => {
+  it("sends the request in order, with its body", async () => {
     const more = { headers: [["X-Twice", "1"] as const, ["X-Twice", "2"] as const], body: Buffer.from("hello") };
     await get({ url: `${server.url}/echo?q`, method: "POST", ...more });
     expect(server.requests.at(-1)).toMatchObject({
@@ -69,7 +69,7 @@ describe("a fetch over HTTP/2", () => {
     expect(head.body).toMatchObject({ transferredBytes: 0, error: null });
   });
 
-  it("is not used where the caller or the server does not offer it", async () => {
+  it("is not used if the caller or the server does not offer it", async () => {
     const page = pageOf(await get({ url: `${server.url}/`, alpn: ["http/1.1"] }));
     expect(page.final).toMatchObject({ httpVersion: "1.1", tls: { alpn: "http/1.1" } });
     const only = await startHttpServer({ tls: identity, h2: "only" });
@@ -82,14 +82,14 @@ describe("a fetch over HTTP/2", () => {
     expect(body).toMatchObject({ transferredBytes: 3_000_000, truncated: false, error: null });
   });
 
-  it("cuts an endless body at the cap and closes", async () => {
+  it("truncates an endless body at the limit and closes", async () => {
     const { body } = pageOf(await get({ url: `${server.url}/endless-body`, maxBodyBytes: 100_000 }));
     expect(body).toMatchObject({ decodedBytes: 100_000, truncated: true });
     expect(await eventually(() => server.open() === 0)).toBe(true);
   });
 });
 
-/** Documented for sessions, missing in the type of server options. */
+/** An option that is documented for sessions and missing in the type of server options. */
 const UNLIMITED: object = { maxSendHeaderBlockLength: 10_000_000 };
 
 function respondWith(stream: ServerHttp2Stream, count: number, length: number): void {
@@ -155,7 +155,7 @@ describe("a hostile HTTP/2 server", () => {
     expect(failureOf(await against(behaviour))).toBe(expected);
   });
 
-  it("that ends the stream before its Content-Length gives a result that says the body is incomplete", async () => {
+  it("that ends the stream before its Content-Length gets a result with the error incomplete", async () => {
     const outcome = await against((stream) => {
       stream.respond({ ":status": 200, "content-length": "1000" });
       stream.write("some of it", () => stream.close(2));
@@ -163,7 +163,7 @@ describe("a hostile HTTP/2 server", () => {
     expect(pageOf(outcome).body).toMatchObject({ error: "incomplete", transferredBytes: 10 });
   });
 
-  it("that drops the connection in mid-body gives a result that says the body is incomplete", async () => {
+  it("that drops the connection within the body gets a result with the error incomplete", async () => {
     const outcome = await against((stream) => {
       stream.respond({ ":status": 200 });
       stream.write("some of it", () => setTimeout(() => stream.session?.socket.destroy(), 20));
@@ -171,7 +171,7 @@ describe("a hostile HTTP/2 server", () => {
     expect(pageOf(outcome).body).toMatchObject({ error: "incomplete", transferredBytes: 10 });
   });
 
-  it("that wants HTTP/1.1 for the request gets it", async () => {
+  it("that requires HTTP/1.1 for the request gets it", async () => {
     const picky = await startHttpServer({
       tls: identity,
       h2: true,

@@ -15,7 +15,7 @@ type Result = ResultOf<typeof contract>;
 const http = createHttp({ clock: systemClock, egress: loopbackEgress, userAgent: TEST_AGENT });
 const BOTH = { A: ["127.0.0.1"], AAAA: ["::1"] };
 
-/** Two servers on one port, and a third port that only one family of answers at. */
+/** Two servers on one port, and a third port on which only one family answers. */
 let four: HttpServer;
 let six: HttpServer;
 let silent: SilentPort;
@@ -58,30 +58,30 @@ const OK6 = { status: "ok", reason: null, ip: "::1", connect_ms: expect.any(Numb
 const ABSENT = { status: "absent", reason: null, ip: null, connect_ms: null };
 const without = (status: string, reason: string, ip: string | null) => ({ status, reason, ip, connect_ms: null });
 
-describe("a check says of both address families whether they can be connected to", () => {
-  it("both, by one connection to the other that asks for nothing", async () => {
+describe("a check reports whether both address families accept connections", () => {
+  it("both, by one connection to the other family without a request", async () => {
     const before = six.accepted();
     const result = await run(`http://both.test:${four.port}/`);
     expect(result).toMatchObject({ ip: "127.0.0.1", families: { ipv4: OK4, ipv6: OK6 } });
     expect([six.accepted() - before, six.requests.length]).toEqual([1, 0]);
   });
 
-  it("IPv6 that nothing listens on, though the page came over IPv4", async () => {
+  it("IPv6 without a listener, with the page over IPv4", async () => {
     const alone = await startHttpServer();
     const { families, code } = await run(`http://dead6.test:${alone.port}/`);
     await alone.close();
     expect([code, families]).toEqual([200, { ipv4: OK4, ipv6: without("failed", "refused", "::1") }]);
   });
 
-  it("IPv4 that nothing listens on, though the page came over IPv6", async () => {
+  it("IPv4 without a listener, with the page over IPv6", async () => {
     const before = six.accepted();
     const { families, ip } = await run(`http://dead4.test:${six.port}/`);
     expect([ip, families]).toEqual(["::1", { ipv4: without("failed", "refused", "127.0.0.2"), ipv6: OK6 }]);
-    // What was tried on the way is not tried again.
+    // Addresses that were tried before are not tried again.
     expect(six.accepted() - before).toBe(1);
   });
 
-  it("IPv6 that is silent, within a bound and beside the timings of the page", async () => {
+  it("IPv6 that does not answer, within a bound and without an effect on the page's timings", async () => {
     const startedAt = performance.now();
     const { families, elapsed_ms } = await run(`http://both.test:${silent.port}/`);
     expect(families).toEqual({ ipv4: OK4, ipv6: without("failed", "timeout", "::1") });
@@ -89,7 +89,7 @@ describe("a check says of both address families whether they can be connected to
     expect(elapsed_ms).toBeLessThan(1000);
   });
 
-  it("IPv6 that is silent is nobody's fault where the check has no time left to tell", async () => {
+  it("IPv6 that does not answer is not a failure if the check has no time left", async () => {
     const startedAt = performance.now();
     const { families } = await run(`http://both.test:${silent.port}/`, {}, 1);
     expect(families).toEqual({ ipv4: OK4, ipv6: without("not_tried", "out_of_time", "::1") });
@@ -109,7 +109,7 @@ describe("a check says of both address families whether they can be connected to
     expect(four.accepted() + six.accepted() - before).toBe(1);
   });
 
-  it("of the final host alone, and of no host where a job leaves it out", async () => {
+  it("of the final host only, and of no host if a job omits it", async () => {
     const before = six.accepted();
     expect((await run(`http://both.test:${four.port}/redirect/3`)).families).toEqual({ ipv4: OK4, ipv6: OK6 });
     expect(six.accepted() - before).toBe(1);
@@ -118,7 +118,7 @@ describe("a check says of both address families whether they can be connected to
     expect(six.accepted() - before).toBe(1);
   });
 
-  it("a probe without a route to the family has nothing to say of it", () => {
+  it("a probe without a route to the family reports it as not tried", () => {
     const address = { ip: "2001:db8::1", version: 6 } as const;
     const failure = {
       status: "failed",

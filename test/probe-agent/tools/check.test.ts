@@ -79,7 +79,7 @@ describe("check", () => {
     expect(Number.isNaN(Date.parse(result.observed_at))).toBe(false);
   });
 
-  it("lists the redirects followed and counts their time apart", async () => {
+  it("lists the followed redirects and reports their time separately", async () => {
     const result = await resultOf({ url: `${server.url}/redirect/2` });
     expect(result).toMatchObject({ url: `${server.url}/redirect/2`, final_url: `${server.url}/`, code: 200 });
     expect(result.redirects).toMatchObject([
@@ -90,12 +90,12 @@ describe("check", () => {
     expect(result.timing_us.redirect_us).toBeGreaterThan(0);
   });
 
-  it("stays at the first response when told not to follow", async () => {
+  it("returns the first response if redirects are not followed", async () => {
     const result = await resultOf({ url: `${server.url}/redirect/2`, follow: false });
     expect(result).toMatchObject({ code: 302, redirects: [], stopped: null, timing: { redirect_count: 0 } });
   });
 
-  it("shows a redirect that leads nowhere as the final response", async () => {
+  it("reports a redirect without a usable target as the final response", async () => {
     const result = await resultOf({ url: `${server.url}/to?url=mailto:someone@example.test` });
     expect(result).toMatchObject({ code: 302, stopped: "bad_location" });
   });
@@ -110,14 +110,14 @@ describe("check", () => {
     expect(failureOf(await run({ url: server.url + path }))).toBe(expected);
   });
 
-  it("ends at its timeout with the stage it had reached", async () => {
+  it("ends at its timeout with the stage that it reached", async () => {
     const startedAt = performance.now();
     expect(failureOf(await run({ url: `${server.url}/drip-body`, timeout: 1 }))).toBe("response/target/timeout");
     expect(performance.now() - startedAt).toBeLessThan(3000);
     expect(contract.deadlineMs({ url: "", method: "GET", follow: true, timeout: 1 })).toBe(1000);
   });
 
-  it("sends the method and the User-Agent asked for, else ours", async () => {
+  it("sends the requested method and User-Agent, else the default", async () => {
     const head = await resultOf({ url: `${server.url}/bytes/5`, method: "HEAD", ua: "probe/7" });
     expect(head).toMatchObject({ method: "HEAD", body: { sha256: null, decoded_bytes: 0 } });
     expect(server.requests.at(-1)?.headers).toContainEqual(["User-Agent", "probe/7"]);
@@ -127,12 +127,12 @@ describe("check", () => {
     expect(await run({ url: server.url, ua: "a\nb" })).toMatchObject({ status: "invalid", field: "ua" });
   });
 
-  it("keeps many Set-Cookie fields apart, in order", async () => {
+  it("keeps many Set-Cookie fields separate and in order", async () => {
     const { headers } = await resultOf({ url: `${server.url}/cookies/120` });
     expect(headers.filter(({ name }) => name === "set-cookie").length).toBe(120);
   });
 
-  it("reports how the body was coded, and that a bomb was cut", async () => {
+  it("reports the coding of the body, and that a bomb was truncated", async () => {
     const coded = await resultOf({ url: `${server.url}/encoded/br` });
     expect(coded.body).toMatchObject({ encoding: "br", decoded_bytes: 1400, truncated: false });
     expect(coded.body.content_length).toBe(coded.body.transferred_bytes);
@@ -144,7 +144,7 @@ describe("check", () => {
   it.each([
     ["/reset", "reset", "the server reset the connection"],
     ["/short", "incomplete", "the connection was closed before the end"],
-  ])("keeps what came of a body that is cut short (%s), and says why", async (path, error, words) => {
+  ])("keeps what arrived of a body that is cut short (%s), and reports why", async (path, error, words) => {
     const result = await resultOf({ url: server.url + path });
     expect(result).toMatchObject({ code: 200, status_text: "OK", body: { content_length: 1000, error } });
     expect(result.headers).toContainEqual({ name: "Content-Length", value: "1000" });
@@ -152,7 +152,7 @@ describe("check", () => {
     expect(result.limitations.join()).toContain(`The body was cut short: ${words}`);
   });
 
-  it("gives a result for a bad certificate and flags it", async () => {
+  it("returns a result for a bad certificate and flags it", async () => {
     const pki = await createPki();
     const tls = identityOf(await pki.issue({ ip: ["127.0.0.1"] }), pki.intermediate);
     const secured = await startHttpServer({ tls, h2: true });
@@ -165,7 +165,7 @@ describe("check", () => {
     expect(result.tls?.path_not_after).toBeNull();
   });
 
-  it("names a public address from its PTR record, and does not wait long for it", async () => {
+  it("reports the PTR name of a public address, and does not wait long for it", async () => {
     const names = await startDnsServer({
       zones: { "8.8.8.8.in-addr.arpa": { PTR: ["dns.google."] } },
       behaviours: { "1.1.1.1.in-addr.arpa": { drop: true } },
@@ -187,7 +187,7 @@ describe("check", () => {
     await names.close();
   });
 
-  it("lets locations agree on status and final URL, and compares their times", async () => {
+  it("compares status and final URL across locations, and their times", async () => {
     const result = await resultOf({ url: `${server.url}/redirect/1` });
     expect(contract.across?.agreeOn(result)).toEqual({ code: 200, final_url: `${server.url}/` });
     expect(contract.across?.measure(result)).toEqual({ elapsed_ms: result.elapsed_ms, ttfb_ms: result.timing.ttfb_ms });

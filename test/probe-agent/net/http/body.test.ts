@@ -52,14 +52,14 @@ describe("createBodyCollector", () => {
     expect(TEXT.subarray(0, body.bytes.length).equals(body.bytes)).toBe(true);
   });
 
-  it.each(["gzip", "deflate", "br", "zstd"])("says that plain text is no %s", async (coding) => {
+  it.each(["gzip", "deflate", "br", "zstd"])("reports that plain text is not %s", async (coding) => {
     const body = await collect(TEXT, [coding]);
     expect(body.decodedBytes).toBe(0);
-    // Brotli has no magic number: text may pass for the start of something longer.
+    // Brotli has no magic number: text can look like the start of longer data.
     expect(body.error).toBe(coding === "br" ? "truncated_encoding" : "bad_encoding");
   });
 
-  it("keeps octets of an unknown coding, or of too many, as they came", async () => {
+  it("keeps octets of an unknown coding, or of too many codings, undecoded", async () => {
     const unknown = await collect(TEXT, ["gzip", "compress"]);
     expect(unknown).toMatchObject({ error: "unknown_encoding", encoding: null, decodedBytes: TEXT.length });
     const many = await collect(
@@ -69,7 +69,7 @@ describe("createBodyCollector", () => {
     expect(many).toMatchObject({ error: "too_many_encodings", encoding: null, decodedBytes: TEXT.length });
   });
 
-  it("finds no fault with an empty body of any coding", async () => {
+  it("reports no error for an empty body of any coding", async () => {
     expect(await collect(Buffer.alloc(0), ["gzip", "br"])).toMatchObject({
       error: null,
       encoding: null,
@@ -82,7 +82,7 @@ describe("createBodyCollector", () => {
     expect(body).toMatchObject({ error: null, decodedBytes: TEXT.length });
   });
 
-  it("cuts at the cap, exactly, and says so", async () => {
+  it("truncates exactly at the limit and reports it", async () => {
     for (const [codings, bytes] of [
       [[], TEXT],
       [["gzip"], gzipSync(TEXT)],
@@ -107,13 +107,13 @@ describe("createBodyCollector", () => {
     expect(body.decodedBytes).toBeLessThan(3 << 20);
   });
 
-  it("bounds a bomb within a bomb, whose inner layer decodes to nothing", async () => {
+  it("limits a bomb within a bomb whose inner layer decodes to nothing", async () => {
     const layer = gzipSync(Buffer.alloc(4 << 20, gzipSync(Buffer.alloc(0))));
     const body = await collect(layer, ["gzip", "gzip"]);
     expect(body).toMatchObject({ truncated: true, decodedBytes: 0 });
   });
 
-  it("does not read coded data without end that decodes to nothing", async () => {
+  it("stops reading endless coded data that decodes to nothing", async () => {
     const nothing = Buffer.alloc(4 << 20, gzipSync(Buffer.alloc(0)));
     const body = await collect(nothing, ["gzip"]);
     expect(body.truncated).toBe(true);

@@ -3,7 +3,7 @@ import { createCookieJar } from "#probe-agent/net/http/cookie-jar.ts";
 
 const NOW = new Date("2026-01-01T00:00:00Z");
 
-/** Cookie pairs sent to `to` after these lines came from `from`. */
+/** Returns the cookie pairs sent to `to` after `from` has set these lines. */
 function sent(from: string, lines: readonly string[], to: string): string[] {
   const jar = createCookieJar();
   jar.keep(new URL(from), lines, NOW);

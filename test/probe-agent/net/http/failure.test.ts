@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { connectFailure, DeadlineError, exchangeFailure, tlsFailure } from "#probe-agent/net/http/failure.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 
-describe("the words for a failure", () => {
+describe("the reason of a failure", () => {
   it.each([
     ["ECONNREFUSED", false, "connect/target/refused"],
     ["ETIMEDOUT", false, "connect/target/timeout"],
@@ -12,8 +12,8 @@ describe("the words for a failure", () => {
     ["EMFILE", true, "connect/probe/local_error"],
     ["EACCES", true, "connect/probe/local_error"],
     ["EADDRNOTAVAIL", true, "connect/probe/local_error"],
-  ])("of connecting: %s (at once: %s) is %s", (code, atOnce, expected) => {
-    expect(failureOf(connectFailure({ code }, "192.0.2.1:80", atOnce))).toBe(expected);
+  ])("of connecting: %s (immediate: %s) is %s", (code, isImmediate, expected) => {
+    expect(failureOf(connectFailure({ code }, "192.0.2.1:80", isImmediate))).toBe(expected);
   });
 
   it.each([
@@ -27,13 +27,13 @@ describe("the words for a failure", () => {
     ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", "no_application_protocol"],
     ["EPROTO", "handshake"],
     ["DEADLINE", "timeout"],
-  ])("of TLS: %s is %s, also when it comes after the handshake", (code, reason) => {
+  ])("of TLS: %s is %s, also after the handshake", (code, reason) => {
     expect(failureOf(tlsFailure({ code }, "a.example"))).toBe(`tls/target/${reason}`);
     if (!code.startsWith("ERR_SSL")) return;
     expect(failureOf(exchangeFailure({ code }, "response", "a.example"))).toBe(`tls/target/${reason}`);
   });
 
-  it("of an exchange: the stage it broke off in", () => {
+  it("of an exchange has the stage at which it failed", () => {
     expect(failureOf(exchangeFailure(new DeadlineError(), "request", "a"))).toBe("request/target/timeout");
     expect(failureOf(exchangeFailure({ code: "EPIPE" }, "request", "a"))).toBe("request/target/reset");
     expect(failureOf(exchangeFailure({ code: "ECONNRESET" }, "response", "a"))).toBe("response/target/reset");

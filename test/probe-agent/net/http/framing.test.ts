@@ -26,13 +26,13 @@ describe("bodyFraming", () => {
     ["Transfer-Encoding: gzip", "close unsupported_transfer_coding"],
   ])("%j is framed by %s", (fields, expected) => expect(framingOf(fields)).toBe(expected));
 
-  it("knows the responses without a body whatever they claim", () => {
+  it("recognises responses without a body, regardless of their fields", () => {
     expect(framingOf("Content-Length: 5", "HEAD")).toBe("none");
     expect(framingOf("Content-Length: 5", "GET", 204)).toBe("none");
     expect(framingOf("Transfer-Encoding: chunked", "GET", 304)).toBe("none");
   });
 
-  it("is not slowed down by a length of sixty thousand blanks", () => {
+  it("reads a length of sixty thousand blanks quickly", () => {
     expect(framingOf(`Content-Length: 1${" ".repeat(60_000)}x`)).toBe("close bad_content_length");
   });
 });
@@ -51,7 +51,7 @@ describe("createChunkedDecoder", () => {
   }
   const BODY = "5\r\nhello\r\n6;name=value\r\n world\r\n0\r\nX-Trailer: 1\r\n\r\n";
 
-  it("puts the chunks together wherever the octets are cut", () => {
+  it("joins the chunks for any split of the octets", () => {
     for (let cut = 0; cut <= BODY.length; cut += 1) {
       expect(decode([BODY.slice(0, cut), BODY.slice(cut)]), `cut at ${cut}`).toBe("hello world.");
     }
@@ -73,7 +73,7 @@ describe("createChunkedDecoder", () => {
     [`0\r\n${"X: y\r\n".repeat(5000)}`, "!chunk_overhead"],
   ])("ends at %.20j with %s", (body, expected) => expect(decode([body])).toBe(expected));
 
-  it("does not count the size lines of many honest chunks as overhead", () => {
+  it("does not count the size lines of many genuine chunks as overhead", () => {
     expect(decode(["1\r\nx\r\n".repeat(30_000), "0\r\n\r\n"])).toBe(`${"x".repeat(30_000)}.`);
   });
 });

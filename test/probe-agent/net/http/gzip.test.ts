@@ -5,7 +5,7 @@ import { createGzipDecoder } from "#probe-agent/net/http/gzip.ts";
 const TEXT = Buffer.from(Array.from({ length: 2_000 }, (_, index) => `line ${index * 7919}\n`).join(""));
 const SHORT = Buffer.from("a page");
 
-/** What comes of coded octets in pieces of this size, and whether they were whole and sound. */
+/** Decodes octets in pieces of this size. Returns the output, and whether the data was complete and valid. */
 async function decode(bytes: Buffer, piece = 1 << 20) {
   const out: Buffer[] = [];
   const decoder = createGzipDecoder((part) => out.push(Buffer.from(part)));
@@ -15,7 +15,7 @@ async function decode(bytes: Buffer, piece = 1 << 20) {
   return { text: Buffer.concat(out), whole, broken: decoder.broken() };
 }
 
-/** A member with a header of its own making. */
+/** Returns a member with a custom header. */
 function member(flags: number, fields: readonly Buffer[], text = SHORT): Buffer {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(text), 0);
@@ -31,7 +31,7 @@ describe("gzip", () => {
     ["one octet that a member might begin with", Buffer.from([0x1f])],
     ["the beginning of a header", Buffer.from([0x1f, 0x8b])],
     ["a header of no known method", Buffer.from([0x1f, 0x8b, 9, 0, 0, 0, 0, 0, 0, 0])],
-  ])("ignores %s behind the end", async (_, tail) => {
+  ])("ignores %s after the end", async (_, tail) => {
     for (const text of [SHORT, TEXT]) {
       const bytes = Buffer.concat([gzipSync(text), tail]);
       for (const piece of [1, 7, 1_000, 1 << 20]) {
@@ -40,7 +40,7 @@ describe("gzip", () => {
     }
   });
 
-  it("reads every field a header may have, wherever it is split", async () => {
+  it("reads every field of a header, for any split of the octets", async () => {
     const extra = Buffer.from([3, 0, 1, 2, 3]);
     const [name, comment, crc] = [Buffer.from("page.html\0"), Buffer.from("ours\0"), Buffer.from([0, 0])];
     for (const bytes of [
@@ -58,7 +58,7 @@ describe("gzip", () => {
     }
   });
 
-  it("reads members one after another, empty ones too", async () => {
+  it("reads several members, also empty ones", async () => {
     const parts = [SHORT, Buffer.alloc(0), TEXT, SHORT];
     const bytes = Buffer.concat(parts.map((part) => gzipSync(part)));
     for (const piece of [1, 13, 1 << 20]) {
@@ -66,7 +66,7 @@ describe("gzip", () => {
     }
   });
 
-  it("tells data cut anywhere from whole data, and keeps what came out", async () => {
+  it("distinguishes truncated from complete data, and keeps the output", async () => {
     const bytes = gzipSync(SHORT);
     for (let length = 1; length < bytes.length; length += 1) {
       const { text, whole, broken } = await decode(bytes.subarray(0, length));
@@ -76,7 +76,7 @@ describe("gzip", () => {
     expect(await decode(Buffer.alloc(0))).toEqual({ text: Buffer.alloc(0), whole: true, broken: false });
   });
 
-  it("is broken where a check does not hold, and keeps what came out", async () => {
+  it("is broken if a check fails, and keeps the output", async () => {
     for (const place of [1, 5]) {
       const bytes = gzipSync(TEXT);
       bytes.writeUInt8(bytes.readUInt8(bytes.length - place) ^ 1, bytes.length - place);
@@ -84,7 +84,7 @@ describe("gzip", () => {
     }
   });
 
-  it("is broken where it is something else", async () => {
+  it("is broken if the data is not gzip", async () => {
     for (const bytes of [TEXT, Buffer.from([0x1f]).fill(0x1f, 0), Buffer.from([0x1f, 0x8b, 8, 0xe0])]) {
       const { text, whole } = await decode(bytes);
       expect([text.length, whole]).toEqual([0, false]);
@@ -94,14 +94,14 @@ describe("gzip", () => {
     expect((await decode(garbled)).broken).toBe(true);
   });
 
-  it("is bounded however many members and however long a name", async () => {
+  it("is bounded for any number of members and any length of a name", async () => {
     const many = Buffer.concat(Array.from({ length: 3_000 }, () => gzipSync(Buffer.from("x"))));
     expect((await decode(many)).text).toHaveLength(1_000);
     const named = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(200_000, "n")]);
     expect((await decode(named, 1_000)).broken).toBe(true);
   });
 
-  it("takes pieces before those given earlier are worked through", async () => {
+  it("accepts pieces while earlier ones are processed", async () => {
     const bytes = Buffer.concat([gzipSync(TEXT), Buffer.from("tail")]);
     const out: Buffer[] = [];
     const decoder = createGzipDecoder((part) => out.push(Buffer.from(part)));
@@ -110,7 +110,7 @@ describe("gzip", () => {
     expect(Buffer.concat(out)).toEqual(TEXT);
   });
 
-  it("can be given up in the middle", async () => {
+  it("can be destroyed in the middle", async () => {
     const bytes = gzipSync(TEXT);
     const decoder = createGzipDecoder(() => decoder.destroy());
     await decoder.write(bytes);

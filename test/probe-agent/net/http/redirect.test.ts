@@ -38,12 +38,12 @@ describe("readLocation", () => {
     expect(locationOf(fields)).toEqual({ location: null, next: null });
   });
 
-  it("keeps octets that are no UTF-8 as they came", () => {
+  it("keeps octets that are not UTF-8 unchanged", () => {
     const head = parseHead("HTTP/1.1 302 X\r\nLocation: /caf\u00e9\r\n\r\n");
     expect(head && readLocation(head, FROM).location).toBe("https://a.example/caf%E9#frag");
   });
 
-  it("takes the same Location twice for one", () => {
+  it("counts two equal Locations as one", () => {
     expect(locationOf("Location: /x\r\nLocation: /x").location).toBe("https://a.example/x#frag");
   });
 

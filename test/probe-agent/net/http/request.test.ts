@@ -49,7 +49,7 @@ describe("requestHeaders", () => {
 });
 
 describe("withoutCredentials", () => {
-  it("drops what may be a secret and keeps the rest", () => {
+  it("drops possible secrets and keeps the rest", () => {
     const names = ["Authorization", "Cookie", "X-Api-Key", "x-auth-token", "X-Session-Id", "Accept", "User-Agent"];
     const kept = withoutCredentials(names.map((name) => [name, "v"] as const)).map(([name]) => name);
     expect(kept).toEqual(["Accept", "User-Agent"]);
@@ -66,7 +66,7 @@ describe("the request on the wire", () => {
     );
   });
 
-  it("gives the length of a POST, also of an empty one", () => {
+  it("sends the length of a POST, also of an empty one", () => {
     const post = { url, method: "POST", headers: [] } as const;
     expect(http1Request({ ...post, body: null }).toString("latin1")).toContain("\r\nContent-Length: 0\r\n");
     const body = Buffer.from("hello");

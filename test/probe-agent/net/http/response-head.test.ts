@@ -36,13 +36,13 @@ describe("parseHead", () => {
     (line) => expect(head(line)).toBeNull(),
   );
 
-  it("joins folded lines with a space and names the fault", () => {
+  it("joins folded lines with a space and reports the fault", () => {
     const parsed = head("HTTP/1.1 200 OK\r\nX-Long: one\r\n two\r\n\t three");
     expect(parsed?.headers).toEqual([["X-Long", "one two three"]]);
     expect(parsed?.faults).toEqual(["obsolete_line_folding"]);
   });
 
-  it("reads over what is no header field and names each kind of fault once", () => {
+  it("skips lines that are not header fields and reports each kind of fault once", () => {
     const parsed = head("HTTP/1.1 200 OK\nno colon\n: empty\nSpace : x\nBad(name): y\nagain no colon");
     expect(parsed?.headers).toEqual([
       ["Space", "x"],
@@ -56,7 +56,7 @@ describe("parseHead", () => {
     ]);
   });
 
-  it("keeps the octet A0 at the end of a value, which is no white space", () => {
+  it("keeps the octet A0 at the end of a value, which is not white space", () => {
     expect(head("HTTP/1.1 200 OK\r\nX: caf\u00c3\u00a0")?.headers).toEqual([["X", "caf\u00c3\u00a0"]]);
   });
 });
@@ -72,7 +72,7 @@ describe("createHeadReader", () => {
     return progress;
   }
 
-  it("finds the end wherever the octets are cut", () => {
+  it("finds the end for any split of the octets", () => {
     const text = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody";
     for (let cut = 0; cut <= text.length; cut += 1) {
       const progress = feed([text.slice(0, cut), text.slice(cut)]);
@@ -83,7 +83,7 @@ describe("createHeadReader", () => {
     expect(drip.state).toBe("head");
   });
 
-  it("hands on the octets after the head", () => {
+  it("returns the octets after the head", () => {
     const progress = feed(["HTTP/1.1 200 OK\n\nbody"]);
     expect(progress.state === "head" && progress.rest.toString()).toBe("body");
   });
@@ -93,12 +93,12 @@ describe("createHeadReader", () => {
     (text) => expect(feed([text])).toMatchObject({ state: "broken", reason: "not_http" }),
   );
 
-  it("waits while the start may still become HTTP", () => {
+  it("waits while the octets can still be the start of HTTP", () => {
     expect(feed(["H"]).state).toBe("more");
     expect(feed(["HTTP"]).state).toBe("more");
   });
 
-  it("gives up on a header of more than 64 KiB, whether it ends or not", () => {
+  it("rejects a header of more than 64 KiB, complete or not", () => {
     const line = `X: ${"a".repeat(1000)}\r\n`;
     const lines = line.repeat(Math.ceil(MAX_HEAD_BYTES / line.length));
     expect(feed([`HTTP/1.1 200 OK\r\n${lines}`])).toMatchObject({ reason: "headers_overflow" });
