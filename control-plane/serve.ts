@@ -9,7 +9,7 @@ import { planConnections, type ConnectionPlan } from "#control-plane/descriptors
 import { CONNECTION_LIMITS, type ConnectionLimits } from "#control-plane/dispatch/grpc/limits.ts";
 import { listenGrpc } from "#control-plane/dispatch/grpc.ts";
 import { createHub } from "#control-plane/dispatch/hub.ts";
-import { boundConnections } from "#control-plane/http/connection/connections.ts";
+import { limitConnections } from "#control-plane/http/connection/connections.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
 import type { Gate, Hook } from "#control-plane/http/gate.ts";
 import { createServer, type ServerTls } from "#control-plane/http/server.ts";
@@ -76,7 +76,7 @@ async function openService(app: App, options: ServeOptions, teardown: Teardown):
   const { server, mcp } = await buildServer(app, parts, options.version, teardown);
 
   await presence.start(hub.replicaId);
-  boundConnections(server.server, plan.http, { clock, registry });
+  limitConnections(server.server, plan.http, { clock, registry });
   const { security } = probes;
   const grpc = await listenGrpc({ hub, address: config.grpc, limits: plan, security, clock, log, registry });
   teardown.push(() => grpc.stop());

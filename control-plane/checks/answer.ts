@@ -77,7 +77,7 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
   busy: "Every probe of this location is busy.",
 };
 
-/** Temporary reasons, which a retry may not meet. */
+/** Temporary reasons, after which a retry can succeed. */
 const PASSING: ReadonlySet<string> = new Set(["busy", "probe_elsewhere"]);
 
 /** Returns the error of a location without an available agent. */

@@ -7,7 +7,7 @@ export function isAllCached(app: CheckContext, request: CheckRequest, choices: r
   return request.contract.cacheMs !== undefined && choices.every((choice) => cachedAt(app, request, choice));
 }
 
-/** Returns the cached result at the place of a shared probe. A private probe may be in another network: no cache. */
+/** Returns the cached result at the place of a shared probe. A private probe can be in another network: no cache. */
 export function cachedAt(
   app: CheckContext,
   { contract, params }: CheckRequest,

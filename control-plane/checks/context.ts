@@ -56,9 +56,9 @@ export interface CheckRequest {
   readonly input?: Readonly<Record<string, unknown>>;
   /** Host that `input` makes the agent connect to besides the target. */
   readonly reaches?: ExtraDestination;
-  /** Account of the caller; null: none (open tier). */
+  /** Account of the caller; null without one (open tier). */
   readonly accountId: number | null;
-  /** Null: the system chooses one agent, and the answer has the shape of the contract. */
+  /** null if the control plane chooses one agent; the answer then has the shape of the contract. */
   readonly locations: readonly LocationItem[] | null;
   /** Places chosen earlier (measurements), in place of a new choice; without `locations` any agent may replace one. */
   readonly places?: readonly Location[];
@@ -70,7 +70,7 @@ export interface CheckRequest {
   readonly dryRun?: boolean;
   /** A dry run that counts against the target's budget: for a call that runs later, paced. */
   readonly reserves?: boolean;
-  /** Shorter deadline than that of the contract, milliseconds. */
+  /** Deadline in milliseconds, if shorter than that of the contract. */
   readonly deadlineMs?: number;
   readonly signal?: AbortSignal;
   /** `planned`: the probe chosen for the location, even if another one replaced it. */

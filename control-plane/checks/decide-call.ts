@@ -12,7 +12,7 @@ import {
 import { decideDestination, decideTarget } from "#control-plane/checks/target.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
 
-/** A call that may go to agents, or its answer if no agent is needed. */
+/** A call that can be sent to agents, or its answer if no agent is needed. */
 type Decision =
   | { readonly go: false; readonly answer: CheckAnswer }
   | {

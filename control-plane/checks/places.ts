@@ -15,7 +15,7 @@ export interface PlaceChoice {
 /** A requested location without an available probe. */
 export interface OfflinePlace {
   readonly location: Location;
-  /** no_probe; or probe_elsewhere: one is attached to another replica. */
+  /** no_probe; or probe_elsewhere: one is attached to findReplacement replica. */
   readonly reason: string;
 }
 
@@ -27,11 +27,11 @@ type Places =
 /** Requirements of a call for its probes. */
 export interface Wishes {
   readonly accountId: number | null;
-  /** Null: the system chooses one. */
+  /** null if the control plane chooses one probe. */
   readonly locations: readonly LocationItem[] | null;
   /** Capabilities the job needs; a probe without them is used only if there is no other. */
   readonly needs: readonly string[];
-  /** Reports whether an agent with these rules may be asked. */
+  /** Reports whether an agent with these rules can run the job. */
   readonly allows: (egress: Egress) => boolean;
 }
 
@@ -41,8 +41,8 @@ export function choosePlaces(roster: Roster, wishes: Wishes): Places {
 }
 
 /**
- * Chooses the probes of a resumed call at places chosen earlier: the same probe if it is attached, else another one that
- * the same item allows. Without an expression any other probe is allowed.
+ * Chooses the probes of a resumed call at places chosen earlier: the same probe if it is attached, else findReplacement
+ * one that the same item allows. Without an expression any other probe is allowed.
  */
 export function choosePlanned(
   roster: Roster,
@@ -56,7 +56,7 @@ export function choosePlanned(
     const item = items.find((one) => one.kind !== "remove" && matches(place, one));
     const instead = (excluded: ReadonlySet<string>) => {
       if (items.length === 0) return anyOf(roster, wishes, excluded);
-      return item === undefined ? null : another(roster, wishes, { item, region: place.region }, excluded);
+      return item === undefined ? null : findReplacement(roster, wishes, { item, region: place.region }, excluded);
     };
     return { place, pick: pickFirst(roster, place.probe_id, taken, instead) };
   });
@@ -97,14 +97,14 @@ function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationIte
   const taken = chosen.map(({ probe }) => probe.probe_id);
   const choices = chosen.map(({ probe, item }) => {
     const lost = { item, region: probe.region };
-    const instead = (excluded: ReadonlySet<string>) => another(roster, wishes, lost, excluded);
+    const instead = (excluded: ReadonlySet<string>) => findReplacement(roster, wishes, lost, excluded);
     return { place: probe, pick: pickFirst(roster, probe.probe_id, taken, instead) };
   });
   const offline = missed.map(({ probe }) => ({ location: locationOf(probe), reason: reasonOf(probe.elsewhere) }));
   return { ok: true, choices, offline };
 }
 
-function another(
+function findReplacement(
   roster: Roster,
   { accountId, locations, needs }: Wishes,
   lost: { readonly item: LocationItem; readonly region: string },
@@ -113,7 +113,9 @@ function another(
   return chooseInstead(roster.candidates(accountId).list, locations ?? [], lost, excluded, needs);
 }
 
-/** Returns a picker: the chosen probe while it accepts jobs, then a replacement not chosen for another place. */
+/**
+ * Returns a picker: the chosen probe while it accepts jobs, then a replacement not chosen for findReplacement place.
+ */
 function pickFirst(
   roster: Roster,
   id: string,

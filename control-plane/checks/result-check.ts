@@ -4,8 +4,8 @@ import type { Contract } from "#shared/tools/define.ts";
 
 const validators = new WeakMap<Contract, Validator>();
 
-/** Turns a result that does not match the contract into a failure: an agent may be old, broken or hostile. */
-export function holdToContract(contract: Contract, outcome: Outcome<unknown>): Outcome<unknown> {
+/** Turns a result that does not match the contract into a failure: an agent can be old, broken or hostile. */
+export function enforceContract(contract: Contract, outcome: Outcome<unknown>): Outcome<unknown> {
   if (outcome.status !== "ok") return outcome;
   let validator = validators.get(contract);
   if (validator === undefined) {

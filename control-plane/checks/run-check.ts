@@ -4,7 +4,7 @@ import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { decideCall } from "#control-plane/checks/decide-call.ts";
 import type { PlaceChoice } from "#control-plane/checks/places.ts";
-import { holdToContract } from "#control-plane/checks/result-check.ts";
+import { enforceContract } from "#control-plane/checks/result-check.ts";
 import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
@@ -116,7 +116,7 @@ async function runAt(
   done?.();
   const durationMs = Math.round(app.clock.monotonic() - startedAt);
   if (answer.kind !== "outcome") return { answer, location: locationOf(place), cached: false, durationMs };
-  const outcome = holdToContract(contract, answer.outcome);
+  const outcome = enforceContract(contract, answer.outcome);
   if (outcome.status === "ok" && isShared(app, answer.agentId)) observe(app, request, outcome.data);
   const ranAt = where(answer.agentId);
   if (outcome.status === "ok" && isShared(app, answer.agentId)) {

@@ -36,7 +36,7 @@ export const REVOKED: Rejection = {
 };
 
 /** Returns the rejection of a hello whose id or region differs from the enrolment; null if they match. */
-export function misnamed({ id, place }: AgentInfo, { agentId, region }: Enrolled): Rejection | null {
+export function refuseOtherIdentity({ id, place }: AgentInfo, { agentId, region }: Enrolled): Rejection | null {
   const refuse = (message: string): Rejection => ({ reason: "identity", message, retry: false });
   if (id !== agentId) return refuse(`the certificate belongs to agent ${agentId}, not to ${id}`);
   if (place.region === region) return null;

@@ -1,6 +1,6 @@
 import type { AgentMessage, Hello, Replicas } from "#shared/protocol/probe.ts";
 import { PROTOCOL } from "#shared/wire.ts";
-import { misnamed, REVOKED, type Enrolled } from "#control-plane/dispatch/admission.ts";
+import { refuseOtherIdentity, REVOKED, type Enrolled } from "#control-plane/dispatch/admission.ts";
 import { readHello, type Rejection } from "#control-plane/dispatch/hello.ts";
 import { detachSession, moveJobs, moveWaiting } from "#control-plane/dispatch/lost-agents.ts";
 import { receiveMessage } from "#control-plane/dispatch/receive-message.ts";
@@ -25,7 +25,7 @@ export function attachAgent(
   const read = readHello(hello);
   if (!read.ok) return countRejection(hub, read.rejection);
   const { agent } = read;
-  const otherName = misnamed(agent, enrolled);
+  const otherName = refuseOtherIdentity(agent, enrolled);
   if (otherName !== null) return countRejection(hub, otherName);
   const older = roster.session(agent.id);
   const session = openSession(agent, enrolled, link, clock.monotonic(), clock.now());

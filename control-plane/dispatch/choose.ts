@@ -52,23 +52,25 @@ export function chooseProbes(
 ): Choice {
   const removed = new Set<Candidate>();
   for (const item of items) {
-    if (item.kind === "remove") for (const candidate of suited(candidates, item)) removed.add(candidate);
+    if (item.kind === "remove") for (const candidate of matchingCandidates(candidates, item)) removed.add(candidate);
   }
   const wishes = items
     .filter((item) => item.kind !== "remove")
     .map((item) => ({
       item,
-      among: suited(candidates, item).filter((candidate) => candidate.online && !removed.has(candidate)),
+      among: matchingCandidates(candidates, item).filter((candidate) => candidate.online && !removed.has(candidate)),
     }));
   const unserved = wishes.filter(({ among }) => among.length === 0).map(({ item }) => item);
   const unknown = items.filter((item) => {
     const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
     // `all` and `nearest` have no terms that name a place, so they are never unknown.
-    return asked && item.terms.length > 0 && suited(candidates, item).length === 0;
+    return asked && item.terms.length > 0 && matchingCandidates(candidates, item).length === 0;
   });
   const missed = unserved
     .map((item) => {
-      const among = suited(candidates, item).filter((candidate) => !candidate.online && !removed.has(candidate));
+      const among = matchingCandidates(candidates, item).filter(
+        (candidate) => !candidate.online && !removed.has(candidate),
+      );
       // A repeated call can then reach a replica to which the probe is attached.
       const elsewhere = among.filter((candidate) => candidate.elsewhere);
       return { item, among: elsewhere.length > 0 ? elsewhere : among };
@@ -91,7 +93,7 @@ export function chooseInstead(
   needs: readonly string[] = [],
 ): Candidate | null {
   return chooseOne(
-    suited(candidates, item),
+    matchingCandidates(candidates, item),
     (candidate) =>
       !taken.has(candidate.probe_id) &&
       (item.kind !== "all" || candidate.region === region) &&
@@ -131,7 +133,7 @@ const MAX_REMEMBERED = 500;
 const cachedMatches = new WeakMap<readonly Candidate[], Map<string, readonly Candidate[]>>();
 
 /** Returns the candidates that match an item, online or not. Results are cached for each list of candidates. */
-function suited(candidates: readonly Candidate[], item: LocationItem): readonly Candidate[] {
+function matchingCandidates(candidates: readonly Candidate[], item: LocationItem): readonly Candidate[] {
   const namesPlace = item.kind !== "all" && item.kind !== "nearest";
   const key = `${namesPlace ? "" : "shared "}${JSON.stringify(item.terms)}`;
   let lists = cachedMatches.get(candidates);

@@ -40,7 +40,7 @@ const MAX_ASN = 4_294_967_295;
 export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: false; rejection: Rejection } {
   const refuse = (reason: Rejection["reason"], message: string, retry = false) =>
     ({ ok: false, rejection: { reason, message, retry } }) as const;
-  const misfit = misfitOf(hello.protocol);
+  const misfit = protocolFault(hello.protocol);
   // An update of either side can solve it, so the agent retries, but rarely.
   if (misfit !== null) return refuse("protocol", misfit, true);
   const { location } = hello;
@@ -88,7 +88,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
 }
 
 /** Returns why the agent's protocol version is not supported; null if it is. Newer minor versions are supported. */
-function misfitOf(protocol: Hello["protocol"]): string | null {
+function protocolFault(protocol: Hello["protocol"]): string | null {
   const { major, minor } = PROTOCOL;
   if (protocol?.major === major && protocol.minor >= minor - 1) return null;
   const theirs = protocol === undefined ? "none" : `${protocol.major}.${protocol.minor}`;

@@ -24,10 +24,10 @@ const MAX_SUSPECT_LOSSES = 2;
  * the job, was shutting down, reconnected, was revoked, or was disconnected by this control plane.
  */
 export function afterLosses(losses: readonly Loss[]): "again" | "exhausted" | "suspect" {
-  if (losses.filter(pointsAtJob).length >= MAX_SUSPECT_LOSSES) return "suspect";
+  if (losses.filter(suggestsJob).length >= MAX_SUSPECT_LOSSES) return "suspect";
   return losses.length >= MAX_ATTEMPTS ? "exhausted" : "again";
 }
 
-function pointsAtJob({ reason, accepted, draining }: Loss): boolean {
+function suggestsJob({ reason, accepted, draining }: Loss): boolean {
   return accepted && !draining && (reason === "closed" || reason === "silent" || reason === "flood");
 }

@@ -19,8 +19,8 @@ import type { Metrics } from "#control-plane/metrics.ts";
 type ErrorHandler = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Creates the handler that turns all errors into answers. Internal errors are logged with the request id; the answer does
- * not show their cause. `rendererOf` returns the error renderer of the surface that an unmatched path belongs to.
+ * Creates the handler that turns all errors into answers. Internal errors are logged with the request id; the answer
+ * does not show their cause. `rendererOf` returns the error renderer of the surface that an unmatched path belongs to.
  */
 export function createErrorHandler(
   log: Logger,
@@ -40,7 +40,7 @@ export function createErrorHandler(
     reply.code(status);
     if (details.headers !== undefined) reply.headers(details.headers);
     const render = request.is404 ? rendererOf(request) : request.routeOptions.config.renderError;
-    // The handler may have set another content type before the error.
+    // The handler can have set another content type before the error.
     reply.type("application/json; charset=utf-8");
     reply.send(
       render === undefined ? bodyOf(request, code, details) : render({ status, code, details }, request, reply),

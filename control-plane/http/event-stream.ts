@@ -2,9 +2,9 @@ import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { MOST_PROGRESS } from "#shared/wire.ts";
 
-/** Interval of keep-alive comments, milliseconds, for proxies that drop idle connections. */
+/** Interval in milliseconds of keep-alive comments, for proxies that close idle connections. */
 const KEEP_ALIVE_MS = 15_000;
-/** Octets buffered in the response ahead of the client. */
+/** Maximum number of octets that the response buffers ahead of the client. */
 const AHEAD_BYTES = 16_384;
 
 /** A server-sent event stream (WHATWG HTML, section 9.2) being written. */
@@ -13,7 +13,9 @@ export interface EventStream {
   readonly body: Readable;
   /** Aborted when the client disconnects before `end` or leaves too much unread. */
   readonly dropped: AbortSignal;
-  /** Sends an event. `id`: value of Last-Event-ID when the client reconnects. Does nothing after the end of the stream. */
+  /**
+   * Sends an event. `id`: value of Last-Event-ID when the client reconnects. Does nothing after the end of the stream.
+   */
   send(event: string, data: unknown, id?: number): void;
   /** Resolves when the client has received everything sent so far, or has disconnected. */
   drained(): Promise<void>;
@@ -26,8 +28,8 @@ export function wantsEvents(request: FastifyRequest): boolean {
 }
 
 /**
- * Sends a stream as the answer. The connection closes with it: a connection that becomes idle after the server has begun
- * to stop would delay the stop.
+ * Sends a stream as the answer. The connection closes with it: a connection that becomes idle after the server has
+ * begun to stop would delay the stop.
  */
 export function replyWithStream(reply: FastifyReply, stream: EventStream): FastifyReply {
   return reply
@@ -44,8 +46,8 @@ interface WaitingEvent {
 
 /**
  * Opens a stream. A first comment is sent immediately, so that clients see the start of the response. Unread `progress`
- * events are limited to MOST_PROGRESS. Beyond it the stream ends: unread events are dropped, and the last event is `done`
- * with the data of `describeOverflow`. Other events need no limit: there are few for each location.
+ * events are limited to MOST_PROGRESS. Beyond it the stream ends: unread events are dropped, and the last event is
+ * `done` with the data of `describeOverflow`. Other events need no limit: there are few for each location.
  */
 export function openEventStream(describeOverflow: () => unknown): EventStream {
   const dropped = new AbortController();

@@ -18,9 +18,9 @@ type KeyPlace = "headers" | "anywhere";
 
 /** Options of the gate for one route: source of the key, required scope, limits the call counts against. */
 interface GateOptions {
-  /** null: any valid key. */
+  /** Required scope; null if any valid key is accepted. */
   readonly scope: Scope | null;
-  /** Default: headers. */
+  /** Where the key can be; default: headers. */
   readonly key?: KeyPlace;
   readonly counts?: LimitKind;
 }

@@ -11,13 +11,13 @@ const QUIET = new Set(["/healthz", "/readyz"]);
 const ABANDONED = 499;
 
 /**
- * Writes one log line and one measurement for each request, answered or abandoned. Both contain the route's pattern, not
- * the path: paths and queries contain targets, tokens and keys.
+ * Writes one log line and one measurement for each request, answered or abandoned. Both contain the route's pattern,
+ * not the path: paths and queries contain targets, tokens and keys.
  */
 export function observeRequests(server: FastifyInstance, log: Logger, metrics: Metrics): void {
   const observed = new WeakSet<FastifyRequest>();
   const observe = (request: FastifyRequest, statusCode: number): void => {
-    // An abandoned request may still get an answer, which is not sent.
+    // An abandoned request can still get an answer, which is not sent.
     if (observed.has(request)) return;
     observed.add(request);
     const route = request.routeOptions.url ?? "none";

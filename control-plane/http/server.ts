@@ -10,13 +10,13 @@ import { createErrorHandler, notFound } from "#control-plane/http/error-handler.
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe-requests.ts";
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
-import { boundPipelining } from "#control-plane/http/connection/pipelining.ts";
+import { limitPipelining } from "#control-plane/http/connection/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
 import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/operations/routes-seen.ts";
 import { sendTogether } from "#control-plane/http/connection/cork-answers.ts";
 import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
-import { isRetiring, retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
+import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
 /** Dependencies of the HTTP server. */
@@ -64,13 +64,13 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     const target = request.raw.url ?? "";
     const version = versionOfPath(target);
     request.apiVersion = version;
-    if (isRetiring(version)) {
-      for (const [name, value] of Object.entries(retirementHeaders(target, config.v1V2Sunset))) setHeader(name, value);
+    if (isDeprecated(version)) {
+      for (const [name, value] of Object.entries(deprecationHeaders(target, config.v1V2Sunset))) setHeader(name, value);
     }
   }
 
-  function refuseRetired({ apiVersion }: FastifyRequest): Refusal | undefined {
-    return isRetiring(apiVersion) && clock.now() >= config.v1V2Sunset ? gone(apiVersion) : undefined;
+  function refuseSunset({ apiVersion }: FastifyRequest): Refusal | undefined {
+    return isDeprecated(apiVersion) && clock.now() >= config.v1V2Sunset ? gone(apiVersion) : undefined;
   }
 
   const server = fastify({
@@ -92,7 +92,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     frameworkErrors: (error, request, reply) => {
       Object.assign(request, { principal: null, monotonic, ignored: null, query: {}, params: {} });
       receive(request, (name, value) => void reply.header(name, value));
-      handleError(refuseRetired(request) ?? error, request, reply);
+      handleError(refuseSunset(request) ?? error, request, reply);
     },
   }) as FastifyInstance;
 
@@ -115,11 +115,11 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     receive(request, (name, value) => void reply.header(name, value));
     done();
   });
-  const clients = cutStalledClients({ ...stall, onCut: reportCut(log, metrics) });
+  const clients = cutStalledClients({ ...stall, onCut: reportStalled(log, metrics) });
   server.addHook("onClose", async () => clients.close());
-  boundPipelining(server, (socket) => clients.watch(socket));
+  limitPipelining(server, (socket) => clients.watch(socket));
   server.addHook("onRequest", (request, _reply, done) => {
-    const refusal = refuseRetired(request);
+    const refusal = refuseSunset(request);
     if (refusal !== undefined) done(refusal);
     else if (request.is404) done(unmatched(request, routes));
     else done(refuseHost(request.raw) ?? (isNameable(request.params) ? undefined : notFound()));
@@ -131,7 +131,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
 }
 
 /** Returns a listener that logs and counts connections closed because the client does not read. */
-function reportCut(log: Logger, metrics: Metrics): (socket: Socket) => void {
+function reportStalled(log: Logger, metrics: Metrics): (socket: Socket) => void {
   return ({ remoteAddress, writableLength }) => {
     metrics.httpStalled.inc();
     log.info(

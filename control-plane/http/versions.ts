@@ -30,12 +30,12 @@ function prefixVersion(target: string): Version | null {
 }
 
 /** Reports whether a version is deprecated: v1 or v2. */
-export function isRetiring(version: Version | null): version is "v1" | "v2" {
+export function isDeprecated(version: Version | null): version is "v1" | "v2" {
   return version === "v1" || version === "v2";
 }
 
 /** Returns the header fields of v1 and v2 answers: Deprecation (RFC 9745), Sunset (RFC 8594), successor (RFC 5829). */
-export function retirementHeaders(target: string, sunset: Date): Readonly<Record<string, string>> {
+export function deprecationHeaders(target: string, sunset: Date): Readonly<Record<string, string>> {
   return {
     deprecation: DEPRECATED_SINCE,
     sunset: sunset.toUTCString(),

@@ -33,7 +33,7 @@ interface WritesDeps {
   readonly metrics: Metrics;
 }
 
-/** Statuses that a retry may not get again; every other 4xx of a handler is stored under the idempotency key. */
+/** Statuses that a retry can avoid; every other 4xx of a handler is stored under the idempotency key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
 /** Creates the writes of one replica. */

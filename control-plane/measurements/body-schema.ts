@@ -1,7 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import { tellDefaults } from "#control-plane/http/operations/operation-body.ts";
+import { describeDefaults } from "#control-plane/http/operations/operation-body.ts";
 import { componentName } from "#control-plane/tool-requests/component-name.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
@@ -11,7 +11,7 @@ const SUFFIX = "Measurement";
  * Returns the schema of a measurement request for one tool: its parameters under `params`, then those of every call.
  */
 export function measurementSchema(contract: Contract) {
-  const params = tellDefaults(publishParams(contract.params, contract.example));
+  const params = describeDefaults(publishParams(contract.params, contract.example));
   const callParams = Object.entries<TSchema>(publishParams(CALL_PARAMS).properties);
   const isRequired = (contract.params.required ?? []).length > 0;
   return {

@@ -4,7 +4,7 @@ import type { AppliedMigration, MigrationFile } from "#control-plane/migrations/
 
 const FILE_NAME = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
-/** The numbered .sql files of a folder, in order; fails where a number is missing or used twice. */
+/** Reads the numbered .sql files of a folder, in order. Rejects if a number is missing or used twice. */
 export async function readMigrations(folder: URL): Promise<readonly MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted();
   return Promise.all(
@@ -18,8 +18,9 @@ export async function readMigrations(folder: URL): Promise<readonly MigrationFil
 }
 
 /**
- * The files still to apply. Fails where an applied file has changed since: its database differs from what the file says.
- * Migrations the database has beyond ours are fine: a newer replica is being rolled out.
+ * Returns the files that are not applied yet. Throws if an applied file has changed since, because the database then
+ * differs from the file. Applied migrations without a file are accepted: they come from a newer release that is being
+ * rolled out.
  */
 export function pendingMigrations(
   files: readonly MigrationFile[],
@@ -29,7 +30,7 @@ export function pendingMigrations(
   return files.filter((file) => {
     const known = ledger.get(file.number);
     if (known !== undefined && known.checksum !== file.checksum) {
-      throw new Error(`migration ${file.name} was changed after it had been applied to this database as ${known.name}`);
+      throw new Error(`migration ${file.name} was changed after it was applied to this database as ${known.name}`);
     }
     return known === undefined;
   });

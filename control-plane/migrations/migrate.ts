@@ -6,14 +6,14 @@ import { applyMigration, listApplied, readLedger } from "#control-plane/migratio
 
 const FOLDER = new URL("./", import.meta.url);
 
-/** What a run did: the names of the files it applied itself, in order. */
+/** Result of a run: the names of the files that it applied itself, in order. */
 export interface Migrated {
   readonly applied: readonly string[];
 }
 
 /**
- * Brings a database up to date, forward only. Any number of processes may call it at once: one applies a file, the
- * others wait for it and go on. `folder` holds the numbered .sql files; tests hand in their own.
+ * Applies all new migrations, forward only. Any number of processes can call it at the same time: one applies a file,
+ * the others wait and continue. `folder` holds the numbered .sql files; tests pass their own.
  */
 export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promise<Migrated> {
   const files = await readMigrations(folder);
@@ -26,7 +26,7 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
         applied.push(file.name);
       } catch (error) {
         if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw new Error(`migration ${file.name} failed`, { cause: error });
-        // Applied by another process meanwhile, or the file itself violates a constraint: the ledger knows.
+        // Another process has applied the file, or the file itself violates a constraint: the ledger shows which.
         if (pendingMigrations(files, await readLedger(sql)).includes(file)) {
           throw new Error(`migration ${file.name} failed`, { cause: error });
         }
@@ -38,10 +38,10 @@ export async function migrate(databaseUrl: string, folder: URL = FOLDER): Promis
   }
 }
 
-/** Whether the database has every migration of this release; false also where it was never migrated. */
+/** Creates a function that reports whether the database has every migration of this release; false if it has none. */
 export function createMigrationCheck(folder: URL = FOLDER): (sql: Sql) => Promise<boolean> {
   const files = readMigrations(folder);
-  // Who asks gets the error; nobody asking is no reason to end the process.
+  // A caller gets the error. Without a caller, an unhandled rejection must not end the process.
   files.catch(() => {});
   return async (sql) => {
     try {

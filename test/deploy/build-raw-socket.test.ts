@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the script with a node-gyp that notes what it is given and ends with a status. */
+/** Runs the script with a node-gyp that records its arguments and exits with a status. */
 function build(status: number) {
   const gyp = join(folder, "gyp.cjs");
   writeFileSync(
@@ -44,19 +44,19 @@ interface Seen {
   readonly words: readonly string[];
 }
 
-/** This Node at a path of the clone: its headers are those beside it. */
+/** Links this Node to a path in the clone; its headers are those next to it. */
 function node(): string {
   const own = join(clone, "node/bin/node");
   try {
     linkSync(process.execPath, own);
   } catch {
-    // Another file system.
+    // On another file system.
     cpSync(process.execPath, own);
   }
   return own;
 }
 
-it("names the headers by a path without spaces, which gyp would not quote, and leaves nothing behind", () => {
+it("the build gets the headers at a path without spaces, which gyp does not quote, and leaves nothing behind", () => {
   const { status, stderr, seen } = build(0);
   expect([status, stderr]).toEqual([0, ""]);
   expect(seen).toMatchObject({ found: true, words: ["rebuild"] });
@@ -64,7 +64,7 @@ it("names the headers by a path without spaces, which gyp would not quote, and l
   expect(existsSync(dirname(seen.nodedir))).toBe(false);
 });
 
-it("lets the installation go on where the build fails, and says what agents lose", () => {
+it("a failed build does not stop the installation, and the output says what agents cannot do", () => {
   const { status, stderr } = build(1);
   expect(status).toBe(0);
   expect(stderr).toBe(

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const INSTALLED = "/opt/vantage";
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
 
-/** The directives of a unit's [Service], each with its values in order. */
+/** Returns the directives of a unit's [Service], each with its values in order. */
 function serviceOf(text: string): Map<string, string[]> {
   const section = text.split(/^\[(\w+)\]$/m);
   const lines = (section[section.indexOf("Service") + 1] ?? "").split("\n").filter((line) => /^\w+=/.test(line));
@@ -29,7 +29,7 @@ describe.each(UNITS)("%s.service", (unit) => {
   const text = read(unit);
   const service = serviceOf(text);
 
-  it("runs as a user of its own that can gain no right", () => {
+  it("runs as a separate user that cannot gain privileges", () => {
     const hardened = {
       DynamicUser: "yes",
       NoNewPrivileges: "yes",
@@ -47,25 +47,25 @@ describe.each(UNITS)("%s.service", (unit) => {
       RestrictAddressFamilies: "AF_INET AF_INET6 AF_UNIX AF_NETLINK",
     };
     for (const [name, value] of Object.entries(hardened)) expect(service.get(name), name).toEqual([value]);
-    // V8 writes the code it runs.
+    // V8 writes the machine code that it runs.
     expect(service.has("MemoryDenyWriteExecute")).toBe(false);
   });
 
-  it("keeps memory as the launcher does, the agent alone", () => {
+  it("limits memory as the launcher does, only for the agent", () => {
     const given = Object.entries(AGENT_MEMORY).map(([name, value]) => `${name}=${value}`);
     const kept = given.filter((line) => service.get("Environment")?.includes(line));
     expect(kept).toEqual(unit === "vantage-agent" ? given : []);
   });
 
-  it("has CAP_NET_RAW where it pings, and nothing where it does not", () => {
+  it("has CAP_NET_RAW if it pings, else no capability", () => {
     const rights = unit === "vantage-agent" ? ["CAP_NET_RAW"] : [""];
     expect(service.get("AmbientCapabilities")).toEqual(rights);
     expect(service.get("CapabilityBoundingSet")).toEqual(rights);
-    // In a user namespace the right would be worth nothing.
+    // In a user namespace the capability would have no effect.
     expect(service.has("PrivateUsers")).toBe(unit !== "vantage-agent");
   });
 
-  it("starts a program that is there, with settings that exist", () => {
+  it("starts an existing program with existing settings", () => {
     const [, program = ""] = (service.get("ExecStart")?.[0] ?? "").split(" ");
     expect(program.startsWith(`${INSTALLED}/`)).toBe(true);
     expect(existsSync(join(ROOT, program.slice(INSTALLED.length)))).toBe(true);
@@ -75,20 +75,20 @@ describe.each(UNITS)("%s.service", (unit) => {
     expect(service.get("Environment")).toContain(`VANTAGE_DATA_DIR=${state}`);
   });
 
-  it("gives it the time it needs to end", () => {
+  it("allows the time that it needs to stop", () => {
     expect(service.get("KillMode")).toEqual(["mixed"]);
     expect(Number(service.get("TimeoutStopSec")?.[0])).toBeGreaterThan(unit === "vantage-agent" ? 30 : 15);
     expect(service.get("Restart")).toEqual(["on-failure"]);
   });
 
-  it.skipIf(!hasSystemd)("is understood by systemd, and well rated", () => {
+  it.skipIf(!hasSystemd)("is valid for systemd, with a good security rating", () => {
     const folder = mkdtempSync(join(tmpdir(), "vantage-unit-"));
     try {
       const file = join(folder, `${unit}.service`);
       writeFileSync(file, text.replaceAll(`${INSTALLED}/node_modules/.bin/node`, `"${process.execPath}"`));
       const verified = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
       expect(verified.status).toBe(0);
-      // It only warns of what it does not know.
+      // systemd only warns about unknown directives.
       expect(verified.stderr).not.toContain(unit);
       const rated = spawnSync("systemd-analyze", ["security", "--offline=true", "--threshold=25", file]);
       expect(rated.status).toBe(0);

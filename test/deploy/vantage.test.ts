@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const LAUNCHER = join(ROOT, "deploy/vantage");
-/** Where sh, readlink and node's helpers are; no Node of ours. */
+/** Directories of sh, readlink and other helpers, without our Node. */
 const SYSTEM = "/usr/bin:/bin";
 
 let place: string;
@@ -26,7 +26,7 @@ function program(path: string, ...lines: readonly string[]): void {
   chmodSync(path, 0o755);
 }
 
-/** A Node that tells its version, or else what it was asked to run. */
+/** Creates a fake Node that prints its version, or else its arguments. */
 function node(path: string, version: string): void {
   program(
     path,
@@ -67,19 +67,19 @@ describe("the launcher of this clone", () => {
     }
   });
 
-  it("hands on the status of what it runs", () => {
+  it("exits with the status of the program", () => {
     expect(run(LAUNCHER, ["nonsense"])).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("unknown command"),
     });
   });
 
-  it("looks for the data of `npm start` in the clone, not in the directory it is called from", () => {
+  it("uses the data of `npm start` in the clone, not in the caller's directory", () => {
     const ran = spawnSync(LAUNCHER, ["doctor", "--dns-servers", "127.0.0.1:1"], { cwd: "/", encoding: "utf8" });
     expect(ran.stdout).toContain(`data directory: ${join(ROOT, ".vantage")} will be created`);
   });
 
-  it("is what the package offers as its command", () => {
+  it("is the command of the package", () => {
     const { bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { bin: unknown };
     expect(bin).toEqual({ vantage: "deploy/vantage" });
   });
@@ -90,7 +90,7 @@ describe("finding the clone", () => {
     `v24.1.0 in ${cwd}:\n${[join(clone, "shared/client/main.ts"), ...words].join("\n")}\n`;
   beforeEach(() => install());
 
-  it("runs the clone's program in the caller's directory, words untouched", () => {
+  it("runs the clone's program in the caller's directory, with unchanged arguments", () => {
     const words = ["ssl", "two words", "*", "", "$HOME"];
     expect(run(join(clone, "deploy/vantage"), words).stdout).toBe(ran(place, ...words));
     expect(run("./deploy/vantage", ["ip"], { cwd: clone }).stdout).toBe(ran(clone, "ip"));
@@ -114,7 +114,7 @@ describe("finding the clone", () => {
     expect(run("vantage", ["ip"], { path: `${place}/bin:${SYSTEM}`, cwd: "/" }).stdout).toBe(ran("/", "ip"));
   });
 
-  it.skipIf(process.getuid?.() !== 0)("works for another user than the clone's owner", () => {
+  it.skipIf(process.getuid?.() !== 0)("works for a user who is not the clone's owner", () => {
     chmodSync(place, 0o755);
     expect(run(join(clone, "deploy/vantage"), ["ip"], { uid: 65_534 }).stdout).toBe(ran(place, "ip"));
   });
@@ -130,14 +130,14 @@ describe("finding Node", () => {
     expect(run(join(clone, "deploy/vantage"), [], { path: path() }).stdout).toMatch(/^v24\.1\.0 /);
   });
 
-  it.each(["v24.0.0", "v25.3.1", "v100.0.0"])("takes %s on PATH where the clone's cannot run", (version) => {
+  it.each(["v24.0.0", "v25.3.1", "v100.0.0"])("uses %s on PATH if the clone's cannot run", (version) => {
     install("v24.1.0");
     program(join(clone, "node_modules/.bin/node"), "exit 127");
     node(own(), version);
     expect(run(join(clone, "deploy/vantage"), [], { path: path() }).stdout).toMatch(new RegExp(`^${version} `));
   });
 
-  it.each(["v20.20.2", "v9.0.0", "nonsense"])("does not take %s, and says what is needed in one line", (version) => {
+  it.each(["v20.20.2", "v9.0.0", "nonsense"])("refuses %s, and says in one line what is needed", (version) => {
     install("v24.1.0");
     rmSync(join(clone, "node_modules/.bin/node"));
     node(own(), version);
@@ -150,7 +150,7 @@ describe("finding Node", () => {
 describe("a clone that is not installed", () => {
   const path = () => `${place}/bin:${SYSTEM}`;
 
-  it("is installed first, quietly for whoever reads the command's output, and only once", () => {
+  it("is installed first, with npm's output on stderr, and only once", () => {
     node(join(place, "ready"), "v24.1.0");
     program(
       join(place, "bin/npm"),
@@ -160,19 +160,19 @@ describe("a clone that is not installed", () => {
     const first = run(join(clone, "deploy/vantage"), ["ip"], { path: path() });
     expect(first.stderr).toBe(`vantage: installing the dependencies of ${clone}\nnpm ci in ${clone}\n`);
     expect(first.stdout).toMatch(/^v24\.1\.0 in .*main\.ts\nip\n$/s);
-    // A lockfile newer than the installation: other processes may be running from it, so it is left alone.
+    // The lockfile is newer than the installation, which other processes can be using: it stays unchanged.
     writeFileSync(join(clone, "package-lock.json"), "{}");
     expect(run(join(clone, "deploy/vantage"), ["ip"], { path: path() })).toEqual({ ...first, stderr: "" });
   });
 
-  it("says what to run where the installation fails", () => {
+  it("says what to run if the installation fails", () => {
     program(join(place, "bin/npm"), "echo no network >&2; exit 1");
     const { status, stdout, stderr } = run(join(clone, "deploy/vantage"), ["ip"], { path: path() });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toContain(`no network\nvantage: the installation failed: run 'npm ci' in ${clone} `);
   });
 
-  it("says what is missing where there is no npm", () => {
+  it("says what is missing if there is no npm", () => {
     const tools = join(place, "tools");
     mkdirSync(tools);
     for (const name of ["sh", "readlink"]) symlinkSync(join("/bin", name), join(tools, name));
@@ -181,11 +181,11 @@ describe("a clone that is not installed", () => {
     expect(stderr).toMatch(/^vantage: .* has no dependencies installed and npm is not on PATH: [^\n]+\n$/);
   });
 
-  it("sends a user who may not write to it to one who may", () => {
+  it("tells a user without write permission who can install it", () => {
     chmodSync(place, 0o755);
     program(join(place, "bin/npm"), "exit 9");
     chmodSync(clone, 0o555);
-    // Root may write everywhere.
+    // Root can write everywhere.
     const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
     const { status, stderr } = run(join(clone, "deploy/vantage"), ["ip"], { path: path(), ...user });
     chmodSync(clone, 0o755);

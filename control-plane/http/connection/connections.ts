@@ -3,16 +3,16 @@ import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 
-/** Minimum interval between two sweeps of all connections, milliseconds. */
+/** Minimum interval in milliseconds between two sweeps of all connections. */
 const CLEAR_EVERY_MS = 1_000;
-/** A connection without a request after this time, milliseconds, may be closed when the limit is reached. */
+/** Age in milliseconds from which a connection without a request can be closed if the limit is reached. */
 const SILENT_AFTER_MS = 1_000;
 
 /**
- * Limits the open connections to `most`. A connection beyond it is closed, together with every connection that is idle
+ * Limits the open connections to `most`. A connection above it is closed, together with every connection that is idle
  * or has sent no request yet, so that unused connections do not block callers.
  */
-export function boundConnections(
+export function limitConnections(
   server: Pick<Server, "maxConnections" | "on" | "closeIdleConnections">,
   most: number,
   { clock, registry }: { readonly clock: Clock; readonly registry: Registry },

@@ -30,7 +30,7 @@ declare module "fastify" {
  * requests of a read, up to 64 KiB, before the first is answered. Calls `onConnection` with each connection at its first
  * request.
  */
-export function boundPipelining(server: FastifyInstance, onConnection: (socket: Socket) => void): void {
+export function limitPipelining(server: FastifyInstance, onConnection: (socket: Socket) => void): void {
   const pipelines = new WeakMap<Socket, Pipeline>();
   server.decorateRequest("pipeline", null);
 

@@ -13,8 +13,8 @@ const LONGEST_SILENCE_MS = 2_000;
  */
 export function awaitRestOfBody(server: FastifyInstance): void {
   server.addHook("onSend", ({ raw }, reply, _payload, done) => {
-    if (isAllHere(raw)) return done();
-    dropRest(raw, (isWhole) => {
+    if (isBodyComplete(raw)) return done();
+    discardBody(raw, (isWhole) => {
       if (!isWhole) reply.header("connection", "close");
       done();
     });
@@ -22,13 +22,13 @@ export function awaitRestOfBody(server: FastifyInstance): void {
 }
 
 /** Reports whether the body has arrived. Node marks even an empty body complete only after the first handlers. */
-function isAllHere({ complete, destroyed, headers }: IncomingMessage): boolean {
+function isBodyComplete({ complete, destroyed, headers }: IncomingMessage): boolean {
   if (complete || destroyed) return true;
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
 }
 
 /** Reads the body to its end (`done(true)`) or to the first limit (`done(false)`). */
-function dropRest(raw: IncomingMessage, done: (isWhole: boolean) => void): void {
+function discardBody(raw: IncomingMessage, done: (isWhole: boolean) => void): void {
   let bytes = 0;
   const whole = (): void => stop(true);
   const cut = (): void => stop(false);

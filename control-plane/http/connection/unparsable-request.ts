@@ -15,7 +15,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   // Reset by the peer, or invalid data during an answer: no further answer is possible.
-  if (error.code === "ECONNRESET" || !socket.writable || hasAnswerUnderWay(socket)) {
+  if (error.code === "ECONNRESET" || !socket.writable || hasAnswerBegun(socket)) {
     socket.destroy();
     return;
   }
@@ -44,7 +44,7 @@ function closeSoon(socket: Socket): void {
 }
 
 /** Reports whether an answer has begun: Node stores it on the socket, and a second one would corrupt it. */
-function hasAnswerUnderWay(socket: Socket): boolean {
+function hasAnswerBegun(socket: Socket): boolean {
   const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null };
   return message !== undefined && message !== null && message.headersSent;
 }

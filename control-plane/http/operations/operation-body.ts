@@ -15,23 +15,23 @@ interface Described {
  * (openapi-typescript 7) make a field of a body required.
  */
 export function documentedBody(body: TSchema): TSchema {
-  const told = tellDefaults(body);
-  return told.examples === undefined ? { ...told, examples: [sampleOf(told)] } : told;
+  const described = describeDefaults(body);
+  return described.examples === undefined ? { ...described, examples: [sampleOf(described)] } : described;
 }
 
 /** Returns a schema with the defaults of all properties, at any depth, moved to their descriptions. */
-export function tellDefaults(schema: TSchema): TSchema & Described {
+export function describeDefaults(schema: TSchema): TSchema & Described {
   const { properties, ...rest } = schema as TSchema & Described;
   if (properties === undefined) return schema;
-  const told = Object.entries(properties).map(([name, property]) => [name, tellDefault(property)] as const);
-  return { ...rest, properties: Object.fromEntries(told) };
+  const described = Object.entries(properties).map(([name, property]) => [name, describeDefault(property)] as const);
+  return { ...rest, properties: Object.fromEntries(described) };
 }
 
-function tellDefault(property: Described): Described {
-  const { default: value, description, ...rest } = tellDefaults(property);
+function describeDefault(property: Described): Described {
+  const { default: value, description, ...rest } = describeDefaults(property);
   if (value === undefined) return { ...rest, ...(description === undefined ? {} : { description }) };
-  const said = typeof value === "string" ? value : JSON.stringify(value);
-  const text = said === "{}" ? description : [description, `Default: ${said}`].filter(Boolean).join(". ");
+  const shown = typeof value === "string" ? value : JSON.stringify(value);
+  const text = shown === "{}" ? description : [description, `Default: ${shown}`].filter(Boolean).join(". ");
   return { ...rest, ...(text === undefined ? {} : { description: text }) };
 }
 

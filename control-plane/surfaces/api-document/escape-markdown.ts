@@ -2,7 +2,7 @@
 const DATA = new Set(["default", "enum", "const", "example", "examples"]);
 
 /**
- * Escapes the descriptions of an OpenAPI document, so that they render as written: `description` is CommonMark, where
+ * Escapes the descriptions of an OpenAPI document, so that they render unchanged: `description` is CommonMark, in which
  * `<host>` is HTML and `*` begins emphasis. Only `description` texts change.
  */
 export function escapeDescriptions(document: unknown): unknown {
@@ -25,8 +25,9 @@ function isSchema(value: unknown): boolean {
 }
 
 /**
- * Escapes a text so that CommonMark renders it unchanged. Code spans are kept: they have no backslash escapes (CommonMark
- * 0.31, section 6.1). An underscore between two letters or digits is kept: it begins no emphasis (section 6.2).
+ * Escapes a text so that CommonMark renders it unchanged. Code spans are kept: they have no backslash escapes
+ * (CommonMark 0.31, section 6.1). An underscore between two letters or digits is kept: it begins no emphasis (section
+ * 6.2).
  */
 export function escapeMarkdown(text: string): string {
   return text

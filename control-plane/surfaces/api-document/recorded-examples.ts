@@ -8,7 +8,7 @@ interface Example {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** One file a tool, in the folder of its toolset. */
+/** Folder of the examples: one file for each tool, in the folder of its toolset. */
 const FOLDER = new URL("examples/", import.meta.url);
 const EXAMPLES = readAll();
 

@@ -74,13 +74,13 @@ export async function registerDocs(server: FastifyInstance): Promise<void> {
     },
   });
   await server.register(async (pages) => {
-    keepDocuments(pages);
+    cacheDocuments(pages);
     await registerPages(pages);
   });
 }
 
 /** Caches the answers of the routes of a scope: they are the same for every client. */
-function keepDocuments(scope: FastifyInstance): void {
+function cacheDocuments(scope: FastifyInstance): void {
   const documents = new Map<string, Document>();
   scope.addHook("onSend", async (request, reply, payload) => {
     if (reply.statusCode !== 200 || typeof payload !== "string") return payload;

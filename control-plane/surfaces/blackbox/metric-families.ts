@@ -34,7 +34,7 @@ function renderLabels(labels: Readonly<Record<string, string>>): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-/** Escapes backslash, quote and line feed: label values may contain any text of a target. */
+/** Escapes backslash, quote and line feed: label values can contain any text of a target. */
 function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

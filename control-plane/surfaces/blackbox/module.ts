@@ -30,9 +30,9 @@ export interface Cause {
 
 /** Report of a module about a result. */
 interface ModuleReport {
-  /** Cause of the failure; null: success. The type allows no failure without a cause. */
+  /** Cause of the failure; null for a success. The type allows no failure without a cause. */
   readonly failure: Cause | null;
-  /** Null if the tool does not report it: the duration of the job is used. */
+  /** Duration; null if the tool does not report it, and then the duration of the job is used. */
   readonly seconds: number | null;
   readonly samples: readonly Sample[];
 }

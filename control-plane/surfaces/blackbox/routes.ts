@@ -17,7 +17,7 @@ const QUERY = Type.Object({
   target: Type.String({
     examples: ["https://example.com"],
     description:
-      "URL, host or host:port, as the module wants it; http_*: example.org means https://example.org; dns_*: the server to ask",
+      "URL, host or host:port, as the module requires; http_*: example.org means http://example.org; dns_*: the name server",
   }),
   module: Type.Optional(
     Type.Enum([...MODULES.keys()], { default: DEFAULT_MODULE, description: "Module: the check to run" }),

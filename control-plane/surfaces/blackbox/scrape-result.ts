@@ -12,8 +12,8 @@ export type ScrapeResult =
   | { readonly kind: "failed"; readonly where: readonly Sample[] };
 
 /**
- * Reads the answer of a check. Failures of the target are a result; ours are thrown as Refusal. `late`: the scrape timeout
- * was reached, so a cancelled check counts as a timeout of the target.
+ * Reads the answer of a check. Failures of the target are a result; our own are thrown as Refusal. `late`: the scrape
+ * timeout was reached, so a cancelled check counts as a timeout of the target.
  */
 export function readAnswer(answer: CheckAnswer, late: boolean): ScrapeResult {
   if (answer.kind === "cancelled" && late) {
@@ -30,17 +30,17 @@ export function readAnswer(answer: CheckAnswer, late: boolean): ScrapeResult {
     const message = "must match exactly one probe: Prometheus reads one result per scrape";
     throw new Refusal("missing_parameter", { field: "region", reason: "range", message });
   }
-  if (row.status === "ok") return { kind: "data", data: row.data, where: whereSamples(row.location) };
+  if (row.status === "ok") return { kind: "data", data: row.data, where: probeSamples(row.location) };
   return readError(row.error, row.location);
 }
 
 function readOutcome(outcome: Outcome<unknown>, location: Location): ScrapeResult {
-  if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: whereSamples(location) };
+  if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: probeSamples(location) };
   if (outcome.status !== "failed" || outcome.source === "probe") {
     refuseUnanswered({ kind: "single", outcome, location, cached: false });
     throw new Error("what is not ok is refused");
   }
-  return { kind: "failed", where: [...causeSamples(outcome), ...whereSamples(location)] };
+  return { kind: "failed", where: [...causeSamples(outcome), ...probeSamples(location)] };
 }
 
 function readError(error: CheckError, location: Location): ScrapeResult {
@@ -54,7 +54,7 @@ function readError(error: CheckError, location: Location): ScrapeResult {
   }
   return {
     kind: "failed",
-    where: [...causeSamples({ stage, source, reason: reason ?? "unknown" }), ...whereSamples(location)],
+    where: [...causeSamples({ stage, source, reason: reason ?? "unknown" }), ...probeSamples(location)],
   };
 }
 
@@ -70,7 +70,7 @@ export function causeSamples({ stage, source, reason }: Cause): readonly Sample[
   ];
 }
 
-function whereSamples({ region, probe_id: probe, country, asn }: Location): readonly Sample[] {
+function probeSamples({ region, probe_id: probe, country, asn }: Location): readonly Sample[] {
   return [
     {
       name: "vantage_probe_info",

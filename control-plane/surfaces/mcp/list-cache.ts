@@ -3,7 +3,7 @@ import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import { codeText, joinCoded, type CodedText } from "#control-plane/http/coded-text.ts";
 
 /** An answer that differs between clients only by the id of the request. */
-interface SameAnswer {
+interface CachedList {
   readonly status: number;
   /** The octets before the id; almost the whole answer, because the library writes the id last. */
   readonly before: CodedText;
@@ -11,7 +11,7 @@ interface SameAnswer {
 }
 
 /** Cached answers of methods whose result depends only on the text of the request. */
-interface SameAnswers {
+interface ListCache {
   /** Returns the answer to a message in a coding; calls `make` once for each wording. */
   get(
     call: { readonly wording: string; readonly id: string | number; readonly coding: Coding },
@@ -31,8 +31,8 @@ const LEAST_CODED = 1_024;
  * Creates an empty cache. The library serialises a list for each request, which takes ten times as long as the rest of the
  * answer; cached octets also need no encoding.
  */
-export function createSameAnswers(): SameAnswers {
-  const known = new LRUCache<string, SameAnswer>({ max: MOST_WORDINGS });
+export function createListCache(): ListCache {
+  const known = new LRUCache<string, CachedList>({ max: MOST_WORDINGS });
   return {
     async get({ wording, id, coding }, make) {
       let answer = known.get(wording);

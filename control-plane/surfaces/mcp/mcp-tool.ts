@@ -15,7 +15,7 @@ export interface McpTool {
   readonly description: string;
   /** Scope that the caller's key needs. */
   readonly scope: Scope;
-  /** Toolset of the tool; a client may select some sets. */
+  /** Toolset of the tool; a client can select some sets. */
   readonly toolset: Toolset;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;

@@ -12,7 +12,7 @@ import type { Coding } from "#control-plane/http/accept-encoding.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import { INSTRUCTIONS } from "#control-plane/surfaces/mcp/instructions.ts";
 import { callTool } from "#control-plane/surfaces/mcp/call-tool.ts";
-import { createSameAnswers } from "#control-plane/surfaces/mcp/list-cache.ts";
+import { createListCache } from "#control-plane/surfaces/mcp/list-cache.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** A JSON-RPC message received over HTTP. */
@@ -31,10 +31,10 @@ interface McpMessage {
   readonly signal: AbortSignal;
 }
 
-/** An answer as sent. Only lists are compressed: a tool result may contain a secret next to input of the caller. */
+/** An answer to send. Only lists are compressed: a tool result can contain a secret next to input of the caller. */
 interface McpAnswer {
   readonly status: number;
-  /** Body in UTF-8; may be empty. */
+  /** Body in UTF-8, possibly empty. */
   readonly body: string | Buffer;
   readonly coding: Coding;
 }
@@ -109,7 +109,7 @@ export function createProtocol(
     return (await isLegacyRequest(request, body)) ? answerLegacy(request, options) : modern.fetch(request, options);
   }
 
-  const lists = createSameAnswers();
+  const lists = createListCache();
 
   return {
     async answer(message) {

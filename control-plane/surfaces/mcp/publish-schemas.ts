@@ -26,7 +26,7 @@ const LOCATIONS = {
 /** Fields of most results. The server's instructions explain them once; they are not repeated in each schema. */
 export const COMMON_FIELDS: readonly string[] = ["observed_at", "elapsed_ms", "source", "limitations"];
 
-/** A closed set of values is published where its JSON is at most this many characters. */
+/** A closed set of values is published if its JSON has at most this many characters. */
 const LONGEST_ENUM = 100;
 /** Names of inner fields are listed up to this many characters. */
 const LONGEST_NAMES = 30;
@@ -58,9 +58,9 @@ function publishArgument(schema: TSchema): Record<string, unknown> {
 }
 
 /**
- * Returns the top-level fields of a result with their types; for objects and lists of objects also the names of the fields
- * inside. The schema also fits calls with `locations`: their result has the fields `locations` and `summary`, and a
- * schema without required fields allows both.
+ * Returns the top-level fields of a result with their types; for objects and lists of objects also the names of the
+ * fields inside. The schema also fits calls with `locations`: their result has the fields `locations` and `summary`,
+ * and a schema without required fields allows both.
  *
  * Hosts give the whole list to a model. The full schemas of all tools take 175 KB; the types alone 25 KB; the
  * descriptions of the top-level fields would take another 53 KB.

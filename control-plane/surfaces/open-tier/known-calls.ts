@@ -1,19 +1,19 @@
 import { LRUCache } from "lru-cache";
 import type { Counter } from "prom-client";
-import type { Answers, KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
+import type { AnswerCache, CachedAnswer } from "#control-plane/surfaces/open-tier/answer-cache.ts";
 import type { Format } from "#control-plane/surfaces/open-tier/formats.ts";
 
 /** A call by its exact text, with its answer. */
 interface KnownCall {
-  readonly kept: KeptAnswer;
+  readonly kept: CachedAnswer;
   readonly format: Format;
   readonly body: string;
   /** Counts cache hits. */
   readonly hits: Pick<Counter.Internal, "inc">;
 }
 
-/** Calls of the last minute, by path and query as sent. */
-interface Calls {
+/** Calls of the last minute, by verbatim path and query. */
+interface CallCache {
   find(url: string): KnownCall | undefined;
   keep(url: string, call: KnownCall): void;
 }
@@ -22,7 +22,7 @@ const MOST_CALLS = 5_000;
 const LONGEST_URL = 1_000;
 
 /** Creates a cache of calls that lives as long as their answers, which `answers` holds. */
-export function createCalls(answers: Answers): Calls {
+export function createCallCache(answers: AnswerCache): CallCache {
   const known = new LRUCache<string, KnownCall>({ max: MOST_CALLS });
   return {
     find(url) {

@@ -15,8 +15,8 @@ import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
 import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
 import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
-import { CACHE_SECONDS, createAnswers, type KeptAnswer } from "#control-plane/surfaces/open-tier/kept-answers.ts";
-import { createCalls } from "#control-plane/surfaces/open-tier/known-calls.ts";
+import { CACHE_SECONDS, createAnswerCache, type CachedAnswer } from "#control-plane/surfaces/open-tier/answer-cache.ts";
+import { createCallCache } from "#control-plane/surfaces/open-tier/known-calls.ts";
 import { describeCatalogue } from "#control-plane/surfaces/open-tier/tool-list.ts";
 import {
   describeAnswer,
@@ -44,8 +44,8 @@ interface OpenTierDeps {
 export function registerOpenTier(server: FastifyInstance, contracts: readonly Contract[], deps: OpenTierDeps): void {
   const { checks, limits, allowance, baseUrl } = deps;
   const tools = openTools(contracts);
-  const answers = createAnswers(checks.clock);
-  const calls = createCalls(answers);
+  const answers = createAnswerCache(checks.clock);
+  const calls = createCallCache(answers);
   const config = { renderError: openErrors(baseUrl) };
   const served = new Counter({
     name: "vantage_open_requests_total",
@@ -58,7 +58,7 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
     const state = limits.take(request.clientAddress);
     setRateHeaders(reply, allowance, state, nowMs);
     if (state.denied !== null) return done(overLimit(state, nowMs));
-    // A call with known text needs no parsing.
+    // A call with a cached text needs no parsing.
     const call = calls.find(request.raw.url ?? "");
     if (call === undefined) return done();
     call.hits.inc();
@@ -125,13 +125,13 @@ function answerPreflight(_request: FastifyRequest, reply: FastifyReply): Fastify
 }
 
 function bodyOf(
-  kept: KeptAnswer,
+  kept: CachedAnswer,
   tool: OpenTool,
   params: Readonly<Record<string, unknown>>,
   format: Format,
   baseUrl: string,
 ): string {
-  const answered = refuseUnanswered(underOwnName(kept.answer, tool));
+  const answered = refuseUnanswered(withFieldQ(kept.answer, tool));
   if (answered.kind !== "single" || answered.outcome.status !== "ok") throw new Error("one location was asked");
   const wording = `${format} ${String(params[tool.q])}`;
   const known = kept.bodies.get(wording);
@@ -155,7 +155,7 @@ function sendAnswer(
 }
 
 /** Renames the field of a target problem to q. */
-function underOwnName(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
+function withFieldQ(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
   if (answer.kind !== "problem" || answer.problem.field !== q) return answer;
   return { kind: "problem", problem: { ...answer.problem, field: "q" } };
 }

@@ -1,5 +1,5 @@
 import { FORMATS } from "#control-plane/surfaces/open-tier/formats.ts";
-import { CACHE_SECONDS } from "#control-plane/surfaces/open-tier/kept-answers.ts";
+import { CACHE_SECONDS } from "#control-plane/surfaces/open-tier/answer-cache.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
 

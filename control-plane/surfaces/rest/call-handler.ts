@@ -69,7 +69,7 @@ function slowReader(): Refusal {
 }
 
 /**
- * Streams the events of a call. A refusal before any agent is asked is an ordinary error answer; from the
+ * Streams the events of a call. A refusal before dispatch is an ordinary error answer; from the
  * first event on the status is 200, and `done` contains the envelope or the error.
  */
 async function streamCheck(
@@ -90,7 +90,7 @@ async function streamCheck(
     },
   });
   const early = await Promise.race([running, begun.promise]).catch((error: unknown) => {
-    stream.body.destroy(); // the database is away: nobody will read it
+    stream.body.destroy(); // the database is away: no client reads it
     throw error;
   });
   if (early !== null && early.kind !== "single" && early.kind !== "multi") {

@@ -44,7 +44,7 @@ const renderBody: (body: Body) => string = compileTemplate(`
 
 /** Renders the page of a shared measurement. It needs no script; the template escapes every value. */
 export function renderSharePage(shown: PublicMeasurement): string {
-  const heading = clip(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
+  const heading = truncate(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
   const { locations, summary } = shown.data;
   const blocks = [
     makeBlock(listFacts(shown)),
@@ -70,15 +70,15 @@ function listFacts({ tool, params, status, completed, total, ...times }: PublicM
 function describeLocation(row: PublicMeasurement["data"]["locations"][number]): Block {
   const { region, city, country, asn } = row.location;
   const where = [region, city, country, asn === null ? null : `AS${asn}`].filter((part) => part !== null).join(", ");
-  const title = `From ${clip(where)}`;
+  const title = `From ${truncate(where)}`;
   const took = `Took ${row.duration_ms} ms.`;
   if (row.status === "ok") return makeBlock(listRows(row.data), title, [took]);
   const { message, ...cause } = row.error;
-  return makeBlock(listRows(cause), title, [took, `Failed: ${clip(message)}`]);
+  return makeBlock(listRows(cause), title, [took, `Failed: ${truncate(message)}`]);
 }
 
 function makeBlock(rows: readonly Row[], title: string | null = null, lines: readonly string[] = []): Block {
-  const shown = rows.slice(0, MOST_ROWS).map(([name, value]): Row => [clip(name), clip(value)]);
+  const shown = rows.slice(0, MOST_ROWS).map(([name, value]): Row => [truncate(name), truncate(value)]);
   return { title, lines, rows: shown, more: rows.length - shown.length };
 }
 
@@ -97,6 +97,6 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function clip(text: string): string {
+function truncate(text: string): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)} ...` : text;
 }

@@ -14,7 +14,7 @@ import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
 /** Maximum number of requests for shared results per client address and minute. */
 const PER_MINUTE = 60;
-/** Maximum age of cached copies: a finished result does not change but may be deleted. */
+/** Maximum age of cached copies: a finished result does not change but can be deleted. */
 const CACHE_SECONDS = 60;
 
 /** Registers GET /s/<id>: a shared result for anyone with the link, as a page or as JSON. */

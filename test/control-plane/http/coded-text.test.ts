@@ -10,9 +10,9 @@ const decode = (coding: Coding, body: Buffer): Buffer => {
   return coding === "br" ? brotliDecompressSync(body) : body;
 };
 
-describe("a text coded once", () => {
+describe("a text that is compressed once", () => {
   it.each(["", "x", `,"meta":{"request_id":"é"}}`, "y".repeat(65_535), "z".repeat(200_000)])(
-    "is one whole body with what comes after it, in every coding (%#)",
+    "forms one body with the octets after it, in every coding (%#)",
     async (tail) => {
       const text = codeText(TEXT);
       const after = Buffer.from(tail);
@@ -24,7 +24,7 @@ describe("a text coded once", () => {
     },
   );
 
-  it("takes octets before it too, where the coding has a place for them", async () => {
+  it("can also have octets before it, if the coding allows that", async () => {
     const around = { before: Buffer.from('{"id":7,'), after: Buffer.from("}") };
     const whole = Buffer.concat([around.before, TEXT, around.after]);
     expect(gunzipSync(await joinCoded("gzip", codeText(TEXT), around)).equals(whole)).toBe(true);
@@ -34,7 +34,7 @@ describe("a text coded once", () => {
     );
   });
 
-  it("may be empty", async () => {
+  it("can be empty", async () => {
     for (const coding of ["gzip", "br"] as const) {
       expect(decode(coding, await joinCoded(coding, codeText(Buffer.alloc(0)))).length, coding).toBe(0);
     }

@@ -34,12 +34,12 @@ async function expectAway(): Promise<void> {
   const { status, body, headers } = await whoami();
   expect([status, body.error?.code, body.error?.["retry_after_seconds"]]).toEqual([503, "service_unavailable", 1]);
   expect(headers.has("retry-after")).toBe(false);
-  // Quickly: the guard's limit is 2 s, the test's bound leaves room for a busy machine.
+  // Quickly: the limit of the guarded client is 2 s, and the test allows more for a busy machine.
   expect(performance.now() - before).toBeLessThan(8_000);
 }
 
 describe("with the database away", () => {
-  it("no request passes, also with a key known by heart, and all is well when it is back", async () => {
+  it("no request passes, even with a cached key, and all works when it is back", async () => {
     expect((await whoami()).status).toBe(200);
     await proxy.cut();
     await expectAway();
@@ -47,7 +47,7 @@ describe("with the database away", () => {
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([503]));
     expect((await call(`${gate.url}/readyz`)).status).toBe(503);
     expect((await call(`${gate.url}/healthz`)).status).toBe(200);
-    // What needs no database still answers as ever.
+    // Routes that need no database still answer.
     expect((await call(`${gate.url}/api/v4/nope`)).status).toBe(404);
     expect((await call(`${gate.url}/api/v4/whoami`, { key: "wrong" })).status).toBe(401);
     await proxy.restore();
@@ -55,7 +55,7 @@ describe("with the database away", () => {
     await expect.poll(async () => (await call(`${gate.url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it("a database that is silent instead of gone is 503 as well", async () => {
+  it("a silent database is also 503", async () => {
     expect((await whoami()).status).toBe(200);
     proxy.freeze();
     await expectAway();
@@ -64,7 +64,7 @@ describe("with the database away", () => {
     await expect.poll(async () => (await whoami()).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it("backends that are killed cost no more than an error, and the next request is served", async () => {
+  it("killed backends cause at most an error, and the next request is served", async () => {
     const sql = postgres(database.url, { max: 1 });
     for (let round = 0; round < 3; round += 1) {
       expect((await whoami()).status).toBe(200);
@@ -75,18 +75,18 @@ describe("with the database away", () => {
     await sql.end();
   });
 
-  it("a key revoked while the messages could not arrive is refused when they can", async () => {
+  it("a key that was revoked during a loss of notifications is refused when they arrive again", async () => {
     expect((await whoami()).status).toBe(200);
     await proxy.cut();
     const sql = postgres(database.url, { max: 1 });
     await sql`delete from keys`;
     await sql.end();
     await proxy.restore();
-    // Forgotten on reconnect, long before the 5 s an answer would be believed.
+    // Forgotten on reconnect, long before the 5 s for which an owner is cached.
     await expect.poll(async () => (await whoami()).status, { timeout: 4_000 }).toBe(401);
   });
 
-  it("the operator's API is 503 too", async () => {
+  it("the operator's API is also 503", async () => {
     await proxy.cut();
     await wait(50);
     const answer = await call(`${gate.url}/api/admin/keys`, {

@@ -27,7 +27,7 @@ describe("a success", () => {
     });
   });
 
-  it("has ok beside data in v2", () => {
+  it("has ok next to data in v2", () => {
     expect(successBody("v2", { a: 1 }, facts, { cached: false, share_id: "x" })).toEqual({
       ok: true,
       data: { a: 1 },
@@ -35,7 +35,7 @@ describe("a success", () => {
     });
   });
 
-  it("is flat in v1; a list, which has no fields, stands under data", () => {
+  it("is flat in v1; a list, which has no fields, is in data", () => {
     expect(successBody("v1", { a: 1 }, facts)).toEqual({ success: true, a: 1, request_id: "req_1" });
     expect(successBody("v1", [1], facts, { pagination })).toEqual({
       success: true,

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** One way to each refusal of the gate: path below the version, request, status, code. */
+/** One request for each refusal of the gate: path below the version, request, status, code. */
 const REFUSALS: readonly [string, RequestInit & { keyless?: true }, number, string][] = [
   ["nope", {}, 404, "not_found"],
   ["whoami", { method: "DELETE" }, 405, "method_not_allowed"],
@@ -60,7 +60,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("of the limits has it too", async () => {
+  it("of the limits has it as well", async () => {
     clock.advance(60_000);
     for (let at = 0; at < 10; at += 1) await call(`${gate.url}/api/v4/whoami`, { key });
     const one = await call(`${gate.url}/api/v1/whoami`, { key });
@@ -72,7 +72,7 @@ describe("a refusal", () => {
 });
 
 describe("v1 and v2", () => {
-  it("announce their end in every answer, v3 and v4 do not", async () => {
+  it("announce their sunset in every answer, v3 and v4 do not", async () => {
     for (const name of ["whoami", "nope"]) {
       for (const version of ["v1", "v2"]) {
         const { headers } = await call(`${gate.url}/api/${version}/${name}`);
@@ -84,7 +84,7 @@ describe("v1 and v2", () => {
     }
   });
 
-  it("are 410 from their date on: before path, method and key, in their own shapes, with the same headers", async () => {
+  it("are 410 after their sunset, before path, method and key, in their own shapes with the same headers", async () => {
     clock.advance(SUNSET.getTime() - clock.now().getTime() - 1);
     expect((await call(`${gate.url}/api/v1/whoami`, { key })).status).toBe(200);
     clock.advance(1);

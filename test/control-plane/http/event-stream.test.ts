@@ -8,7 +8,7 @@ const open = (): EventStream => openEventStream(() => REASON);
 const eventsOf = (written: string): string[] =>
   Array.from(written.matchAll(/^event: (\w+)$/gm), ([, name]) => name ?? "");
 
-describe("an event stream that nobody reads", () => {
+describe("an event stream that no client reads", () => {
   it.each([
     ["events", 1_100, "x"],
     ["octets", 100, "x".repeat(16_000)],
@@ -19,14 +19,14 @@ describe("an event stream that nobody reads", () => {
     stream.send("result", "too late");
     stream.end();
     const written = await text(stream.body);
-    // What waited is gone: only what was handed to the response before is left.
+    // Waiting events are dropped: only those that the response already had are left.
     expect(written.length).toBeLessThan(40_000);
     expect(eventsOf(written).at(-1)).toBe("done");
     expect(eventsOf(written)).not.toContain("result");
     expect(written).toContain(`data: ${JSON.stringify(REASON)}\n\n`);
   });
 
-  it("keeps results, however long, for who comes to read them", async () => {
+  it("keeps results of any length until the client reads them", async () => {
     const stream = open();
     for (let n = 0; n < 20; n += 1) stream.send("result", "x".repeat(200_000));
     stream.end();
@@ -36,7 +36,7 @@ describe("an event stream that nobody reads", () => {
 });
 
 describe("an event stream that is read", () => {
-  it("takes any number of events", async () => {
+  it("accepts any number of events", async () => {
     const stream = open();
     const written = text(stream.body);
     for (let n = 0; n < 5_000; n += 1) {
@@ -49,7 +49,7 @@ describe("an event stream that is read", () => {
     expect(stream.dropped.aborted).toBe(false);
   });
 
-  it("says when its reader has taken what was sent, or has gone", async () => {
+  it("reports when its reader has received everything or has disconnected", async () => {
     const stream = open();
     stream.send("result", "x".repeat(100_000));
     stream.send("result", "x".repeat(100_000));

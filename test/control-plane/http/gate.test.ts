@@ -18,13 +18,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-// Every test has a minute of its own.
+// Every test has a separate minute.
 beforeEach(() => clock.advance(60_000));
 
 const path = (version: string, name = "whoami") => `${gate.url}/api/${version}/${name}`;
 
 describe("the key", () => {
-  it("is taken from X-API-Key or from Authorization: Bearer in every version, the first of them where both are sent", async () => {
+  it("is read from X-API-Key, else from Authorization: Bearer, in every version", async () => {
     const key = await makeTestKey(gate, { plan: "pro" });
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     for (const version of ["v1", "v2", "v3", "v4"]) {
@@ -38,7 +38,7 @@ describe("the key", () => {
     }
   });
 
-  it("may be sent in two ways, and every 401 names both and the scheme", async () => {
+  it("can be sent in two ways, and every 401 names both and the scheme", async () => {
     for (const version of ["v3", "v4"]) {
       for (const wrong of [{}, { key: "nonsense" }, { headers: { authorization: "Bearer nonsense" } }]) {
         const { status, headers, body } = await call(path(version), wrong);
@@ -52,7 +52,7 @@ describe("the key", () => {
     expect([later.status, later.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  it("is taken from the api_key parameter, form and JSON body before v4, and is no parameter then", async () => {
+  it("is also read from the api_key of query, form and JSON body before v4, where it is not a parameter", async () => {
     const key = await makeTestKey(gate);
     expect((await call(path("v3", `echo?a=1&api_key=${key}`))).body.data).toEqual({ values: { a: "1" }, from: "text" });
     const form = await call(path("v3", "echo"), {
@@ -71,7 +71,7 @@ describe("the key", () => {
     expect((await call(path("v4", `whoami?api_key=${key}`))).body.error?.code).toBe("auth_required");
   });
 
-  it("that is missing, mistyped or nobody's is a 401 of the two kinds", async () => {
+  it("that is missing, mistyped or unknown is one of two kinds of 401", async () => {
     const codeOf = async (key?: string) => {
       const { status, body } = await call(path("v4"), key === undefined ? {} : { key });
       return [status, body.error?.code];
@@ -82,7 +82,7 @@ describe("the key", () => {
     expect(await codeOf(createKey(systemRandom))).toEqual([401, "invalid_api_key"]);
   });
 
-  it("is refused in the moment it is revoked, on every replica", async () => {
+  it("is refused immediately after it is revoked, on every replica", async () => {
     const other = await startGate({ databaseUrl: database.url, overrides: { clock } });
     const key = await makeTestKey(gate);
     const [row] = (await callAdmin(gate, "GET", "/keys")).body.data as unknown as { id: number }[];
@@ -90,12 +90,12 @@ describe("the key", () => {
     expect((await call(`${other.url}/api/v4/whoami`, { key })).status).toBe(200);
     expect((await callAdmin(gate, "DELETE", `/keys?id=${row?.id}`)).status).toBe(200);
     expect((await call(path("v4"), { key })).status).toBe(401);
-    // The clock stands still, so only the message can make the other replica forget.
+    // The clock does not move, so only the notification can make the other replica forget the key.
     await expect.poll(async () => (await call(`${other.url}/api/v4/whoami`, { key })).status).toBe(401);
     await other.close();
   });
 
-  it("missing or wrong is limited per client address, and a right one still passes", async () => {
+  it("that is missing or wrong is limited per client address, and a valid one still passes", async () => {
     const key = await makeTestKey(gate);
     const from = { "x-forwarded-for": "198.51.100.7" };
     const statuses: number[] = [];
@@ -107,7 +107,7 @@ describe("the key", () => {
     const refused = await call(path("v4"), { headers: from });
     expect(refused.body.error?.code).toBe("rate_limit_exceeded");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
-    // Wrong keys of the right form are looked up and refused; they lock nobody out either.
+    // Unknown keys of the right form are looked up and refused; they lock out no client either.
     const made = await Promise.all(
       Array.from({ length: 40 }, () => call(path("v4"), { key: createKey(systemRandom), headers: from })),
     );
@@ -129,7 +129,7 @@ describe("a client behind a trusted proxy", () => {
   };
   const times = (count: number, entry: (at: number) => string) => Array.from({ length: count }, (_, at) => entry(at));
 
-  it("is one client whatever port it comes from, and however its address is spelled", async () => {
+  it("is one client regardless of its port and the spelling of its address", async () => {
     expect(await limitedFrom(times(30, (at) => `198.51.100.30:${1024 + at}`))).toEqual([401]);
     for (const entry of [
       "198.51.100.30",
@@ -142,7 +142,7 @@ describe("a client behind a trusted proxy", () => {
     expect(await limitedFrom(["198.51.100.31:1024"])).toEqual([401]);
   });
 
-  it("is one client with its whole /64, zone and port left out", async () => {
+  it("is one client with its whole /64, without zone and port", async () => {
     expect(await limitedFrom(times(30, (at) => `[2001:db8:0:1::${at + 1}]:${1024 + at}`))).toEqual([401]);
     expect(await limitedFrom(["2001:db8:0:1::ffff", "2001:db8:0:1:a::%eth0", "[2001:db8:0:1::a%25eth0]:1"])).toEqual([
       429,
@@ -150,7 +150,7 @@ describe("a client behind a trusted proxy", () => {
     expect(await limitedFrom(["2001:db8:0:2::1"])).toEqual([401]);
   });
 
-  it("that the proxy names by garbage counts as the proxy", async () => {
+  it("with an invalid entry of the proxy counts as the proxy", async () => {
     expect(await limitedFrom(times(30, (at) => `garbage-${at}`))).toEqual([401]);
     expect(await limitedFrom(["unknown", "_hidden", "198.51.100", "198.51.100.32, x"])).toEqual([429]);
     expect((await call(path("v4"))).status).toBe(429);
@@ -158,7 +158,7 @@ describe("a client behind a trusted proxy", () => {
 });
 
 describe("a key", () => {
-  it("is admitted by a route's own hand, counting against the minute alone where that is asked for", async () => {
+  it("can be admitted by a route itself, counted only against the minute if requested", async () => {
     const key = await makeTestKey(gate, { plan: "free" });
     const send = (body: object) =>
       call(`${gate.url}/rpc`, {
@@ -185,7 +185,7 @@ describe("the limits", () => {
     "ratelimit-policy",
   ];
 
-  it("stand in the headers of every keyed answer, errors included", async () => {
+  it("are in the headers of every keyed answer, including errors", async () => {
     const key = await makeTestKey(gate, { plan: "free" });
     const ok = await call(path("v4"), { key });
     const now = clock.now().getTime() / 1_000;
@@ -206,7 +206,7 @@ describe("the limits", () => {
     expect(RATE_FIELDS.filter((name) => unkeyed.headers.has(name))).toEqual([]);
   });
 
-  it("refuse the minute's eleventh request of a free account over all its keys, with a time to wait", async () => {
+  it("refuse the eleventh request of a free account in a minute over all its keys, with a time to wait", async () => {
     const key = await makeTestKey(gate, { plan: "free" });
     const { account_id: account } = (await call(path("v4"), { key })).body.data as unknown as { account_id: number };
     const second = await makeTestKey(gate, { account_id: account });
@@ -220,7 +220,7 @@ describe("the limits", () => {
     expect((await call(path("v4"), { key })).status).toBe(200);
   });
 
-  it("refuse the day's 101st, until 00:00 UTC", async () => {
+  it("refuse the 101st request of a day until 00:00 UTC", async () => {
     const key = await makeTestKey(gate, { plan: "free" });
     for (let minute = 0; minute < 10; minute += 1) {
       await Promise.all(Array.from({ length: 10 }, () => call(path("v4"), { key })));
@@ -233,7 +233,7 @@ describe("the limits", () => {
     expect(refused.headers.get("x-ratelimit-remaining")).toBe("10");
   });
 
-  it("cost a burst of 100 requests few statements", async () => {
+  it("need few statements for a burst of 100 requests", async () => {
     const key = await makeTestKey(gate);
     await call(path("v4"), { key });
     const { limitStatements, limitRequests } = gate.app.metrics;
@@ -254,12 +254,12 @@ describe("the order", () => {
     const key = await makeTestKey(gate, { plan: "free" });
     const remaining = async () => Number((await call(path("v4"), { key })).headers.get("x-ratelimit-remaining"));
     expect(await remaining()).toBe(9);
-    // Unknown paths and methods are uncounted and ask for no key.
+    // Unknown paths and methods are not counted and need no key.
     expect((await call(path("v4", "nope"), { key })).status).toBe(404);
     expect((await call(path("v4"), { key, method: "DELETE" })).status).toBe(405);
     expect((await call(path("v4"), { method: "DELETE" })).status).toBe(405);
     expect(await remaining()).toBe(8);
-    // Out of scope is counted, and comes before what is wrong with the parameters.
+    // A missing scope is counted, and is reported before wrong parameters.
     const scope = await call(path("v4", "hooks/1?a=1&a=1"), { key });
     expect([scope.status, scope.body.error?.code]).toEqual([403, "insufficient_scope"]);
     expect(await remaining()).toBe(6);
@@ -272,13 +272,13 @@ describe("the order", () => {
     expect((await call(path("v3", "write"), broken)).body.error?.code).toBe("auth_required");
     const used = 10 - 6 + 2;
     for (let at = used; at < 10; at += 1) await call(path("v4"), { key });
-    // Over the limit comes before scope and parameters.
+    // The limit is reported before scope and parameters.
     expect((await call(path("v4", "hooks/1"), { key })).status).toBe(429);
     expect((await call(path("v4", "write"), { ...broken, key })).status).toBe(429);
     expect((await call(path("v4", "nope"), { key })).status).toBe(404);
   });
 
-  it("names the scope that is missing and those the key has", async () => {
+  it("reports the missing scope and those of the key", async () => {
     const narrow = await makeTestKey(gate, { plan: "pro", scopes: ["dns"] });
     const { body } = await call(path("v4"), { key: narrow });
     expect(body.error?.message).toBe(

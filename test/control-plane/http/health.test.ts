@@ -19,14 +19,14 @@ afterAll(async () => {
 });
 
 const ready = async () => {
-  // The database's state is believed for a second.
+  // The state of the database is cached for a second.
   clock.advance(1_000);
   const { status, body } = await call(`${gate.url}/readyz`);
   return [status, body];
 };
 
 describe("readiness", () => {
-  it("waits for the first agent, but no longer than 30 s", async () => {
+  it("waits for the first agent, but at most 30 s", async () => {
     expect(await ready()).toEqual([503, { status: "unavailable", failing: ["agents"] }]);
     clock.advance(30_000);
     expect(await ready()).toEqual([200, { status: "ready", degraded: ["agents"] }]);
@@ -34,13 +34,13 @@ describe("readiness", () => {
     expect(await ready()).toEqual([200, { status: "ready", degraded: [] }]);
   });
 
-  it("stays through a later loss of all agents, which is said", async () => {
+  it("continues after a later loss of all agents, which is reported", async () => {
     agents = 0;
     expect(await ready()).toEqual([200, { status: "ready", degraded: ["agents"] }]);
     agents = 2;
   });
 
-  it("ends where a migration is missing", async () => {
+  it("ends if a migration is missing", async () => {
     await gate.app.sql`update schema_migrations set number = number + 1000`;
     expect(await ready()).toEqual([503, { status: "unavailable", failing: ["database"] }]);
     await gate.app.sql`update schema_migrations set number = number - 1000`;

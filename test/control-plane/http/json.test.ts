@@ -4,7 +4,7 @@ import { parseJsonObject } from "#control-plane/http/json.ts";
 const parse = (text: string) => parseJsonObject(Buffer.from(text));
 
 describe("a JSON body", () => {
-  it("is an object, and {} where it is empty", () => {
+  it("is an object, and {} if it is empty", () => {
     expect(parse('{"a": [1, {"b": "x"}], "c": "\\u00e4"}')).toEqual({
       ok: true,
       value: { a: [1, { b: "x" }], c: "ä" },
@@ -28,7 +28,7 @@ describe("a JSON body", () => {
     '{"a": NaN}',
     '{"a": 1} x',
     '{"a": 1,}',
-  ])("is nothing else: %s", (text) => expect(parse(text)).toMatchObject({ ok: false, reason: "invalid_json" }));
+  ])("cannot be anything else: %s", (text) => expect(parse(text)).toMatchObject({ ok: false, reason: "invalid_json" }));
 
   it("is UTF-8", () => {
     expect(parseJsonObject(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toMatchObject({
@@ -43,17 +43,17 @@ describe("a JSON body", () => {
   );
 
   it.each(['{"a": 1, "a": 2}', '{"x": {"a": 1, "b": {}, "a": 1}}', '{"a": 1, "\\u0061": 2}'])(
-    "names a key once: %s",
+    "has each key once: %s",
     (text) => expect(parse(text)).toMatchObject({ ok: false, reason: "duplicate", field: "a" }),
   );
 
-  it("may have the same key in different objects, and anything in its strings", () => {
+  it("can have the same key in different objects, and anything in its strings", () => {
     expect(parse('{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": "__proto__", "c": "\\"a\\": {[", "d": ["a", "a"]}').ok).toBe(
       true,
     );
   });
 
-  it("is refused rather than walked when it is nested beyond all need", () => {
+  it("is refused without traversal if it is nested too deeply", () => {
     const deep = `{"a": ${"[".repeat(500_000)}${"]".repeat(500_000)}}`;
     expect(parse(deep)).toMatchObject({ ok: false, reason: "invalid_json" });
     expect(parse(`{"a": ${"[".repeat(60)}${"]".repeat(60)}}`).ok).toBe(true);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => plane.stop());
 
 it.each(["/api/v4/tools", "/api/v1/check", "/nowhere", "/healthz", "/mcp"])(
-  "an answer of %s can neither run, be framed nor be kept by a cache",
+  "an answer of %s cannot run scripts, be framed or be stored by a cache",
   async (path) => {
     const { headers } = await plane.call(path);
     expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");

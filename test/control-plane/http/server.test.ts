@@ -32,13 +32,13 @@ describe("paths and methods", () => {
     },
   );
 
-  it("a parameter that holds a control character is 404, a path that holds a broken escape too", async () => {
+  it("a path parameter with a control character is 404, and so is a path with an invalid escape", async () => {
     for (const name of ["a%00b", "a%0Ab", "a%7Fb", "a%C2%85b", "a%ED%A0%80b", "a%FFb", "a%zzb"]) {
       expect((await call(`${gate.url}/api/v4/hooks/${name}`, { key })).status, name).toBe(404);
     }
   });
 
-  it("a parameter beyond all measure is 404", async () => {
+  it("a very long path parameter is 404", async () => {
     expect((await call(`${gate.url}/api/v4/hooks/${"x".repeat(5_000)}`, { key })).status).toBe(404);
   });
 
@@ -46,7 +46,7 @@ describe("paths and methods", () => {
     expect((await call(`${gate.url}/api/v4/whoami/`, { key })).status).toBe(200);
   });
 
-  it("the absolute form of a request target is understood (RFC 9112, 3.2.2)", async () => {
+  it("the absolute form of a request target is accepted (RFC 9112, 3.2.2)", async () => {
     const head = `Host: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n\r\n`;
     expect(await sendRaw(gate.url, `GET http://x.example/api/v4/whoami HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1.1 200/);
     expect(await sendRaw(gate.url, `GET http://x.example HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1.1 404/);
@@ -60,18 +60,18 @@ describe("paths and methods", () => {
     expect(headers.get("x-request-id")).toMatch(/^req_\w+$/);
   });
 
-  it("methods the router has never heard of are 405 too", async () => {
+  it("methods that the router does not know are also 405", async () => {
     const answer = await sendRaw(gate.url, "PROPFIND /api/v4/whoami HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(answer).toMatch(/^HTTP\/1.1 405[^]*allow: GET, POST/i);
   });
 
-  it("an unmatched path is 404 whatever the body and its type", async () => {
+  it("an unmatched path is 404 regardless of the body and its type", async () => {
     expect((await post("/api/v4/nope", "x".repeat(2_000_000), { "content-type": "text/plain" })).status).toBe(404);
   });
 });
 
 describe("bodies", () => {
-  it("over 1 MiB are 413, announced or not", async () => {
+  it("over 1 MiB are 413, with or without Content-Length", async () => {
     const fits = `{"a":"${"x".repeat(1_048_576 - 8)}"}`;
     expect((await post("/api/v4/write", fits, JSON_TYPE)).status).toBe(200);
     const over = await post("/api/v4/write", `${fits} `, JSON_TYPE);
@@ -90,7 +90,7 @@ describe("bodies", () => {
     ["of no type", `POST /api/v4/write HTTP/1.1\r\nX-API-Key: KEY\r\nContent-Type: text/plain\r\n`, 415],
     ["without a key", `POST /api/v4/write HTTP/1.1\r\n`, 401],
     ["at no path", `POST /api/v4/nope HTTP/1.1\r\n`, 404],
-  ])("%s are answered to who sends everything before it reads", async (_, head, status) => {
+  ])("%s are answered even if the client sends everything before it reads", async (_, head, status) => {
     const length = 8 * 1_048_576;
     const all =
       `${head.replace("KEY", key)}Host: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n` +
@@ -98,12 +98,12 @@ describe("bodies", () => {
     expect(await sendAllThenRead(gate.url, all)).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*"code":`));
   });
 
-  it("that do not come are not waited for", async () => {
+  it("that do not arrive are not waited for", async () => {
     const head = `POST /api/v4/nope HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n`;
     expect(await sendRaw(gate.url, `${head}x`, 20_000)).toMatch(/^HTTP\/1.1 404 [^]*connection: close/i);
   });
 
-  it("without end are cut off", async () => {
+  it("without end are disconnected", async () => {
     const head = `POST /api/v4/nope HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
     expect(await countTaken(gate.url, head)).toBeLessThan(64 * 1_048_576);
   });
@@ -119,7 +119,7 @@ describe("bodies", () => {
     expect([status, body.error?.code]).toEqual([415, "unsupported_media_type"]);
   });
 
-  it("that are compressed are 415, forms only fit tools", async () => {
+  it("that are compressed are 415, and forms are only for tools", async () => {
     const gzip = await post("/api/v4/write", "{}", { ...JSON_TYPE, "content-encoding": "gzip" });
     expect(gzip.body.error?.code).toBe("unsupported_media_type");
     expect((await post("/api/v4/write", new URLSearchParams({ a: "1" }))).status).toBe(415);
@@ -139,7 +139,7 @@ describe("bodies", () => {
     ["[]", "invalid_json", "body"],
     ['{"a":{"__proto__":1}}', "unknown", "__proto__"],
     ['{"a":1,"a":2}', "duplicate", "a"],
-  ])("that are broken are 400 with the reason: %s", async (text, reason, field) => {
+  ])("that are invalid are 400 with the reason: %s", async (text, reason, field) => {
     for (const name of ["write", "echo"]) {
       const { status, body } = await post(`/api/v4/${name}`, text, JSON_TYPE);
       expect([status, body.error?.code]).toEqual([400, "missing_parameter"]);
@@ -147,7 +147,7 @@ describe("bodies", () => {
     }
   });
 
-  it("of tools join the query, and a name in both is a duplicate", async () => {
+  it("of tools are merged with the query, and a name in both is a duplicate", async () => {
     const joined = await post("/api/v4/echo?a=1", '{"b":[2]}', JSON_TYPE);
     expect(joined.body.data).toEqual({ values: { a: "1", b: [2] }, from: "json" });
     const both = await post("/api/v4/echo?a=1", '{"a":1}', JSON_TYPE);
@@ -160,8 +160,8 @@ describe("bodies", () => {
   });
 });
 
-describe("a client that goes away in the middle of its body", () => {
-  it("is no error of ours", async () => {
+describe("a client that disconnects in the middle of its body", () => {
+  it("causes no internal error", async () => {
     const head = `Host: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
     const refused = async () =>
       (await gate.app.metrics.httpRefused.get()).values.reduce((sum, { value }) => sum + value, 0);
@@ -171,7 +171,7 @@ describe("a client that goes away in the middle of its body", () => {
     expect(gate.lines.filter((line) => JSON.stringify(line).includes("aborted"))).toEqual([]);
   });
 
-  it("that leaves before the answer is logged once, as abandoned", async () => {
+  it("that disconnects before the answer is logged once, as abandoned", async () => {
     const leaving = new AbortController();
     const asked = fetch(`${gate.url}/api/v4/never`, { headers: { "x-api-key": key }, signal: leaving.signal });
     setTimeout(() => leaving.abort(), 100);
@@ -183,7 +183,7 @@ describe("a client that goes away in the middle of its body", () => {
 });
 
 describe("every answer", () => {
-  it("has a request id of ours, not the client's, and no two the same", async () => {
+  it("has a unique request id of the server, not that of the client", async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { headers } = await call(`${gate.url}/healthz`, { headers: { "x-request-id": "mine" } });
@@ -194,7 +194,7 @@ describe("every answer", () => {
     for (const id of ids) expect(id).toMatch(/^req_\w{12,30}$/);
   });
 
-  it("to bytes that are no request is a 400 in the envelope", async () => {
+  it("to bytes that are not a request is a 400 in the envelope", async () => {
     for (const bytes of [
       "nonsense\r\n\r\n",
       `GET / HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`,
@@ -219,7 +219,7 @@ describe("every answer", () => {
     ["a port that is none in Host", "Host: a.example:99999", "type"],
     ["broken brackets in Host", "Host: [::1", "type"],
     ["letters beyond ASCII in Host", "Host: b\u00fccher.example", "type"],
-  ])("to %s is a 400 without a word in the log", async (_, fields, reason) => {
+  ])("to %s is a 400 without an error in the log", async (_, fields, reason) => {
     const before = gate.lines.length;
     const answer = await sendRaw(gate.url, `GET /api/v4/whoami HTTP/1.1\r\n${fields}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 400[^]*x-request-id/);
@@ -227,7 +227,7 @@ describe("every answer", () => {
     expect(gate.lines.slice(before).filter((line) => "err" in line)).toEqual([]);
   });
 
-  it("to any Host that can be one is as ever", async () => {
+  it("to any valid Host is normal", async () => {
     for (const host of [
       "a.example",
       "A.example:8080",
@@ -249,12 +249,12 @@ describe("every answer", () => {
     expect(await sendRaw(gate.url, "GET /healthz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1.[01] 200/);
   });
 
-  it("to a key whose account is erased meanwhile is a 401", async () => {
+  it("to a key whose account is erased during the request is a 401", async () => {
     const { status, body, headers } = await call(`${gate.url}/api/v4/erased`, { key });
     expect([status, body.error?.code, headers.get("www-authenticate")]).toEqual([401, "invalid_api_key", "Bearer"]);
   });
 
-  it("to a bug of ours says nothing of the inside, which is in the log under the request's id", async () => {
+  it("to an internal error shows no details, which are in the log with the request's id", async () => {
     const { status, body, headers } = await call(`${gate.url}/api/v4/broken`, { key });
     expect([status, body.error?.code]).toEqual([500, "internal_error"]);
     expect(JSON.stringify(body)).not.toContain("secret");
@@ -264,7 +264,7 @@ describe("every answer", () => {
 });
 
 describe("the log and the metrics", () => {
-  it("name the route's pattern and the account, never the key, the query or the path as called", async () => {
+  it("contain the route's pattern and the account, never the key, the query or the requested path", async () => {
     await call(`${gate.url}/api/v4/hooks/token-in-path?target=private.example`, { key });
     await call(`${gate.url}/api/v3/whoami?api_key=${key}`);
     await call(`${gate.url}/nope-secret-path`);
@@ -282,7 +282,7 @@ describe("the log and the metrics", () => {
     expect(metrics).not.toContain("nope-secret-path");
   });
 
-  it("call a method nobody serves `other`", async () => {
+  it("show an unknown method as `other`", async () => {
     await sendRaw(gate.url, "PROPFIND /api/v4/whoami HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     expect(await gate.app.metrics.registry.metrics()).not.toContain("PROPFIND");
   });

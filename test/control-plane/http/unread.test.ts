@@ -11,13 +11,13 @@ import { issue } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
 
-/** More than the kernel holds of a connection that nobody reads. */
+/** More than the kernel buffers for a connection that no client reads. */
 const LARGE = Buffer.alloc(32 * 1_048_576, "x");
 const STALL = { checkEveryMs: 50, checks: 6 };
 const MOST_UNANSWERED = 32;
 
 const metrics = createMetrics({ clockOffsetMs: () => 0 });
-/** Requests that a route has been asked for and has not answered. */
+/** Requests that a route has received and not answered. */
 let inWork = 0;
 let mostInWork = 0;
 
@@ -54,7 +54,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
   });
   afterAll(() => server.close());
 
-  /** A client that sends this and reads nothing until it is told to. */
+  /** A client that sends this and reads nothing until the test lets it. */
   function open(text: string): Socket {
     const to = { port, host: "127.0.0.1" };
     const socket = scheme === "https" ? connectTls({ ...to, rejectUnauthorized: false }) : connect(to);
@@ -63,22 +63,22 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     return socket;
   }
 
-  it("a client that does not read its answer is cut off", async () => {
+  it("a client that does not read its answer is disconnected", async () => {
     const before = await cutOff();
     const socket = open(get("/large"));
     await expect.poll(cutOff, { timeout: 10_000 }).toBe(before + 1);
-    // Nothing of it is left on our side.
+    // The server holds nothing of it any more.
     await expect.poll(() => connections(server)).toBe(0);
     socket.destroy();
   });
 
-  it("one that takes some octets now and then gets the whole answer", async () => {
+  it("a client that reads slowly gets the whole answer", async () => {
     const before = await cutOff();
     const socket = open(get("/large"));
     let bytes = 0;
     socket.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      // A pause longer than one look, and shorter than those after which it would be cut.
+      // A pause longer than one check interval, but shorter than the time after which the client is disconnected.
       if (bytes % (4 * 1_048_576) >= chunk.length) return;
       socket.pause();
       setTimeout(() => socket.resume(), STALL.checkEveryMs * 3);
@@ -89,7 +89,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     socket.destroy();
   });
 
-  it("one that waits for its answer, or has had it, is left alone", async () => {
+  it("a client that waits for its answer, or has received it, stays connected", async () => {
     const before = await cutOff();
     const socket = open(get("/later") + get("/later"));
     let text = "";
@@ -116,7 +116,7 @@ describe("requests that one connection sends without reading", () => {
   const statuses = (text: string): string[] =>
     Array.from(text.matchAll(/HTTP\/1.1 (\d+)/g), ([, status]) => status ?? "");
 
-  it("are worked on a few at once, and are all answered in their order", async () => {
+  it("run a few at a time, and are all answered in their order", async () => {
     mostInWork = 0;
     const last = get("/nowhere").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     const text = await sendRaw(url, get("/slow").repeat(MOST_UNANSWERED - 1) + last);
@@ -124,20 +124,20 @@ describe("requests that one connection sends without reading", () => {
     expect(mostInWork).toBe(8);
   });
 
-  it("are refused past that number, with a reason and the end of the connection", async () => {
+  it("are refused above the limit, with a reason and the end of the connection", async () => {
     const text = await sendRaw(url, get("/slow").repeat(MOST_UNANSWERED + 20));
     expect(statuses(text)).toEqual([...Array.from({ length: MOST_UNANSWERED }, () => "200"), "429"]);
     expect(text).toMatch(/connection: close[^]*"reason":"pipelining"/i);
     expect(text).toMatch(/x-request-id: req_\w+[^]*"message":"This connection has more than 32 unanswered requests/i);
   });
 
-  it("cut the connection off where they are many more", async () => {
+  it("end the connection if there are many more", async () => {
     await sendRaw(url, get("/slow").repeat(2_000)).catch(() => "");
     await expect.poll(() => connections(server)).toBe(0);
     expect((await fetch(`${url}/slow`)).status).toBe(200);
   });
 
-  it("count to those that no route answers to", async () => {
+  it("count even if no route matches them", async () => {
     const text = await sendRaw(
       url,
       get("/slow").repeat(8) + get("/nowhere").repeat(MOST_UNANSWERED - 8) + get("/slow"),
@@ -146,7 +146,7 @@ describe("requests that one connection sends without reading", () => {
   });
 });
 
-it("a client that sends no HTTP and does not go away is cut off soon after its answer", async () => {
+it("a client that sends no valid HTTP and stays connected is disconnected soon after its answer", async () => {
   const server = makeServer();
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });

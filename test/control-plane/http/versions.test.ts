@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createRoutesSeen } from "#control-plane/http/operations/routes-seen.ts";
-import { retirementHeaders, versionOfPath } from "#control-plane/http/versions.ts";
+import { deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 
 describe("the version of a path", () => {
   it.each([
@@ -20,23 +20,23 @@ describe("the version of a path", () => {
   ])("%s is %s", (target, version) => expect(versionOfPath(target)).toBe(version));
 });
 
-describe("the headers of a retiring version", () => {
+describe("the headers of a deprecated version", () => {
   const sunset = new Date("2026-10-01T00:00:00Z");
 
   it("name the dates and the successor of the path", () => {
-    expect(retirementHeaders("/api/v1/check.php?url=x", sunset)).toEqual({
+    expect(deprecationHeaders("/api/v1/check.php?url=x", sunset)).toEqual({
       deprecation: "@1767225600",
       sunset: "Thu, 01 Oct 2026 00:00:00 GMT",
       link: '</api/v4/check.php>; rel="successor-version"',
     });
   });
 
-  it("name the catalogue where the path could not stand in a header", () => {
-    expect(retirementHeaders('/api/v2/a>;"b', sunset)["link"]).toBe('</api/v4/tools>; rel="successor-version"');
+  it("name the catalogue if the path is not valid in a header", () => {
+    expect(deprecationHeaders('/api/v2/a>;"b', sunset)["link"]).toBe('</api/v4/tools>; rel="successor-version"');
   });
 });
 
-describe("the routes seen", () => {
+describe("the registered routes", () => {
   const routes = createRoutesSeen();
   routes.add("GET", "/api/v4/check");
   routes.add("POST", "/api/v4/check");
@@ -53,5 +53,5 @@ describe("the routes seen", () => {
     ["/api/heartbeat/x/log.txt", ["GET"]],
     ["/docs/a/b", ["GET"]],
     ["/", []],
-  ])("%s answers to %j", (path, methods) => expect(routes.methodsOf(path)).toEqual(methods));
+  ])("%s has the methods %j", (path, methods) => expect(routes.methodsOf(path)).toEqual(methods));
 });

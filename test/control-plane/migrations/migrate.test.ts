@@ -35,7 +35,7 @@ const run = () => migrate(database.url, pathToFileURL(`${folder}/`));
 const isUpToDate = () => createMigrationCheck(pathToFileURL(`${folder}/`))(sql);
 
 describe("migrations", () => {
-  it("are applied once, in order, and the database says when it is up to date", async () => {
+  it("are applied once, in order, and the check reports when the database is up to date", async () => {
     expect(await isUpToDate()).toBe(false);
     expect(await run()).toEqual({ applied: ["0001-first.sql", "0002-second.sql"] });
     expect(await isUpToDate()).toBe(true);
@@ -50,7 +50,7 @@ describe("migrations", () => {
     ]);
   });
 
-  it("may be run by many at once: each file by exactly one of them", async () => {
+  it("can be run by many processes at the same time: exactly one applies each file", async () => {
     const runs = await Promise.all(Array.from({ length: 6 }, run));
     expect(runs.flatMap(({ applied }) => applied).toSorted()).toEqual(["0001-first.sql", "0002-second.sql"]);
     expect(await sql`select n from first`).toEqual([{ n: 1 }]);
@@ -66,20 +66,20 @@ describe("migrations", () => {
     expect(await run()).toEqual({ applied: ["0002-second.sql"] });
   });
 
-  it("that break a constraint of their own are not taken for applied", async () => {
+  it("that violate a constraint themselves do not count as applied", async () => {
     write("0002-second.sql", "create table second (n integer primary key); insert into second values (1), (1);");
     await expect(run()).rejects.toThrow("migration 0002-second.sql failed");
     expect(await isUpToDate()).toBe(false);
   });
 
-  it("are never changed afterwards", async () => {
+  it("must not change after they were applied", async () => {
     await run();
     write("0001-first.sql", "create table other (n integer);");
     await expect(run()).rejects.toThrow("migration 0001-first.sql was changed");
     await expect(isUpToDate()).rejects.toThrow("was changed");
   });
 
-  it("of a newer release are left alone", async () => {
+  it("of a newer release are ignored", async () => {
     write("0003-third.sql", "create table third (n integer);");
     await run();
     rmSync(join(folder, "0003-third.sql"));
@@ -87,7 +87,7 @@ describe("migrations", () => {
     expect(await isUpToDate()).toBe(true);
   });
 
-  it.each(["0004-gap.sql", "0002-again.sql", "3-short.sql", "0003-Upper.sql"])("are not named %s", async (name) => {
+  it.each(["0004-gap.sql", "0002-again.sql", "3-short.sql", "0003-Upper.sql"])("cannot be named %s", async (name) => {
     write(name, "select 1;");
     await expect(run()).rejects.toThrow("expected number");
   });

@@ -5,7 +5,7 @@ const read = createClientAddress(["10.0.0.0/8", "192.0.2.1", "2001:db8:ffff::/48
 
 describe("the client's address", () => {
   it.each([
-    // Nobody in between, or nobody who is trusted.
+    // No proxy, or none that is trusted.
     ["198.51.100.1", undefined, "198.51.100.1"],
     ["198.51.100.1", "203.0.113.9", "198.51.100.1"],
     ["::ffff:198.51.100.1", undefined, "198.51.100.1"],
@@ -20,7 +20,7 @@ describe("the client's address", () => {
     ["192.0.2.1", "203.0.113.9", "203.0.113.9"],
     ["192.0.2.2", "203.0.113.9", "192.0.2.2"],
     ["2001:db8:ffff::1", "203.0.113.9", "203.0.113.9"],
-    // What proxies write beside the address.
+    // Additions of proxies to the address.
     ["10.0.0.1", "203.0.113.9:4711", "203.0.113.9"],
     ["10.0.0.1", " \t203.0.113.9 ", "203.0.113.9"],
     ["10.0.0.1", "2001:DB8:0::9", "2001:db8::9"],
@@ -30,7 +30,7 @@ describe("the client's address", () => {
     ["10.0.0.1", "fe80::9%eth0", "fe80::9"],
     ["10.0.0.1", "::ffff:203.0.113.9", "203.0.113.9"],
     ["10.0.0.1", "[::ffff:cb00:7109]:80", "203.0.113.9"],
-    // Garbage counts as the proxy that wrote it.
+    // An invalid entry counts as the proxy that wrote it.
     ["10.0.0.1", "unknown", "10.0.0.1"],
     ["10.0.0.1", "_hidden:80", "10.0.0.1"],
     ["10.0.0.1", "203.0.113", "10.0.0.1"],
@@ -43,7 +43,7 @@ describe("the client's address", () => {
     ["10.0.0.1", "[203.0.113.9]", "10.0.0.1"],
     ["10.0.0.1", '"203.0.113.9"', "10.0.0.1"],
     ["10.0.0.1", "x".repeat(9_000), "10.0.0.1"],
-    // Several proxies: as far as they are trusted, and no further.
+    // Several proxies: entries count only while their proxy is trusted.
     ["10.0.0.1", "203.0.113.9, 10.0.0.3, 10.0.0.2", "203.0.113.9"],
     ["10.0.0.1", "203.0.113.9:1, 10.0.0.3:2,[2001:db8:ffff::2]:3", "203.0.113.9"],
     ["10.0.0.1", "1.1.1.1, 203.0.113.9, 10.0.0.2", "203.0.113.9"],
@@ -56,7 +56,7 @@ describe("the client's address", () => {
     expect(read(peer, forwardedFor)).toBe(client);
   });
 
-  it("is the peer's where no proxy is trusted", () => {
+  it("is that of the peer if no proxy is trusted", () => {
     expect(createClientAddress([])("127.0.0.1", "203.0.113.9")).toBe("127.0.0.1");
   });
 });

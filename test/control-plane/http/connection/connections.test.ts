@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { boundConnections } from "#control-plane/http/connection/connections.ts";
+import { limitConnections } from "#control-plane/http/connection/connections.ts";
 import { systemClock } from "#test/support/clock.ts";
 
 const MOST = 3;
@@ -16,7 +16,7 @@ beforeEach(async () => {
   registry = new Registry();
   answer = (response) => void response.end("ok");
   server = createServer((_request, response) => answer(response));
-  boundConnections(server, MOST, { clock: systemClock, registry });
+  limitConnections(server, MOST, { clock: systemClock, registry });
   await once(server.listen(0, "127.0.0.1"), "listening");
   ({ port } = server.address() as AddressInfo);
 });
@@ -31,7 +31,7 @@ async function closed(socket: Socket): Promise<void> {
   await once(socket, "close");
 }
 
-it("closes the connection that is one too many and counts it", async () => {
+it("the server closes a connection above the limit and counts it", async () => {
   const held = Array.from({ length: MOST }, () => connect(port, "127.0.0.1"));
   await Promise.all(held.map((socket) => once(socket, "connect")));
   await closed(connect(port, "127.0.0.1"));
@@ -39,7 +39,7 @@ it("closes the connection that is one too many and counts it", async () => {
   for (const socket of held) socket.destroy();
 });
 
-it("clears connections that idle between requests, so that the next caller is answered", async () => {
+it("the server closes idle connections at the limit, so that the next caller is answered", async () => {
   const agent = new Agent({ keepAlive: true });
   const answers = Array.from({ length: MOST }, async () => {
     const [response] = await once(get({ port, host: "127.0.0.1", agent }), "response");
@@ -56,7 +56,7 @@ it("clears connections that idle between requests, so that the next caller is an
   agent.destroy();
 });
 
-it("clears connections that send no request, so that the next caller is answered, but none at work", async () => {
+it("the server closes connections without a request at the limit, but none with a running request", async () => {
   const begun = Promise.withResolvers<() => void>();
   answer = (response) => begun.resolve(() => void response.end("late"));
   const working = get({ port, host: "127.0.0.1", agent: false });
@@ -64,7 +64,7 @@ it("clears connections that send no request, so that the next caller is answered
   const finish = await begun.promise;
   const silent = Array.from({ length: MOST - 1 }, () => connect(port, "127.0.0.1"));
   const gone = silent.map(closed);
-  // Each connection too many makes the port look, and from their second second on the silent ones go.
+  // Each connection above the limit starts a sweep, which closes silent connections that are older than a second.
   await expect
     .poll(
       async () => {

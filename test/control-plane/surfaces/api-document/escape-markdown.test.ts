@@ -14,9 +14,9 @@ describe("text as Markdown", () => {
     ["1. is no list either", String.raw`1\. is no list either`],
     ["add up to total_ms; a & b; 1: yes", "add up to total_ms; a & b; 1: yes"],
     ["in code `<id>` and `__meta_*`, outside <id>", "in code `<id>` and `__meta_*`, outside \\<id\\>"],
-  ])("%s keeps its meaning", (text, escaped) => expect(escapeMarkdown(text)).toBe(escaped));
+  ])("renders %s unchanged", (text, escaped) => expect(escapeMarkdown(text)).toBe(escaped));
 
-  it("is escaped in descriptions alone: names, samples and values of data stay", () => {
+  it("is escaped only in descriptions: names, examples and values of data stay unchanged", () => {
     const document = {
       info: { title: "<a>", description: "<b>" },
       properties: {

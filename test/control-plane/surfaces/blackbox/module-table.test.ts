@@ -37,12 +37,12 @@ function moduleOf(name: string): Module {
   return module;
 }
 
-/** A failure of the target itself. */
+/** Creates a failure of the target itself. */
 function cause(stage: string, reason: string) {
   return { stage, source: "target", reason };
 }
 
-/** Series as the text format writes them, without labels' order mattering. */
+/** Renders series in the text format, regardless of the order of labels. */
 function valuesOf(samples: readonly Sample[]): Record<string, number> {
   return Object.fromEntries(
     samples.map(({ name, labels = {}, value }) => [
@@ -56,12 +56,12 @@ function valuesOf(samples: readonly Sample[]): Record<string, number> {
 }
 
 describe("an http module", () => {
-  it("says what the exporter says of the same answer", () => {
+  it("reports the same as the exporter for the same answer", () => {
     const { failure, seconds, samples } = moduleOf("http_2xx").report(CHECK);
     expect({ failure, seconds }).toEqual({ failure: null, seconds: 0.003 });
     expect(valuesOf(samples)).toEqual({
       probe_dns_lookup_time_seconds: 0.0002,
-      // FNV-1a of 127.0.0.1, as blackbox_exporter 0.23 shows it.
+      // FNV-1a of 127.0.0.1, as in blackbox_exporter 0.23.
       probe_ip_addr_hash: 3_668_918_509,
       probe_ip_protocol: 4,
       "probe_http_duration_seconds{resolve}": 0.0002,
@@ -88,22 +88,22 @@ describe("an http module", () => {
     expect(moduleOf("http_2xx").report({ ...CHECK, code }).failure).toEqual(cause("response", "http_status"));
   });
 
-  it.each(["reset", "incomplete"])("fails where the body is cut short (%s), with what was seen", (error) => {
+  it.each(["reset", "incomplete"])("fails if the body is truncated (%s), with the values up to then", (error) => {
     const { failure, samples } = moduleOf("http_2xx").report({ ...CHECK, body: { ...CHECK.body, error } });
     expect(failure).toEqual(cause("response", error));
     expect(valuesOf(samples)["probe_http_status_code"]).toBe(200);
   });
 
-  it("knows nothing of a server whose certificate is bad, as the exporter's client", () => {
+  it("reports nothing about a server with an invalid certificate, as the exporter's client", () => {
     const tls = { ...CHECK.tls, authorized: false, error: "expired" };
     const report = moduleOf("http_2xx").report({ ...CHECK, tls });
     expect(report).toEqual({ failure: cause("tls", "expired"), seconds: null, samples: moduleOf("http_2xx").failure });
     expect(valuesOf(report.samples)).toMatchObject({ probe_http_status_code: 0, probe_http_ssl: 0 });
   });
 
-  it("takes a bare host for http, as the exporter does, and posts where its name says so", () => {
+  it("completes a bare host with http, as the exporter does, and uses POST if its name says so", () => {
     const call = (name: string, target: string) => moduleOf(name).call(target, { queryName: null, queryType: null });
-    // The exporter shows one family: the job makes no connection to the other.
+    // The exporter reports one address family: the job makes no connection to the other.
     const input = { families: false };
     expect(call("http_2xx", "example.com/x")).toEqual({
       input,
@@ -119,7 +119,7 @@ describe("an http module", () => {
 });
 
 describe("the connecting modules", () => {
-  it("tcp_connect wants an open port", () => {
+  it("tcp_connect needs an open port", () => {
     const result = (state: string, reason: string | null = null) => ({
       ip: "::1",
       ports: [{ state, reason }],
@@ -139,7 +139,7 @@ describe("the connecting modules", () => {
     }
   });
 
-  it("tls_connect wants a good certificate and a finished handshake, and shows nothing of a bad one", () => {
+  it("tls_connect needs a valid certificate and a full handshake, and reports nothing about an invalid one", () => {
     const result = {
       ip: "127.0.0.1",
       resolve_ms: 1,
@@ -164,7 +164,7 @@ describe("the connecting modules", () => {
     for (const [bad, reason] of [
       [{ ...result, trusted: false, trust_error: "hostname_mismatch" }, "hostname_mismatch"],
       [{ ...result, ...broken }, "certificate_required"],
-      // A client that verifies never gets as far as the handshake's own failure.
+      // A verifying client stops before the failure of the handshake itself.
       [{ ...result, ...broken, trusted: false, trust_error: "expired" }, "expired"],
     ] as const) {
       const report = moduleOf("tls_connect").report(bad);
@@ -173,7 +173,7 @@ describe("the connecting modules", () => {
     }
   });
 
-  it("icmp wants an echo, and splits the time in the exporter's phases", () => {
+  it("icmp needs an echo reply, and divides the time into the exporter's phases", () => {
     const replies = [{ seq: 1, rtt_ms: 4, ttl: 57, status: "ok" }];
     const report = moduleOf("icmp").report({
       ip: "127.0.0.1",
@@ -211,7 +211,7 @@ describe("the connecting modules", () => {
 describe("a dns module", () => {
   const dnsUdp = moduleOf("dns_udp");
 
-  it("asks the target for the query's name", () => {
+  it("queries the target for the given name", () => {
     expect(dnsUdp.call("127.0.0.1:5353", { queryName: "example.test", queryType: "SOA" })).toEqual({
       params: { domain: "example.test", types: "SOA" },
       input: { host: "127.0.0.1", port: 5353, transport: "udp" },
@@ -233,7 +233,7 @@ describe("a dns module", () => {
     expect(dnsUdp.call("ns.test", { queryName: null, queryType: null })).toMatchObject({ field: "query_name" });
   });
 
-  it("counts the sections and shows a zone's serial", () => {
+  it("counts the sections and reports a zone's serial", () => {
     const results = [
       {
         type: "SOA",
@@ -274,7 +274,7 @@ describe("a dns module that gets no NOERROR", () => {
 });
 
 describe("the text", () => {
-  it("has HELP and TYPE of each family once, by name, and escapes what a certificate says", () => {
+  it("has HELP and TYPE of each family once, sorted by name, and escapes the fields of a certificate", () => {
     const text = renderSamples([
       { name: "b_info", help: "B", labels: { subject: 'CN="a\\b\n"' }, value: 1 },
       { name: "a", help: "A", value: 0 },
@@ -290,7 +290,7 @@ describe("the text", () => {
     expect(hashAddress("::1")).not.toBe(hashAddress("::2"));
   });
 
-  it.each([...MODULES.values()])("$name has all its families, zero, for a probe that found nothing out", (module) => {
+  it.each([...MODULES.values()])("$name has all its families with value 0 for a probe without a result", (module) => {
     expect(module.failure.length).toBeGreaterThan(3);
     expect(module.failure.filter(({ value }) => value !== 0)).toEqual([]);
   });

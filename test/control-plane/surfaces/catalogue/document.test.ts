@@ -3,13 +3,13 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { catalogueRow, createCatalogue } from "#control-plane/surfaces/catalogue/document.ts";
 
 describe("the catalogue as text", () => {
-  it("is the rows, with what the scopes allow", () => {
+  it("contains the rows, with `allowed` for the scopes", () => {
     const { text } = createCatalogue(CONTRACTS)(["dns", "ssl"], false);
     const rows = CONTRACTS.map((contract) => catalogueRow(contract, ["dns", "ssl"].includes(contract.scope)));
     expect(JSON.parse(`${text}}`)).toEqual({ data: JSON.parse(JSON.stringify(rows)) });
   });
 
-  it("has a tag of its own for each set of scopes, with and without schemas", () => {
+  it("has a separate tag for each set of scopes, with and without schemas", () => {
     const catalogue = createCatalogue(CONTRACTS);
     const tags = [catalogue(["dns"], false), catalogue(["ssl"], false), catalogue(["dns"], true)].map(
       ({ hash }) => hash,
@@ -18,7 +18,7 @@ describe("the catalogue as text", () => {
     expect(createCatalogue(CONTRACTS)(["dns"], false).hash).toBe(tags[0]);
   });
 
-  it("is ASCII whatever the contracts say, beyond the basic plane too", () => {
+  it("is ASCII regardless of the contracts' texts, also for supplementary characters", () => {
     const [first] = CONTRACTS;
     if (first === undefined) throw new Error("no contracts");
     const summary = "Größe ≤ 5 µs 🌍";

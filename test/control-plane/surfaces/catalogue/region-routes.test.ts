@@ -10,7 +10,7 @@ describe("a probe's status", () => {
   const status = (over: Partial<StatusFacts>) =>
     statusOf({ revoked: false, enabled: true, here: null, elsewhere: { replicas: [], draining: false }, ...over });
 
-  it("is what the operator decided, else online where anybody may give it work", () => {
+  it("is the operator's decision, else online if any replica can give it jobs", () => {
     const elsewhere = { replicas: ["two"], draining: true };
     expect(status({})).toBe("offline");
     expect(status({ here: { draining: false } })).toBe("online");
@@ -29,7 +29,7 @@ describe("the regions of an account", () => {
     accountId: over.accountId ?? null,
   });
 
-  it("count what is online for it, and say of a place what all its probes have in common", () => {
+  it("count the probes that are online for it, and show what all probes of a region have in common", () => {
     const members = [
       member("agent-one"),
       member("agent-two", { online: false, city: "Cork" }),
@@ -59,7 +59,7 @@ describe("a target group for Prometheus", () => {
     certificateExpiresAt: new Date(0),
   } as const;
 
-  it("names the service, and the probe in labels that are strings with names Prometheus takes", () => {
+  it("names the service, and the probe in string labels with valid names", () => {
     const { targets, labels } = targetGroup(row, "https://probe.example/vantage");
     expect(targets).toEqual(["probe.example:443"]);
     expect(labels).toEqual({
@@ -80,7 +80,7 @@ describe("a target group for Prometheus", () => {
     for (const name of Object.keys(labels)) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_]*$/);
   });
 
-  it("has the port of the base URL, brackets around IPv6, and leaves out what is not known", () => {
+  it("has the port of the base URL and brackets around IPv6, and omits unknown values", () => {
     expect(targetGroup(row, "http://[::1]:8080").targets).toEqual(["[::1]:8080"]);
     expect(targetGroup(row, "http://probe.example").targets).toEqual(["probe.example:80"]);
     const unknown = { ...row, agent: agentOf("agent-one"), accountId: 7 };

@@ -9,10 +9,10 @@ import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/publ
 import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 
-/** 64 KB for every tool there will be, less what six more tools about the caller's own records may take. */
+/** 64 KB for all tools, less the room for six more tools about the caller's own records. */
 const MOST_BYTES = 65_536 - 6 * 1_000;
 
-// Nothing is called here: the tools are only described.
+// No tool is called here: the tools are only listed.
 const TOOLS = [...CONTRACTS.map((contract) => checkTool(null as never, contract)), getBatchTool(null as never)];
 const protocol = createProtocol(TOOLS, "1.0.0", (error) => {
   throw error;
@@ -26,7 +26,7 @@ interface Listed {
   readonly outputSchema: JsonSchema & { readonly properties: Readonly<Record<string, { readonly type?: unknown }>> };
 }
 
-/** tools/list as a client of the revision gets it, for the value of the `toolset` parameter. */
+/** Returns tools/list for a client of this revision and this value of the `toolset` parameter. */
 async function list(toolset?: string, revision = "2025-11-25") {
   const asked = readToolsets(toolset);
   if (!asked.ok) throw new Error(asked.message);
@@ -52,7 +52,7 @@ async function list(toolset?: string, revision = "2025-11-25") {
 const { tools, bytes } = await list();
 
 describe("tools/list", () => {
-  it("fits the context of a model, with room for the tools to come", () => {
+  it("fits the context of a model, with room for future tools", () => {
     expect(tools).toHaveLength(CONTRACTS.length + 1);
     expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
   });
@@ -61,7 +61,7 @@ describe("tools/list", () => {
     const validator = new AjvJsonSchemaValidator();
     for (const schema of [tool.inputSchema, tool.outputSchema]) {
       expect(schema.type).toBe("object");
-      // Compiles the schema: throws where it is not valid.
+      // Compiles the schema, and throws if it is not valid.
       expect(validator.getValidator(schema as never)({}).valid).toBe(schema["required"] === undefined);
     }
   });
@@ -76,7 +76,7 @@ describe("tools/list", () => {
       const data = exampleOf(name)?.data;
       expect(validate(data)).toMatchObject({ valid: true });
       expect(validate({ locations: [{ status: "ok", data }], summary: { total: 1 } })).toMatchObject({ valid: true });
-      // The schema says something: a wrong type is refused.
+      // The schema is specific: a wrong type is refused.
       const [field = ""] = Object.entries(properties).find(([, { type }]) => typeof type === "string") ?? [];
       expect(
         validate({ ...data, [field]: { wrong: [] }, ...(properties[field]?.type === "object" ? { [field]: 1 } : {}) })
@@ -85,7 +85,7 @@ describe("tools/list", () => {
     },
   );
 
-  it("tells a model what it can call, never a path of the API or the syntax of a query", () => {
+  it("describes only tools to a model, never a path of the API or the syntax of a query", () => {
     for (const tool of tools)
       expect(JSON.stringify(tool)).not.toMatch(/\/api\/|poll_url|\b(GET|POST) \/|[a-z]=[a-z0-9]/);
   });
@@ -93,7 +93,7 @@ describe("tools/list", () => {
 
 describe("a toolset", () => {
   it.each(["2025-11-25", "2026-07-28"])(
-    "holds its own tools alone in revision %s, and the sets hold every tool once",
+    "contains only its own tools in revision %s, and the sets contain every tool once",
     async (revision) => {
       const names: string[] = [];
       for (const toolset of TOOLSETS) {
@@ -107,7 +107,7 @@ describe("a toolset", () => {
     },
   );
 
-  it("is refused with the ones that exist where there is no such set", () => {
+  it("is refused with the known sets if it is unknown", () => {
     expect(readToolsets("web,mial")).toMatchObject({
       ok: false,
       message: expect.stringMatching(/"mial".*Did you mean mail.*web, page/) as string,

@@ -15,7 +15,7 @@ const HOSTILE = [
 
 type Shown = Parameters<typeof renderSharePage>[0];
 
-/** A page about the recorded answer of a tool, every text and every name in it changed by `mark`. */
+/** Renders the page of a tool's recorded answer, with every text and every name changed by `mark`. */
 function pageOf(tool: string, mark: (text: string) => string): string {
   const { params = {}, data = {} } = exampleOf(tool) ?? {};
   const place = { region: "eu", country: "DE", city: "Berlin", asn: 64_500, latitude: null, longitude: null };
@@ -64,7 +64,7 @@ function changeEvery(value: unknown, mark: (text: string) => string): unknown {
   );
 }
 
-/** Tags with their attributes, in order, and the text between them. */
+/** Returns the tags with their attributes, in order, and the text between them. */
 function readPage(html: string) {
   const tags: string[] = [];
   let text = "";
@@ -79,17 +79,17 @@ function readPage(html: string) {
 }
 
 describe("the page of a shared answer", () => {
-  it.each(CONTRACTS.map(({ name }) => name))("has for %s the same elements whatever its texts hold", (tool) => {
+  it.each(CONTRACTS.map(({ name }) => name))("has the same elements for %s regardless of its texts", (tool) => {
     const plain = readPage(pageOf(tool, (text) => text));
     for (const hostile of HOSTILE) {
       const { tags, text } = readPage(pageOf(tool, (given) => `${given.slice(0, 50)}${hostile}`));
       expect(tags).toEqual(plain.tags);
-      // It is there, as text.
+      // It is on the page, as text.
       expect(text).toContain(`example.com${hostile}`);
     }
   });
 
-  it("of an error is text as well", () => {
+  it("of an error also shows text only", () => {
     for (const hostile of HOSTILE) {
       const { tags, text } = readPage(renderMessage(hostile, hostile));
       expect(tags).toEqual(readPage(renderMessage("a", "b")).tags);
