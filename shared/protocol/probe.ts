@@ -100,7 +100,7 @@ export interface Location {
   tags: string[];
 }
 
-/** Either side may also send a beat earlier: the agent to move credits, the hub to request them. */
+/** Either side can also send a beat earlier: the agent to move credits, the hub to request them. */
 export interface Beat {
   running: number;
   /** from the agent: concurrent jobs that this stream may have; replaces the previous value */
@@ -115,7 +115,7 @@ export interface Accepted {
   attempt: number;
 }
 
-/** The agent does not run the job. The hub may send it to another agent; this uses no attempt. */
+/** The agent does not run the job. The hub can send it to another agent; this uses no attempt. */
 export interface Declined {
   jobId: string;
   attempt: number;
@@ -216,7 +216,7 @@ export interface Rejected {
   /** protocol, identity, capacity, revoked */
   reason: string;
   message: string;
-  /** whether a later attempt may succeed */
+  /** whether a later attempt can succeed */
   retry: boolean;
 }
 
