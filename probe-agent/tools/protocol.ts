@@ -9,21 +9,23 @@ import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { Hop } from "#probe-agent/port/http.ts";
 import { askHttpsRecords, timedOutRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
 import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
-import { askHttp3 } from "#probe-agent/tools/protocol/quic.ts";
-import { askTls } from "#probe-agent/tools/protocol/tls.ts";
-import { readVersions, untoldVersions } from "#probe-agent/tools/protocol/versions.ts";
+import { probeHttp3 } from "#probe-agent/tools/protocol/quic.ts";
+import { probeTls } from "#probe-agent/tools/protocol/tls.ts";
+import { readVersions, versionLimitations } from "#probe-agent/tools/protocol/versions.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { protocolFindings } from "#probe-agent/analysis/web/protocol-findings.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 type Name = Attempt["name"];
 
-/** Aliases may lead on; each question has a limit of its own. */
+/** Time limit for HTTPS records, with the aliases that they lead to. Each DNS query has a separate limit. */
 const DNS_MS = 6000;
 const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
 const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
 
-/** HTTP versions: one answer first, then every other way to ask, and the TLS, DNS and UDP beside it. */
+/**
+ * Checks HTTP versions: one request first, then all other attempts with TLS versions and DNS in parallel, then QUIC.
+ */
 export const protocol = implement(contract, async (net, { url }) => {
   const observedAt = net.now().toISOString();
   const first = await firstAnswer(net, url);
@@ -36,14 +38,14 @@ export const protocol = implement(contract, async (net, { url }) => {
   const isLiteral = literalFamily(host) !== null;
 
   const [others, secured, records] = await Promise.all([
-    Promise.all(waysLeft(tried, final).map((name) => attempt(net, url, name))),
-    final.tls === null ? null : askTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
+    Promise.all(remainingAttempts(tried, final).map((name) => attempt(net, url, name))),
+    final.tls === null ? null : probeTls(net, { ip, port, servername: isLiteral ? null : host }, final.tls),
     isLiteral ? null : waitAtMost(DNS_MS, askHttpsRecords(net, host, port), timedOutRecords(host, port)),
   ]);
   const attempts = [...tried, ...others];
   const altSvc = parseAltSvc(headerValues(final.headers, "alt-svc"));
   const origin = { host, port, isSecure, addresses: inOrderOfUse(final) };
-  const h3 = await askHttp3(net, origin, altSvc?.services ?? [], records?.records ?? []);
+  const h3 = await probeHttp3(net, origin, altSvc?.services ?? [], records?.records ?? []);
   const spoken = readVersions(attempts, final);
   const tls = secured?.tls ?? null;
   const httpsRecords = recordsOf(records);
@@ -76,22 +78,24 @@ export const protocol = implement(contract, async (net, { url }) => {
     source: ["page", ...(isSecure ? ["tls"] : []), ...(isLiteral ? [] : ["dns"]), "quic"],
     observed_at: observedAt,
     limitations: [
-      ...(tried.length > 1 ? [`What a browser offers did not work (${tried[0]?.row.reason}): see attempts.`] : []),
-      ...untoldVersions(spoken, isSecure),
-      ...(secured?.untold ?? []),
+      ...(tried.length > 1
+        ? [`The request with a browser's ALPN failed (${tried[0]?.row.reason}): see attempts.`]
+        : []),
+      ...versionLimitations(spoken, isSecure),
+      ...(secured?.limitations ?? []),
       ...(records === null || records.why === null ? [] : [records.why]),
-      ...untoldQuic(h3),
+      ...quicLimitations(h3),
     ],
   });
 });
 
-/** The name or literal, as the engine looks it up. */
+/** Returns the host name without a final dot, or the address without brackets. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, "");
 }
 
-/** The ways the answer at hand says nothing about. A server that chose no ALPN name has no ALPN, and so no HTTP/2. */
-function waysLeft(tried: readonly Attempt[], { tls, httpVersion }: Hop): Name[] {
+/** Returns the attempts that earlier answers do not make redundant. Without ALPN a server cannot have HTTP/2. */
+function remainingAttempts(tried: readonly Attempt[], { tls, httpVersion }: Hop): Name[] {
   const isKnown = (name: Name): boolean =>
     tried.some((one) => one.name === name) ||
     (name === "h2" && (httpVersion === "2" || tls?.alpn === null)) ||
@@ -99,7 +103,7 @@ function waysLeft(tried: readonly Attempt[], { tls, httpVersion }: Hop): Name[] 
   return (tls === null ? CLEAR : SECURE).filter((name) => !isKnown(name));
 }
 
-/** The address that answered stands for its family. */
+/** Returns the addresses with the one that answered first, so that it represents its family. */
 function inOrderOfUse({ ip, ipVersion, addresses }: Hop): Hop["addresses"] {
   return [{ ip, version: ipVersion }, ...addresses];
 }
@@ -114,10 +118,11 @@ function recordsOf(found: HttpsRecords | null): Result["https_rr"] {
   return plain({ name, status, aliases, records });
 }
 
-function untoldQuic({ quic_reachable: reachable, probes }: Result["h3"]): string[] {
+function quicLimitations({ quic_reachable: reachable, probes }: Result["h3"]): string[] {
   if (reachable !== "unknown") return [];
-  if (probes.length === 0) return ["HTTP/3 is for https, and none is advertised: nothing was asked over UDP."];
-  if (probes.every(({ reason }) => reason !== null))
-    return ["No place that may speak QUIC could be asked: see probes."];
-  return ["No answer over UDP: there is no QUIC server, or a filter on the way drops it."];
+  if (probes.length === 0) {
+    return ["HTTP/3 was not checked over UDP: it requires https, and no response or record advertises it."];
+  }
+  if (probes.every(({ reason }) => reason !== null)) return ["No QUIC probe could be sent: see probes."];
+  return ["No answer over UDP: there is no QUIC server, or a firewall drops the packets."];
 }

@@ -10,21 +10,26 @@ import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
-import { lookAround } from "#probe-agent/tools/ssl/look.ts";
-import { seeNames } from "#probe-agent/tools/ssl/names.ts";
-import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
-import { seeTimestamps } from "#probe-agent/tools/ssl/timestamps.ts";
+import { probeServer } from "#probe-agent/tools/ssl/probe.ts";
+import { lookUpNames } from "#probe-agent/tools/ssl/names.ts";
+import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
+import { requestTimestamps } from "#probe-agent/tools/ssl/timestamps.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** Addresses tried when connecting fails, and how long one may take while another is left. */
+/** Maximum number of addresses tried when connections fail. */
 const MAX_ADDRESSES = 3;
+/** Time limit of a handshake while another address is left. */
 const ADDRESS_MS = 6000;
+/** Time limit of the handshake with the last address. */
 const HANDSHAKE_MS = 10_000;
-/** Kept back for what follows the first handshake. */
+/** Time reserved for the steps after the first handshake. */
 const RESERVE_MS = 1500;
 
-/** One handshake for certificate and chain; then ClientHellos to the same address, and what others say of the certificate. */
+/**
+ * Performs one handshake for certificate and chain. Then sends ClientHellos to the same address for versions, suites
+ * and groups, and checks revocation, signed certificate timestamps, TLSA and CAA records.
+ */
 export const ssl = implement(contract, async (net, { host, port }) => {
   const now = net.now();
   const resolved = await net.dns.resolve(host);
@@ -36,16 +41,16 @@ export const ssl = implement(contract, async (net, { host, port }) => {
   const { ip, version } = seen.address;
   const terms = { host, roots: net.tls.roots(), now };
   const chain = readServerChain(observation.sent, terms);
-  if (!chain) return failed("tls", "target", "malformed_certificate", "The server's certificate cannot be read");
+  if (!chain) return failed("tls", "target", "malformed_certificate", "The server's certificate cannot be parsed");
   const target = { host, ip, port, servername };
-  const [around, revocation, timestamps, names] = await Promise.all([
-    lookAround(net, target, observation),
-    seeRevocation(net, chain, observation.ocspStaple, RESERVE_MS),
-    seeTimestamps(net, target, RESERVE_MS),
-    seeNames(net, target, chain, RESERVE_MS),
+  const [probed, revocation, timestamps, names] = await Promise.all([
+    probeServer(net, target, observation),
+    checkRevocation(net, chain, observation.ocspStaple, RESERVE_MS),
+    requestTimestamps(net, target, RESERVE_MS),
+    lookUpNames(net, target, chain, RESERVE_MS),
   ]);
   const { ctLogs } = net.data;
-  const report = sslReport({ ...terms, ...around, observation, chain, revocation, timestamps, names, ctLogs });
+  const report = sslReport({ ...terms, ...probed, observation, chain, revocation, timestamps, names, ctLogs });
   return ok({
     host,
     port,
@@ -62,7 +67,7 @@ export const ssl = implement(contract, async (net, { host, port }) => {
 
 type Where = Pick<TlsRequest, "port" | "servername">;
 
-/** The next address is tried only where no connection stood; what a server says is its answer. */
+/** Returns the outcome of the first address that accepts a connection, even if its handshake fails. */
 async function firstThatConnects(
   net: Net,
   { allowed }: Resolved,
@@ -76,7 +81,7 @@ async function firstThatConnects(
     const unconnected = outcome.status === "refused" || (outcome.status === "failed" && outcome.stage === "connect");
     if (!unconnected || isLast) return { address, outcome };
   }
-  throw new Error("a resolved host has an address");
+  throw new Error("a resolved host has no address");
 }
 
 function addressRows({ allowed, blocked }: Resolved): Result["addresses"] {

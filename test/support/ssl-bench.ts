@@ -13,7 +13,7 @@ export interface SslBench {
   readonly pki: Pki;
   /** Checks the server at a port. A result must match the contract. */
   readonly run: (port: number, host?: string, timeoutMs?: number) => Promise<Outcome<SslResult>>;
-  /** Checks a server of a kind. */
+  /** Starts and checks a server variant. */
   readonly check: (variant: TlsVariant) => Promise<Outcome<SslResult>>;
   /** Checks a server of a kind. There must be a result. */
   readonly result: (variant: TlsVariant) => Promise<SslResult>;

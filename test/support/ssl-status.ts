@@ -21,7 +21,7 @@ export interface StatusLab {
   say(path: string, saying: Saying | ((method: string, body: Uint8Array) => Saying)): string;
   /** Returns the requests since the last check began as `METHOD /path`. */
   asked(): readonly string[];
-  /** Checks a server that has the certificate. */
+  /** Checks a server with the certificate. */
   check(certificate: Issued, options?: CheckOptions): Promise<SslResult>;
   /** Issues a certificate for the tool's host. */
   issue(options?: Omit<IssueOptions, "issuer">): Promise<Issued>;

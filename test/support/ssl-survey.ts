@@ -2,7 +2,7 @@ import type { Configuration } from "#probe-agent/analysis/tls/ssl/configuration.
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { createTls } from "#probe-agent/net/tls.ts";
 import { createProber } from "#probe-agent/tools/ssl/prober.ts";
-import { survey } from "#probe-agent/tools/ssl/survey.ts";
+import { surveyServer } from "#probe-agent/tools/ssl/survey.ts";
 import { startScriptedTls, type Script } from "#test/servers/tls-scripted.ts";
 import { startWireServer, type WireHandler } from "#test/servers/wire.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
@@ -21,7 +21,7 @@ export interface Closing {
 }
 
 /** Surveys the server at a port. */
-export async function look(port: number, bounds: SurveyBounds = {}): Promise<Configuration> {
+export async function surveyPort(port: number, bounds: SurveyBounds = {}): Promise<Configuration> {
   const { connections = 150, questionMs = 2000, totalMs = 15_000 } = bounds;
   const limits = jobLimits(20_000);
   const tls = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress })(limits);
@@ -29,21 +29,21 @@ export async function look(port: number, bounds: SurveyBounds = {}): Promise<Con
   const target = { ip: "127.0.0.1", port, servername: "tls.example" };
   const common = { until: net.monotonic() + totalMs, questionMs, usualMs: 1 };
   const lists = createProber(net, target, { ...common, connections });
-  return await survey({ lists, features: createProber(net, target, { ...common, connections: 60 }) }, 23);
+  return await surveyServer({ lists, features: createProber(net, target, { ...common, connections: 60 }) }, 23);
 }
 
 /** Surveys a scripted server and adds it to those to close. */
 export async function scripted(open: Closing[], script: Script, bounds?: SurveyBounds) {
   const server = await startScriptedTls(script);
   open.push(server);
-  return { seen: await look(server.port, bounds), server };
+  return { seen: await surveyPort(server.port, bounds), server };
 }
 
 /** Surveys a server of octets and adds it to those to close. */
 export async function wired(open: Closing[], handler: WireHandler, bounds?: SurveyBounds): Promise<Configuration> {
   const server = await startWireServer(handler);
   open.push(server);
-  return look(server.port, bounds);
+  return surveyPort(server.port, bounds);
 }
 
 /** Returns one character for each version, oldest first: offered, not offered, unknown. */

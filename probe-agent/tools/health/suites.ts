@@ -6,9 +6,9 @@ import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
-import { isClear } from "#probe-agent/tools/ssl/elimination.ts";
+import { isConclusive } from "#probe-agent/tools/ssl/elimination.ts";
 import { createProber, type Prober, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
-import { helloFor, seeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
+import { helloFor, probeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
 /** Maximum number of connections. A server with every version needs 21; the others are for second attempts. */
 const CONNECTIONS = 40;
@@ -33,7 +33,7 @@ export async function gatherSuites(
   const until = net.monotonic() + Math.min(TOTAL_MS, net.remainingMs());
   const bounds = { connections: CONNECTIONS, until, questionMs: QUESTION_MS, usualMs: 0 };
   const prober = createProber(net, target, bounds);
-  const seen = await Promise.all(VERSIONS.map((version) => seeVersion(prober, version)));
+  const seen = await Promise.all(VERSIONS.map((version) => probeVersion(prober, version)));
   const offers = ({ version, offered }: VersionSeen): boolean | null => (protocol === version.name ? true : offered);
   const offeredByKey = new Map(seen.map((one) => [one.version.key, offers(one)]));
   const old = new Set([offeredByKey.get("ssl3"), offeredByKey.get("tls1_0"), offeredByKey.get("tls1_1")]);
@@ -81,7 +81,7 @@ async function findAccepted(prober: Prober, seen: VersionSeen, suites: readonly 
   if (list.length === 0) return null;
   const hello = helloFor(seen, prober.servername, list);
   const first = await prober.ask(hello);
-  const answer = isClear(first) ? first : await prober.ask(hello);
+  const answer = isConclusive(first) ? first : await prober.ask(hello);
   if (answer.kind === "silent") return NO_ANSWER;
   if (answer.kind === "refused" || !list.includes(answer.hello.suite)) return null;
   return SUITES.get(answer.hello.suite)?.name ?? null;

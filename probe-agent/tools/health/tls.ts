@@ -11,7 +11,7 @@ import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/t
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
-import { seeRevocation } from "#probe-agent/tools/ssl/revocation.ts";
+import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
 import { gatherSuites } from "#probe-agent/tools/health/suites.ts";
 
 /** Server whose TLS is checked. */
@@ -87,7 +87,7 @@ async function askRevocation(
 ): Promise<RevocationReport> {
   const reserveMs = Math.max(0, net.remainingMs() - REVOCATION_MS);
   const late = { staple: null, responder: null, list: null, authorities: [], notAsked: "the check took too long" };
-  const facts = await waitAtMost(REVOCATION_MS, seeRevocation(net, chain, staple, reserveMs), late);
+  const facts = await waitAtMost(REVOCATION_MS, checkRevocation(net, chain, staple, reserveMs), late);
   return reportRevocation(facts, staple !== null);
 }
 

@@ -6,7 +6,7 @@ import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 
 type Row = ResultOf<typeof protocol>["attempts"][number];
 
-/** One way to ask a server, and what came of it. */
+/** One attempt to request the URL, and its outcome. */
 export interface Attempt {
   readonly name: Row["name"];
   readonly outcome: Outcome<PageSnapshot>;
@@ -15,7 +15,7 @@ export interface Attempt {
 
 type Way = Pick<HttpRequest, "alpn" | "httpVersion" | "h2c">;
 
-/** What browsers offer over TLS. */
+/** ALPN names that browsers offer. */
 const BROWSER_ALPN = ["h2", "http/1.1"] as const;
 
 const WAYS: Readonly<Record<Row["name"], Way>> = {
@@ -28,13 +28,16 @@ const WAYS: Readonly<Record<Row["name"], Way>> = {
   h2c_prior_knowledge: { h2c: "prior_knowledge" },
 };
 
-/** The head is all that is wanted. */
+/** Limit of the body in octets. Only the head of the answer is used. */
 const BODY_BYTES = 1024;
+/** Time limit of the body in milliseconds. */
 const BODY_MS = 500;
+/** Time limit of the first attempt in milliseconds. */
 const FIRST_MS = 10_000;
+/** Time limit of every other attempt in milliseconds. */
 const ATTEMPT_MS = 5000;
 
-/** Asks for the URL in one way. */
+/** Requests the URL in one way. */
 export async function attempt(net: Net, url: string, name: Row["name"]): Promise<Attempt> {
   const startedAt = net.monotonic();
   const outcome = await net.http.fetch({
@@ -59,7 +62,7 @@ export async function attempt(net: Net, url: string, name: Row["name"]): Promise
   return { name, outcome, row };
 }
 
-/** What was tried first, and the answer all else goes by. */
+/** The first successful answer, with the attempts up to it. */
 interface FirstAnswer {
   readonly tried: readonly Attempt[];
   readonly page: PageSnapshot;
@@ -67,8 +70,9 @@ interface FirstAnswer {
 }
 
 /**
- * What a browser would get, and where that fails for a reason another way may not have, what comes that way: of a server
- * that refuses every name we offer, whose HTTP/2 is broken, or that speaks nothing but HTTP/2 in the clear.
+ * Requests the URL as a browser does. If that fails for a reason that another attempt can avoid, makes one more
+ * attempt: for a server that refuses all ALPN names offered, whose HTTP/2 is broken, or that supports only unencrypted
+ * HTTP/2.
  */
 export async function firstAnswer(net: Net, url: string): Promise<Outcome<FirstAnswer>> {
   const first = await attempt(net, url, "default");
@@ -84,28 +88,28 @@ export async function firstAnswer(net: Net, url: string): Promise<Outcome<FirstA
   return ok({ tried: [first, second], page: second.outcome.data, row: second.row });
 }
 
-/** Statuses that refuse the version itself (RFC 9110 sections 15.5.22 and 15.6.6). */
+/** Status codes that refuse the HTTP version (RFC 9110 sections 15.5.22 and 15.6.6). */
 const REFUSES_VERSION = new Set([426, 505]);
-/** Statuses of a server that is asked too much, or not well: they tell nothing of the version. */
-const TELLS_NOTHING = new Set([408, 429, 500, 502, 503, 504]);
+/** Status codes of an overloaded or failing server. They say nothing about the version. */
+const UNRELATED_ERRORS = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * Whether the attempt shows that its version is spoken: answered as the first one was, or well. Null: it could not be
- * told. An error page in place of the page is a refusal.
+ * Reports whether the server supports the version of an attempt: it answered below 400 or with the status of the first
+ * answer. Another error status is a refusal. Null if unknown.
  */
 export function isSpoken({ outcome }: Attempt, versions: readonly string[], usualCode: number): boolean | null {
   if (outcome.status === "failed") {
-    const tells = outcome.source === "target" && outcome.reason !== "timeout" && outcome.stage !== "connect";
-    return tells ? false : null;
+    const isRefusal = outcome.source === "target" && outcome.reason !== "timeout" && outcome.stage !== "connect";
+    return isRefusal ? false : null;
   }
   if (outcome.status !== "ok") return null;
   const { code, httpVersion } = outcome.data.final;
   if (!versions.includes(httpVersion) || REFUSES_VERSION.has(code)) return false;
   if (code < 400 || code === usualCode) return true;
-  return TELLS_NOTHING.has(code) ? null : false;
+  return UNRELATED_ERRORS.has(code) ? null : false;
 }
 
-/** Whether the server took the upgrade to HTTP/2 in the clear; null: it could not be told. */
+/** Reports whether the server accepted the upgrade to unencrypted HTTP/2; null if unknown. */
 export function isUpgraded({ outcome }: Attempt): boolean | null {
   if (outcome.status === "ok") return outcome.data.final.code === 101;
   return outcome.status === "failed" && outcome.reason === "protocol_error" ? false : null;

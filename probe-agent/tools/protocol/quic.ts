@@ -12,20 +12,20 @@ type H3 = ResultOf<typeof protocol>["h3"];
 type ProbeRow = H3["probes"][number];
 type Place = Pick<ProbeRow, "source" | "host" | "port">;
 
-/** What is known of an origin before its UDP ports are asked. */
+/** The origin whose QUIC is probed. */
 interface Origin {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
-  /** Vetted, the one that was connected to first. */
+  /** Addresses allowed by the rules on targets; the one that answered first. */
   readonly addresses: readonly Address[];
 }
 
 const MAX_PLACES = 3;
 const PROBE_MS = 2500;
 
-/** Asks every place that is said to speak HTTP/3 for its QUIC versions; the origin's own port where none is named. */
-export async function askHttp3(
+/** Probes QUIC at every place that is advertised for HTTP/3; at the origin's own port if none is advertised. */
+export async function probeHttp3(
   net: Net,
   origin: Origin,
   services: readonly AlternativeService[],
@@ -37,44 +37,44 @@ export async function askHttp3(
     ...alternatives.map(({ host, port }): Place => ({ source: "alt_svc", host: bare(host ?? origin.host), port })),
     ...bindings.map(({ target, port }): Place => ({ source: "https_rr", host: target, port: port ?? origin.port })),
   ]);
-  // HTTP/3 is for https alone; the port of an http URL says nothing of it.
+  // HTTP/3 requires https, so the port of an http URL is not probed.
   const own: Place[] = origin.isSecure ? [{ source: "origin", host: origin.host, port: origin.port }] : [];
-  const probed = await Promise.all((places.length > 0 ? places : own).map((place) => askPlace(net, place, origin)));
+  const probed = await Promise.all((places.length > 0 ? places : own).map((place) => probePlace(net, place, origin)));
   const rows = probed.flat();
   const versions = [...new Set(rows.flatMap((row) => row.versions))];
   return {
     advertised_alt_svc: alternatives.length > 0,
     advertised_https_rr: bindings.length > 0,
-    quic_reachable: verdictOf(rows.map(({ probe }) => probe)),
+    quic_reachable: isReachable(rows.map(({ probe }) => probe)),
     quic_versions: versions,
     quic_version_names: versions.map(quicVersionName),
     probes: rows.map(({ probe }) => probe),
   };
 }
 
-interface Asked {
+interface PlaceResult {
   readonly probe: ProbeRow;
   readonly versions: readonly string[];
 }
 
-async function askPlace(net: Net, place: Place, origin: Origin): Promise<Asked[]> {
-  const untold = (ip: string | null, reason: string): Asked => ({
+async function probePlace(net: Net, place: Place, origin: Origin): Promise<PlaceResult[]> {
+  const notProbed = (ip: string | null, reason: string): PlaceResult => ({
     probe: { ...place, ip, reachable: "unknown", rtt_ms: null, reason },
     versions: [],
   });
-  // The site names the port: it must not have us knock where browsers would not.
-  if (isBlockedPort(String(place.port))) return [untold(null, "blocked_port")];
+  // The site chooses the port, so it must not make us contact a port that browsers block.
+  if (isBlockedPort(String(place.port))) return [notProbed(null, "blocked_port")];
   const isOwn = place.host.toLowerCase() === origin.host.toLowerCase();
   const resolved = isOwn ? null : await net.dns.resolve(place.host);
   if (resolved !== null && resolved.status !== "ok") {
-    return [untold(null, resolved.status === "failed" ? resolved.reason : "target_not_allowed")];
+    return [notProbed(null, resolved.status === "failed" ? resolved.reason : "target_not_allowed")];
   }
   const addresses = oneOfEach(resolved === null ? origin.addresses : resolved.data.allowed);
   return Promise.all(
-    addresses.map(async ({ ip }): Promise<Asked> => {
+    addresses.map(async ({ ip }): Promise<PlaceResult> => {
       const outcome = await net.quic.probe(ip, place.port, PROBE_MS);
-      if (outcome.status === "failed") return untold(ip, outcome.reason);
-      if (outcome.status !== "ok") return untold(ip, "target_not_allowed");
+      if (outcome.status === "failed") return notProbed(ip, outcome.reason);
+      if (outcome.status !== "ok") return notProbed(ip, "target_not_allowed");
       const { reachable, versions, rttMs } = outcome.data;
       const rtt_ms = rttMs === null ? null : toMicroseconds(rttMs);
       return { probe: { ...place, ip, reachable, rtt_ms, reason: null }, versions };
@@ -82,14 +82,14 @@ async function askPlace(net: Net, place: Place, origin: Origin): Promise<Asked[]
   );
 }
 
-/** One that answers is enough; closed is what all that could be asked are. */
-function verdictOf(probes: readonly ProbeRow[]): H3["quic_reachable"] {
-  const asked = probes.filter(({ reason }) => reason === null);
-  if (asked.some(({ reachable }) => reachable === true)) return true;
-  return asked.length > 0 && asked.every(({ reachable }) => reachable === false) ? false : "unknown";
+/** Returns true if one place answers, false if all places that were probed are closed, else unknown. */
+function isReachable(probes: readonly ProbeRow[]): H3["quic_reachable"] {
+  const sent = probes.filter(({ reason }) => reason === null);
+  if (sent.some(({ reachable }) => reachable === true)) return true;
+  return sent.length > 0 && sent.every(({ reachable }) => reachable === false) ? false : "unknown";
 }
 
-/** h3 and the drafts before it. */
+/** Reports whether an ALPN name is h3 or one of its drafts. */
 function isHttp3(alpn: string): boolean {
   return /^h3(-\d{1,3})?$/.test(alpn);
 }
@@ -107,7 +107,7 @@ function distinct(places: readonly Place[]): Place[] {
   return [...byAddress.values()];
 }
 
-/** The first address of each family. */
+/** Returns the first address of each family. */
 function oneOfEach(addresses: readonly Address[]): Address[] {
   return ([4, 6] as const).flatMap((family) => addresses.find(({ version }) => version === family) ?? []);
 }

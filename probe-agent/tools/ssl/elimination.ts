@@ -1,34 +1,36 @@
 import type { ServerHelloSeen } from "#probe-agent/port/tls.ts";
 import type { Answer } from "#probe-agent/tools/ssl/prober.ts";
 
-/** What a server took of a list, one by one, in the order it chose them. */
+/** Entries of a list that a server accepts, found one by one. */
 export interface Elimination {
+  /** In the order in which the server chose them. */
   readonly taken: readonly number[];
-  /** The server refused what was left; else it fell silent or answered with something nobody offered. */
+  /** True if the server refused the rest. False if it stopped answering, or chose an entry that was not offered. */
   readonly complete: boolean;
-  /** It refused by ending the connection, as servers also do that have enough of us. */
+  /** Whether it refused the rest by ending the connection. Servers that limit connections do the same. */
   readonly abrupt: boolean;
 }
 
-/** How to ask for the choice among what is left, and what the choice is; null where the answer holds none of the kind. */
+/** Functions that ask for a choice among the remaining entries. */
 interface Question {
   readonly ask: (left: readonly number[]) => Promise<Answer>;
+  /** Returns the server's choice, or null if the answer contains none. */
   readonly choice: (hello: ServerHelloSeen) => number | null;
 }
 
 /**
- * Offers all of a list, takes out what was chosen and asks again, until refused. A silence or an end without a word is
- * asked about once more.
+ * Offers the whole list, removes the server's choice and asks again, until the server refuses. If there is no answer or
+ * the connection ends without an alert, asks once more.
  */
 export async function eliminate(list: readonly number[], { ask, choice }: Question): Promise<Elimination> {
   const taken: number[] = [];
   let left = [...list];
   while (left.length > 0) {
     const answer = await ask(left);
-    const sure = isClear(answer) ? answer : await ask(left);
-    if (sure.kind === "silent") return { taken, complete: false, abrupt: false };
-    if (sure.kind === "refused") return { taken, complete: true, abrupt: sure.alert === null };
-    const chosen = choice(sure.hello);
+    const final = isConclusive(answer) ? answer : await ask(left);
+    if (final.kind === "silent") return { taken, complete: false, abrupt: false };
+    if (final.kind === "refused") return { taken, complete: true, abrupt: final.alert === null };
+    const chosen = choice(final.hello);
     if (chosen === null) return { taken, complete: true, abrupt: false };
     if (!left.includes(chosen)) return { taken, complete: false, abrupt: false };
     taken.push(chosen);
@@ -37,13 +39,13 @@ export async function eliminate(list: readonly number[], { ask, choice }: Questi
   return { taken, complete: true, abrupt: false };
 }
 
-/** Whether an answer settles the question: not a silence, nor a connection ended without an alert. */
-export function isClear(answer: Answer): boolean {
+/** Reports whether an answer is a ServerHello or an alert. Silence and an end without an alert are not conclusive. */
+export function isConclusive(answer: Answer): boolean {
   return answer.kind === "hello" || (answer.kind === "refused" && answer.alert !== null);
 }
 
-/** Several eliminations of one server as one. */
-export function joined(parts: readonly Elimination[]): Elimination {
+/** Combines several eliminations of one server. */
+export function joinEliminations(parts: readonly Elimination[]): Elimination {
   return {
     taken: parts.flatMap(({ taken }) => taken),
     complete: parts.every(({ complete }) => complete),

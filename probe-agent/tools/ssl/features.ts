@@ -3,37 +3,41 @@ import { EXTENSION_RENEGOTIATION_INFO } from "#probe-agent/analysis/tls/ssl/hell
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
-/** A version with the suites found for it. */
+/** A version with the suites that the server accepts. */
 export interface VersionSuites {
   readonly seen: VersionSeen;
   readonly suites: readonly number[];
 }
 
 const INAPPROPRIATE_FALLBACK_ALERT = 86;
-/** DEFLATE (RFC 3749) and LZS (RFC 3943), then none. */
+/** Compression methods: DEFLATE (RFC 3749), LZS (RFC 3943), none. */
 const COMPRESSIONS = [1, 64, 0];
 
-/** Whether the server compresses before it encrypts (CRIME, CVE-2012-4929); null where it did not answer. */
-export async function seesCompression(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
+/** Reports whether the server compresses before it encrypts (CRIME, CVE-2012-4929); null if it did not answer. */
+export async function probeCompression(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
   const hello = helloFor(seen, prober.servername, suites);
   const answer = await prober.ask({ ...hello, compression: COMPRESSIONS });
   return answer.kind === "hello" ? answer.hello.compression !== 0 : null;
 }
 
-/** Whether the server knows RFC 5746; it says so in every ServerHello up to TLS 1.2. */
-export function knowsSecureRenegotiation({ seen }: VersionSuites): boolean | null {
+/** Reports whether the server supports RFC 5746, from its ServerHello up to TLS 1.2; null without a ServerHello. */
+export function supportsSecureRenegotiation({ seen }: VersionSuites): boolean | null {
   return seen.hello === null ? null : seen.hello.extensions.includes(EXTENSION_RENEGOTIATION_INFO);
 }
 
-/** Whether the server refuses a client that says it fell back to a lower version than the server has (RFC 7507). */
-export async function refusesFallback(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
+/**
+ * Reports whether the server refuses a client that signals a fallback to a lower version (RFC 7507); null if unknown.
+ */
+export async function probeFallback(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
   const answer = await prober.ask(helloFor(seen, prober.servername, [...suites, SIGNAL.fallback]));
   if (answer.kind === "hello") return false;
   return answer.kind === "refused" && answer.alert === INAPPROPRIATE_FALLBACK_ALERT ? true : null;
 }
 
-/** Bits of the smallest Diffie-Hellman prime among export suites and others; null where none was seen. */
-export async function smallestPrime(prober: Prober, { seen, suites }: VersionSuites): Promise<number | null> {
+/**
+ * Returns the size in bits of the smallest Diffie-Hellman prime, for export suites and others; null if none was seen.
+ */
+export async function probeSmallestPrime(prober: Prober, { seen, suites }: VersionSuites): Promise<number | null> {
   const ephemeral = suitesOf(suites).filter(({ kx }) => kx === "DHE");
   const kinds = [ephemeral.filter((suite) => suite.exportGrade), ephemeral.filter((suite) => !suite.exportGrade)];
   const sizes = await Promise.all(

@@ -3,14 +3,16 @@ import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/tls/ssl/groups.t
 import { suiteLanes, type Version } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
-import { eliminate, joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
+import { eliminate, joinEliminations, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
 const NO_GROUP = -1;
 
-/** TLS 1.3: a hello without a key share makes the server name the group it wants (RFC 8446 section 4.1.4). */
-export async function groupsOfTls13(prober: Prober, seen: VersionSeen): Promise<GroupsSeen> {
+/**
+ * Lists the groups of TLS 1.3. For a hello without a key share, the server selects a group (RFC 8446 section 4.1.4).
+ */
+export async function listTls13Groups(prober: Prober, seen: VersionSeen): Promise<GroupsSeen> {
   const suites = suiteLanes(seen.version).common.flat();
   const hello = helloFor(seen, prober.servername, suites);
   const question = {
@@ -18,14 +20,15 @@ export async function groupsOfTls13(prober: Prober, seen: VersionSeen): Promise<
     choice: ({ group }: { group: number | null }) => group ?? NO_GROUP,
   };
   const lanes = await Promise.all(TLS13_GROUPS.map((lane) => eliminate(lane, question)));
-  return whole(seen.version, lanes, []);
+  return combine(seen.version, lanes, []);
 }
 
 /**
- * Before TLS 1.3 the curve stands in ServerKeyExchange. The list is also a limit to the server's own EC key (RFC 8422
- * section 5.1.1), so where no RSA key stands by, `ownCurve` is offered last in every hello and found by being chosen.
+ * Lists the groups of a version before TLS 1.3, where ServerKeyExchange contains the curve. Returns null without ECDHE
+ * suites. The groups offered also limit the curve of the server's own EC key (RFC 8422 section 5.1.1). If the server
+ * has no RSA key, every hello therefore offers `ownCurve` last, and that curve is found if the server chooses it.
  */
-export async function groupsOfOldVersion(
+export async function listOldGroups(
   prober: Prober,
   seen: VersionSeen,
   taken: readonly number[],
@@ -33,32 +36,32 @@ export async function groupsOfOldVersion(
 ): Promise<GroupsSeen | null> {
   const ephemeral = suitesOf(taken).filter(({ kx, auth }) => kx === "ECDHE" && auth !== "PSK");
   if (ephemeral.length === 0) return null;
-  const free = ephemeral.filter(({ auth }) => auth !== "ECDSA");
-  const anchor = free.length > 0 ? null : ownCurve;
-  const suites = (free.length > 0 ? free : ephemeral).map(({ code }) => code);
+  const withoutEcKey = ephemeral.filter(({ auth }) => auth !== "ECDSA");
+  const requiredCurve = withoutEcKey.length > 0 ? null : ownCurve;
+  const suites = (withoutEcKey.length > 0 ? withoutEcKey : ephemeral).map(({ code }) => code);
   const hello: ClientHello = helloFor(seen, prober.servername, suites);
-  let anchored = false;
+  let isChosen = false;
   const question = {
     ask: (left: readonly number[]) =>
-      prober.ask({ ...hello, groups: anchor === null ? left : [...left, anchor] }, true),
+      prober.ask({ ...hello, groups: requiredCurve === null ? left : [...left, requiredCurve] }, true),
     choice: ({ group }: { group: number | null }) => {
       if (group === null) return NO_GROUP;
-      anchored ||= group === anchor;
-      return group === anchor ? null : group;
+      isChosen ||= group === requiredCurve;
+      return group === requiredCurve ? null : group;
     },
   };
   const lanes = await Promise.all(
     OLD_GROUPS.map((lane) =>
       eliminate(
-        lane.filter((group) => group !== anchor),
+        lane.filter((group) => group !== requiredCurve),
         question,
       ),
     ),
   );
-  return whole(seen.version, lanes, anchored && anchor !== null ? [anchor] : []);
+  return combine(seen.version, lanes, isChosen && requiredCurve !== null ? [requiredCurve] : []);
 }
 
-function whole(version: Version, lanes: readonly Elimination[], more: readonly number[]): GroupsSeen {
-  const { taken, complete } = joined(lanes);
+function combine(version: Version, lanes: readonly Elimination[], more: readonly number[]): GroupsSeen {
+  const { taken, complete } = joinEliminations(lanes);
   return { version, codes: [...taken, ...more], complete };
 }

@@ -4,11 +4,14 @@ import type { HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 
-/** What a web browser would offer. */
+/** ALPN names that a web browser offers. */
 export const HTTP_ALPN = ["h2", "http/1.1"];
 
-/** HTTP versions taken by ALPN: one is known from the first handshake, the other is asked for alone. */
-export async function seeHttpAlpn(
+/**
+ * Returns the HTTP versions that the server accepts by ALPN: one is known from the first handshake, the other is
+ * offered alone. Returns null if unknown.
+ */
+export async function probeHttpAlpn(
   net: Net,
   request: TlsRequest,
   { alpn, protocol }: TlsObservation,
@@ -28,8 +31,8 @@ export async function seeHttpAlpn(
   return HTTP_ALPN.filter((name) => name === alpn || taken[others.indexOf(name)] === true);
 }
 
-/** Strict-Transport-Security of the page at /, where there is a web server. */
-export async function seeHsts(
+/** Fetches Strict-Transport-Security of the page at / if the server is a web server. */
+export async function fetchHsts(
   net: Net,
   where: { readonly host: string; readonly port: number; readonly speaksHttp: boolean },
   timeoutMs: number,

@@ -8,30 +8,30 @@ import type { DnsRecord } from "#probe-agent/port/dns.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
 
-/** For the DNS to answer and be validated. */
-const PATIENCE_MS = 8000;
+/** Time limit for DNS answers and their validation. */
+const LOOK_UP_MS = 8000;
 const LATE: TlsaAnswer = { status: "unknown", reason: "the TLSA records could not be validated in time", records: [] };
 const LATE_CAA: CaaSeen = { rows: null, why: "no answer in time" };
 
-/** TLSA records of the port and CAA records of the name; neither of an address. */
-export async function seeNames(
+/** Looks up TLSA records of the port and CAA records of the name. Returns null for an address. */
+export async function lookUpNames(
   net: Net,
   { host, port }: { readonly host: string; readonly port: number },
   { leaf }: ServerChain,
   reserveMs: number,
 ): Promise<NamesFacts | null> {
   if (literalFamily(host) !== null) return null;
-  const patience = Math.max(0, Math.min(PATIENCE_MS, net.remainingMs() - reserveMs));
+  const limitMs = Math.max(0, Math.min(LOOK_UP_MS, net.remainingMs() - reserveMs));
   const { name, wildcard } = certifiedName(host, leaf);
   const [tlsa, caa] = await Promise.all([
-    waitAtMost(patience, lookUpTlsa(net, host, port), LATE),
-    waitAtMost(patience, seeCaa(net, name), LATE_CAA),
+    waitAtMost(limitMs, lookUpTlsa(net, host, port), LATE),
+    waitAtMost(limitMs, lookUpCaa(net, name), LATE_CAA),
   ]);
   return { tlsa, caa, wildcard };
 }
 
-/** The nearest records at or above the name (RFC 8659 section 3); all levels are asked at once. */
-async function seeCaa(net: Net, name: string): Promise<CaaSeen> {
+/** Returns the nearest records at or above the name (RFC 8659 section 3). All levels are asked in parallel. */
+async function lookUpCaa(net: Net, name: string): Promise<CaaSeen> {
   const lookUp = createLookUp(net);
   const levels = nameAndParents(name);
   const found = await Promise.all(levels.map((level) => lookUp(level, "CAA")));

@@ -1,37 +1,38 @@
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { ClientHello, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 
-/** What a hello came to. */
+/** Answer to a ClientHello. */
 export type Answer =
   | { readonly kind: "hello"; readonly hello: ServerHelloSeen; readonly certificates: readonly Uint8Array[] }
-  /** By a fatal alert, or (null) by ending the connection without a word. */
+  /** Refused by a fatal alert, or by ending the connection without an alert (null). */
   | { readonly kind: "refused"; readonly alert: number | null }
-  /** No answer in time, or no time or connections left to ask. */
+  /** No answer in time, or no time or connections left. */
   | { readonly kind: "silent" };
 
-/** Asks one server questions in ClientHellos, within bounds. */
+/** Sends ClientHellos to one server, within limits. */
 export interface Prober {
   readonly servername: string | null;
+  /** Sends a hello; with `flight`, also waits for the server's certificates and key exchange. */
   ask(hello: ClientHello, flight?: boolean): Promise<Answer>;
-  /** Connections begun. */
+  /** Returns the number of connections started. */
   spent(): number;
-  /** Questions that can be asked one after the other in so many milliseconds. */
+  /** Returns how many questions can be asked one after the other in `ms` milliseconds. */
   within(ms: number): number;
 }
 
-/** Bounds of one survey. */
+/** Limits of a prober. */
 interface ProberBounds {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
-  /** Monotonic milliseconds after which nothing is asked. */
+  /** Monotonic time in milliseconds after which no question is asked. */
   readonly until: number;
-  /** For one question, milliseconds. */
+  /** Time limit for one question in milliseconds. */
   readonly questionMs: number;
-  /** What one question takes by all we know, milliseconds. */
+  /** Expected time of one question in milliseconds. */
   readonly usualMs: number;
 }
 
-/** Where the server is. */
+/** Address of the server. */
 export interface ProbeTarget {
   readonly ip: string;
   readonly port: number;
@@ -39,10 +40,10 @@ export interface ProbeTarget {
 }
 
 const SILENT: Answer = { kind: "silent" };
-/** So many questions in a row without an answer: the server has stopped talking to us. */
+/** After this number of questions in a row without an answer, the prober stops asking. */
 const MAX_SILENCES = 8;
 
-/** A prober over the TLS port, which lets few questions be under way at once. */
+/** Creates a prober over the TLS port, which limits the number of concurrent connections. */
 export function createProber(net: Net, target: ProbeTarget, bounds: ProberBounds): Prober {
   let spent = 0;
   let silences = 0;

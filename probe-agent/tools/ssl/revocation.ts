@@ -9,7 +9,7 @@ import { lookUpInList } from "#probe-agent/sources/crl.ts";
 import { createFetches, type Fetches } from "#probe-agent/sources/fetch-budget.ts";
 import { askResponder } from "#probe-agent/sources/ocsp.ts";
 
-/** Fetches for one check, all certificates together. */
+/** Maximum number of fetches for one check, for all certificates together. */
 const MAX_FETCHES = 3;
 const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
 
@@ -18,7 +18,7 @@ const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
  * above, as far as fetches are left. Nobody is asked about certificates of strangers: whoever made them chose the URLs
  * too.
  */
-export async function seeRevocation(
+export async function checkRevocation(
   net: Net,
   chain: ServerChain,
   staple: Uint8Array | null,
@@ -26,18 +26,18 @@ export async function seeRevocation(
 ): Promise<RevocationFacts> {
   const { leaf: certificate, issuer } = chain;
   const now = net.now();
-  const nobody = { staple: null, responder: null, list: null, authorities: [] };
-  if (issuer === null) return { ...nobody, notAsked: "its issuer's certificate is unavailable" };
+  const nothing = { staple: null, responder: null, list: null, authorities: [] };
+  if (issuer === null) return { ...nothing, notAsked: "its issuer's certificate is unavailable" };
   const subject = { certificate, issuer, now };
   const stapled = staple === null ? null : evaluateOcsp(staple, subject);
-  const notAsked = whyNot(chain, now);
-  if (notAsked !== null) return { ...nobody, staple: stapled, notAsked };
+  const notAsked = reasonNotToAsk(chain, now);
+  if (notAsked !== null) return { ...nothing, staple: stapled, notAsked };
   const fetches = createFetches(net, MAX_FETCHES, reserveMs);
   const asked = isDecisive(stapled) ? { responder: null, list: null } : await ask(fetches, subject);
-  return { staple: stapled, ...asked, authorities: await askAbove(fetches, chain, now), notAsked: null };
+  return { staple: stapled, ...asked, authorities: await checkAuthorities(fetches, chain, now), notAsked: null };
 }
 
-function whyNot({ leaf, anchored }: ServerChain, now: Date): string | null {
+function reasonNotToAsk({ leaf, anchored }: ServerChain, now: Date): string | null {
   if (!anchored) return "its chain does not lead to a trusted root";
   // Authorities are allowed to remove an entry once the certificate has expired (RFC 5280 section 3.3).
   return isExpired(leaf, now) ? "it has expired, and authorities no longer publish its status" : null;
@@ -51,8 +51,8 @@ async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<Revoc
   return { responder, list: listUrl === null ? null : await lookUpInList(fetches, listUrl, subject) };
 }
 
-/** The authorities between the server's certificate and the root. */
-async function askAbove(
+/** Looks up the authorities between the server's certificate and the root in their issuers' lists. */
+async function checkAuthorities(
   fetches: Fetches,
   { verification: { path } }: ServerChain,
   now: Date,

@@ -1,13 +1,13 @@
 import { suiteLanes } from "#probe-agent/analysis/tls/ssl/hellos.ts";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
-import { eliminate, joined, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
+import { eliminate, joinEliminations, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { helloFor, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
 
-/** Suites in a hello that has to stay short. */
+/** Maximum number of suites in a short hello. */
 const SHORT = 25;
 
-/** The suites a server takes with one version: lanes side by side, each by elimination. */
+/** Lists the suites that a server accepts with one version: lanes in parallel, each by elimination. */
 export async function listSuites(prober: Prober, seen: VersionSeen): Promise<readonly Elimination[]> {
   const { common, rare } = suiteLanes(seen.version);
   const lanes = [...common, rare].flatMap((lane) => (seen.short ? chunks(lane, SHORT) : [lane]));
@@ -18,28 +18,30 @@ export async function listSuites(prober: Prober, seen: VersionSeen): Promise<rea
   return await Promise.all(lanes.map((lane) => eliminate(lane, question)));
 }
 
-/** The order of preference, as far as it is the server's. */
+/** Order of preference among suites. */
 interface Preference {
+  /** Whose order decides; null if unknown, or if there is only one suite. */
   readonly order: "server" | "client" | null;
-  /** All suites, the server's favourite first; null where the order is the client's or was not told. */
+  /** All suites in the server's order; null if the order is the client's or unknown. */
   readonly ranked: readonly number[] | null;
 }
 
-/** Longer orders are not found out: each suite costs a connection, one after the other. */
+/** Maximum number of suites that are ranked. Each one costs a connection, one after the other. */
 const MAX_RANKED = 40;
+/** Time limit for ranking in milliseconds. */
 const RANKING_MS = 2500;
 
 /**
- * Asks for two suites in both orders. Where the server has an order of its own, the lanes, each in that order by
- * itself, are merged by asking for their heads.
+ * Finds the order of preference. Offers two suites in both orders. If the server's order decides, each lane is already
+ * in that order, and the lanes are merged by offering their first entries.
  */
-export async function seePreference(
+export async function probePreference(
   prober: Prober,
   seen: VersionSeen,
   lanes: readonly Elimination[],
 ): Promise<Preference> {
-  const all = joined(lanes).taken;
-  // Servers may put ChaCha20 first just because the client does, whatever their order.
+  const all = joinEliminations(lanes).taken;
+  // Some servers prefer ChaCha20 only because the client does, regardless of their order.
   const steady = all.filter((code) => SUITES.get(code)?.cipher !== "CHACHA20_POLY1305");
   const [first, last] = steady.length > 1 ? [steady[0], steady.at(-1)] : [all[0], all.at(-1)];
   if (first === undefined || last === undefined || first === last) return { order: null, ranked: all };
@@ -47,14 +49,15 @@ export async function seePreference(
     const answer = await prober.ask(helloFor(seen, prober.servername, offered));
     return answer.kind === "hello" && offered.includes(answer.hello.suite) ? answer.hello.suite : null;
   };
-  const [forth, back] = await Promise.all([pick([first, last]), pick([last, first])]);
-  if (forth === null || back === null) return { order: null, ranked: null };
-  if (forth !== back) return { order: "client", ranked: null };
-  const affordable = Math.min(MAX_RANKED, prober.within(RANKING_MS));
-  return { order: "server", ranked: all.length > affordable ? null : await merge(lanes, pick) };
+  const [forward, backward] = await Promise.all([pick([first, last]), pick([last, first])]);
+  if (forward === null || backward === null) return { order: null, ranked: null };
+  if (forward !== backward) return { order: "client", ranked: null };
+  const limit = Math.min(MAX_RANKED, prober.within(RANKING_MS));
+  return { order: "server", ranked: all.length > limit ? null : await mergeLanes(lanes, pick) };
 }
 
-async function merge(
+/** Merges the lanes in the server's order. Returns null if the server does not answer. */
+async function mergeLanes(
   lanes: readonly Elimination[],
   pick: (offered: readonly number[]) => Promise<number | null>,
 ): Promise<number[] | null> {

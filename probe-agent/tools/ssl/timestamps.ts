@@ -5,8 +5,8 @@ import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 
 const QUESTION_MS = 5000;
 
-/** The timestamps a server sends by the TLS extension, which Node's client never asks for. */
-export async function seeTimestamps(
+/** Requests timestamps in the TLS extension, which Node's client never does. Returns null if there are none. */
+export async function requestTimestamps(
   net: Net,
   { ip, port, servername }: ProbeTarget,
   reserveMs: number,
@@ -17,14 +17,17 @@ export async function seeTimestamps(
   return outcome.status === "ok" ? outcome.data : "unknown";
 }
 
-/** Groups of our key shares first, and others for servers of old versions; with a better one some would ask for its share. */
+/**
+ * Groups offered: first those of our key shares, then others for servers of old versions. Stronger groups are omitted,
+ * because some servers would request a key share for them.
+ */
 const GROUPS = [0x001d, 0x0017, 0x0018, 0x0019];
 
-/** Every version but SSL 3, in one hello with common suites. */
+/** Creates one hello with all versions except SSL 3 and with common suites. */
 function helloOfAll(servername: string | null): ClientHello {
   const offered = VERSIONS.slice(1).toReversed();
   const [newest] = offered;
-  if (newest === undefined) throw new Error("there are versions");
+  if (newest === undefined) throw new Error("no version is known");
   const suites = [...new Set(offered.flatMap(fewSuites))];
   const hello = helloOf(newest, servername, suites);
   const supportedVersions = offered.map(({ wire }) => wire);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterEach(() => bench.release());
 
 describe("HTTP/3", () => {
-  it("is seen by Alt-Svc and by the QUIC server at the port it names", async () => {
+  it("is reported from Alt-Svc and from the QUIC server at its port", async () => {
     const quic = bench.keep(await startQuicServer());
     const server = await bench.serveTls(true, {
       "alt-svc": `h3=":${quic.port}"; ma=3600, h3-29="alt.test:443"; persist=1`,
@@ -32,7 +32,7 @@ describe("HTTP/3", () => {
     expect(result.h3.probes[1]).toMatchObject({ host: "alt.test", ip: null, reachable: "unknown" });
   });
 
-  it("is asked for at the origin's own port where nothing is advertised", async () => {
+  it("is probed at the origin's own port if nothing is advertised", async () => {
     const server = await bench.serveTls(true);
     await bench.quicAt(server.port);
     const result = await bench.run(`${server.url}/`);
@@ -40,12 +40,12 @@ describe("HTTP/3", () => {
     expect(result.h3.probes[0]).toMatchObject({ source: "origin", port: server.port });
   });
 
-  it("is not there where the port is closed, whatever is advertised", async () => {
+  it("is unreachable if the port is closed, regardless of what is advertised", async () => {
     const server = await bench.serveTls(true, { "alt-svc": `h3=":${await closedPort()}"` });
     expect((await bench.run(`${server.url}/`)).h3).toMatchObject({ advertised_alt_svc: true, quic_reachable: false });
   });
 
-  it("is unknown where the port is silent", async () => {
+  it("is unknown if the port does not answer", async () => {
     const server = await bench.serveTls(true);
     await bench.quicAt(server.port, "silent");
     const result = await bench.run(`${server.url}/`);
@@ -62,7 +62,7 @@ describe("HTTP/3", () => {
     });
   });
 
-  it("is not looked for at addresses or ports that are not allowed", async () => {
+  it("is not probed at addresses or ports that are not allowed", async () => {
     const server = await bench.serveTls(true, { "alt-svc": 'h3="10.0.0.1:443", h3=":25", h3="inside.internal:443"' });
     const { h3 } = await bench.run(`${server.url}/`);
     expect(h3.probes.map(({ ip, reachable, reason }) => [ip, reachable, reason])).toEqual([
@@ -73,7 +73,7 @@ describe("HTTP/3", () => {
     expect(h3.quic_reachable).toBe("unknown");
   });
 
-  it("asks at most three places", async () => {
+  it("is probed at no more than three places", async () => {
     const many = Array.from({ length: 60 }, (_, index) => `h3=":${40_000 + index}"`).join(", ");
     const server = await bench.serveTls(true, { "alt-svc": many });
     const result = await bench.run(`${server.url}/`);
@@ -83,7 +83,7 @@ describe("HTTP/3", () => {
 });
 
 describe("HTTPS records", () => {
-  it("of another port than 443 stand under _port._https, and lead to where HTTP/3 is", async () => {
+  it("for a port other than 443 are at _port._https, and lead to HTTP/3", async () => {
     const quic = bench.keep(await startQuicServer());
     const server = await bench.serveTls(true);
     const name = `_${server.port}._https.site.test`;
@@ -136,7 +136,7 @@ describe("HTTPS records", () => {
     expect(result.https_rr).toMatchObject({ aliases: ["pool.test", "alt.test"], records: [{ target: "alt.test" }] });
   });
 
-  it("that clients cannot use advertise nothing (section 8)", async () => {
+  it("that clients cannot use do not advertise HTTP/3 (section 8)", async () => {
     const server = await bench.serveTls(true);
     const dns = await bench.dnsOf({
       "site.test": { A: ["127.0.0.1"] },
@@ -149,7 +149,7 @@ describe("HTTPS records", () => {
     });
   });
 
-  it("that lead in a circle, or nowhere, are said to", async () => {
+  it("that form a loop or have no target are reported", async () => {
     const server = await bench.serveTls(true);
     const name = `_${server.port}._https.site.test`;
     const site = { "site.test": { A: ["127.0.0.1"] } };
@@ -165,7 +165,7 @@ describe("HTTPS records", () => {
     expect(none.limitations).toContain("An HTTPS record says that the service does not exist.");
   });
 
-  it("that cannot be had leave it open whether there is ECH", async () => {
+  it("that cannot be looked up leave ECH null", async () => {
     const server = await bench.serveTls(true);
     const dns = await bench.dnsOf(
       { "site.test": { A: ["127.0.0.1"] } },

@@ -22,7 +22,7 @@ function attemptsOf({ attempts }: ProtocolResult): Record<string, string> {
 }
 
 describe("protocol over TLS", () => {
-  it("sees all versions of a server that has them", async () => {
+  it("reports all versions of a server that supports them", async () => {
     const server = await bench.serveTls(true);
     const result = await bench.run(`${server.url}/`);
     expect(result).toMatchObject({
@@ -55,7 +55,7 @@ describe("protocol over TLS", () => {
     expect(attemptsOf(result)).toEqual({ default: "200", "http/1.1": "200", no_alpn: "200", "http/1.0": "200" });
   });
 
-  it("sees HTTP/1.1 alone, with ALPN and without", async () => {
+  it("reports only HTTP/1.1, with and without ALPN", async () => {
     const server = await bench.serveTls(false);
     const result = await bench.run(`${server.url}/`);
     expect(result).toMatchObject({ negotiated: "http/1.1", alpn_selected: "http/1.1", h2: false, http1_1: true });
@@ -75,14 +75,14 @@ describe("protocol over TLS", () => {
     });
   });
 
-  it("sees a server that speaks nothing but HTTP/2", async () => {
+  it("reports a server that supports only HTTP/2", async () => {
     const server = await bench.serveTls("only");
     const result = await bench.run(`${server.url}/`);
     expect(result).toMatchObject({ negotiated: "h2", h2: true, http1_1: false, http1_0: false, without_alpn: null });
     expect(attemptsOf(result)["http/1.1"]).toBe("no_application_protocol");
   });
 
-  it("goes by HTTP/1.1 where HTTP/2 is agreed on and not spoken", async () => {
+  it("uses HTTP/1.1 if HTTP/2 is negotiated but fails", async () => {
     const liar = createTls({ ...bench.identity, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
       socket.on("error", () => undefined);
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"));
@@ -91,17 +91,17 @@ describe("protocol over TLS", () => {
     const result = await bench.run(`https://127.0.0.1:${(liar.address() as AddressInfo).port}/`);
     liar.close();
     expect(result).toMatchObject({ negotiated: "http/1.1", alpn_offered: ["http/1.1"], h2: false, http1_1: true });
-    expect(result.limitations[0]).toContain("did not work");
+    expect(result.limitations[0]).toContain("The request with a browser's ALPN failed");
   });
 
-  it("tells of a bad certificate and goes on", async () => {
+  it("reports an untrusted certificate and continues", async () => {
     const server = await bench.serveTls(true);
     const result = await bench.run(`${server.url}/`, { roots: [] });
     expect(result.tls).toMatchObject({ authorized: false });
     expect(result.h2).toBe(true);
   });
 
-  it("shows old versions of TLS", async () => {
+  it("reports old versions of TLS", async () => {
     const server = await bench.serve({ tls: { ...bench.identity, minVersion: "TLSv1", maxVersion: "TLSv1.2" } });
     expect((await bench.run(`${server.url}/`)).tls).toMatchObject({
       versions: { ssl3: false, tls1_0: true, tls1_1: true, tls1_2: true, tls1_3: false },
@@ -111,7 +111,7 @@ describe("protocol over TLS", () => {
 });
 
 describe("protocol without TLS", () => {
-  it("sees HTTP/1.1 and asks nothing over UDP", async () => {
+  it("reports HTTP/1.1 and sends nothing over UDP", async () => {
     const server = await bench.serve();
     const result = await bench.run(`${server.url}/`);
     expect(result).toMatchObject({
@@ -127,32 +127,34 @@ describe("protocol without TLS", () => {
       tls: null,
       h3: { quic_reachable: "unknown", probes: [] },
     });
-    expect(result.limitations).toEqual(["HTTP/3 is for https, and none is advertised: nothing was asked over UDP."]);
+    expect(result.limitations).toEqual([
+      "HTTP/3 was not checked over UDP: it requires https, and no response or record advertises it.",
+    ]);
   });
 
-  it("sees HTTP/2 by Upgrade", async () => {
+  it("reports HTTP/2 by Upgrade", async () => {
     const server = bench.keep(await startH2cServer("upgrade"));
     expect(await bench.run(`${server.url}/`)).toMatchObject({ negotiated: "http/1.1", h2: true, h2c_upgrade: true });
   });
 
-  it("does not believe a server that only says it upgrades", async () => {
+  it("does not report HTTP/2 if the server announces the upgrade but does not perform it", async () => {
     const server = bench.keep(await startH2cServer("agrees_only"));
     expect(await bench.run(`${server.url}/`)).toMatchObject({ h2: false, h2c_upgrade: false });
   });
 
-  it("sees a server that speaks HTTP/2 from the first octet and nothing else", async () => {
+  it("reports a server that supports only HTTP/2 with prior knowledge", async () => {
     const server = bench.keep(await startH2cServer("prior_knowledge"));
     const result = await bench.run(`${server.url}/`);
     expect(result).toMatchObject({ negotiated: "h2", h2: true, http1_1: false, h2c_prior_knowledge: true, code: 200 });
   });
 
-  it("sees a server that has HTTP/1.0 alone", async () => {
+  it("reports a server that supports only HTTP/1.0", async () => {
     const wire = bench.keep(await startWireServer("HTTP/1.0 200 OK\r\n\r\nold"));
     const result = await bench.run(`http://127.0.0.1:${wire.port}/`);
     expect(result).toMatchObject({ negotiated: "http/1.0", http1_0: true, http1_1: false, h2: false });
   });
 
-  it("sees a server that refuses HTTP/1.0", async () => {
+  it("reports a server that refuses HTTP/1.0", async () => {
     const wire = bench.keep(
       await startWireServer((socket, received) => {
         const isOld = /^GET \S+ HTTP\/1\.0/.test(received);
@@ -162,7 +164,7 @@ describe("protocol without TLS", () => {
     expect(await bench.run(`http://127.0.0.1:${wire.port}/`)).toMatchObject({ http1_0: false, http1_1: true });
   });
 
-  it("leaves open what a server that is asked too much does not tell", async () => {
+  it("reports null if a server limits requests", async () => {
     let count = 0;
     const wire = bench.keep(
       await startWireServer((socket) => {
@@ -172,7 +174,7 @@ describe("protocol without TLS", () => {
     );
     const result = await bench.run(`http://127.0.0.1:${wire.port}/`);
     expect(result).toMatchObject({ http1_0: null, http1_1: true });
-    expect(result.limitations.join()).toContain("Whether HTTP/1.0 is answered could not be told");
+    expect(result.limitations.join()).toContain("Whether the server answers HTTP/1.0 could not be determined");
   });
 });
 
@@ -189,13 +191,13 @@ describe("a server that cannot be asked", () => {
     expect(failureOf(outcome)).toBe(expected);
   });
 
-  it("fails where nothing listens, and is refused where it may not go", async () => {
+  it("fails if nothing listens, and is refused if the target is not allowed", async () => {
     const { outcome } = await runTool(protocol, { url: `https://127.0.0.1:${await closedPort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect((await runTool(protocol, { url: "https://10.0.0.1/" })).outcome.status).toBe("refused");
   });
 
-  it("whose body never ends is asked in time", async () => {
+  it("has an endless body, and the tool finishes in time", async () => {
     const server = bench.keep(await startHttpServer());
     expect(await bench.run(`${server.url}/drip-body?ms=100`)).toMatchObject({ code: 200, http1_1: true });
   });

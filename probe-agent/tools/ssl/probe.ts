@@ -4,25 +4,26 @@ import type { SslFacts } from "#probe-agent/analysis/tls/ssl.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
-import { seeHsts, seeHttpAlpn } from "#probe-agent/tools/ssl/http.ts";
+import { fetchHsts, probeHttpAlpn } from "#probe-agent/tools/ssl/http.ts";
 import { createProber, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
-import { survey } from "#probe-agent/tools/ssl/survey.ts";
+import { surveyServer } from "#probe-agent/tools/ssl/survey.ts";
 
-/** Left for the report when the asking ends. */
+/** Time reserved for the report. */
 const REPORT_MS = 1000;
-/** The longest any one question may take: ten times what is usual, within bounds. */
+/** Limits of the time for one question, which is ten times the usual time. */
 const MIN_QUESTION_MS = 2500;
 const MAX_QUESTION_MS = 5000;
 /**
- * Connections for lists of suites (a server with every suite OpenSSL knows takes 146), and for the rest. An ordinary
- * web server takes 75 in all.
+ * Maximum number of connections for lists of suites. A server with all suites of OpenSSL needs 146; an ordinary web
+ * server needs 75 for lists and features together.
  */
 const LIST_CONNECTIONS = 150;
+/** Maximum number of connections for groups, order and features. */
 const FEATURE_CONNECTIONS = 60;
 const HTTPS = 443;
 
-/** What there is to see of a server beside its first handshake. */
-export async function lookAround(
+/** Probes a server after the first handshake: configuration, HSTS, ALPN and other certificates. */
+export async function probeServer(
   net: Net,
   target: ProbeTarget & { readonly host: string },
   observation: TlsObservation,
@@ -36,18 +37,18 @@ export async function lookAround(
     features: createProber(net, { ip, port, servername }, { ...bounds, connections: FEATURE_CONNECTIONS }),
   };
   const request = { ip, port, servername, timeoutMs: questionMs };
-  const key = ownKey(observation);
+  const key = keyOf(observation);
   const speaksHttp = port === HTTPS || observation.alpn !== null;
   const [configuration, hsts, httpAlpn, otherSent] = await Promise.all([
-    survey(probers, curveOf(key)),
-    seeHsts(net, { host, port, speaksHttp }, questionMs),
-    seeHttpAlpn(net, request, observation),
-    seeOtherCertificate(net, request, key),
+    surveyServer(probers, curveOf(key)),
+    fetchHsts(net, { host, port, speaksHttp }, questionMs),
+    probeHttpAlpn(net, request, observation),
+    probeOtherCertificate(net, request, key),
   ]);
   return { configuration: withHandshake(configuration, observation), hsts, httpAlpn, otherSent };
 }
 
-/** What a connection with a hello takes at most, by the first handshake: one round trip of each, or two. */
+/** Estimates the time of a connection with one hello from the first handshake, in milliseconds. */
 function usualTime({ connectMs, handshakeMs }: TlsObservation): number {
   return connectMs + (handshakeMs ?? connectMs);
 }
@@ -56,7 +57,7 @@ function questionTime(observation: TlsObservation): number {
   return Math.min(MAX_QUESTION_MS, Math.max(MIN_QUESTION_MS, 10 * usualTime(observation)));
 }
 
-/** A version that a whole handshake agreed on is offered, whatever the hellos came to. */
+/** Marks the version of the completed handshake as offered, even if its hello was not answered. */
 function withHandshake(
   configuration: SslFacts["configuration"],
   { protocol }: TlsObservation,
@@ -73,18 +74,21 @@ function withHandshake(
   };
 }
 
-function ownKey({ sent: [leaf] }: TlsObservation): KeyFacts | null {
+function keyOf({ sent: [leaf] }: TlsObservation): KeyFacts | null {
   const certificate = leaf === undefined ? null : parseCertificate(leaf);
   return certificate === null ? null : keyFacts(certificate);
 }
 
-/** Number of the group an EC key lies in; null for other keys. */
+/** Returns the number of the group of an EC key; null for other keys. */
 function curveOf(key: KeyFacts | null): number | null {
   return GROUPS.values().find(({ name }) => name === key?.curve)?.code ?? null;
 }
 
-/** What is sent to a client that takes the other of RSA and ECDSA; [] where nothing is. */
-async function seeOtherCertificate(
+/**
+ * Returns the certificates sent to a client that accepts only the other one of RSA and ECDSA; empty if the server
+ * refuses, null if unknown.
+ */
+async function probeOtherCertificate(
   net: Net,
   request: TlsRequest,
   key: KeyFacts | null,
