@@ -238,9 +238,9 @@ describe("the agent's own browser", () => {
         },
       },
     });
-    const said = outcome.status === "ok" ? outcome.data.limitations.join() : "";
-    expect(said).toContain("PageSpeed Insights is unavailable: its free quota is used up");
-    expect(said).toContain("without the speed index");
+    const limitations = outcome.status === "ok" ? outcome.data.limitations.join() : "";
+    expect(limitations).toContain("PageSpeed Insights is unavailable: its free quota is used up");
+    expect(limitations).toContain("without the speed index");
   });
 
   it("simulates a desktop for the strategy desktop", async () => {
@@ -260,9 +260,9 @@ describe("the agent's own browser", () => {
 
   it("reports refused connections, and that an error page was measured", async () => {
     const { outcome } = await measure(ok({ ...LOAD, refusedConnections: 2, status: 503 }));
-    const said = outcome.status === "ok" ? outcome.data.limitations.join() : "";
-    expect(said).toContain("2 connections of the page were refused");
-    expect(said).toContain("status 503");
+    const limitations = outcome.status === "ok" ? outcome.data.limitations.join() : "";
+    expect(limitations).toContain("2 connections of the page were refused");
+    expect(limitations).toContain("status 503");
   });
 
   it("fails if the browser fails", async () => {

@@ -117,7 +117,7 @@ const DEFINITIONS: readonly Definition[] = [
     reference: "https://developer.chrome.com/docs/lighthouse/performance/render-blocking-resources",
     find: ({ renderBlocking, elements }) =>
       elements === null
-        ? { share: null, value: null, detail: "The answer is no HTML." }
+        ? { share: null, value: null, detail: "The response is not HTML." }
         : {
             share: BLOCKING.find(([most]) => renderBlocking <= most)?.[1] ?? 0,
             value: String(renderBlocking),
@@ -164,7 +164,7 @@ const DEFINITIONS: readonly Definition[] = [
     reference: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
     find: ({ elements }) =>
       elements === null
-        ? { share: null, value: null, detail: "The answer is no HTML." }
+        ? { share: null, value: null, detail: "The response is not HTML." }
         : {
             share: logNormalScore(ELEMENTS, elements),
             value: `${elements} elements`,

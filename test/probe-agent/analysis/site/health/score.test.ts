@@ -135,8 +135,8 @@ describe("severities", () => {
 
   it("of recommendations are those of the findings, with the same advice", () => {
     const { recommendations, findings } = scoreHealth(BARE);
-    const said = new Map(findings.map(({ where, severity, message, how }) => [where, [severity, message, how]]));
-    expect(said).toEqual(
+    const reported = new Map(findings.map(({ where, severity, message, how }) => [where, [severity, message, how]]));
+    expect(reported).toEqual(
       new Map(recommendations.map(({ type, check, message, how }) => [check, [type, message, how]])),
     );
   });
