@@ -60,11 +60,11 @@ export function loadOf(outcome: Outcome<PageLoad>): PageLoad {
  * folders.
  */
 export async function leftovers(): Promise<readonly string[]> {
-  for (let round = 0; round < 100 && look().length > 0; round += 1) await sleep(100);
-  return look();
+  for (let round = 0; round < 100 && findLeftovers().length > 0; round += 1) await sleep(100);
+  return findLeftovers();
 }
 
-function look(): string[] {
+function findLeftovers(): string[] {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {

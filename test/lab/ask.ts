@@ -17,17 +17,17 @@ export interface Answered<T> {
 }
 
 /** Calls the lab's product by its API with a separate key. */
-export interface Asker {
+export interface ApiClient {
   /** Returns a tool's answer from one region (default: eu), also a failure. */
   ask<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<Answered<T>>;
   /** Returns a tool's result. Throws if there is none. */
-  see<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<T>;
+  getResult<T>(tool: string, params: Readonly<Record<string, string | number>>, region?: Region): Promise<T>;
 }
 
 /** Creates a key and a caller that uses it. */
-export async function createAsker({ plane }: Service): Promise<Asker> {
+export async function createApiClient({ plane }: Service): Promise<ApiClient> {
   const key = await plane.createKey();
-  const ask: Asker["ask"] = async <T>(
+  const ask: ApiClient["ask"] = async <T>(
     tool: string,
     params: Readonly<Record<string, string | number>>,
     region: Region = "eu",
@@ -42,7 +42,7 @@ export async function createAsker({ plane }: Service): Promise<Asker> {
   };
   return {
     ask,
-    async see<T>(tool: string, params: Readonly<Record<string, string | number>>, region: Region = "eu") {
+    async getResult<T>(tool: string, params: Readonly<Record<string, string | number>>, region: Region = "eu") {
       const row = await ask<T>(tool, params, region);
       if (row.status !== "ok") throw new Error(JSON.stringify(row.error));
       return row.data;

@@ -78,7 +78,7 @@ describe.skipIf(why !== null)("the dns and propagation tools compared with dig a
     // The resolver has it in its cache from now on. Sections of fresh answers may have more records.
     await digs();
     const [seen, dug, delved] = await Promise.all([
-      toolbox.see<Dns>("dns", { domain: name, dnssec: true }),
+      toolbox.getResult<Dns>("dns", { domain: name, dnssec: true }),
       digs(),
       delv(network, "probe-eu", { ip, port: PLAIN_PORT, anchorFile }, { name, type: "A" }),
     ]);
@@ -105,7 +105,7 @@ describe.skipIf(why !== null)("the dns and propagation tools compared with dig a
 
   it.concurrent.each(OTHERS)("propagation: %s of %s, at the resolver and at the zone's servers", async (type, name) => {
     const { network } = lab;
-    const seen = await toolbox.see<Propagation>("propagation", { domain: name, type });
+    const seen = await toolbox.getResult<Propagation>("propagation", { domain: name, type });
     // Our tool writes keys and digests without spaces.
     const dug = await dig(network, "probe-eu", resolverOf(network, "eu"), { name, type }, ["+nosplit"]);
     const own = seen.resolvers.find(({ kind }) => kind === "own");

@@ -170,9 +170,9 @@ describe.skipIf(why !== null)("check, redirects and http-status compared with cu
 
   it.concurrent.each(SAME)("%s", async (url) => {
     const [check, redirects, status, once, followed] = await Promise.all([
-      toolbox.see<Check>("check", { url }),
-      toolbox.see<Redirects>("redirects", { url }),
-      toolbox.see<Status>("http-status", { url }),
+      toolbox.getResult<Check>("check", { url }),
+      toolbox.getResult<Redirects>("redirects", { url }),
+      toolbox.getResult<Status>("http-status", { url }),
       curled(url),
       curled(url, FOLLOW),
     ]);
@@ -251,7 +251,7 @@ describe.skipIf(why !== null)("check, redirects and http-status compared with cu
 
   it("an endless body is cut at a limit that the result reports, while curl reads until its time ends", async () => {
     const url = `${HTTP}/endless-body`;
-    const check = await toolbox.see<Check>("check", { url });
+    const check = await toolbox.getResult<Check>("check", { url });
     expect(check).toMatchObject({ code: 200, body: { truncated: true, error: null } });
     expect(check.body.transferred_bytes).toBeLessThanOrEqual(6 * 1024 * 1024);
     expect((await curled(url, ["-m", "1"])).exit).toBe(28);

@@ -57,7 +57,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
     async ({ target, service, name, port, code }) => {
       const ip = addressOf(LAB, service);
       const [ours, theirs] = await Promise.all([
-        toolbox.see<Smtp>("smtp-test", { target, port }),
+        toolbox.getResult<Smtp>("smtp-test", { target, port }),
         sClient(
           lab.network,
           "probe-eu",
@@ -91,7 +91,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
     const service = `smtp-${name}`;
     const server = { ip: addressOf(LAB, service), name: `${service}.lab.test`, port: 25, rootFile: lab.web.rootFile };
     const theirs = await sClient(lab.network, "probe-eu", server, ["-starttls", "smtp"]);
-    const ours = await toolbox.see<Smtp>("smtp-test", { target: `${name}.smtp.test` });
+    const ours = await toolbox.getResult<Smtp>("smtp-test", { target: `${name}.smtp.test` });
     expect(theirs).toMatchObject({ protocol: null, sent: [] });
     expect(theirs.text).toMatch(name === "plain" ? /Didn't find STARTTLS/i : /STARTTLS|no peer certificate/i);
     expect(ours.starttls).toMatchObject({ success: null, tls: null });
@@ -100,7 +100,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
   it.concurrent.each(TRAILS)(
     "whois and whois(1): the replies of the servers for $host, verbatim",
     async ({ host, servers }) => {
-      const ours = await toolbox.see<ResultOf<typeof whoisContract>>("whois", { host });
+      const ours = await toolbox.getResult<ResultOf<typeof whoisContract>>("whois", { host });
       const texts = await Promise.all(
         servers.map(async (server) => {
           const line = ["whois", "-h", addressOf(LAB, server), host];
@@ -118,7 +118,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
   );
 
   it("mx and dig: exchangers, their order and addresses, policies", async () => {
-    const ours = await toolbox.see<ResultOf<typeof mxContract>>("mx", { domain: "mail.test" });
+    const ours = await toolbox.getResult<ResultOf<typeof mxContract>>("mx", { domain: "mail.test" });
     const records = ours.records.map(({ priority, host }) => `${priority} ${host}.`);
     expect(records).toEqual(await dug("mail.test", "MX"));
     for (const { host, addresses } of ours.records) {
@@ -136,7 +136,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
   });
 
   it.each(Object.entries(SELECTORS))("dkim and dig: the %s key, %s", async (kind, selector) => {
-    const ours = await toolbox.see<ResultOf<typeof dkimContract>>("dkim", { domain: "mail.test", selector });
+    const ours = await toolbox.getResult<ResultOf<typeof dkimContract>>("dkim", { domain: "mail.test", selector });
     expect([ours.record]).toEqual(await dug(`${selector}._domainkey.mail.test`, "TXT"));
     expect({ valid: ours.valid, revoked: ours.revoked, bits: ours.key?.bits ?? null }).toEqual({
       valid: kind !== "revoked",
@@ -147,7 +147,7 @@ describe.skipIf(why !== null)("mail and registry tools compared with command-lin
   });
 
   it("email-check and dig: every record that it uses, and the policy as curl receives it", async () => {
-    const ours = await toolbox.see<ResultOf<typeof emailContract>>("email-check", { domain: "mail.test" });
+    const ours = await toolbox.getResult<ResultOf<typeof emailContract>>("email-check", { domain: "mail.test" });
     expect([ours.spf.record]).toEqual(await dug("mail.test", "TXT"));
     expect([ours.dmarc.record]).toEqual(await dug("_dmarc.mail.test", "TXT"));
     expect([ours.mta_sts.dns.record]).toEqual(await dug("_mta-sts.mail.test", "TXT"));

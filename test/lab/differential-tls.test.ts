@@ -43,16 +43,16 @@ describe.skipIf(why !== null)("the ssl tool compared with sslscan, testssl.sh an
   });
   afterAll(() => lab?.close());
 
-  const looks = new Map<string, Promise<Ssl>>();
+  const results = new Map<string, Promise<Ssl>>();
   /** Checks each server only once. */
-  function see(host: string): Promise<Ssl> {
-    const look = looks.get(host) ?? toolbox.see<Ssl>("ssl", { host });
-    looks.set(host, look);
-    return look;
+  function getResult(host: string): Promise<Ssl> {
+    const result = results.get(host) ?? toolbox.getResult<Ssl>("ssl", { host });
+    results.set(host, result);
+    return result;
   }
 
   it.each(SERVERS)("sslscan of $name: versions, suites, their order, groups, certificate", async ({ node, name }) => {
-    const [ours, theirs] = await Promise.all([see(name), sslScan(lab.network, NEAR, addressOf(LAB, node), name)]);
+    const [ours, theirs] = await Promise.all([getResult(name), sslScan(lab.network, NEAR, addressOf(LAB, node), name)]);
     expect(versionsOf(ours)).toEqual(theirs.protocols);
     for (const version of theirs.protocols) {
       if (!isShut(ours, version)) {
@@ -85,7 +85,7 @@ describe.skipIf(why !== null)("the ssl tool compared with sslscan, testssl.sh an
   });
 
   it.each(SERVERS)("OpenSSL and $name: renegotiation, compression, fallback", async ({ node, name }) => {
-    const ours = await see(name);
+    const ours = await getResult(name);
     const spoken = VERSIONS.filter(([key]) => ours.protocols[key] === true);
     const older = spoken.find(([, version]) => version !== "TLSv1.3");
     const lower = spoken[1];
@@ -105,7 +105,7 @@ describe.skipIf(why !== null)("the ssl tool compared with sslscan, testssl.sh an
     { variant: "tls10-only", checks: ["-p", "-E"] },
   ])("testssl.sh of $variant: versions, suites and their order", { timeout: 120_000 }, async ({ variant, checks }) => {
     const server = { ip: addressOf(LAB, variant), name: `${variant}.tls.test` };
-    const [ours, theirs] = await Promise.all([see(server.name), testSsl(lab.network, NEAR, server, checks)]);
+    const [ours, theirs] = await Promise.all([getResult(server.name), testSsl(lab.network, NEAR, server, checks)]);
     const offered = TESTSSL_VERSIONS.map(([id, key]) => [key, theirs.get(id)?.startsWith("offered") ?? null]);
     expect(ours.protocols).toEqual(Object.fromEntries(offered));
     expect(theirs.get("SSLv2")).toBe("not offered");
@@ -133,7 +133,7 @@ const TESTSSL_VERSIONS = [
 ] as const;
 
 /**
- * Reports whether sslscan cannot see the suites of a version. It counts a suite if a handshake succeeds. Before TLS
+ * Reports whether sslscan cannot getResult the suites of a version. It counts a suite if a handshake succeeds. Before TLS
  * 1.3, no handshake succeeds with a server that requires a client certificate; our tool only needs the server's first
  * messages.
  */

@@ -10,7 +10,7 @@ import type { redirects as redirectsContract } from "#shared/tools/redirects.ts"
 import type { resolveUrl as resolveContract } from "#shared/tools/resolve-url.ts";
 import type { security as securityContract } from "#shared/tools/security.ts";
 import { addressOf } from "#test/lab/addresses.ts";
-import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { expectedRtt } from "#test/lab/paths.ts";
@@ -146,15 +146,15 @@ const SPEAKERS: readonly Speaker[] = [
 
 describe.skipIf(why !== null)("the web tools on the lab's web", () => {
   let lab: Lab & { readonly service: Service };
-  let asker: Asker;
+  let api: ApiClient;
   beforeAll(async () => {
     lab = await startServiceLab({ regions: ["eu"] });
-    asker = await createAsker(lab.service);
+    api = await createApiClient(lab.service);
   });
   afterAll(() => lab?.close());
 
   it.each(CHAINS)("redirects: $what", async ({ url, max, hops, issues, facts }) => {
-    const seen = await asker.see<Redirects>("redirects", { url, ...(max === undefined ? {} : { max }) });
+    const seen = await api.getResult<Redirects>("redirects", { url, ...(max === undefined ? {} : { max }) });
     expect(seen.hops.map((hop) => [hop.url, hop.code, hop.type])).toEqual(hops);
     expect(seen.findings.filter(({ severity }) => severity !== "info").map(({ id }) => id)).toEqual(issues);
     expect(seen).toMatchObject(facts);
@@ -186,14 +186,17 @@ describe.skipIf(why !== null)("the web tools on the lab's web", () => {
     { code: 599, ok: false, class: "server_error", registered: false },
     { code: 999, ok: false, class: "invalid", registered: false },
   ])("http-status: $code", async (row) => {
-    const seen = await asker.see<ResultOf<typeof statusContract>>("http-status", { url: `${HTTP}/status/${row.code}` });
+    const seen = await api.getResult<ResultOf<typeof statusContract>>("http-status", {
+      url: `${HTTP}/status/${row.code}`,
+    });
     expect(seen).toMatchObject({ ...row, http_version: "1.1", ip: addressOf(LAB, "web"), tls: null });
   });
 
   it("http-status: early hints, and caching directives", async () => {
-    const see = (path: string) => asker.see<ResultOf<typeof statusContract>>("http-status", { url: HTTP + path });
-    expect(await see("/hints/2")).toMatchObject({ code: 200, informational: [103, 103] });
-    const cached = await see("/site/cached");
+    const getResult = (path: string) =>
+      api.getResult<ResultOf<typeof statusContract>>("http-status", { url: HTTP + path });
+    expect(await getResult("/hints/2")).toMatchObject({ code: 200, informational: [103, 103] });
+    const cached = await getResult("/site/cached");
     expect(cached.cache).toMatchObject({
       storable: "shared",
       browser: { fresh_s: 600, from: "max-age" },
@@ -204,7 +207,7 @@ describe.skipIf(why !== null)("the web tools on the lab's web", () => {
   });
 
   it.each(SPEAKERS)("protocol: $url", async ({ url, versions, h3 }) => {
-    const seen = await asker.see<Protocol>("protocol", { url });
+    const seen = await api.getResult<Protocol>("protocol", { url });
     expect(seen).toMatchObject(versions);
     expect(seen.h3).toMatchObject(h3);
     for (const { ip, rtt_ms: rtt } of seen.h3.probes.filter(({ reachable }) => reachable === true)) {
@@ -215,7 +218,7 @@ describe.skipIf(why !== null)("the web tools on the lab's web", () => {
 
   it("resolve-url: the end of the chain, without tracking parameters", async () => {
     const url = `${HTTP}/to?url=${encodeURIComponent(`${HTTPS}/site/secure?utm_source=lab&id=7`)}`;
-    expect(await asker.see<ResultOf<typeof resolveContract>>("resolve-url", { url })).toMatchObject({
+    expect(await api.getResult<ResultOf<typeof resolveContract>>("resolve-url", { url })).toMatchObject({
       final_url: `${HTTPS}/site/secure?utm_source=lab&id=7`,
       clean_url: `${HTTPS}/site/secure?id=7`,
       chain_length: 1,
@@ -224,29 +227,29 @@ describe.skipIf(why !== null)("the web tools on the lab's web", () => {
   });
 
   it("security and csp: a site that sends every header, and one that sends none", async () => {
-    const grade = (url: string) => asker.see<ResultOf<typeof securityContract>>("security", { url });
+    const grade = (url: string) => api.getResult<ResultOf<typeof securityContract>>("security", { url });
     const [good, bare] = await Promise.all([grade(`${HTTPS}/site/secure`), grade(`${HTTPS}/`)]);
     // The site also answers over http without a redirect to https.
     expect(good.tests.filter(({ pass }) => !pass).map(({ name }) => name)).toEqual(["redirection"]);
     expect(good.hsts).toMatchObject({ max_age_s: 63_072_000, include_subdomains: true, preload: true });
     expect(bare.raw_score).toBeLessThan(50);
     expect(bare.headers.present).toEqual([]);
-    const policy = await asker.see<ResultOf<typeof cspContract>>("csp", { url: `${HTTPS}/site/secure` });
+    const policy = await api.getResult<ResultOf<typeof cspContract>>("csp", { url: `${HTTPS}/site/secure` });
     expect(policy.effective).toMatchObject({ script_src: ["'self'"], object_src: [], base_uri: [] });
   });
 
   it("cors: allowing any origin with credentials is critical", async () => {
-    const seen = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/cors` });
+    const seen = await api.getResult<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/cors` });
     expect(seen).toMatchObject({ risk: "critical", credentialed_request_allowed: true, vary_origin: true });
     expect(seen.findings.map(({ id }) => id)).toContain("reflects-any-origin");
-    const shut = await asker.see<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/secure` });
+    const shut = await api.getResult<ResultOf<typeof corsContract>>("cors", { url: `${HTTPS}/site/secure` });
     expect(shut).toMatchObject({ risk: "none", simple_request_allowed: false });
   });
 
   it("mixed-content and cookie: unencrypted resources of a page, and good and bad cookies", async () => {
-    const mixed = await asker.see<ResultOf<typeof mixedContract>>("mixed-content", { url: `${HTTPS}/site/mixed` });
+    const mixed = await api.getResult<ResultOf<typeof mixedContract>>("mixed-content", { url: `${HTTPS}/site/mixed` });
     expect(mixed).toMatchObject({ https: true, verdict: "active", counts: { active: 1, passive: 1, forms: 0 } });
-    const jar = await asker.see<ResultOf<typeof cookieContract>>("cookie", { url: `${HTTPS}/site/cookies` });
+    const jar = await api.getResult<ResultOf<typeof cookieContract>>("cookie", { url: `${HTTPS}/site/cookies` });
     expect(jar.cookies.map(({ name }) => name).toSorted()).toEqual(["__Host-session", "tracker"]);
   });
 });

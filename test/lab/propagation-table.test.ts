@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { propagation as contract } from "#shared/tools/propagation.ts";
 import { addressOf } from "#test/lab/addresses.ts";
-import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { startResolver } from "#test/lab/services/resolvers.ts";
@@ -83,10 +83,10 @@ const ROWS: readonly Row[] = [
 
 describe.skipIf(why !== null)("the propagation tool on the table of zones", () => {
   let lab: Lab & { readonly service: Service };
-  let asker: Asker;
+  let api: ApiClient;
   beforeAll(async () => {
     lab = await startServiceLab({ agentSettings: { VANTAGE_RESOLVERS: JSON.stringify(RESOLVERS) } });
-    asker = await createAsker(lab.service);
+    api = await createApiClient(lab.service);
     await startResolver(lab.network, "resolver-eu", lab.names.trustAnchorFile, {
       port: UNCHECKED_PORT,
       validates: false,
@@ -94,8 +94,8 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
   afterAll(() => lab?.close());
 
-  function see(domain: string, type = "A"): Promise<Result> {
-    return asker.see<Result>("propagation", { domain, type });
+  function getResult(domain: string, type = "A"): Promise<Result> {
+    return api.getResult<Result>("propagation", { domain, type });
   }
 
   /** Returns the rows of the other probes by their regions. */
@@ -114,7 +114,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
 
   it.concurrent.each(ROWS)("$what: $domain is the same everywhere", async (row) => {
     const { domain, type, status = "NOERROR", answers, ns, zone, consistent = true, serials = [1, 1] } = row;
-    const seen = await see(domain, type);
+    const seen = await getResult(domain, type);
     expect(seen).toMatchObject({ verdict: "propagated", consistent: true, agreement_pct: 100, expected_in_s: null });
     expect(seen.distinct_answers).toMatchObject([{ answers, status }]);
     expect(seen.authoritative).toMatchObject({ zone, ns, answers, status, consistent });
@@ -129,7 +129,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
 
   it.concurrent("a zone that answers by client subnet: the differences are intended", async () => {
-    const seen = await see(GEO_SUBNET_ZONE);
+    const seen = await getResult(GEO_SUBNET_ZONE);
     expect(seen).toMatchObject({ verdict: "geo", authoritative: { answers: [GEO_ANSWERS.eu] } });
     expect(listed(seen, "eu")).toMatchObject({ answers: [GEO_ANSWERS.eu], verdict: "match" });
     for (const region of ["us", "ap"] as const) {
@@ -141,7 +141,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
 
   it.concurrent("a zone that answers by sender: the answer of each region, never reported as the same", async () => {
-    const seen = await see("geo.test");
+    const seen = await getResult("geo.test");
     // A cache counts down during the run, so an answer of a second ago may look older.
     expect(["inconsistent", "propagating"]).toContain(seen.verdict);
     expect(seen.consistent).toBe(false);
@@ -153,7 +153,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
 
   it.concurrent("a secondary with an old record: the answer of each server, and its serial", async () => {
-    const seen = await see("changed.stale.test");
+    const seen = await getResult("changed.stale.test");
     expect(seen.verdict).toBe("propagating");
     const [fresh, old] = [STALE_ANSWERS["dns-ns1"], STALE_ANSWERS["dns-ns2"]];
     expect(seen.authoritative).toMatchObject({
@@ -168,7 +168,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   });
 
   it.concurrent("a server of the zone that has no data for it is reported as lame", async () => {
-    const seen = await see("www.half-lame.test");
+    const seen = await getResult("www.half-lame.test");
     expect(seen.authoritative).toMatchObject({ consistent: false, answers: [SITE] });
     const errors = seen.authoritative?.servers.map(({ error, authoritative }) => [error, authoritative]);
     expect(errors).toEqual([
@@ -184,7 +184,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
   ])(
     "$domain is broken at all resolvers that validate, because of $what, and at no other",
     async ({ domain, codes }) => {
-      const seen = await see(domain);
+      const seen = await getResult(domain);
       expect(seen).toMatchObject({ verdict: "broken_at_some", consistent: false, agreement_pct: 12.5 });
       expect(seen.authoritative).toMatchObject({ answers: [SITE], ns: BOTH });
       expect(listed(seen, "unchecked")).toMatchObject({ status: "NOERROR", verdict: "match", answers: [SITE] });
@@ -208,7 +208,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
 
   it.concurrent.each(["www.dead.test"])("nobody has an answer for %s, and in time", async (domain) => {
     const before = performance.now();
-    const { status, error } = await asker.ask<Result>("propagation", { domain });
+    const { status, error } = await api.ask<Result>("propagation", { domain });
     expect({ status, ...error }).toMatchObject({ status: "failed", stage: "dns", reason: "no_answer" });
     expect(performance.now() - before).toBeLessThan(contract.deadlineMs({ domain, type: "A" }) + WAY_MS);
   });

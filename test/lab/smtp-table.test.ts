@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { smtpTest as contract } from "#shared/tools/smtp-test.ts";
 import { addressOf } from "#test/lab/addresses.ts";
-import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { DANE_EXCHANGER } from "#test/lab/services/mail-records.ts";
@@ -133,15 +133,15 @@ const ROWS: readonly Row[] = [
 
 describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers", () => {
   let lab: Lab & { readonly service: Service };
-  let asker: Asker;
+  let api: ApiClient;
   beforeAll(async () => {
     lab = await startServiceLab({ regions: ["eu"] });
-    asker = await createAsker(lab.service);
+    api = await createApiClient(lab.service);
   });
   afterAll(() => lab?.close());
 
   it.concurrent.each(ROWS)("$what: $target", async ({ target, port, service, mx, family = 4, result, issues }) => {
-    const data = await asker.see<Result>("smtp-test", { target, ...(port === undefined ? {} : { port }) });
+    const data = await api.getResult<Result>("smtp-test", { target, ...(port === undefined ? {} : { port }) });
     const own = `${service}.lab.test`;
     expect(data).toMatchObject({
       ip: addressOf(LAB, service, family),
@@ -175,7 +175,11 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
   });
 
   it.concurrent("reports how long the busy server made it wait, and its reply", async () => {
-    const { banner, timings_ms: timings, ehlo } = await asker.see<Result>("smtp-test", { target: "busy.smtp.test" });
+    const {
+      banner,
+      timings_ms: timings,
+      ehlo,
+    } = await api.getResult<Result>("smtp-test", { target: "busy.smtp.test" });
     expect(`${banner?.code} ${banner?.text}`).toBe(BUSY_GREETING);
     // Timers may fire a millisecond early.
     expect(timings.banner).toBeGreaterThan(BUSY_AFTER_MS - 10);
@@ -184,7 +188,7 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
   });
 
   it.concurrent("tries both addresses of a dead exchanger before the next one", async () => {
-    const { attempts } = await asker.see<Result>("smtp-test", { target: "backup.smtp.test" });
+    const { attempts } = await api.getResult<Result>("smtp-test", { target: "backup.smtp.test" });
     expect(attempts.map(({ ip, result }) => [ip, result])).toEqual([
       [addressOf(LAB, "smtp-refused", 4), "refused"],
       [addressOf(LAB, "smtp-refused", 6), "refused"],
@@ -205,7 +209,7 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
     { target: "none.smtp.test", stage: "dns", reason: "nxdomain", message: /does not exist/ },
   ])("fails in $stage for $target: $reason", async ({ target, stage, reason, message }) => {
     const before = performance.now();
-    const { status, error } = await asker.ask<Result>("smtp-test", { target });
+    const { status, error } = await api.ask<Result>("smtp-test", { target });
     expect({ status, ...error }).toMatchObject({ status: "failed", stage, source: "target", reason });
     expect(error.message).toMatch(message);
     expect(performance.now() - before).toBeLessThan(contract.deadlineMs({ target, port: 25 }) + WAY_MS);

@@ -10,7 +10,7 @@ import { ROOT } from "#test/laws/source-files.ts";
 export interface Toolbox {
   run<T>(tool: string, params: Readonly<Record<string, unknown>>): Promise<Outcome<T>>;
   /** Runs a tool. The run must succeed. */
-  see<T>(tool: string, params: Readonly<Record<string, unknown>>): Promise<T>;
+  getResult<T>(tool: string, params: Readonly<Record<string, unknown>>): Promise<T>;
 }
 
 /** Starts the tools in the probe of Europe with the settings of the lab's agents. They end with the lab. */
@@ -62,7 +62,7 @@ export async function openToolbox({ network, names, web }: Lab): Promise<Toolbox
   };
   return {
     run,
-    async see<T>(tool: string, params: Readonly<Record<string, unknown>>) {
+    async getResult<T>(tool: string, params: Readonly<Record<string, unknown>>) {
       const outcome = await run<T>(tool, params);
       if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
       return outcome.data;

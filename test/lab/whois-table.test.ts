@@ -5,7 +5,7 @@ import type { ip as ipContract } from "#shared/tools/ip.ts";
 import type { reverseIp as reverseContract } from "#shared/tools/reverse-ip.ts";
 import type { whois as whoisContract } from "#shared/tools/whois.ts";
 import { addressOf } from "#test/lab/addresses.ts";
-import { createAsker, type Asker } from "#test/lab/ask.ts";
+import { createApiClient, type ApiClient } from "#test/lab/ask.ts";
 import { startServiceLab, type Lab, type Service } from "#test/lab/lab.ts";
 import { whyNoLab } from "#test/lab/namespaces.ts";
 import { LAB } from "#test/lab/topology.ts";
@@ -176,15 +176,15 @@ function expectAutnum(name: string, number: number, organization: string): Whois
 
 describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse-ip", () => {
   let lab: Lab & { readonly service: Service };
-  let asker: Asker;
+  let api: ApiClient;
   beforeAll(async () => {
     lab = await startServiceLab({ regions: ["eu"] });
-    asker = await createAsker(lab.service);
+    api = await createApiClient(lab.service);
   });
   afterAll(() => lab?.close());
 
   it.each(ROWS)("whois: $what: $host", async ({ host, steps, data, limitations }) => {
-    const seen = await asker.see<Whois>("whois", { host });
+    const seen = await api.getResult<Whois>("whois", { host });
     expect(seen).toMatchObject(data);
     expect(seen.servers.map(({ server, outcome }) => [server, outcome])).toEqual(steps);
     expect(seen.limitations).toEqual(limitations);
@@ -194,12 +194,12 @@ describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse
     { what: "limits its clients", host: "limited.io", stage: "response", reason: "rate_limited" },
     { what: "refers to a dead one", host: "silent.io", stage: "connect", reason: "refused" },
   ])("whois: a registry that $what is the service's failure: $host", async ({ host, stage, reason }) => {
-    const { status, error } = await asker.ask<Whois>("whois", { host });
+    const { status, error } = await api.ask<Whois>("whois", { host });
     expect({ status, ...error }).toMatchObject({ status: "failed", stage, source: "service", reason });
   });
 
   it("asn: an address, by routing and by the registry of its network", async () => {
-    const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "8.8.8.8" });
+    const seen = await api.getResult<ResultOf<typeof asnContract>>("asn", { query: "8.8.8.8" });
     expect(seen).toMatchObject({
       asn: 15_169,
       origins: [15_169],
@@ -215,18 +215,18 @@ describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse
   });
 
   it("asn: a number whose registry does not answer, from routing only, with a limitation", async () => {
-    const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "AS19281" });
+    const seen = await api.getResult<ResultOf<typeof asnContract>>("asn", { query: "AS19281" });
     expect(seen).toMatchObject({ asn: 19_281, name: "LAB-UNKNOWN", rdap: null });
     expect(seen.limitations.join(" ")).toMatch(/RDAP/);
   });
 
   it("asn: a number for documentation is named without a query", async () => {
-    const seen = await asker.see<ResultOf<typeof asnContract>>("asn", { query: "AS64510" });
+    const seen = await api.getResult<ResultOf<typeof asnContract>>("asn", { query: "AS64510" });
     expect(seen).toMatchObject({ asn: 64_510, use: "documentation", rdap: null, source: ["iana"] });
   });
 
   it("ip: a public address, by routing and registry; one whose registry does not answer, by routing only", async () => {
-    const found = await asker.see<ResultOf<typeof ipContract>>("ip", { host: "8.8.8.8" });
+    const found = await api.getResult<ResultOf<typeof ipContract>>("ip", { host: "8.8.8.8" });
     expect(found).toMatchObject({
       type: "public",
       asn: 15_169,
@@ -238,13 +238,13 @@ describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse
       rdap: expectNetwork("LAB-PUBLIC", "8.8.8", "US"),
       hostname: null,
     });
-    const dead = await asker.see<ResultOf<typeof ipContract>>("ip", { host: "9.9.9.9" });
+    const dead = await api.getResult<ResultOf<typeof ipContract>>("ip", { host: "9.9.9.9" });
     expect(dead).toMatchObject({ asn: 19_281, announced_prefix: "9.9.9.0/24", rdap: null });
     expect(dead.limitations.join(" ")).toMatch(/RDAP: the registry returned no registration \(refused\)/);
   });
 
   it("ip: an address of the lab has a name that leads back, and no network", async () => {
-    const seen = await asker.see<ResultOf<typeof ipContract>>("ip", { host: "good.tls.test" });
+    const seen = await api.getResult<ResultOf<typeof ipContract>>("ip", { host: "good.tls.test" });
     expect(seen).toMatchObject({
       ip: addressOf(LAB, "good"),
       type: "documentation",
@@ -258,8 +258,8 @@ describe.skipIf(why !== null)("registries, queried by whois, asn, ip and reverse
   it("reverse-ip: names by PTR, certificate and this service's own checks, each looked up again", async () => {
     const ip = addressOf(LAB, "web");
     // The check is stored: its name leads here, although neither reverse DNS nor a certificate says so.
-    await asker.see("http-status", { url: "http://web.lab.test/" });
-    const seen = await asker.see<ResultOf<typeof reverseContract>>("reverse-ip", { ip });
+    await api.getResult("http-status", { url: "http://web.lab.test/" });
+    const seen = await api.getResult<ResultOf<typeof reverseContract>>("reverse-ip", { ip });
     const byName = new Map(seen.domains.map((row) => [row.domain, row]));
     expect(seen).toMatchObject({ ip, ptr: ["web.lab.test"], fcrdns: true, complete: false, cdn: null });
     expect(byName.get("web.lab.test")).toMatchObject({ source: "ptr", still_resolves: true });

@@ -71,11 +71,11 @@ export function spawnAgent(settings: Readonly<Record<string, string>>): AgentPro
     log: () => output,
     says: (text) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const checkOutput = () => {
           if (output.includes(text)) resolve();
         };
-        listeners.add(look);
-        look();
+        listeners.add(checkOutput);
+        checkOutput();
         void exited.then(() => reject(new Error(`the agent ended before it said ${text}: ${output}`)));
       }),
     kill: (signal) => child.kill(signal),

@@ -61,16 +61,16 @@ export function openShell(cwd: string, environment: Readonly<Record<string, stri
       for (const stream of [child.stdout, child.stderr]) {
         stream.on("data", (chunk) => {
           output += String(chunk);
-          for (const look of waiting) look();
+          for (const checkOutput of waiting) checkOutput();
         });
       }
       return {
         says: (text) =>
           new Promise((resolve, reject) => {
-            const look = () => output.includes(text) && resolve();
-            waiting.add(look);
+            const checkOutput = () => output.includes(text) && resolve();
+            waiting.add(checkOutput);
             void ended.then(() => reject(new Error(`it never said ${text} but:\n${output}`)));
-            look();
+            checkOutput();
           }),
         end() {
           child.kill("SIGTERM");

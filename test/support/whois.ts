@@ -24,7 +24,7 @@ export interface WhoisBench {
   reset(): void;
   run(host: string, given?: ToolSetting): Promise<ToolRun<Result>>;
   /** Runs the tool. The run must succeed. */
-  look(host: string, given?: ToolSetting): Promise<Result>;
+  getResult(host: string, given?: ToolSetting): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function startWhoisBench(): Promise<WhoisBench> {
       registries.answer(() => null);
     },
     run: (host, given) => runTool(whois, { host }, setting(given)),
-    look: (host, given) => resultOf(whois, { host }, setting(given)),
+    getResult: (host, given) => resultOf(whois, { host }, setting(given)),
     async close() {
       await Promise.all([registries.close(), first.close(), second.close(), third.close()]);
     },

@@ -64,7 +64,7 @@ describe("referrals", () => {
 
   it("that fail leave what the registry said", async () => {
     bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", "127.0.0.1:9999");
-    const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
+    const result = await bench.getResult("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrar: { iana_id: "9999" }, registrant: null });
     expect(result.limitations.join(" ")).toContain("127.0.0.1:9999 did not answer");
   });
@@ -148,7 +148,7 @@ describe("nothing to tell", () => {
   it("is not what a registrar's limit leaves, but is told", async () => {
     bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", bench.second.address);
     bench.says.second = () => "Your query is too frequent.\n";
-    const result = await bench.look("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
+    const result = await bench.getResult("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrant: null });
     expect(result.limitations.join(" ")).toContain(
       `${bench.second.address} refused the query because of its rate limit`,
@@ -169,7 +169,7 @@ describe("nothing to tell", () => {
       slow: `Domain Name: EXAMPLE.TEST\nRegistrar: Slow Inc.\n${" ".repeat(5000)}`,
       everyMs: 1,
     });
-    const result = await bench.look("example.test", { timeoutMs: 2500 });
+    const result = await bench.getResult("example.test", { timeoutMs: 2500 });
     expect(result.registered).toBe(true);
     expect(result.limitations.join(" ")).toContain("broke off");
   });

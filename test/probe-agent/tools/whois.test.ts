@@ -12,7 +12,7 @@ afterEach(() => bench.reset());
 describe("a domain whose registry speaks RDAP", () => {
   it("is told in full", async () => {
     bench.registries.answer((path) => (path === "domain/example.com" ? rdapDomain() : null));
-    const { raw, elapsed_ms: elapsed, ...result } = await bench.look("example.com");
+    const { raw, elapsed_ms: elapsed, ...result } = await bench.getResult("example.com");
     expect(result).toEqual({
       host: "example.com",
       findings: [],
@@ -64,7 +64,7 @@ describe("a domain whose registry speaks RDAP", () => {
   it("is asked about at its registrable domain, whatever lies below", async () => {
     bench.registries.answer((path) => rdapDomain({ ldhName: path.replace("domain/", "") }));
     const of = async (host: string) => {
-      const { domain, public_suffix: suffix, private_suffix: own } = await bench.look(host);
+      const { domain, public_suffix: suffix, private_suffix: own } = await bench.getResult(host);
       return [domain, suffix, own];
     };
     expect(await of("a.b.example.com")).toEqual(["example.com", "com", null]);
@@ -73,19 +73,19 @@ describe("a domain whose registry speaks RDAP", () => {
     expect(await of("co.uk")).toEqual(["co.uk", null, null]);
     // blogspot-like suffixes: the owner's own registration is what registries know.
     expect(await of("someone.dyndns.org")).toEqual(["dyndns.org", "org", "dyndns.org"]);
-    expect((await bench.look("someone.dyndns.org")).limitations.join(" ")).toContain("gives out the names below it");
+    expect((await bench.getResult("someone.dyndns.org")).limitations.join(" ")).toContain("gives out the names below it");
   });
 
   it("may be international, in either form", async () => {
     bench.registries.answer((path) => rdapDomain({ ldhName: path.replace("domain/", ""), unicodeName: "пример.рф" }));
     const expected = { domain: "xn--e1afmkfd.xn--p1ai", unicode: "пример.рф", registered: true };
-    expect(await bench.look("www.пример.рф")).toMatchObject(expected);
-    expect(await bench.look("XN--E1AFMKFD.xn--p1ai")).toMatchObject(expected);
+    expect(await bench.getResult("www.пример.рф")).toMatchObject(expected);
+    expect(await bench.getResult("XN--E1AFMKFD.xn--p1ai")).toMatchObject(expected);
   });
 
   it("is free where the registry has none, without a WHOIS server being asked", async () => {
     const asked = bench.first.queries().length;
-    const result = await bench.look("example-absent.com");
+    const result = await bench.getResult("example-absent.com");
     expect(result).toMatchObject({
       registered: false,
       state: "absent",
@@ -106,7 +106,7 @@ describe("a domain whose registry speaks RDAP", () => {
     ["2024-11-19T12:00:00Z", -2],
   ])("that ends at %s has %d days left", async (eventDate, days) => {
     bench.registries.answer(() => rdapDomain({ events: [{ eventAction: "expiration", eventDate }] }));
-    expect((await bench.look("example.com")).days_left).toBe(days);
+    expect((await bench.getResult("example.com")).days_left).toBe(days);
   });
 
   it("has its holder from the registrar's own service where the registry is thin", async () => {
@@ -124,7 +124,7 @@ describe("a domain whose registry speaks RDAP", () => {
         ? rdapDomain({ entities: [rdapRegistrant("Example Inc.")], redacted, events: [] })
         : rdapDomain({ links }),
     );
-    const result = await bench.look("example.com");
+    const result = await bench.getResult("example.com");
     expect(result).toMatchObject({
       registrant: { org: "Example Inc.", country: "CA", redacted: true },
       privacy: true,
@@ -139,7 +139,7 @@ describe("a domain whose registry speaks RDAP", () => {
     ]);
 
     bench.registries.answer((path) => (path.startsWith("registrar/") ? null : rdapDomain({ links })));
-    const alone = await bench.look("example.com");
+    const alone = await bench.getResult("example.com");
     expect(alone).toMatchObject({ registered: true, registrant: null, registrar: { iana_id: "9999" } });
     expect(alone.limitations.join(" ")).toContain("registrar's own service");
   });
@@ -148,16 +148,16 @@ describe("a domain whose registry speaks RDAP", () => {
     const egress = createEgress({ targets: ["127.0.0.1/32"], names: [] });
     const links = [{ rel: "related", href: "http://127.0.0.2:1/domain/x", type: "application/rdap+json" }];
     bench.registries.answer(() => rdapDomain({ links }));
-    expect((await bench.look("example.com", { egress })).servers.at(-1)?.outcome).toBe("target not allowed");
+    expect((await bench.getResult("example.com", { egress })).servers.at(-1)?.outcome).toBe("target not allowed");
   });
 
   it("names a privacy service as what it is", async () => {
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("Domains By Proxy, LLC", "US")] }));
-    expect(await bench.look("example.com")).toMatchObject({ privacy: true, registrant: { redacted: false } });
+    expect(await bench.getResult("example.com")).toMatchObject({ privacy: true, registrant: { redacted: false } });
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("Example Inc.")] }));
-    expect(await bench.look("example.com")).toMatchObject({ privacy: false, registrant: { org: "Example Inc." } });
+    expect(await bench.getResult("example.com")).toMatchObject({ privacy: false, registrant: { org: "Example Inc." } });
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("REDACTED FOR PRIVACY")] }));
-    expect(await bench.look("example.com")).toMatchObject({ privacy: true, registrant: { org: null, redacted: true } });
+    expect(await bench.getResult("example.com")).toMatchObject({ privacy: true, registrant: { org: null, redacted: true } });
   });
 });
 
@@ -179,7 +179,7 @@ describe("a registry whose RDAP is of no use", () => {
       else response.end(behaviour);
     });
     bench.says.first = () => whoisFixture("verisign");
-    const result = await bench.look("example.com");
+    const result = await bench.getResult("example.com");
     expect(result).toMatchObject({ registered: true, source: "whois", whois_server: bench.first.address });
     expect(result.limitations[0]).toMatch(/^RDAP returned no registration/);
   });
@@ -187,7 +187,7 @@ describe("a registry whose RDAP is of no use", () => {
   it("still tells of a domain whose document is deep where nobody looks", async () => {
     const text = JSON.stringify(rdapDomain()).replace(/\}$/, `,"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
     bench.registries.answer((_path, response) => void response.end(text));
-    expect(await bench.look("example.com")).toMatchObject({ registered: true, source: "rdap" });
+    expect(await bench.getResult("example.com")).toMatchObject({ registered: true, source: "rdap" });
   });
 });
 
@@ -199,7 +199,7 @@ describe("a domain that only WHOIS tells of", () => {
         .replace("whois.registrar.example", bench.third.address)
         .replaceAll("EXAMPLE.COM", "EXAMPLE.TEST");
     bench.says.third = () => whoisFixture("registrar").replaceAll("example.com", "example.test");
-    const result = await bench.look("www.example.test");
+    const result = await bench.getResult("www.example.test");
     expect(result).toMatchObject({
       domain: "example.test",
       registered: true,
@@ -225,7 +225,7 @@ describe("a domain that only WHOIS tells of", () => {
 
   it("is free by the registry's word, which no registrar is asked about", async () => {
     bench.says.first = () => whoisFixture("sidn-absent");
-    expect(await bench.look("example-absent.nl")).toMatchObject({
+    expect(await bench.getResult("example-absent.nl")).toMatchObject({
       registered: false,
       source: "whois",
       registrar: null,
@@ -234,7 +234,7 @@ describe("a domain that only WHOIS tells of", () => {
 
   it("is neither free nor taken where the registry keeps the name", async () => {
     bench.says.first = () => whoisFixture("reserved");
-    const result = await bench.look("example.test");
+    const result = await bench.getResult("example.test");
     expect(result).toMatchObject({ registered: null, state: "reserved", source: "whois" });
     expect(result.limitations.join(" ")).toContain("reserves the name");
   });
@@ -246,14 +246,14 @@ describe("a domain that only WHOIS tells of", () => {
     ["lk-absent", "example.lk", { registered: false, state: "absent" }, "RDAP"],
   ])("says what a name is that nobody holds: %s", async (fixture, host, expected, note) => {
     bench.says.first = () => whoisFixture(fixture);
-    const result = await bench.look(host);
+    const result = await bench.getResult(host);
     expect(result).toMatchObject({ ...expected, registrar: null, source: "whois" });
     expect(result.limitations.join(" ")).toContain(note);
   });
 
   it("is read as its registry writes it, also through a mirror", async () => {
     bench.says.first = () => whoisFixture("uy");
-    expect(await bench.look("www.ejemplo.uy")).toMatchObject({
+    expect(await bench.getResult("www.ejemplo.uy")).toMatchObject({
       registered: true,
       state: "registered",
       registrar: { name: "Registrador Ejemplo", url: "https://registrador.example/dns/" },
@@ -267,19 +267,19 @@ describe("a domain that only WHOIS tells of", () => {
 
   it("says when a date is only a bound", async () => {
     bench.says.first = () => whoisFixture("nominet").replaceAll("example.co.uk", "example.test");
-    const result = await bench.look("example.test");
+    const result = await bench.getResult("example.test");
     expect(result.created).toBe("1996-08-01T00:00:00.000Z");
     expect(result.limitations.join(" ")).toContain("before the stated date");
   });
 
   it("is read in Latin-1 where it is not UTF-8", async () => {
     bench.says.first = () => Buffer.from("domain: example.test\nowner: Exämple Ltda\ncreated: 19990203\n", "latin1");
-    expect((await bench.look("example.test")).registrant?.org).toBe("Exämple Ltda");
+    expect((await bench.getResult("example.test")).registrant?.org).toBe("Exämple Ltda");
   });
 
   it("that is a top-level domain is IANA's to tell", async () => {
     bench.says.first = () => whoisFixture("iana-refer").replace("whois.verisign-grs.com", bench.second.address);
-    const result = await bench.look("com");
+    const result = await bench.getResult("com");
     expect(result).toMatchObject({
       domain: "com",
       public_suffix: null,
@@ -307,7 +307,7 @@ describe("an address or AS number", () => {
         ? network
         : { objectClassName: "autnum", handle: "AS15169", startAutnum: 15_169, endAutnum: 15_169, name: "EXAMPLE" },
     );
-    expect(await bench.look("8.8.8.8")).toMatchObject({
+    expect(await bench.getResult("8.8.8.8")).toMatchObject({
       kind: "ip",
       domain: null,
       registered: true,
@@ -315,14 +315,14 @@ describe("an address or AS number", () => {
       autnum: null,
       source: "rdap",
     });
-    expect(await bench.look("AS15169")).toMatchObject({
+    expect(await bench.getResult("AS15169")).toMatchObject({
       kind: "autnum",
       network: null,
       autnum: { name: "EXAMPLE", start_asn: 15_169, end_asn: 15_169 },
     });
-    expect((await bench.look("15169")).autnum?.handle).toBe("AS15169");
+    expect((await bench.getResult("15169")).autnum?.handle).toBe("AS15169");
     bench.registries.answer(() => null);
-    expect(await bench.look("AS15169")).toMatchObject({ registered: false, autnum: null });
+    expect(await bench.getResult("AS15169")).toMatchObject({ registered: false, autnum: null });
   });
 
   it("is told from WHOIS where RDAP is silent, through the registries' referrals", async () => {
@@ -332,7 +332,7 @@ describe("an address or AS number", () => {
       "NetRange: 8.0.0.0 - 8.127.255.255\nCIDR: 8.0.0.0/9\nNetName: PARENT\nNetHandle: NET-8-0-0-0-1\n\n" +
       "NetRange: 8.8.8.0 - 8.8.8.255\nCIDR: 8.8.8.0/24\nNetName: EXAMPLE\nNetHandle: NET-8-8-8-0-1\n" +
       "OrgName: Example LLC\nCountry: US\nRegDate: 2023-12-28\nUpdated: 2023-12-28\nOrgAbuseEmail: abuse@example.net\n";
-    expect(await bench.look("8.8.8.8")).toMatchObject({
+    expect(await bench.getResult("8.8.8.8")).toMatchObject({
       registered: true,
       source: "whois",
       whois_server: bench.second.address,
@@ -349,7 +349,7 @@ describe("an address or AS number", () => {
     bench.says.first = () =>
       "% Abuse contact for 'AS64496' is 'abuse@example.net'\n\naut-num: AS64496\nas-name: EXAMPLE-AS\norg: ORG-EX1\nstatus: ASSIGNED\n" +
       "created: 2002-09-10T12:00:00Z\nlast-modified: 2024-01-01T00:00:00Z\nsource: RIPE\n\norganisation: ORG-EX1\norg-name: Example BV\ncountry: NL\n";
-    expect(await bench.look("AS64496")).toMatchObject({
+    expect(await bench.getResult("AS64496")).toMatchObject({
       registered: true,
       autnum: {
         name: "EXAMPLE-AS",
@@ -363,6 +363,6 @@ describe("an address or AS number", () => {
   it("of which WHOIS has none is not registered", async () => {
     bench.registries.answer((_path, response) => void response.writeHead(503).end());
     bench.says.first = () => "%ERROR:101: no entries found\n";
-    expect(await bench.look("2001:db8::1")).toMatchObject({ registered: false, network: null });
+    expect(await bench.getResult("2001:db8::1")).toMatchObject({ registered: false, network: null });
   });
 });
