@@ -73,7 +73,9 @@ describe("a domain whose registry speaks RDAP", () => {
     expect(await of("co.uk")).toEqual(["co.uk", null, null]);
     // blogspot-like suffixes: the owner's own registration is what registries know.
     expect(await of("someone.dyndns.org")).toEqual(["dyndns.org", "org", "dyndns.org"]);
-    expect((await bench.getResult("someone.dyndns.org")).limitations.join(" ")).toContain("gives out the names below it");
+    expect((await bench.getResult("someone.dyndns.org")).limitations.join(" ")).toContain(
+      "gives out the names below it",
+    );
   });
 
   it("may be international, in either form", async () => {
@@ -157,7 +159,10 @@ describe("a domain whose registry speaks RDAP", () => {
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("Example Inc.")] }));
     expect(await bench.getResult("example.com")).toMatchObject({ privacy: false, registrant: { org: "Example Inc." } });
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("REDACTED FOR PRIVACY")] }));
-    expect(await bench.getResult("example.com")).toMatchObject({ privacy: true, registrant: { org: null, redacted: true } });
+    expect(await bench.getResult("example.com")).toMatchObject({
+      privacy: true,
+      registrant: { org: null, redacted: true },
+    });
   });
 });
 
