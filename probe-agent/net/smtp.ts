@@ -14,8 +14,8 @@ interface SmtpDeps {
 }
 
 /**
- * Creates the SMTP port. It connects to vetted addresses only, vets the peer again once connected, and keeps the job's
- * deadline.
+ * Creates the SMTP port. It connects only to vetted addresses, vets the peer again after connecting, and observes the
+ * job's deadline.
  */
 export function createSmtp({ clock, egress }: SmtpDeps): (job: JobLimits) => SmtpPort {
   return (job) => ({

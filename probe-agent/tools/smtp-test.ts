@@ -15,7 +15,7 @@ const RESERVE_MS = 500;
 const MAX_QUOTED = 80;
 const LATE_DANE: TlsaAnswer = { status: "unknown", records: [], reason: "DANE could not be validated in time" };
 
-/** The test with other ports that begin with TLS. */
+/** Makes the smtp-test tool. Connections to `implicitTlsPorts` begin with TLS. */
 export function smtpTestOn(
   implicitTlsPorts: readonly number[],
 ): Implementation<typeof contract.params.properties, typeof contract.result.properties> {
@@ -34,8 +34,8 @@ export function smtpTestOn(
     const reverse = lookUpReverseName(net, address.ip);
     const tlsa = isName ? lookUpTlsa(net, host, port) : Promise.resolve(null);
     const conversation = await converse(net, link, { implicit, servername: isName ? host : null });
-    const nothing = nothingHeard(conversation);
-    if (nothing !== null) return nothing;
+    const failure = failureWithoutGreeting(conversation);
+    if (failure !== null) return failure;
     const patience = net.remainingMs() - RESERVE_MS;
     const [ptr, published] = await Promise.all([
       waitAtMost(patience, reverse, null),
@@ -64,49 +64,45 @@ export function smtpTestOn(
       observed_at: now.toISOString(),
       limitations: [
         ...(unknown === null ? [] : [unknown]),
-        ...(hasBlocked ? ["Addresses that must not be contacted were left out."] : []),
+        ...(hasBlocked ? ["Addresses that must not be contacted were skipped."] : []),
         ...report.limitations,
       ],
     });
   });
 }
 
-/** What a mail server offers, up to the point where mail would begin. */
+/** The smtp-test tool with the standard port of implicit TLS. It stops before any mail. */
 export const smtpTest = smtpTestOn([465]);
 
-/** The failure of a server that never greeted; null where there is something to tell. */
-function nothingHeard({ session, implicit, tls, loss }: Conversation): Failed | null {
+/** Returns the failure of a server that sent no greeting; null if there is something to report. */
+function failureWithoutGreeting({ session, implicit, tls, loss }: Conversation): Failed | null {
   if (session.replies.banner !== undefined) return null;
   if (implicit && tls?.outcome.status === "failed") {
     const { plaintext, outcome } = tls;
     if (plaintext === null) return outcome;
-    const words = JSON.stringify(plaintext.text.slice(0, MAX_QUOTED));
-    return failed("tls", "target", "plain_text", `The server speaks in the clear on a port for TLS: ${words}`);
+    const quoted = JSON.stringify(plaintext.text.slice(0, MAX_QUOTED));
+    return failed("tls", "target", "plain_text", `The server sent clear text on a TLS port: ${quoted}`);
   }
-  // A certificate was received: that is worth an answer.
+  // The server sent a certificate, which is worth a result.
   if (implicit) return null;
   const { loss: reason, received, bytes } = loss ?? { loss: "closed", received: "", bytes: 0 };
-  const began = bytes === 0 ? "" : ` after ${bytes} octets, beginning ${JSON.stringify(received.slice(0, MAX_QUOTED))}`;
+  const quoted = JSON.stringify(received.slice(0, MAX_QUOTED));
+  const began = bytes === 0 ? "" : ` after ${bytes} octets, beginning with ${quoted}`;
   switch (reason) {
     case "not_smtp":
-      return failed(
-        "response",
-        "target",
-        reason,
-        `What the server said is not SMTP: ${JSON.stringify(received.slice(0, MAX_QUOTED))}`,
-      );
+      return failed("response", "target", reason, `The server does not speak SMTP: ${quoted}`);
     case "too_long":
-      return failed("response", "target", reason, "The greeting has more than 64 KB and no end");
+      return failed("response", "target", reason, "The greeting has more than 64 KB without an end");
     case "timeout":
       return failed(
         "response",
         "target",
         reason,
-        `The connection stands, but no complete greeting came in time${began}`,
+        `The server accepted the connection, but sent no complete greeting in time${began}`,
       );
     case "cancelled":
       return failed("response", "probe", reason, "The check was cancelled");
     default:
-      return failed("response", "target", reason, `The server ended the connection before its greeting${began}`);
+      return failed("response", "target", reason, `The server closed the connection before its greeting${began}`);
   }
 }

@@ -68,7 +68,7 @@ const ROWS: readonly Row[] = [
     service: "smtp-expired",
     mx: ["smtp-expired.lab.test"],
     result: { ...SECURED, trust: { trusted: false, error: "expired" } },
-    issues: [/not good for smtp-expired\.lab\.test: expired/],
+    issues: [/not valid for smtp-expired\.lab\.test: expired/],
   },
   {
     what: "HELO alone",
@@ -84,7 +84,7 @@ const ROWS: readonly Row[] = [
     service: "smtp-busy",
     mx: ["smtp-busy.lab.test"],
     result: { code: 421, offered: null, success: null, trust: null, auth_before_tls: null },
-    issues: [/^The server turns clients away: 421 /],
+    issues: [/^The server refuses clients: 421 /],
   },
   {
     what: "the second exchanger where the best one is dead",
@@ -204,7 +204,7 @@ describe.skipIf(why !== null)("the smtp-test tool on the table of mail servers",
       reason: "timeout",
       message: /many networks block outgoing port 25/,
     },
-    { target: "null.smtp.test", stage: "dns", reason: "null_mx", message: /takes no mail/ },
+    { target: "null.smtp.test", stage: "dns", reason: "null_mx", message: /accepts no mail/ },
     { target: "bare.smtp.test", stage: "dns", reason: "no_address", message: /no address/ },
     { target: "none.smtp.test", stage: "dns", reason: "nxdomain", message: /does not exist/ },
   ])("fails in $stage for $target: $reason", async ({ target, stage, reason, message }) => {

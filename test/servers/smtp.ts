@@ -2,29 +2,29 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import { TLSSocket, type TlsOptions } from "node:tls";
 import type { Issued } from "#test/servers/pki.ts";
 
-/** What the server does at one point: these octets (as latin1), then perhaps an end; or nothing at all. */
+/** Action of the server at one point: octets (latin1) that it sends, how it ends the connection, or nothing. */
 export type Say =
   | string
   | { readonly text?: string; readonly afterMs?: number; readonly ending?: "close" | "reset" }
   | ((socket: Socket) => void);
 
-/** A mail server's part of the conversation; everything has a default that is polite and ordinary. */
+/** Script of a mail server. The defaults are those of an ordinary server. */
 export interface SmtpScript {
   readonly greeting?: Say;
   readonly ehlo?: Say;
   readonly helo?: Say;
   readonly starttls?: Say;
-  /** What TLS is done with, leaf first; without it the handshake is never answered. */
+  /** Certificate chain of TLS, leaf first. Without it, the server does not answer the handshake. */
   readonly chain?: readonly Issued[];
   readonly tls?: TlsOptions;
-  /** In place of a handshake. */
+  /** Replaces the handshake. */
   readonly handshake?: (socket: Socket) => void;
-  /** EHLO under TLS; default: that of `ehlo` without STARTTLS. */
+  /** Reply to EHLO under TLS. Default: `ehlo` without STARTTLS. */
   readonly ehloSecured?: Say;
   readonly quit?: Say;
-  /** TLS before the greeting. */
+  /** Whether TLS comes before the greeting. */
   readonly implicit?: boolean;
-  /** Default 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
   readonly port?: number;
 }
@@ -32,20 +32,20 @@ export interface SmtpScript {
 /** A scripted mail server. */
 export interface SmtpServer {
   readonly port: number;
-  /** Lines received, those under TLS with "tls: " before them. */
+  /** Received lines. Lines under TLS begin with "tls: ". */
   readonly commands: readonly string[];
-  /** Connections accepted. */
+  /** Number of accepted connections. */
   accepted(): number;
   close(): Promise<void>;
 }
 
-/** Greets, and says STARTTLS, AUTH and the usual. */
+/** Default greeting. */
 export const GREETING = "220 mail.example.test ESMTP Postfix\r\n";
-/** The usual answer to EHLO. */
+/** Default reply to EHLO, with STARTTLS. */
 export const EHLO =
   "250-mail.example.test at your service\r\n250-PIPELINING\r\n250-SIZE 35882577\r\n250-STARTTLS\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n";
 
-/** Starts a mail server on loopback that does as its script says, to every connection the same. */
+/** Starts a mail server on loopback that follows its script on every connection. */
 export async function startSmtpServer(script: SmtpScript = {}): Promise<SmtpServer> {
   const commands: string[] = [];
   const sockets = new Set<Socket>();
@@ -135,7 +135,7 @@ export async function startSmtpServer(script: SmtpScript = {}): Promise<SmtpServ
     const secured = upgrade(socket);
     if (secured === null) return;
     talk(secured, true);
-    // Octets written before the handshake is over wait for it.
+    // Octets written before the end of the handshake wait for it.
     say(secured, greeting);
   });
   await new Promise<void>((resolve, reject) => {

@@ -7,17 +7,17 @@ import type { SmtpAnswer, SmtpLink, SmtpLoss, SmtpTls } from "#probe-agent/port/
 import { endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { openSession } from "#probe-agent/net/tls/session.ts";
 
-/** Limits of a link. */
+/** Clock, limits and connection time of a link. */
 interface LinkOptions {
   readonly clock: Clock;
   readonly job: JobLimits;
   readonly connectMs: number;
 }
 
-/** How long to wait for clear text that a server sends right after its answer to STARTTLS, milliseconds. */
+/** How long to wait for clear text that a server sends directly after its reply to STARTTLS, in milliseconds. */
 const PLAINTEXT_MS = 30;
 
-/** Creates a link over an open connection; it is the only reader of the socket. */
+/** Creates a link over an open connection. The link is the only reader of the socket. */
 export function createLink(socket: Socket, { clock, job, connectMs }: LinkOptions): SmtpLink {
   let inbox = openInbox(socket);
   let end = (): void => void socket.destroy();
@@ -39,7 +39,7 @@ export function createLink(socket: Socket, { clock, job, connectMs }: LinkOption
     },
     read: (timeoutMs) => inbox.read(Math.min(timeoutMs, job.deadline - clock.monotonic()), job.signal),
     async secure(servername, timeoutMs): Promise<SmtpTls> {
-      const early = await inbox.leave(PLAINTEXT_MS);
+      const early = await inbox.detach(PLAINTEXT_MS);
       const startedAt = clock.monotonic();
       const signal = AbortSignal.any([job.signal, AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)))]);
       const opened = await openSession(
@@ -53,12 +53,13 @@ export function createLink(socket: Socket, { clock, job, connectMs }: LinkOption
       const outcome = observe(opened.session, () => endReason(job, clock), at);
       inbox = openInbox(opened.socket);
       const late = outcome.status === "failed" && outcome.reason === "plain_text" ? opened.session.received : null;
-      return { outcome, plaintext: early ?? (late === null ? null : shown(late)) };
+      return { outcome, plaintext: early ?? (late === null ? null : describeOctets(late)) };
     },
   };
 }
 
-function shown(octets: Uint8Array): { bytes: number; text: string } {
+/** Returns the number of octets and their text as a reply reader prints it. */
+function describeOctets(octets: Uint8Array): { bytes: number; text: string } {
   const reader = createReplyReader();
   reader.push(octets);
   return { bytes: octets.length, text: reader.rest().text };
@@ -67,11 +68,11 @@ function shown(octets: Uint8Array): { bytes: number; text: string } {
 interface Inbox {
   readonly stream: Socket | TLSSocket;
   read(timeoutMs: number, signal: AbortSignal): Promise<SmtpAnswer>;
-  /** Stops reading after `waitMs`; returns the octets received and not read. */
-  leave(waitMs: number): Promise<{ bytes: number; text: string } | null>;
+  /** Stops reading after `waitMs` milliseconds. Returns the octets that no reply contains; null if there are none. */
+  detach(waitMs: number): Promise<{ bytes: number; text: string } | null>;
 }
 
-/** Most octets received on one connection; a server that sends more is disconnected. */
+/** Maximum number of octets received on one connection. A server that sends more is disconnected. */
 const MAX_CONNECTION = 256 * 1024;
 
 function openInbox(stream: Socket | TLSSocket): Inbox {
@@ -91,13 +92,13 @@ function openInbox(stream: Socket | TLSSocket): Inbox {
   };
   const closed = finish("closed");
   stream.on("data", data).on("end", closed).on("close", closed);
-  // The listener stays for the life of the stream: a late error without one would end the process.
+  // The listener is never removed, because a late error without a listener would end the process.
   stream.on("error", finish("reset"));
   const lost = (loss: SmtpLoss): SmtpAnswer => {
     const { text, bytes: unread } = reader.rest();
     return { kind: "lost", loss, received: text, bytes: unread };
   };
-  const look = (): SmtpAnswer | null => {
+  const nextAnswer = (): SmtpAnswer | null => {
     const reply = reader.take();
     if (reply !== null) return { kind: "reply", reply };
     const dead = reader.end() ?? (bytes > MAX_CONNECTION ? "too_long" : ended);
@@ -114,16 +115,16 @@ function openInbox(stream: Socket | TLSSocket): Inbox {
         resolve(answer);
       };
       const abort = (): void => settle(lost("cancelled"));
-      const timer = setTimeout(() => settle(look() ?? lost("timeout")), Math.max(0, timeoutMs));
+      const timer = setTimeout(() => settle(nextAnswer() ?? lost("timeout")), Math.max(0, timeoutMs));
       wake = () => {
-        const answer = look();
+        const answer = nextAnswer();
         if (answer !== null) settle(answer);
       };
       signal.addEventListener("abort", abort, { once: true });
       wake();
       return promise;
     },
-    async leave(waitMs) {
+    async detach(waitMs) {
       await new Promise((resolve) => {
         setTimeout(resolve, waitMs);
       });

@@ -7,26 +7,26 @@ import type { SmtpLink } from "#probe-agent/port/smtp.ts";
 
 type Attempt = ResultOf<typeof smtpTest>["attempts"][number];
 
-/** A connection to the first host that took one. */
+/** Connection to the first host that accepted it. */
 interface Connected {
   readonly host: string;
   readonly address: Address;
   readonly link: SmtpLink;
   readonly attempts: readonly Attempt[];
-  /** Addresses that the rules on targets forbid. */
+  /** Whether addresses were skipped because the rules on targets forbid them. */
   readonly hasBlocked: boolean;
 }
 
 const MAX_HOSTS = 5;
 const MAX_ADDRESSES = 3;
-/** One try; the last ones get what is left. */
+/** Time limit of one attempt, in milliseconds. The last attempts get the remaining time. */
 const ATTEMPT_MS = 6_000;
-/** Kept back for the conversation, were it ever so short. */
+/** Time reserved for the conversation, in milliseconds. */
 const TALK_MS = 6_000;
-/** Reasons by which an outgoing connection that a network forbids shows itself. */
+/** Failure reasons of outgoing connections that a network blocks. */
 const SILENT = new Set(["timeout", "unreachable", "prohibited"]);
 
-/** Tries the hosts in order, and the addresses of each; the next one only where connecting fails (RFC 5321 section 5.1). */
+/** Connects to the first address that accepts, trying hosts and their addresses in order (RFC 5321 section 5.1). */
 export async function connectFirst(net: Net, hosts: readonly string[], port: number): Promise<Outcome<Connected>> {
   const attempts: Attempt[] = [];
   let failure: Failed | null = null;
@@ -50,17 +50,17 @@ export async function connectFirst(net: Net, hosts: readonly string[], port: num
         opened.status === "ok" ? "connected" : opened.status === "failed" ? opened.reason : "target_not_allowed";
       attempts.push({ host, ip: address.ip, result });
       if (opened.status === "ok") return ok({ host, address, link: opened.data, attempts, hasBlocked });
-      // A host that did not connect says more than a name that could not be found.
+      // A failed connection is more informative than a name that could not be resolved.
       if (opened.status === "failed" && failure?.stage !== "connect") failure = opened;
     }
   }
   return failure === null ? refused : withHint(failure, attempts, port);
 }
 
-/** Networks that block outgoing port 25 drop or reject silently: then nothing is wrong with the server. */
+/** Adds a hint to failures on port 25: many networks block outgoing mail, and then the server is not at fault. */
 function withHint(failure: Failed, attempts: readonly Attempt[], port: number): Failed {
   const tried = attempts.filter(({ ip }) => ip !== null);
   if (port !== 25 || tried.length === 0 || !tried.every(({ result }) => SILENT.has(result))) return failure;
-  const hint = "many networks block outgoing port 25, and that of this probe may be one of them";
+  const hint = "many networks block outgoing port 25, possibly also the network of this probe";
   return failed(failure.stage, failure.source, failure.reason, `${failure.message}; ${hint}`);
 }

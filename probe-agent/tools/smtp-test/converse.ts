@@ -1,5 +1,9 @@
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import { MAX_TRANSCRIPT, type Conversation, type Spoken } from "#probe-agent/analysis/mail/smtp/conversation.ts";
+import {
+  MAX_TRANSCRIPT,
+  type Conversation,
+  type TranscriptLine,
+} from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import {
   advance,
   beginSession,
@@ -10,22 +14,22 @@ import {
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { SmtpAnswer, SmtpLink, SmtpTls } from "#probe-agent/port/smtp.ts";
 
-/** What is kept back for the report. */
+/** Time reserved for the report, in milliseconds. */
 const RESERVE_MS = 1_500;
-/** A greeting may be held back on purpose; answers are not. */
+/** Time limit of a reply, in milliseconds. The greeting has all remaining time, as some servers delay it on purpose. */
 const ANSWER_MS = 10_000;
 const GOODBYE_MS = 1_000;
 const HANDSHAKE_MS = 10_000;
 
-/** Talks to the server until QUIT, the connection's end, or the time's. `servername` null: no SNI. */
+/** Talks to the server until QUIT, the end of the connection or the deadline. A null `servername` sends no SNI. */
 export async function converse(
   net: Net,
   link: SmtpLink,
   { implicit, servername }: { readonly implicit: boolean; readonly servername: string | null },
 ): Promise<Conversation> {
   const startedAt = net.monotonic();
-  const transcript: Spoken[] = [];
-  const note = (from: Spoken["from"], text: string): void => {
+  const transcript: TranscriptLine[] = [];
+  const note = (from: TranscriptLine["from"], text: string): void => {
     const line = { at_ms: toMicroseconds(net.monotonic() - startedAt), from, text };
     if (transcript.length >= MAX_TRANSCRIPT) return;
     transcript.push(line);
@@ -38,21 +42,21 @@ export async function converse(
   const secure = async (): Promise<SmtpEvent> => {
     tls = await link.secure(servername, Math.min(HANDSHAKE_MS, net.remainingMs() - RESERVE_MS));
     note("probe", describeTls(tls));
-    if (!stands(tls)) return { kind: "lost" };
+    if (!isEstablished(tls)) return { kind: "lost" };
     timings.starttls = net.monotonic() - since;
     return { kind: "secured" };
   };
-  const act = async (action: SmtpAction): Promise<SmtpEvent | null> => {
+  const perform = async (action: SmtpAction): Promise<SmtpEvent | null> => {
     if (action.kind === "end") return null;
     if (action.kind === "secure") return secure();
-    // TLS counts from the question for it.
+    // The time of TLS counts from the STARTTLS command.
     since = net.monotonic();
     note("client", link.send(action.verb));
-    return hear();
+    return readReply();
   };
-  const hear = async (): Promise<SmtpEvent> => {
+  const readReply = async (): Promise<SmtpEvent> => {
     const { phase } = session;
-    const answer = await link.read(patience(net, phase));
+    const answer = await link.read(replyTimeout(net, phase));
     if (answer.kind === "lost") {
       loss = { phase, loss: answer.loss, received: answer.received, bytes: answer.bytes };
       note("probe", describeLoss(answer));
@@ -69,11 +73,11 @@ export async function converse(
   try {
     const opening = implicit ? await secure() : null;
     since = net.monotonic();
-    let event: SmtpEvent | null = opening?.kind === "lost" ? opening : await hear();
+    let event: SmtpEvent | null = opening?.kind === "lost" ? opening : await readReply();
     while (event !== null) {
       const next = advance(session, event);
       session = next.session;
-      event = await act(next.action);
+      event = await perform(next.action);
     }
   } finally {
     link.close();
@@ -81,14 +85,15 @@ export async function converse(
   return { session, implicit, tls, loss, timings, transcript };
 }
 
-function patience(net: Net, phase: Phase): number {
+/** Returns how long to wait for the reply of a phase, in milliseconds. */
+function replyTimeout(net: Net, phase: Phase): number {
   const left = net.remainingMs() - RESERVE_MS;
   if (phase === "banner") return left;
   return Math.min(left, phase === "quit" ? GOODBYE_MS : ANSWER_MS);
 }
 
-/** Whether a handshake completed. */
-function stands({ outcome }: SmtpTls): boolean {
+/** Reports whether a TLS handshake completed. */
+function isEstablished({ outcome }: SmtpTls): boolean {
   return outcome.status === "ok" && outcome.data.error === null;
 }
 

@@ -3,11 +3,11 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { followCnames } from "#probe-agent/analysis/dns/cname-chain.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** Where mail for a target goes. */
+/** Mail hosts of a target. */
 interface Exchangers {
-  /** MX records, best first; empty where the target stands for itself. */
+  /** MX records, lowest preference first; empty if the target itself is the mail host. */
   readonly records: readonly { readonly host: string; readonly priority: number }[];
-  /** Set where the MX records could not be looked up. */
+  /** Limitation if the lookup of the MX records failed; null otherwise. */
   readonly unknown: string | null;
 }
 
@@ -16,8 +16,8 @@ const MAX_RECORDS = 20;
 const NONE: Exchangers = { records: [], unknown: null };
 
 /**
- * MX records of a name (RFC 5321 section 5.1). Without any it stands for itself, which its own look-up will tell more of.
- * failed: null_mx, where the domain says that it takes no mail (RFC 7505).
+ * Looks up the MX records of a name (RFC 5321 section 5.1). A name without MX records is its own mail host. Fails with
+ * the reason null_mx if the domain declares that it accepts no mail (RFC 7505).
  */
 export async function findExchangers(net: Net, target: string): Promise<Outcome<Exchangers>> {
   if (isIP(target) !== 0) return ok(NONE);
@@ -25,7 +25,7 @@ export async function findExchangers(net: Net, target: string): Promise<Outcome<
   const cut = answer.flags.tc;
   if (cut || (answer.status !== "NOERROR" && answer.status !== "NXDOMAIN")) {
     const why = cut ? "TRUNCATED" : answer.status;
-    const unknown = `The MX records could not be looked up (${why}); the host of that name was tested.`;
+    const unknown = `The MX records could not be looked up (${why}); the host with that name was tested instead.`;
     return ok({ records: [], unknown });
   }
   const { records } = followCnames(target, "MX", answer.answers);
@@ -34,7 +34,7 @@ export async function findExchangers(net: Net, target: string): Promise<Outcome<
   );
   const named = usable.filter(({ host }) => host !== "." && host !== "");
   if (usable.length > 0 && named.length === 0) {
-    return failed("dns", "target", "null_mx", "The domain says that it takes no mail (a null MX, RFC 7505)");
+    return failed("dns", "target", "null_mx", "The domain declares that it accepts no mail (null MX, RFC 7505)");
   }
   const ordered = named.toSorted((one, other) => one.priority - other.priority);
   return ok({ records: ordered.slice(0, MAX_RECORDS), unknown: null });

@@ -30,7 +30,7 @@ async function linked(port: number, limits = jobLimits()): Promise<SmtpLink> {
 }
 
 describe("the SMTP port", () => {
-  it("reads replies and sends commands, naming itself by its address", async () => {
+  it("reads replies and sends commands with its address as its name", async () => {
     const server = await serve();
     const link = await linked(server.port);
     expect(await link.read(2_000)).toMatchObject({ kind: "reply", reply: { code: 220 } });
@@ -43,25 +43,25 @@ describe("the SMTP port", () => {
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "QUIT"]);
   });
 
-  it("connects to no address that the rules forbid", async () => {
+  it("does not connect to forbidden addresses", async () => {
     const server = await serve();
     const strict = createEgress({ targets: [], names: [] });
     expect(await connect(server.port, jobLimits(), strict)).toEqual({ status: "refused" });
     expect(server.accepted()).toBe(0);
   });
 
-  it("says why a connection does not stand", async () => {
+  it("reports why a connection failed", async () => {
     expect(await connect(9)).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
   });
 
-  it("waits no longer than told, and tells what came of a reply", async () => {
+  it("waits no longer than its time limit and reports an incomplete reply", async () => {
     const server = await serve({ greeting: "220-half\r\n220-a" });
     const link = await linked(server.port);
     expect(await link.read(200)).toEqual({ kind: "lost", loss: "timeout", received: "half / 220-a", bytes: 15 });
     link.close();
   });
 
-  it("cuts off a server that talks on without end", async () => {
+  it("disconnects a server that sends without end", async () => {
     let sentBytes = (): number => 0;
     const server = await serve({
       greeting: (socket) => {
@@ -79,7 +79,7 @@ describe("the SMTP port", () => {
     }
     expect(answer).toMatchObject({ loss: "too_long" });
     expect(replies).toBeLessThan(60_000);
-    // Nothing is read any more: what the server can still send is what the kernel holds.
+    // The agent stops reading, so the server can send only as much as the kernel buffers.
     await sleep(300);
     const held = sentBytes();
     await sleep(300);
@@ -87,7 +87,7 @@ describe("the SMTP port", () => {
     link.close();
   });
 
-  it("ends with the job, waiting or not", async () => {
+  it("closes when the job ends", async () => {
     const controller = new AbortController();
     const server = await serve({ greeting: () => undefined });
     const link = await linked(server.port, jobLimits(10_000, controller.signal));
@@ -96,7 +96,7 @@ describe("the SMTP port", () => {
     expect(await answer).toMatchObject({ kind: "lost", loss: "cancelled" });
   });
 
-  it("ends a handshake that hangs with its time", async () => {
+  it("ends a handshake without an answer at its time limit", async () => {
     const server = await serve({ greeting: "220 a\r\n", starttls: "220 go\r\n" });
     const link = await linked(server.port);
     await link.read(2_000);

@@ -20,7 +20,7 @@ afterAll(() => world.close());
 const [LEAF, INTERMEDIATE] = world.good;
 if (LEAF === undefined || INTERMEDIATE === undefined) throw new Error("the chain has two certificates");
 
-/** The tool with a root of the DNS that the test has signed. */
+/** The tool with a DNS root that the test signed. */
 function trusting(
   trustAnchors: readonly TrustAnchor[],
 ): Implementation<typeof smtpTest.contract.params.properties, typeof smtpTest.contract.result.properties> {
@@ -30,7 +30,7 @@ function trusting(
   };
 }
 
-/** Tests example.test, whose mail host's port has these TLSA data in a signed zone. */
+/** Tests example.test. The TLSA records of its mail host have these data, in a signed zone. */
 async function inSignedZone(data: readonly string[], script: SmtpScript = {}) {
   const server = await world.serve(script);
   const rootKey = makeKey(".", 13, 257);
@@ -67,60 +67,60 @@ function tlsa(usage: number, certificate: Issued): string {
   return `${usage} 1 1 ${createHash("sha256").update(parsed(certificate).spki).digest("hex")}`;
 }
 
-const DELIVERS_NOTHING = /senders that use DANE deliver nothing/;
+const DELIVERS_NOTHING = /senders that use DANE deliver no mail/;
 
 describe("signed TLSA records beside the certificate (RFC 7672)", () => {
   it.each([
     ["3, the server's key", tlsa(3, LEAF)],
     ["2, the authority that the server sends", tlsa(2, INTERMEDIATE)],
-  ])("of usage %s, let a sender deliver", async (_what, data) => {
+  ])("of usage %s allow delivery", async (_what, data) => {
     const { dane, findings } = await inSignedZone([data]);
     expect(dane).toMatchObject({ status: "secure", valid: true, records: [{ usable: true, matches: true }] });
     expect(messagesOf(findings)).not.toMatch(DELIVERS_NOTHING);
   });
 
-  it("that name another key keep mail away, as after a certificate was renewed with a new one", async () => {
+  it("for another key prevent delivery, as after a renewal of the certificate with a new key", async () => {
     const { dane, findings, starttls } = await inSignedZone([tlsa(3, INTERMEDIATE)]);
     expect(starttls.tls?.trusted).toBe(true);
     expect(dane).toMatchObject({ status: "secure", valid: false, records: [{ usable: true, matches: false }] });
     expect(findings[0]?.message).toMatch(
-      /^No TLSA record matches the certificate: senders that use DANE deliver nothing/,
+      /^No TLSA record matches the certificate: senders that use DANE deliver no mail/,
     );
   });
 
-  it("hold where one of several matches, as while a key is changed", async () => {
+  it("are valid if one of several matches, as during a key change", async () => {
     const { dane } = await inSignedZone([tlsa(3, INTERMEDIATE), tlsa(3, LEAF)]);
     expect(dane?.valid).toBe(true);
     expect(dane?.records.map(({ matches }) => matches).toSorted()).toEqual([false, true]);
   });
 
-  it("of usage 3 ask neither for the name nor for the date, of usage 2 for both", async () => {
+  it("of usage 3 ignore the name and the expiry of the certificate; those of usage 2 check both", async () => {
     const old = await world.pki.issue({ dns: ["x.test"], notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
     const chain = [old, INTERMEDIATE];
     expect((await inSignedZone([tlsa(3, old)], { chain })).dane?.valid).toBe(true);
     expect((await inSignedZone([tlsa(2, INTERMEDIATE)], { chain })).dane?.valid).toBe(false);
   });
 
-  it("of usage 2 take a certificate for the mail domain in the place of the host (section 3.2.2)", async () => {
+  it("of usage 2 accept a certificate for the mail domain instead of the host (section 3.2.2)", async () => {
     const chain = [await world.pki.issue({ dns: ["example.test"] }), INTERMEDIATE];
     expect((await inSignedZone([tlsa(2, INTERMEDIATE)], { chain })).dane?.valid).toBe(true);
   });
 
-  it("of usages that mail does not know settle nothing, and that is said", async () => {
+  it("of usages that mail does not support decide nothing and cause a finding", async () => {
     const { dane, findings } = await inSignedZone([tlsa(1, LEAF)]);
     expect(dane).toMatchObject({ status: "secure", valid: null, records: [{ usable: false }] });
     expect(messagesOf(findings)).toContain("none has usage 2 or 3");
   });
 
-  it("beside no TLS at all keep mail away", async () => {
+  it("prevent delivery if the server offers no TLS", async () => {
     const { dane, findings } = await inSignedZone([tlsa(3, LEAF)], { ehlo: "250 mx1.example.test\r\n" });
     expect(dane).toMatchObject({ status: "secure", valid: null, records: [{ matches: null }] });
-    expect(messagesOf(findings)).toContain("TLS is not available: senders that use DANE deliver nothing");
+    expect(messagesOf(findings)).toContain("TLS is not available: senders that use DANE deliver no mail");
   });
 });
 
 describe("TLSA records without signatures", () => {
-  it("is told for the port tested, unsigned records as such; a name without any has none", async () => {
+  it("are looked up for the tested port and reported as insecure; a name without records is absent", async () => {
     const server = await world.serve();
     const data = `3 1 1 ${"ab".repeat(32)}`;
     const dns = await startDnsServer({

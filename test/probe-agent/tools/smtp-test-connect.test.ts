@@ -6,7 +6,7 @@ import type { SmtpLink, SmtpPort } from "#probe-agent/port/smtp.ts";
 import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";
 
-/** A network in which every host has two addresses and every connection fails for one reason. */
+/** Network where every host has two addresses and every connection fails for one reason. */
 function failingNet(reason: string) {
   const address = { ip: "192.0.2.1", version: 4 } as const;
   const other = { ip: "2001:db8::1", version: 6 } as const;
@@ -24,7 +24,7 @@ function failingNet(reason: string) {
 
 describe("connecting to mail hosts", () => {
   it.each(["timeout", "unreachable", "prohibited"])(
-    "port 25, %s everywhere: the probe's own network may be why",
+    "to port 25 with %s everywhere adds a hint about the probe's network",
     async (reason) => {
       const { net, tried } = failingNet(reason);
       const outcome = await connectFirst(net, ["a.example", "b.example"], 25);
@@ -37,12 +37,12 @@ describe("connecting to mail hosts", () => {
   it.each([
     [25, "refused"],
     [587, "timeout"],
-  ])("port %i, %s: it may not", async (port, reason) => {
+  ])("to port %i with %s has no hint", async (port, reason) => {
     const outcome = await connectFirst(failingNet(reason).net, ["a.example"], port);
     expect(outcome.status === "failed" && outcome.message).toBe("192.0.2.1: it failed");
   });
 
-  it("five hosts are tried at most", async () => {
+  it("stops after five hosts", async () => {
     const { net, tried } = failingNet("refused");
     await connectFirst(
       net,

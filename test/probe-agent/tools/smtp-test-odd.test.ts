@@ -22,8 +22,8 @@ describe("STARTTLS that does not work", () => {
       pipelining: false,
     });
     expect(result.findings.map(({ message }) => message)).toEqual([
-      "AUTH is offered without TLS: passwords can be read on the way.",
-      "STARTTLS is not offered: mail comes in unencrypted.",
+      "AUTH is offered without TLS: passwords can be read in transit.",
+      "STARTTLS is not offered: incoming mail is not encrypted.",
     ]);
     expect(server.commands.at(-1)).toBe("QUIT");
   });
@@ -37,11 +37,11 @@ describe("STARTTLS that does not work", () => {
   const instead: readonly (readonly [string, (socket: Socket) => void, string])[] = [
     ["closes", (socket) => void socket.end(), "closed"],
     ["resets", (socket) => void socket.resetAndDestroy(), "reset"],
-    ["talks on in the clear", (socket) => void socket.write("500 what?\r\n"), "plain_text"],
+    ["continues in clear text", (socket) => void socket.write("500 what?\r\n"), "plain_text"],
     ["sends noise", (socket) => void socket.write(Buffer.alloc(200, 0xa7)), "not_tls"],
   ];
 
-  it.each(instead)("%s in place of a handshake", async (_name, answer, reason) => {
+  it.each(instead)("%s instead of a handshake", async (_name, answer, reason) => {
     const { result } = await world.test({
       handshake: (socket) => {
         socket.once("data", () => answer(socket));
@@ -50,17 +50,19 @@ describe("STARTTLS that does not work", () => {
     });
     expect(result.starttls).toMatchObject({ success: false, failure: { reason }, tls: null });
     expect(result).toMatchObject({ ehlo_tls: null, banner: { code: 220 } });
-    expect(result.findings.map(({ message }) => message)).toContainEqual(expect.stringContaining("TLS fails"));
+    expect(result.findings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("The TLS handshake failed"),
+    );
   });
 
-  it("hangs: told within the deadline", async () => {
+  it("hangs and is reported within the deadline", async () => {
     const { result } = await world.test({ handshake: (socket) => void socket.resume() }, "example.test", {
       timeoutMs: 4_000,
     });
     expect(result.starttls).toMatchObject({ success: false, failure: { reason: "timeout" } });
   });
 
-  it("asks for a certificate of ours and refuses without: what it showed is told", async () => {
+  it("requires a client certificate and is reported with the certificate that it sent", async () => {
     const { result } = await world.test({
       tls: { requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" },
     });
@@ -72,17 +74,17 @@ describe("STARTTLS that does not work", () => {
 });
 
 describe("clear text between the answer to STARTTLS and TLS", () => {
-  it("is seen where it comes in the same breath, and TLS goes on", async () => {
+  it("is reported if it comes together with the reply, and TLS continues", async () => {
     const { result } = await world.test({ starttls: "220 ready\r\n250-evil.example\r\n250 AUTH PLAIN\r\n" });
     expect(result.starttls).toMatchObject({
       success: true,
       plaintext_after_reply: { bytes: 34, text: "250 evil.example / 250 AUTH PLAIN" },
     });
-    expect(result.findings[0]?.message).toContain("34 octets came in the clear");
+    expect(result.findings[0]?.message).toContain("34 octets of clear text");
     expect(result.ehlo_tls?.extensions).not.toHaveProperty("AUTH");
   });
 
-  it("is seen where it comes later, in the place of TLS", async () => {
+  it("is reported if it comes later, instead of TLS", async () => {
     const { result } = await world.test({
       starttls: { text: "220 ready\r\n" },
       handshake: (socket) => void setTimeout(() => socket.write("250 late\r\n"), 150),
@@ -91,12 +93,12 @@ describe("clear text between the answer to STARTTLS and TLS", () => {
   });
 });
 
-describe("servers that turn away", () => {
+describe("servers that refuse", () => {
   it.each([
     [421, "421 4.3.2 Too busy\r\n"],
     [554, "554-mail.example.test\r\n554 No SMTP service here\r\n"],
     [520, "520 odd\r\n"],
-  ])("%i as greeting is a result, and QUIT is said", async (code, greeting) => {
+  ])("with the greeting %i lead to a result and to QUIT", async (code, greeting) => {
     const { result, server } = await world.test({ greeting });
     expect(result).toMatchObject({
       banner: { code },
@@ -104,36 +106,36 @@ describe("servers that turn away", () => {
       starttls: { offered: null, success: null },
       pipelining: null,
     });
-    expect(result.findings[0]?.message).toContain(`The server turns clients away: ${code}`);
+    expect(result.findings[0]?.message).toContain(`The server refuses clients: ${code}`);
     expect(server.commands).toEqual(["QUIT"]);
   });
 
-  it("three seconds of silence, then 421: the wait is told", async () => {
+  it("with 421 after three seconds lead to a result with the waiting time", async () => {
     const { result } = await world.test({ greeting: { text: "421 later\r\n", afterMs: 3_000, ending: "close" } });
     expect(result.banner).toMatchObject({ code: 421, text: "later" });
     expect(result.timings_ms.banner).toBeGreaterThan(2_900);
   });
 
-  it("to EHLO with 421 is no case for HELO", async () => {
+  it("EHLO with 421 do not receive HELO", async () => {
     const { result, server } = await world.test({ ehlo: "421 busy\r\n" });
     expect(result).toMatchObject({ ehlo: { code: 421, extensions: {} }, helo_only: false });
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "QUIT"]);
   });
 
-  it("EHLO, but know HELO", async () => {
+  it("EHLO but accept HELO are reported", async () => {
     const { result, server } = await world.test({ ehlo: "502 what?\r\n" });
     expect(result).toMatchObject({ helo_only: true, ehlo: { code: 502 }, starttls: { offered: null } });
     expect(result.findings[0]?.message).toContain("EHLO is refused");
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "HELO [127.0.0.1]", "QUIT"]);
   });
 
-  it("both", async () => {
+  it("EHLO and HELO are reported", async () => {
     const { result } = await world.test({ ehlo: "550 no\r\n", helo: "550 no\r\n" });
     expect(result).toMatchObject({ helo_only: false, ehlo: { code: 550 } });
   });
 });
 
-describe("servers that speak in their own way", () => {
+describe("servers with unusual replies", () => {
   it("greet in several lines, with LF alone, and octets above 127", async () => {
     const { result } = await world.test({ greeting: "220-mail.example.test ESMTP\n220-Gr\u00fc\u00dfe\n220 ready\n" });
     expect(result.banner).toMatchObject({
@@ -143,7 +145,7 @@ describe("servers that speak in their own way", () => {
     });
   });
 
-  it("put control characters and overlong lines into replies", async () => {
+  it("send control characters and overlong lines", async () => {
     const { result } = await world.test({
       ehlo: `250-mail.example.test \u0000\u001b[31m${"x".repeat(600)}\r\n250 SIZE\r\n`,
     });
@@ -151,7 +153,7 @@ describe("servers that speak in their own way", () => {
     expect(JSON.stringify(result)).not.toMatch(/\\u00[01]|\u007f/);
   });
 
-  it("say the old AUTH= beside AUTH, and names out of the language's depths", async () => {
+  it("send the old AUTH= with AUTH, and extensions named like object properties", async () => {
     const { result } = await world.test({
       ehlo: "250-mail.example.test\r\n250-AUTH LOGIN PLAIN\r\n250-AUTH=LOGIN CRAM-MD5\r\n250-__proto__ x\r\n250-constructor\r\n250 HELP\r\n",
     });
@@ -159,7 +161,7 @@ describe("servers that speak in their own way", () => {
     expect(result.auth_mechanisms).toEqual(["LOGIN", "PLAIN", "CRAM-MD5"]);
   });
 
-  it("talk as much as they may: the answer stays below its limit", async () => {
+  it("send as much as possible, and the result stays within its limit", async () => {
     const long = (code: number): string => {
       const line = "\u00fc".repeat(640);
       return `${`${code}-${line}\r\n`.repeat(98)}${code} end\r\n`;
@@ -184,7 +186,7 @@ describe("servers that speak in their own way", () => {
     );
   });
 
-  it("stand at an address without a reverse name, which is told from one that nobody answers for", async () => {
+  it("have no reverse name, which is distinguished from a failed lookup", async () => {
     const bare = await world.serve({ host: "127.0.0.2" });
     const lookAt = async (more: ToolSetting = {}) =>
       resultOf(smtpTest, { target: "mx2.example.test", port: bare.port }, { ...world.setting, ...more });
@@ -205,18 +207,18 @@ describe("servers that speak in their own way", () => {
     }
   });
 
-  it("give another name than the address has", async () => {
+  it("use another name than the reverse name", async () => {
     const { result } = await world.test({
       greeting: "220 other.example.test ESMTP\r\n",
       ehlo: "250 third.example.test\r\n",
     });
     expect(result).toMatchObject({ ptr: "mail.example.test", ptr_match: false });
     expect(result.findings.map(({ message }) => message)).toContain(
-      "Greeting and answer to EHLO give different names: other.example.test, third.example.test.",
+      "The greeting and the reply to EHLO have different names: other.example.test, third.example.test.",
     );
   });
 
-  it("drip their greeting octet by octet", async () => {
+  it("send their greeting octet by octet", async () => {
     const { result } = await world.test({
       greeting: (socket) => {
         for (const [index, character] of GREETING.split("").entries())
@@ -226,13 +228,13 @@ describe("servers that speak in their own way", () => {
     expect(result.banner?.hostname).toBe("mail.example.test");
   });
 
-  it("do not answer QUIT: the result is there all the same", async () => {
+  it("do not reply to QUIT, and the result is complete", async () => {
     const { result } = await world.test({ quit: () => undefined });
     expect(result.limitations).toHaveLength(1);
   });
 });
 
-describe("connections that end in mid-conversation", () => {
+describe("connections that end during the conversation", () => {
   const ends: readonly (readonly [string, SmtpScript, object])[] = [
     ["EHLO", { ehlo: { ending: "reset" } }, { banner: { code: 220 }, ehlo: null }],
     ["EHLO", { ehlo: { text: "250-half\r\n", ending: "close" } }, { banner: { code: 220 }, ehlo: null }],
@@ -246,13 +248,13 @@ describe("connections that end in mid-conversation", () => {
     ["EHLO under TLS", { ehloSecured: { ending: "close" } }, { starttls: { success: true }, ehlo_tls: null }],
   ];
 
-  it.each(ends)("at %s: what came before is told", async (what, script, expected) => {
+  it.each(ends)("at %s keep the earlier replies", async (what, script, expected) => {
     const { result } = await world.test(script);
     expect(result).toMatchObject(expected);
     expect(result.limitations[1]).toMatch(new RegExp(`^No answer to ${what} \\((?:reset|closed)\\)`));
   });
 
-  it("in silence after EHLO: told within the deadline", async () => {
+  it("without a reply to EHLO are reported within the deadline", async () => {
     const { result } = await world.test({ ehlo: () => undefined }, "example.test", { timeoutMs: 3_500 });
     expect(result.limitations[1]).toContain("No answer to EHLO (timeout)");
   });
@@ -260,15 +262,15 @@ describe("connections that end in mid-conversation", () => {
 
 describe("servers that never greet", () => {
   it.each([
-    ["resets", { afterMs: 50, ending: "reset" } as const, "reset", /ended the connection before its greeting/],
-    ["closes", { ending: "close" } as const, "closed", /ended the connection before its greeting/],
+    ["resets", { afterMs: 50, ending: "reset" } as const, "reset", /closed the connection before its greeting/],
+    ["closes", { ending: "close" } as const, "closed", /closed the connection before its greeting/],
     [
       "half a greeting",
       { text: "220-half", ending: "close" } as const,
       "closed",
-      /after 8 octets, beginning "220-half"/,
+      /after 8 octets, beginning with "220-half"/,
     ],
-    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "not_smtp", /not SMTP: "SSH-2.0-OpenSSH_9.6"/],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "not_smtp", /does not speak SMTP: "SSH-2.0-OpenSSH_9.6"/],
     ["noise", "\u00a7".repeat(70_000), "too_long", /more than 64 KB/],
     ["a greeting without end", "220-and\r\n".repeat(20_000), "too_long", /more than 64 KB/],
   ])("%s", async (_name, greeting, reason, message) => {
@@ -277,17 +279,17 @@ describe("servers that never greet", () => {
     expect(outcome.message).toMatch(message);
   });
 
-  it("silence until the deadline", async () => {
+  it("fail with timeout at the deadline", async () => {
     const outcome = await world.failure({ greeting: () => undefined }, "example.test", { timeoutMs: 3_000 });
     expect(outcome).toMatchObject({ stage: "response", reason: "timeout" });
   });
 
-  it("TLS at the start that fails without a certificate", async () => {
+  it("fail if implicit TLS fails without a certificate", async () => {
     const outcome = await world.failure({ implicit: true, handshake: (socket) => void socket.end("220 plain\r\n") });
     expect(outcome).toMatchObject({ stage: "tls", source: "target", reason: "plain_text" });
   });
 
-  it("TLS at the start that fails with one is worth an answer", async () => {
+  it("lead to a result if implicit TLS fails after the certificate", async () => {
     const { result } = await world.test({
       implicit: true,
       tls: { requestCert: true, rejectUnauthorized: true, maxVersion: "TLSv1.2" },

@@ -12,7 +12,7 @@ afterEach(() => world.stop());
 afterAll(() => world.close());
 
 describe("a good mail server", () => {
-  it("is described from greeting to QUIT, TLS included", async () => {
+  it("is described from greeting to QUIT, including TLS", async () => {
     const { result, server } = await world.test();
     expect(result).toMatchObject({
       target: "example.test",
@@ -70,10 +70,10 @@ describe("a good mail server", () => {
     expect(server.commands).toEqual(["EHLO [127.0.0.1]", "STARTTLS", "tls: EHLO [127.0.0.1]", "tls: QUIT"]);
     expect(result.transcript.map(({ from, text }) => `${from}: ${text}`)).toContain("client: STARTTLS");
     expect(Object.values(result.timings_ms).every((ms) => ms !== null && ms >= 0)).toBe(true);
-    expect(result.limitations).toEqual(["Whether the server is an open relay was not tested: no mail is ever sent."]);
+    expect(result.limitations).toEqual(["The check does not test for an open relay, because it never sends mail."]);
   });
 
-  it("is tested by its own name or address where that has no MX", async () => {
+  it("is tested by its own name or address if it has no MX", async () => {
     const { result } = await world.test(
       { chain: [await world.pki.issue({ dns: ["host.example.test"] }), world.pki.intermediate] },
       "host.example.test",
@@ -86,7 +86,7 @@ describe("a good mail server", () => {
     expect(literal.result).toMatchObject({ mx_used: null, starttls: { tls: { hostname_match: true, error: null } } });
   });
 
-  it("may speak TLS from the start", async () => {
+  it("can use implicit TLS", async () => {
     const { result, server } = await world.test({
       implicit: true,
       ehlo: EHLO.replace("250-STARTTLS\r\n", "250-AUTH PLAIN LOGIN\r\n"),
@@ -104,22 +104,22 @@ describe("a good mail server", () => {
   });
 });
 
-describe("certificates behind STARTTLS", () => {
+describe("certificates after STARTTLS", () => {
   it.each([
     ["expired", { notBefore: daysFromNow(-100), notAfter: daysFromNow(-10) }, "expired"],
     ["of another name", { dns: ["other.example"] }, "hostname_mismatch"],
     ["self-signed", { issuer: null }, "self_signed"],
-  ])("%s: TLS stands, the fault is told", async (_name, options, error) => {
+  ])("%s are reported, and TLS is established", async (_name, options, error) => {
     const leaf = await world.pki.issue({ dns: [MAIL_HOST], ...options });
     const { result } = await world.test({ chain: error === "self_signed" ? [leaf] : [leaf, world.pki.intermediate] });
     expect(result.starttls).toMatchObject({ success: true, failure: null, tls: { trusted: false, error } });
     expect(result.findings.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining(`The certificate is not good for ${MAIL_HOST}`),
+      expect.stringContaining(`The certificate is not valid for ${MAIL_HOST}`),
     );
     expect(result.ehlo_tls).not.toBeNull();
   });
 
-  it("of a stranger's root, and one whose intermediate is left out", async () => {
+  it("of an unknown root or without the intermediate are not trusted", async () => {
     const stranger = await createPki({ name: "Stranger" });
     const leaf = await stranger.issue({ dns: [MAIL_HOST] });
     const strange = await world.test({ chain: [leaf, stranger.intermediate, stranger.root] });
@@ -131,7 +131,7 @@ describe("certificates behind STARTTLS", () => {
     expect(fetchable.result.starttls.tls?.error).toBe("missing_intermediate");
   });
 
-  it("of an old server: TLS 1.0 stands and is named", async () => {
+  it("of an old server come with a finding on TLS 1.0", async () => {
     const { result } = await world.test({ tls: { minVersion: "TLSv1", maxVersion: "TLSv1" } });
     expect(result.starttls.tls?.protocol).toBe("TLSv1");
     expect(result.findings.map(({ message }) => message)).toContainEqual(
@@ -139,15 +139,15 @@ describe("certificates behind STARTTLS", () => {
     );
   });
 
-  it("are judged by the control plane's time", async () => {
+  it("are verified with the time of the control plane", async () => {
     const later = { now: () => daysFromNow(400) };
     const { result } = await world.test({}, "example.test", later);
     expect(result.starttls.tls).toMatchObject({ error: "expired" });
   });
 });
 
-describe("where mail goes", () => {
-  it("the next exchanger is tried where connecting to the first fails", async () => {
+describe("mail hosts", () => {
+  it("are tried in order until one accepts the connection", async () => {
     const server = await world.serve({ host: "127.0.0.2", ehlo: "250 mx2.example.test\r\n" });
     const result = await resultOf(smtpTest, { target: "down.example.test", port: server.port }, world.setting);
     expect(result).toMatchObject({
@@ -164,7 +164,7 @@ describe("where mail goes", () => {
     ]);
   });
 
-  it("but not where the first turns the client away", async () => {
+  it("are not tried after one that refuses in its greeting", async () => {
     const first = await world.serve({ greeting: "554 no\r\n" });
     const second = await world.serve({ host: "127.0.0.2", port: first.port });
     const result = await resultOf(smtpTest, { target: "example.test", port: first.port }, world.setting);
@@ -182,7 +182,7 @@ describe("where mail goes", () => {
     expect(outcome).toMatchObject({ status: "failed", ...expected });
   });
 
-  it("an exchanger inside a private network is refused", async () => {
+  it("in a private network are refused", async () => {
     const { outcome } = await runTool(smtpTest, { target: "private.example.test" }, world.setting);
     expect(outcome).toEqual({ status: "refused" });
     const strict = createEgress({ targets: [], names: [] });
@@ -194,7 +194,7 @@ describe("where mail goes", () => {
     expect(loopback).toEqual({ status: "refused" });
   });
 
-  it("without an answer about MX the host itself is tested, and that is said", async () => {
+  it("are replaced by the target itself if the MX lookup fails, with a limitation", async () => {
     const { outcome } = await runTool(smtpTest, { target: "servfail.example.test" }, world.setting);
     expect(outcome.status).toBe("failed");
     const server = await world.serve();
@@ -216,8 +216,8 @@ describe("where mail goes", () => {
   });
 });
 
-describe("while it runs", () => {
-  it("every line is told as it is said", async () => {
+describe("a running test", () => {
+  it("emits every line immediately", async () => {
     const server = await world.serve({ chain: world.good });
     const { events } = await runTool(smtpTest, { target: "example.test", port: server.port }, world.setting);
     expect(events.map(({ kind }) => kind)).toContain("line");

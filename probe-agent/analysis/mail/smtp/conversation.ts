@@ -3,26 +3,27 @@ import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import type { Phase, SmtpSession } from "#probe-agent/analysis/mail/smtp/session.ts";
 import type { SmtpLoss, SmtpTls } from "#probe-agent/port/smtp.ts";
 
-/** Lines kept. */
+/** Maximum number of lines in a transcript. */
 export const MAX_TRANSCRIPT = 150;
 
 /** One line of the transcript. */
-export type Spoken = ResultOf<typeof smtpTest>["transcript"][number];
+export type TranscriptLine = ResultOf<typeof smtpTest>["transcript"][number];
 
-/** Everything a conversation showed. */
+/** Record of a conversation with a mail server. */
 export interface Conversation {
   readonly session: SmtpSession;
-  /** TLS was begun before the greeting. */
+  /** Whether TLS began before the greeting. */
   readonly implicit: boolean;
+  /** null if TLS was not tried. */
   readonly tls: SmtpTls | null;
-  /** What was waited for when nothing more came; null where all was answered. */
+  /** Phase in which no reply came, with the octets received in it; null if the server replied to everything. */
   readonly loss: {
     readonly phase: Phase;
     readonly loss: SmtpLoss;
     readonly received: string;
     readonly bytes: number;
   } | null;
-  /** Milliseconds each phase took until its answer; starttls until TLS stood. */
+  /** Time of each phase until its reply, in milliseconds; of starttls until the TLS handshake completed. */
   readonly timings: Readonly<Partial<Record<Phase, number>>>;
-  readonly transcript: readonly Spoken[];
+  readonly transcript: readonly TranscriptLine[];
 }

@@ -6,30 +6,33 @@ import type { TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 
-/** DANE of the server tested. */
+/** DANE of the tested server in a result. */
 type ServerDane = NonNullable<ResultOf<typeof smtpTest>["dane"]>;
 
-/** TLSA records of the port, and what their signatures are worth. */
-export interface TlsaSeen {
+/** TLSA records of the server's port with the status of their DNSSEC signatures. */
+export interface PublishedTlsa {
   readonly status: ServerDane["status"];
   readonly reason: string | null;
   readonly records: readonly Tlsa[];
 }
 
-/** What the records are held against. */
+/** Chain and names that the TLSA records are compared with. */
 interface DaneTerms extends TlsTrust {
-  /** DER certificates as the server sent them; empty where none came. */
+  /** DER certificates in the order the server sent them; empty if it sent none. */
   readonly sent: readonly Uint8Array[];
-  /** The mail domain that led to the host; a DANE-TA certificate may be for it (RFC 7672 section 3.2.2). */
+  /** Mail domain whose MX names the host. A DANE-TA certificate can be for this name (RFC 7672 section 3.2.2). */
   readonly target: string;
 }
 
-/** Certificates of a chain that are looked at; servers send fewer than ten. */
+/** Maximum number of certificates of a chain that are read. Servers send fewer than ten. */
 const MAX_CERTIFICATES = 20;
 
-/** Holds the server's chain against the records of its port, as a sender that knows DANE does (RFC 7672 section 2.2). */
-export function describeDane({ status, reason, records }: TlsaSeen, terms: DaneTerms): ServerDane {
-  const isMet = matcher(terms);
+/**
+ * Compares the server's chain with the TLSA records of its port, as a sender that uses DANE does (RFC 7672 section
+ * 2.2).
+ */
+export function describeDane({ status, reason, records }: PublishedTlsa, terms: DaneTerms): ServerDane {
+  const isMet = createMatcher(terms);
   const rows = records.slice(0, MAX_TLSA).map((record) => ({ ...tlsaRow(record), matches: isMet?.(record) ?? null }));
   const usable = rows.filter((row) => row.usable);
   const holds =
@@ -37,12 +40,12 @@ export function describeDane({ status, reason, records }: TlsaSeen, terms: DaneT
   return { status, reason, records: rows, valid: status === "bogus" ? false : holds };
 }
 
-/** Null where the server showed no certificate. */
-function matcher({ sent, host, target, roots, now }: DaneTerms): ((record: Tlsa) => boolean) | null {
+/** Returns a function that compares a TLSA record with the chain; null if the server sent no certificate. */
+function createMatcher({ sent, host, target, roots, now }: DaneTerms): ((record: Tlsa) => boolean) | null {
   const [first, ...rest] = sent.slice(0, MAX_CERTIFICATES);
   const leaf = first === undefined ? null : parseCertificate(first);
   if (leaf === null) return null;
-  const others = distinct(rest);
+  const others = parseDistinct(rest);
   const intermediates = others.map(({ der }) => der);
   const names = [...new Set([host, target])].map((name) => ({
     host: name,
@@ -51,7 +54,7 @@ function matcher({ sent, host, target, roots, now }: DaneTerms): ((record: Tlsa)
   return (record) => names.some((name) => satisfiesTlsa(record, { leaf, others, now, ...name }));
 }
 
-function distinct(ders: readonly Uint8Array[]): Certificate[] {
+function parseDistinct(ders: readonly Uint8Array[]): Certificate[] {
   const once = new Map(ders.map((der) => [Buffer.from(der).toString("base64"), der]));
   return [...once.values()].flatMap((der) => parseCertificate(der) ?? []);
 }

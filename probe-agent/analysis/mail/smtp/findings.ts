@@ -25,7 +25,7 @@ export type SmtpFindingId =
   | "greeting-without-name"
   | "reply-malformed";
 
-/** The server tested. */
+/** Facts about the tested server that the advice uses. */
 interface SmtpContext {
   readonly host: string;
   readonly port: number;
@@ -39,16 +39,19 @@ const DANE = "https://www.rfc-editor.org/rfc/rfc7672";
 const OFFER =
   "Configure a certificate and offer STARTTLS, e.g. Postfix: smtpd_tls_security_level = may, smtpd_tls_chain_files = <key and chain>.";
 
-/** Severity and advice of each kind. Senders encrypt where they can and deliver all the same, so that a certificate alone stops no mail. */
+/**
+ * Severity and advice for each kind. An invalid certificate is only a warning: senders encrypt if they can and deliver
+ * mail regardless of the certificate.
+ */
 export const SMTP_GUIDE: Guide<SmtpFindingId, SmtpContext> = {
   "server-refuses": {
     severity: "critical",
-    how: "Look in the server's log for the reason (load, a block list, a stopped service): it accepts no mail from this address.",
+    how: "Check the server's log for the reason (load, a block list, a stopped service): it accepts no mail from this address.",
     reference: `${SMTP}#section-3.1`,
   },
   "ehlo-refused": {
     severity: "critical",
-    how: "Have the server, or the firewall before it, accept EHLO.",
+    how: "Configure the server, or the firewall in front of it, to accept EHLO.",
     reference: `${SMTP}#section-4.1.1.1`,
   },
   "greeting-slow": {
@@ -58,23 +61,23 @@ export const SMTP_GUIDE: Guide<SmtpFindingId, SmtpContext> = {
   },
   "plaintext-after-starttls": {
     severity: "critical",
-    how: "Update the mail server or the proxy before it: it must discard what it holds in the clear when TLS begins.",
+    how: "Update the mail server or the proxy in front of it: it must discard buffered clear text when TLS begins.",
     reference: `${STARTTLS}#section-4.2`,
   },
   "tls-fails": {
     severity: "warning",
-    how: "Look in the server's log for the TLS error; check its key, certificate and protocols (TLS 1.2 and 1.3).",
+    how: "Check the server's log for the TLS error, and its key, certificate and protocols (TLS 1.2 and 1.3).",
     reference: `${STARTTLS}#section-4`,
   },
   "starttls-refused": {
     severity: "warning",
-    how: "Repair the server's TLS set-up (it announces STARTTLS without a usable key), or stop announcing it.",
+    how: "Fix the server's TLS configuration (it announces STARTTLS without a usable key), or stop announcing STARTTLS.",
     reference: `${STARTTLS}#section-4`,
   },
   "starttls-missing": { severity: "warning", how: OFFER, reference: STARTTLS },
   "auth-without-tls": {
     severity: "critical",
-    how: "Offer AUTH under TLS alone, e.g. Postfix: smtpd_tls_auth_only = yes.",
+    how: "Offer AUTH only under TLS, e.g. Postfix: smtpd_tls_auth_only = yes.",
     reference: "https://www.rfc-editor.org/rfc/rfc8314#section-4.1",
   },
   "starttls-repeated": {
@@ -100,7 +103,7 @@ export const SMTP_GUIDE: Guide<SmtpFindingId, SmtpContext> = {
   },
   "tlsa-bogus": {
     severity: "critical",
-    how: ({ host, port }) => `Repair DNSSEC of the zone that holds _${port}._tcp.${host}, or remove the TLSA records.`,
+    how: ({ host, port }) => `Repair DNSSEC of the zone with _${port}._tcp.${host}, or remove the TLSA records.`,
     reference: `${DANE}#section-2.2`,
   },
   "tlsa-without-tls": {
@@ -118,27 +121,27 @@ export const SMTP_GUIDE: Guide<SmtpFindingId, SmtpContext> = {
   "reverse-name-mismatch": {
     severity: "warning",
     how: ({ host }) =>
-      `Ask the operator of the address for a PTR record that names ${host}, or publish the address at the name that the PTR record gives.`,
+      `Ask the operator of the address for a PTR record that names ${host}, or publish the address at the name in the PTR record.`,
     reference: "https://support.google.com/a/answer/81126",
   },
   "reverse-name-differs": {
     severity: "info",
-    how: "Have the server call itself by the reverse name of its address, e.g. Postfix: myhostname.",
+    how: "Configure the reverse name of the address as the server's own name, e.g. Postfix: myhostname.",
     reference: `${SMTP}#section-4.1.4`,
   },
   "names-differ": {
     severity: "info",
-    how: "Have the server give one name in its greeting and in its answer to EHLO.",
+    how: "Configure the server to use one name in its greeting and in its reply to EHLO.",
     reference: `${SMTP}#section-4.2`,
   },
   "greeting-without-name": {
     severity: "info",
-    how: ({ host }) => `Have the server begin its greeting with its name: 220 ${host} ESMTP`,
+    how: ({ host }) => `Configure the greeting to begin with the server's name: 220 ${host} ESMTP`,
     reference: `${SMTP}#section-4.2`,
   },
   "reply-malformed": {
     severity: "info",
-    how: "Have the server end lines in CRLF, keep them below 512 octets of ASCII and use one code for all lines of a reply.",
+    how: "Configure the server to end lines with CRLF, to keep them below 512 octets of ASCII and to use one code for all lines of a reply.",
     reference: `${SMTP}#section-4.2`,
   },
 };

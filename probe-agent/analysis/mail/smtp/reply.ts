@@ -2,22 +2,22 @@ import { isUtf8 } from "node:buffer";
 import type { ReplyFault, SmtpReply } from "#probe-agent/port/smtp.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-/** Why no reply can come of what is there. */
+/** Why the received octets cannot become a reply. */
 type ReplyEnd = "too_long" | "not_smtp";
 
-/** Takes octets and gives replies. Nothing else: no time, no network. */
+/** Converts octets to replies. Uses neither time nor network. */
 export interface ReplyReader {
-  /** Takes what has come; octets after a dead end are dropped. */
+  /** Adds received octets. Drops octets after the end. */
   push(octets: Uint8Array): void;
-  /** The next complete reply, null where none is complete yet. */
+  /** Returns the next complete reply; null if none is complete yet. */
   take(): SmtpReply | null;
-  /** Set once it is clear that no further reply will come. */
+  /** Returns the reason when no further reply can follow; null before. */
   end(): ReplyEnd | null;
-  /** Octets that are no part of a reply taken, as text that can be shown. */
+  /** Returns the octets that are not part of a taken reply, as printable text. */
   rest(): { readonly bytes: number; readonly text: string };
 }
 
-/** Octets of one reply; the longest honest ones have a few kilobytes. */
+/** Maximum number of octets of one reply. The longest real replies have a few kilobytes. */
 const MAX_REPLY = 64 * 1024;
 const MAX_LINES = 100;
 const MAX_LINE = 512;
@@ -27,7 +27,7 @@ const CODE = /^[2-5][0-5]\d$/;
 const LF = 10;
 const CR = 13;
 
-/** Makes a reader for one direction of one connection; each octet is looked at once. */
+/** Creates a reader for one direction of one connection. It reads each octet only once. */
 export function createReplyReader(): ReplyReader {
   const held: Uint8Array[] = [];
   const ready: { readonly reply: SmtpReply; readonly bytes: number }[] = [];
@@ -41,17 +41,17 @@ export function createReplyReader(): ReplyReader {
     if (octets.length + 2 > MAX_LINE) open.faults.add("long_line");
     if (octets.some((octet) => octet < 32 && octet !== 9)) open.faults.add("control_character");
     if (octets.some((octet) => octet > 127)) open.faults.add("eight_bit");
-    const [, code, separator, text = ""] = LINE.exec(textOf(octets)) ?? [];
+    const [, code, separator, text = ""] = LINE.exec(decodeText(octets)) ?? [];
     if (code === undefined) {
       if (open.code === null) end = "not_smtp";
       else open.faults.add("line_without_code");
-      keep(open, textOf(octets));
+      addLine(open, decodeText(octets));
       return;
     }
     if (!CODE.test(code)) open.faults.add("odd_code");
     if (open.code !== null && open.code !== code) open.faults.add("mixed_codes");
     open.code = code;
-    keep(open, text);
+    addLine(open, text);
     if (separator === "-") return;
     const { lines, omitted, faults } = open;
     ready.push({ reply: { code: Number(code), lines, omitted, faults: [...faults] }, bytes: openBytes });
@@ -83,7 +83,7 @@ export function createReplyReader(): ReplyReader {
     end: () => (ready.length > 0 ? null : end),
     rest() {
       const whole = ready.flatMap(({ reply }) => reply.lines.map((text) => `${reply.code} ${text}`));
-      const begun = textOf(Buffer.concat(held).subarray(0, MAX_SHOWN * 2));
+      const begun = decodeText(Buffer.concat(held).subarray(0, MAX_SHOWN * 2));
       const texts = [...whole, ...open.lines, begun].filter((text) => text !== "");
       return { bytes: untaken, text: shorten(texts.join(" / ")) };
     },
@@ -101,13 +101,13 @@ function emptyReply(): OpenReply {
   return { code: null, lines: [], omitted: 0, faults: new Set() };
 }
 
-function keep(open: OpenReply, text: string): void {
+function addLine(open: OpenReply, text: string): void {
   if (open.lines.length < MAX_LINES) open.lines.push(shorten(text));
   else open.omitted += 1;
 }
 
-/** UTF-8 where it is, else one character each. */
-function textOf(octets: Buffer): string {
+/** Decodes octets as UTF-8 if they are valid UTF-8, otherwise as latin1. */
+function decodeText(octets: Buffer): string {
   return octets.toString(isUtf8(octets) ? "utf8" : "latin1");
 }
 

@@ -3,13 +3,13 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { smtpTest } from "#shared/tools/smtp-test.ts";
 import {
   authMechanisms,
-  hostNameIn,
+  parseHostName,
   readCapabilities,
   sizeLimit,
   type Capabilities,
 } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
 import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
-import { describeDane, type TlsaSeen } from "#probe-agent/analysis/mail/smtp/dane.ts";
+import { describeDane, type PublishedTlsa } from "#probe-agent/analysis/mail/smtp/dane.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
 import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
@@ -21,7 +21,7 @@ import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;
-/** The part of the result that follows from the conversation and the names around it. */
+/** The fields of the result that depend on the conversation, the reverse name and the TLSA records. */
 type SmtpReport = Omit<
   Result,
   | "target"
@@ -36,17 +36,18 @@ type SmtpReport = Omit<
   | "elapsed_ms"
 >;
 
-/** What the report is made from. */
+/** Facts that the report is made from. */
 interface SmtpFacts {
   readonly conversation: Conversation;
   readonly connectMs: number;
   readonly totalMs: number;
   readonly port: number;
   readonly trust: TlsTrust;
-  /** As asked for: the mail domain, or the host itself. */
+  /** The requested target: the mail domain, or the host itself. */
   readonly target: string;
-  /** Null where there is no name to ask for. */
-  readonly tlsa: TlsaSeen | null;
+  /** null if the server has no name to look up. */
+  readonly tlsa: PublishedTlsa | null;
+  /** Reverse name of the address; null if the lookup did not end in time. */
   readonly ptr: {
     readonly hostname: string | null;
     readonly exists: boolean | null;
@@ -54,19 +55,21 @@ interface SmtpFacts {
   } | null;
 }
 
-/** Octets of JSON the long parts may take; a reply may have 64 KB, of which a result holds several. */
+/**
+ * Maximum number of octets of JSON of the long parts. One reply can have 64 KB, and a result contains several replies.
+ */
 const TRANSCRIPT_BYTES = 60_000;
 const LINES_BYTES = 16_000;
 const MAX_TEXT = 1_000;
 
-/** Tells what a conversation showed. */
+/** Makes the report on a conversation. */
 export function smtpReport(facts: SmtpFacts): SmtpReport {
   const { conversation, connectMs, totalMs, port, target, trust, tlsa, ptr } = facts;
   const { session, implicit, timings, transcript } = conversation;
   const { replies } = session;
   const banner = replies.banner === undefined ? null : bannerRow(replies.banner);
-  const first = welcomed(replies.ehlo);
-  const again = welcomed(replies.ehlo_secured);
+  const first = readAccepted(replies.ehlo);
+  const again = readAccepted(replies.ehlo_secured);
   const [inClear, underTls] = implicit ? [null, first] : [first, again];
   const latest = underTls ?? inClear;
   const helloName = first?.hostname ?? null;
@@ -81,7 +84,7 @@ export function smtpReport(facts: SmtpFacts): SmtpReport {
     pipelining: latest === null ? null : latest.extensions.has("PIPELINING"),
     size_limit_bytes: latest === null ? null : sizeLimit(latest.extensions),
     auth_mechanisms: [
-      ...new Set([first, again].flatMap((said) => (said === null ? [] : authMechanisms(said.extensions)))),
+      ...new Set([first, again].flatMap((offer) => (offer === null ? [] : authMechanisms(offer.extensions)))),
     ],
     auth_before_tls: inClear === null ? null : inClear.extensions.has("AUTH"),
     ptr: ptr?.hostname ?? null,
@@ -109,8 +112,8 @@ export function smtpReport(facts: SmtpFacts): SmtpReport {
   };
 }
 
-/** An answer to EHLO that is one. */
-function welcomed(reply: SmtpReply | undefined): Capabilities | null {
+/** Returns the capabilities from a reply to EHLO; null if the server refused or did not reply. */
+function readAccepted(reply: SmtpReply | undefined): Capabilities | null {
   return reply === undefined || reply.code !== 250 ? null : readCapabilities(reply);
 }
 
@@ -120,7 +123,7 @@ function bannerRow({ code, lines, faults }: SmtpReply): NonNullable<Result["bann
     code,
     text,
     lines: leading(lines, LINES_BYTES),
-    hostname: hostNameIn(lines[0] ?? ""),
+    hostname: parseHostName(lines[0] ?? ""),
     esmtp: /\bESMTP\b/i.test(text),
     software: serverSoftware(text),
     faults: [...faults],
@@ -187,11 +190,11 @@ const WAITED_FOR: Readonly<Record<string, string>> = {
 function limitationsOf({ loss, transcript }: Conversation, ptr: SmtpFacts["ptr"]): string[] {
   const waited = loss === null ? undefined : WAITED_FOR[loss.phase];
   return [
-    "Whether the server is an open relay was not tested: no mail is ever sent.",
+    "The check does not test for an open relay, because it never sends mail.",
     ...(loss === null || waited === undefined
       ? []
-      : [`No answer to ${waited} (${loss.loss}): what would have come after it is not known.`]),
-    ...(ptr === null ? ["The reverse name was not found out in time."] : []),
+      : [`No answer to ${waited} (${loss.loss}): the rest of the conversation is unknown.`]),
+    ...(ptr === null ? ["The reverse name of the address was not found in time."] : []),
     ...(ptr !== null && ptr.exists === null ? ["The reverse name of the address could not be looked up."] : []),
     ...(leading(transcript, TRANSCRIPT_BYTES).length < transcript.length || transcript.length >= MAX_TRANSCRIPT
       ? ["The transcript is cut."]

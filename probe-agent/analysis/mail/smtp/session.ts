@@ -1,37 +1,38 @@
 import { readCapabilities } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
 import type { SmtpReply, SmtpVerb } from "#probe-agent/port/smtp.ts";
 
-/** What is waited for. */
+/** Phase of a session, named by the reply or event that it waits for. */
 export type Phase = "banner" | "ehlo" | "helo" | "starttls" | "tls" | "ehlo_secured" | "quit" | "over";
 
-/** What has been said so far, and what is next. */
+/** State of an SMTP session. */
 export interface SmtpSession {
   readonly phase: Phase;
-  /** By the phase that waited for it; QUIT's is not kept. */
+  /** Replies by the phase that waited for them. The reply to QUIT is not kept. */
   readonly replies: Readonly<Partial<Record<Phase, SmtpReply>>>;
+  /** Whether the session is under TLS. */
   readonly secured: boolean;
 }
 
-/** What happened. lost: the connection is gone, or nothing more is to be had from it. */
+/** Event of a session. lost: the connection ended, or the server sends nothing more. */
 export type SmtpEvent =
   | { readonly kind: "reply"; readonly reply: SmtpReply }
   | { readonly kind: "secured" }
   | { readonly kind: "lost" };
 
-/** What to do about it. secure: begin TLS; end: close. */
+/** Action that follows an event. secure: begin TLS; end: close the connection. */
 export type SmtpAction =
   | { readonly kind: "send"; readonly verb: SmtpVerb }
   | { readonly kind: "secure" }
   | { readonly kind: "end" };
 
-/** A session before its first octet; `secured` where TLS came before the greeting (RFC 8314 section 3). */
+/** Creates a session at its start. `secured` says whether TLS comes before the greeting (RFC 8314 section 3). */
 export function beginSession(secured: boolean): SmtpSession {
   return { phase: "banner", replies: {}, secured };
 }
 
 /**
- * One step of a client that only looks around (RFC 5321 sections 3.1, 3.2, 4.3; RFC 3207): greeting, EHLO or else HELO,
- * STARTTLS where it is offered, EHLO again, QUIT. Anything but a welcome leads to QUIT.
+ * Performs one step of a client that sends no mail (RFC 5321 sections 3.1, 3.2, 4.3; RFC 3207): greeting, EHLO or else
+ * HELO, STARTTLS if offered, EHLO again, QUIT. Every refusal leads to QUIT.
  */
 export function advance(session: SmtpSession, event: SmtpEvent): { session: SmtpSession; action: SmtpAction } {
   if (event.kind === "lost") return { session: { ...session, phase: "over" }, action: { kind: "end" } };
@@ -50,7 +51,7 @@ export function advance(session: SmtpSession, event: SmtpEvent): { session: Smtp
         const offered = !session.secured && readCapabilities(reply).extensions.has("STARTTLS");
         return offered ? step(heard, "starttls", { kind: "send", verb: "STARTTLS" }) : quit();
       }
-      // 421: the server is closing (section 3.8); anything else: it may know HELO alone (section 3.2).
+      // After 421 the server closes the connection (section 3.8). Otherwise it may support only HELO (section 3.2).
       return reply.code === 421 ? quit() : step(heard, "helo", { kind: "send", verb: "HELO" });
     case "starttls":
       return reply.code === 220 ? step(heard, "tls", { kind: "secure" }) : quit();

@@ -6,15 +6,15 @@ import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 
-/** One remark on a mail server; where: the part of the result. */
+/** One remark on a mail server. `where` is the field of the result. */
 type SmtpRemark = Remark<SmtpFindingId>;
 
 function remark(id: SmtpFindingId, where: string, message: string): SmtpRemark {
   return { id, where, message };
 }
 
-/** What remarks are made on. */
-export type Examined = Omit<
+/** Report on a server without findings, which the remarks are made from. */
+export type ServerReport = Omit<
   Result,
   | "target"
   | "mx_used"
@@ -30,40 +30,47 @@ export type Examined = Omit<
   | "findings"
 >;
 
-/** Longer greetings make impatient senders give up. */
+/** Longest wait for the greeting without a remark, in milliseconds. Some senders give up after a longer wait. */
 const SLOW_BANNER_MS = 10_000;
 const OLD_TLS = new Set(["TLSv1", "TLSv1.1", "SSLv3"]);
 const SOON_DAYS = 14;
 const SUBMISSION = 587;
 const MAX_QUOTED = 200;
 
-/** What is wrong or could be better. */
+/** Finds faults and possible improvements of a mail server. */
 export function remarkOnSmtp(
-  report: Examined,
+  report: ServerReport,
   { port, host }: { readonly port: number; readonly host: string },
 ): SmtpRemark[] {
   return [
-    ...refusals(report),
-    ...startTls(report, port),
-    ...certificate(report, host),
-    ...dane(report),
-    ...names(report),
-    ...form(report),
+    ...remarkOnRefusals(report),
+    ...remarkOnStartTls(report, port),
+    ...remarkOnCertificate(report, host),
+    ...remarkOnDane(report),
+    ...remarkOnNames(report),
+    ...remarkOnForm(report),
   ];
 }
 
-function refusals({ banner, ehlo, helo_only: heloOnly, timings_ms: { banner: waited } }: Examined): SmtpRemark[] {
+function remarkOnRefusals({
+  banner,
+  ehlo,
+  helo_only: heloOnly,
+  timings_ms: { banner: waited },
+}: ServerReport): SmtpRemark[] {
   return [
     ...(banner !== null && banner.code !== 220
       ? [
           remark(
             "server-refuses",
             "banner",
-            `The server turns clients away: ${banner.code} ${printable(banner.text, MAX_QUOTED)}`,
+            `The server refuses clients: ${banner.code} ${printable(banner.text, MAX_QUOTED)}`,
           ),
         ]
       : []),
-    ...(heloOnly ? [remark("ehlo-refused", "ehlo", "EHLO is refused: no extension, not even TLS, can be used.")] : []),
+    ...(heloOnly
+      ? [remark("ehlo-refused", "ehlo", "EHLO is refused, so no extension can be used, including STARTTLS.")]
+      : []),
     ...(ehlo !== null && ehlo.code !== 250 && !heloOnly
       ? [remark("ehlo-refused", "ehlo", `EHLO is refused: ${ehlo.code} ${ehlo.greeting}`)]
       : []),
@@ -72,15 +79,15 @@ function refusals({ banner, ehlo, helo_only: heloOnly, timings_ms: { banner: wai
           remark(
             "greeting-slow",
             "banner",
-            `The greeting took ${Math.round(waited / 1000)} s: some senders will not wait that long.`,
+            `The greeting took ${Math.round(waited / 1000)} s: some senders do not wait that long.`,
           ),
         ]
       : []),
   ];
 }
 
-function startTls(
-  { starttls, implicit_tls: implicit, auth_before_tls: auth, ehlo_tls: again }: Examined,
+function remarkOnStartTls(
+  { starttls, implicit_tls: implicit, auth_before_tls: auth, ehlo_tls: again }: ServerReport,
   port: number,
 ): SmtpRemark[] {
   const { offered, success, code, text, failure, plaintext_after_reply: plaintext } = starttls;
@@ -91,10 +98,10 @@ function startTls(
           remark(
             "plaintext-after-starttls",
             "starttls",
-            `${plaintext.bytes} octets came in the clear after the answer to STARTTLS: a client may take them for part of the TLS session.`,
+            `The server sent ${plaintext.bytes} octets of clear text after its reply to STARTTLS: a client can mistake them for part of the TLS session.`,
           ),
         ]),
-    ...(failure === null ? [] : [remark("tls-fails", "starttls", `TLS fails: ${failure.message}`)]),
+    ...(failure === null ? [] : [remark("tls-fails", "starttls", `The TLS handshake failed: ${failure.message}`)]),
     ...(success === false && code !== null && code !== 220
       ? [
           remark(
@@ -105,10 +112,10 @@ function startTls(
         ]
       : []),
     ...(!implicit && offered === false
-      ? [remark("starttls-missing", "starttls", "STARTTLS is not offered: mail comes in unencrypted.")]
+      ? [remark("starttls-missing", "starttls", "STARTTLS is not offered: incoming mail is not encrypted.")]
       : []),
     ...(auth === true && port !== SUBMISSION
-      ? [remark("auth-without-tls", "ehlo", "AUTH is offered without TLS: passwords can be read on the way.")]
+      ? [remark("auth-without-tls", "ehlo", "AUTH is offered without TLS: passwords can be read in transit.")]
       : []),
     ...(auth === true && port === SUBMISSION
       ? [
@@ -125,7 +132,7 @@ function startTls(
   ];
 }
 
-function certificate({ starttls: { tls } }: Examined, host: string): SmtpRemark[] {
+function remarkOnCertificate({ starttls: { tls } }: ServerReport, host: string): SmtpRemark[] {
   if (tls === null) return [];
   const left = tls.certificate?.days_left ?? null;
   return [
@@ -135,7 +142,7 @@ function certificate({ starttls: { tls } }: Examined, host: string): SmtpRemark[
           remark(
             "certificate-not-trusted",
             "starttls.tls",
-            `The certificate is not good for ${host}: ${tls.errors.join(", ")}.`,
+            `The certificate is not valid for ${host}: ${tls.errors.join(", ")}.`,
           ),
         ]),
     ...(OLD_TLS.has(tls.protocol ?? "")
@@ -153,8 +160,8 @@ function certificate({ starttls: { tls } }: Examined, host: string): SmtpRemark[
   ];
 }
 
-/** RFC 7672 section 2.2: senders that know DANE deliver only under TLS that its records confirm. */
-function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): SmtpRemark[] {
+/** Finds faults of DANE. Senders that use DANE deliver only under TLS that DANE confirms (RFC 7672 section 2.2). */
+function remarkOnDane({ dane: found, starttls, implicit_tls: implicit }: ServerReport): SmtpRemark[] {
   const isSecure = found?.status === "secure";
   return [
     ...(found?.status === "bogus"
@@ -162,7 +169,7 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): Smtp
           remark(
             "tlsa-bogus",
             "dane",
-            "The TLSA records fail DNSSEC validation: senders that use DANE deliver nothing.",
+            "The TLSA records fail DNSSEC validation: senders that use DANE deliver no mail.",
           ),
         ]
       : []),
@@ -171,7 +178,7 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): Smtp
           remark(
             "tlsa-without-tls",
             "dane",
-            "TLSA records are published, but TLS is not available: senders that use DANE deliver nothing.",
+            "TLSA records are published, but TLS is not available: senders that use DANE deliver no mail.",
           ),
         ]
       : []),
@@ -180,7 +187,7 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): Smtp
           remark(
             "tlsa-mismatch",
             "dane",
-            "No TLSA record matches the certificate: senders that use DANE deliver nothing.",
+            "No TLSA record matches the certificate: senders that use DANE deliver no mail.",
           ),
         ]
       : []),
@@ -189,15 +196,15 @@ function dane({ dane: found, starttls, implicit_tls: implicit }: Examined): Smtp
           remark(
             "tlsa-unusable",
             "dane",
-            "TLSA records are published, but none has usage 2 or 3: mail servers use no other.",
+            "TLSA records are published, but none has usage 2 or 3, the only usages that mail servers accept.",
           ),
         ]
       : []),
   ];
 }
 
-function names({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }: Examined): SmtpRemark[] {
-  const said = [banner?.hostname ?? null, ehlo?.hostname ?? null].filter((name) => name !== null);
+function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }: ServerReport): SmtpRemark[] {
+  const ownNames = [banner?.hostname ?? null, ehlo?.hostname ?? null].filter((name) => name !== null);
   return [
     ...(named === false
       ? [
@@ -209,19 +216,25 @@ function names({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }
         ]
       : []),
     ...(fcrdns === false
-      ? [remark("reverse-name-mismatch", "ptr", `The reverse name ${ptr ?? ""} does not lead back to the address.`)]
+      ? [remark("reverse-name-mismatch", "ptr", `The reverse name ${ptr ?? ""} does not resolve to the address.`)]
       : []),
     ...(matches === false
       ? [
           remark(
             "reverse-name-differs",
             "ptr",
-            `The reverse name ${ptr ?? ""} is not what the server calls itself (${said.join(", ")}).`,
+            `The reverse name ${ptr ?? ""} differs from the server's own name (${ownNames.join(", ")}).`,
           ),
         ]
       : []),
-    ...(new Set(said).size > 1
-      ? [remark("names-differ", "banner", `Greeting and answer to EHLO give different names: ${said.join(", ")}.`)]
+    ...(new Set(ownNames).size > 1
+      ? [
+          remark(
+            "names-differ",
+            "banner",
+            `The greeting and the reply to EHLO have different names: ${ownNames.join(", ")}.`,
+          ),
+        ]
       : []),
     ...(banner !== null && banner.code === 220 && banner.hostname === null
       ? [
@@ -235,15 +248,9 @@ function names({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }
   ];
 }
 
-function form({ banner, ehlo, ehlo_tls: again }: Examined): SmtpRemark[] {
+function remarkOnForm({ banner, ehlo, ehlo_tls: again }: ServerReport): SmtpRemark[] {
   const faults = new Set([...(banner?.faults ?? []), ...(ehlo?.faults ?? []), ...(again?.faults ?? [])]);
   return faults.size === 0
     ? []
-    : [
-        remark(
-          "reply-malformed",
-          "banner",
-          `Replies are not of the form RFC 5321 asks for: ${[...faults].join(", ")}.`,
-        ),
-      ];
+    : [remark("reply-malformed", "banner", `Replies do not conform to RFC 5321: ${[...faults].join(", ")}.`)];
 }

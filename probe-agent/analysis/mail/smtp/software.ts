@@ -1,4 +1,4 @@
-/** Words in greetings by which mail servers name themselves. */
+/** Words in greetings that identify the mail server software. */
 const SOFTWARE: readonly (readonly [RegExp, string])[] = [
   [/\bPostfix\b/i, "Postfix"],
   [/\bExim\b/i, "Exim"],
@@ -19,7 +19,7 @@ const SOFTWARE: readonly (readonly [RegExp, string])[] = [
   [/\bJAMES\b/, "Apache James"],
 ];
 
-/** The mail server by its own words; null where it keeps silent. */
+/** Returns the software that a greeting names; null if it names none. */
 export function serverSoftware(greeting: string): string | null {
   return SOFTWARE.find(([pattern]) => pattern.test(greeting))?.[1] ?? null;
 }

@@ -6,10 +6,10 @@ import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/ce
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 
-/** A TLS session as the tool shows it. */
+/** A TLS session in a result. */
 type SmtpTlsReport = NonNullable<ResultOf<typeof smtpTest>["starttls"]["tls"]>;
 
-/** What a certificate is judged by. */
+/** Name, roots and time that a certificate is verified with. */
 export interface TlsTrust {
   /** The name connected to, or an address literal. */
   readonly host: string;
@@ -19,7 +19,7 @@ export interface TlsTrust {
 
 const MAX_SAN = 50;
 
-/** Describes a session and says whether a strict sender (RFC 8461 section 4.2) would take its certificate. */
+/** Describes a session and whether a sender that enforces MTA-STS accepts its certificate (RFC 8461 section 4.2). */
 export function describeSmtpTls(observation: TlsObservation, { host, roots, now }: TlsTrust): SmtpTlsReport {
   const [leaf, ...others] = observation.sent;
   const certificate = leaf === undefined ? null : parseCertificate(leaf);

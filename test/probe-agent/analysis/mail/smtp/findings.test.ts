@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
-import { remarkOnSmtp, type Examined } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
+import { remarkOnSmtp, type ServerReport } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
 
 const EHLO = { code: 250, greeting: "mx.example.com", hostname: "mx.example.com", extensions: {}, faults: [] };
 const TLS = {
@@ -36,7 +36,7 @@ const GOOD = {
 const DANE = { status: "secure", records: [{ usable: true }], valid: true };
 
 function findingsOf(changes: object, port = 25) {
-  const report = { ...GOOD, ...changes } as unknown as Examined;
+  const report = { ...GOOD, ...changes } as unknown as ServerReport;
   const remarks = remarkOnSmtp(report, { port, host: "mx.example.com" });
   return adviseOn(SMTP_GUIDE, remarks, { host: "mx.example.com", port, spkiSha256: "ab12" });
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import {
   authMechanisms,
-  hostNameIn,
+  parseHostName,
   readCapabilities,
   sizeLimit,
 } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
 import { createReplyReader } from "#probe-agent/analysis/mail/smtp/reply.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 
-/** Far above what reading 64 KB takes, far below what a quadratic reader would. */
+/** Far more time than reading 64 KB needs, and far less than a quadratic reader needs, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
 function read(text: string, size = text.length): { replies: SmtpReply[]; end: string | null; rest: string } {
@@ -49,7 +49,7 @@ describe("replies (RFC 5321 section 4.2)", () => {
     expect(first(text)).toEqual({ code, lines, omitted: 0, faults });
   });
 
-  it("are the same however they are cut", () => {
+  it("are the same for all sizes of chunks", () => {
     const text = "220-a\r\n220 b\r\n250-c\r\n250-d\n250 e\r\n221 f\r\n";
     const whole = read(text);
     expect(whole.replies.map(({ code }) => code)).toEqual([220, 250, 221]);
@@ -67,11 +67,11 @@ describe("replies (RFC 5321 section 4.2)", () => {
     ["HTTP/1.1 400 Bad Request\r\n", "not_smtp"],
     ["x".repeat(65_537), "too_long"],
     ["220-a\r\n".repeat(10_000), "too_long"],
-  ])("%.30j is none", (text, end) => {
+  ])("%.30j is not a reply", (text, end) => {
     expect(read(text)).toMatchObject({ replies: [], end });
   });
 
-  it("complete ones are given before the end is told", () => {
+  it("that are complete come before the end", () => {
     const reader = createReplyReader();
     reader.push(Buffer.from("220 a\r\nrubbish\r\n"));
     expect(reader.end()).toBeNull();
@@ -79,19 +79,19 @@ describe("replies (RFC 5321 section 4.2)", () => {
     expect(reader.end()).toBe("not_smtp");
   });
 
-  it("of many lines are kept in part and counted", () => {
+  it("of many lines keep some lines and count the others", () => {
     const reply = first(`${"250-a\r\n".repeat(150)}250 b\r\n`);
     expect([reply?.lines.length, reply?.omitted]).toEqual([100, 51]);
   });
 
-  it("what is not taken is told, octets and text", () => {
+  it("that were not taken are described by octets and text", () => {
     const reader = createReplyReader();
     reader.push(Buffer.from("220 a\r\n250-b\r\nha"));
     reader.take();
     expect(reader.rest()).toEqual({ bytes: 9, text: "b / ha" });
   });
 
-  it("a line that never ends takes no more than its octets' time", () => {
+  it("with an endless line need linear time", () => {
     const startedAt = performance.now();
     const reader = createReplyReader();
     for (let octet = 0; octet < 200_000; octet += 1) reader.push(Buffer.from("x"));
@@ -100,8 +100,8 @@ describe("replies (RFC 5321 section 4.2)", () => {
   });
 });
 
-describe("answers to EHLO (RFC 5321 section 4.1.1.1)", () => {
-  it("the example of appendix D.1", () => {
+describe("replies to EHLO (RFC 5321 section 4.1.1.1)", () => {
+  it("are read from the example of appendix D.1", () => {
     const reply = first("250-foo.com greets bar.com\r\n250-8BITMIME\r\n250-SIZE\r\n250-DSN\r\n250 HELP\r\n");
     const { greeting, hostname, extensions } = readCapabilities(reply as SmtpReply);
     expect([greeting, hostname, [...extensions]]).toEqual([
@@ -116,7 +116,7 @@ describe("answers to EHLO (RFC 5321 section 4.1.1.1)", () => {
     ]);
   });
 
-  it("keywords in any case, repeats joined, what is no keyword left out", () => {
+  it("have keywords in any case; repeats are joined and invalid keywords left out", () => {
     const reply = first(
       "250-a.b\r\n250-size 100\r\n250-AUTH PLAIN\r\n250-AUTH=PLAIN LOGIN\r\n250--x\r\n250-a_b\r\n250 X-OK  y  z\r\n",
     );
@@ -137,7 +137,7 @@ describe("answers to EHLO (RFC 5321 section 4.1.1.1)", () => {
     expect(sizeLimit(new Map([["SIZE", stated]]))).toBe(bytes);
   });
 
-  it("AUTH's mechanisms", () => {
+  it("have AUTH mechanisms", () => {
     expect(authMechanisms(new Map([["AUTH", "plain LOGIN"]]))).toEqual(["PLAIN", "LOGIN"]);
     expect(authMechanisms(new Map())).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe("answers to EHLO (RFC 5321 section 4.1.1.1)", () => {
     ["ESMTP ready", null],
     ["***** hi", null],
     ["", null],
-  ])("the name in %j", (greeting, name) => {
-    expect(hostNameIn(greeting)).toBe(name);
+  ])("have a host name at the start of %j", (greeting, name) => {
+    expect(parseHostName(greeting)).toBe(name);
   });
 });

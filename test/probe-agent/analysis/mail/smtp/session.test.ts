@@ -7,7 +7,7 @@ function reply(code: number, ...lines: string[]): SmtpEvent {
   return { kind: "reply", reply: said };
 }
 
-/** What the client does at each event. */
+/** Returns the action of the client after each event. */
 function play(events: readonly SmtpEvent[], implicit = false): string[] {
   let session = beginSession(implicit);
   return events.map((event) => {
@@ -23,7 +23,7 @@ const WITHOUT_TLS = reply(250, "a.example", "SIZE");
 const SECURED: SmtpEvent = { kind: "secured" };
 const LOST: SmtpEvent = { kind: "lost" };
 
-describe("a client that only looks around", () => {
+describe("a client that sends no mail", () => {
   it.each([
     [
       "with STARTTLS",
@@ -38,21 +38,21 @@ describe("a client that only looks around", () => {
       [WELCOME, WITH_TLS, reply(220), SECURED, WITH_TLS, reply(221)],
       ["EHLO", "STARTTLS", "secure", "EHLO", "QUIT", "end"],
     ],
-    ["turned away at once", [reply(554), reply(221)], ["QUIT", "end"]],
-    ["told to come later", [reply(421), LOST], ["QUIT", "end"]],
+    ["refused in the greeting", [reply(554), reply(221)], ["QUIT", "end"]],
+    ["refused with 421", [reply(421), LOST], ["QUIT", "end"]],
     ["by HELO", [WELCOME, reply(502), reply(250), reply(221)], ["EHLO", "HELO", "QUIT", "end"]],
     ["by neither", [WELCOME, reply(550), reply(550), reply(500)], ["EHLO", "HELO", "QUIT", "end"]],
-    ["sent off at EHLO", [WELCOME, reply(421)], ["EHLO", "QUIT"]],
-    ["cut off", [WELCOME, LOST], ["EHLO", "end"]],
+    ["refused with 421 at EHLO", [WELCOME, reply(421)], ["EHLO", "QUIT"]],
+    ["disconnected", [WELCOME, LOST], ["EHLO", "end"]],
   ])("%s", (_name, events, actions) => {
     expect(play(events)).toEqual(actions);
   });
 
-  it("under TLS from the start asks for no STARTTLS", () => {
+  it("does not send STARTTLS under implicit TLS", () => {
     expect(play([WELCOME, WITH_TLS, reply(221)], true)).toEqual(["EHLO", "QUIT", "end"]);
   });
 
-  it("says no other word, whatever it hears", () => {
+  it("sends no other command after any replies", () => {
     const codes = [220, 250, 221, 235, 334, 354, 421, 454, 500, 502, 550, 554, 999];
     const said = new Set<string>();
     const walk = (events: readonly SmtpEvent[]): void => {
