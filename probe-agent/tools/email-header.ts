@@ -18,7 +18,7 @@ const MAX_FINDINGS_BYTES = 40_000;
 export const emailHeader = implement(contract, async (net, { headers }) => {
   const now = net.now();
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
-    return { status: "invalid", field: "headers", message: `must have at most ${MAX_HEADERS_BYTES} octets` };
+    return { status: "invalid", field: "headers", message: `must have ${MAX_HEADERS_BYTES} octets or fewer` };
   }
   const addresses = await runAnalysis(net, "email-addresses", headers);
   if (addresses.status !== "ok") return addresses;

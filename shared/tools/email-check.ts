@@ -19,31 +19,31 @@ import {
 
 const Check = Type.Object({
   id: text("Stable name, e.g. dmarc_policy"),
-  category: word(["SPF", "DMARC", "DKIM", "MX/TLS"], "What it belongs to"),
-  status: word(["pass", "partial", "fail", "na"], "na: does not apply or could not be told, left out of the score"),
-  score: points("Points earned; 0 where na"),
-  max: points("Points to be had"),
-  detail: text("What was found"),
+  category: word(["SPF", "DMARC", "DKIM", "MX/TLS"], "Category"),
+  status: word(["pass", "partial", "fail", "na"], "na: does not apply or is unknown, left out of the score"),
+  score: points("Points earned; 0 for na"),
+  max: points("Maximum points"),
+  detail: text("Observation that decided"),
 });
 
 const Result = Type.Object({
-  domain: text("Domain asked about, A-labels"),
-  exists: Nullable(truth("Whether the name exists in DNS; null where that could not be told")),
-  score: Nullable(points("Points earned of those that apply, percent; null where nothing could be told")),
-  grade: Nullable(letterGrade("By score: 95, 90, 80, 70, 60; null without one")),
-  spoofable: Nullable(truth("Whether a stranger's mail in this domain's name gets through; null where not known")),
-  spoofable_reason: text("Why"),
-  checks: list(Check, "What the score is made of, in fixed order"),
+  domain: text("Requested domain in A-labels"),
+  exists: Nullable(truth("Whether the name exists in DNS; null if unknown")),
+  score: Nullable(points("Percentage of the points of all checks that apply; null if nothing is known")),
+  grade: Nullable(letterGrade("By score: 95, 90, 80, 70, 60; null without a score")),
+  spoofable: Nullable(truth("Whether mail that others send in this domain's name is delivered; null if unknown")),
+  spoofable_reason: text("Reason for spoofable"),
+  checks: list(Check, "The checks that make up the score, in fixed order"),
   spf: Spf,
   dmarc: Dmarc,
   dkim: record(
     {
       selectors: list(DkimSelector, "Keys found under well-known selectors; others may exist"),
-      wildcard: Nullable(truth("Whether every selector has the same record; null where not known")),
+      wildcard: Nullable(truth("Whether every selector has the same record (a wildcard); null if unknown")),
     },
     "DKIM keys found; DNS has no way to list them all",
   ),
-  mx: record(ROUTING_FIELDS, "Where mail for the domain goes"),
+  mx: record(ROUTING_FIELDS, "Mail hosts of the domain"),
   mta_sts: MtaSts,
   tls_rpt: TlsRpt,
   bimi: Bimi,
@@ -51,23 +51,23 @@ const Result = Type.Object({
     {
       status: word(
         ["all", "some", "none", "unknown"],
-        "How many mail hosts have TLSA records that validate; none also where the MX records are not signed",
+        "How many mail hosts have TLSA records with valid DNSSEC signatures; none also if the MX records are not signed",
       ),
-      hosts_secure: count("Mail hosts with TLSA records that validate"),
-      hosts_total: count("Mail hosts looked at"),
+      hosts_secure: count("Number of mail hosts with TLSA records with valid DNSSEC signatures"),
+      hosts_total: count("Number of mail hosts"),
       mx_secure: Nullable(
-        truth("Whether the MX records validate, without which DANE counts for nothing; null where not asked"),
+        truth("Whether the DNSSEC signatures of the MX records are valid, as DANE requires; null if not checked"),
       ),
     },
     "DANE over all mail hosts (RFC 7672)",
   ),
   findings: findings(
-    "What is wrong or worth knowing, worst first, with the record to publish; where is the part of the result, e.g. dmarc or a selector",
+    "Faults and remarks, most severe first, with the record to publish; where is the part of the result, e.g. dmarc or a selector",
   ),
   ...OBSERVED_FIELDS,
 });
 
-/** How well a domain's mail is protected, and whether strangers can send in its name. */
+/** Contract of email-check, which checks a domain's mail authentication and whether others can send in its name. */
 export const emailCheck = defineTool({
   name: "email-check",
   title: "Email authentication",

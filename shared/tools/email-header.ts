@@ -38,11 +38,11 @@ const EXAMPLE = [
 
 const Address = record(
   {
-    field: text("Field it stands in, e.g. from"),
+    field: text("Field of the address, e.g. from"),
     name: Nullable(text("Display name, decoded")),
     address: text("Address without white space and comments; empty for <>"),
-    domain: Nullable(text("Domain, lower case; null where there is none")),
-    group: Nullable(text("Group it stands in, e.g. undisclosed-recipients")),
+    domain: Nullable(text("Domain in lower case; null if there is none")),
+    group: Nullable(text("Group of the address, e.g. undisclosed-recipients; null for none")),
   },
   "One address",
 );
@@ -50,42 +50,42 @@ const Address = record(
 const ListUnsubscribe = record(
   {
     https: texts("Web addresses that unsubscribe"),
-    http: texts("The same without TLS"),
+    http: texts("Web addresses without TLS that unsubscribe"),
     mailto: texts("Mail addresses that unsubscribe"),
     one_click: truth("One POST is enough: an https address and List-Unsubscribe-Post (RFC 8058)"),
-    one_click_signed: truth("A DKIM signature covers both fields, as RFC 8058 section 4 asks"),
+    one_click_signed: truth("A DKIM signature covers both fields, as RFC 8058 section 4 requires"),
   },
-  "How to leave the list (RFC 2369, RFC 8058); null without List-Unsubscribe",
+  "Ways to unsubscribe (RFC 2369, RFC 8058); null without List-Unsubscribe",
 );
 
 const SpamHeader = record(
   {
-    name: text("Field"),
-    value: text("Its value"),
-    verdict: Nullable(word(["spam", "ham"], "What the filter says; null where the field does not say")),
-    score: Nullable(number("The filter's score, on its own scale")),
-    threshold: Nullable(number("From which score on it is spam, where the field says")),
+    name: text("Name of the field"),
+    value: text("Value of the field"),
+    verdict: Nullable(word(["spam", "ham"], "Result of the filter; null if the field has none")),
+    score: Nullable(number("Score on the filter's own scale; null if the field has none")),
+    threshold: Nullable(number("Score from which mail is spam; null if the field has none")),
   },
   "One field of a spam filter",
 );
 
 const ContentType = record(
   {
-    value: text("Media type, lower case"),
+    value: text("Media type in lower case"),
     parameters: list(
-      record({ name: text("Name, lower case"), value: text("Value, decoded (RFC 2231)") }, "One parameter"),
+      record({ name: text("Name in lower case"), value: text("Value, decoded (RFC 2231)") }, "One parameter"),
       "Parameters, continuations joined",
     ),
   },
   "Content-Type; null without one",
 );
 
-/** Raw message headers, explained. */
+/** Contract of email-header, which explains raw message headers. */
 export const emailHeader = defineTool({
   name: "email-header",
   title: "Email header analysis",
   summary:
-    "Route and delays of a message, its SPF, DKIM, DMARC and ARC results beside what SPF says today, and what is wrong",
+    "Route and delays of a message, its SPF, DKIM, DMARC and ARC results, today's SPF result, and faults of its headers",
   scope: "dns",
   toolset: "mail",
   target: null,
@@ -95,47 +95,47 @@ export const emailHeader = defineTool({
     headers: Lines({
       minLength: 1,
       maxLength: MAX_HEADERS_BYTES,
-      description: "Raw headers of a message, or the whole message; at most 256 KB. A body is not looked at",
+      description: "Raw headers of a message, or the whole message; up to 256 KB. A body is ignored",
     }),
   }),
   refine: ({ headers }) =>
     Buffer.byteLength(headers) > MAX_HEADERS_BYTES
-      ? { field: "headers", reason: "range", message: `must have at most ${MAX_HEADERS_BYTES} octets` }
+      ? { field: "headers", reason: "range", message: `must have ${MAX_HEADERS_BYTES} octets or fewer` }
       : null,
   result: Type.Object({
     from: Nullable(text("From, decoded")),
     to: Nullable(text("To, decoded")),
     cc: Nullable(text("Cc, decoded")),
     subject: Nullable(text("Subject, decoded")),
-    date: Nullable(text("Date, ISO 8601 UTC; null without one that can be read")),
+    date: Nullable(text("Date, ISO 8601 UTC; null if it is absent or cannot be parsed")),
     message_id: Nullable(text("Message-ID with its angle brackets")),
     reply_to: Nullable(text("Reply-To, decoded")),
     sender: Nullable(text("Sender, decoded")),
-    return_path: Nullable(text("Address in Return-Path; <> for the empty one of bounces")),
+    return_path: Nullable(text("Address in Return-Path; <> for the empty address of bounces")),
     addresses: list(Address, "Addresses of From, Sender, Reply-To, To and Cc, in this order"),
     content_type: Nullable(ContentType),
     ...TRACE_FIELDS,
     auth: Auth,
-    authentication_results: list(AuthenticationResults, "All Authentication-Results fields, the newest first"),
-    received_spf: list(ReceivedSpf, "Received-SPF fields, the newest first"),
+    authentication_results: list(AuthenticationResults, "All Authentication-Results fields, newest first"),
+    received_spf: list(ReceivedSpf, "Received-SPF fields, newest first"),
     spf_now: Nullable(SpfNow),
     alignment: Alignment,
-    dkim_signatures: list(DkimSignature, "DKIM-Signature fields, the newest first"),
+    dkim_signatures: list(DkimSignature, "DKIM-Signature fields, newest first"),
     arc_chain: Nullable(ArcChain),
     list_unsubscribe: Nullable(ListUnsubscribe),
-    spam_headers: list(SpamHeader, "Fields of spam filters, the newest first"),
+    spam_headers: list(SpamHeader, "Fields of spam filters, newest first"),
     findings: findings(
-      "What is wrong or odd, worst first; where is the field, the signature (DKIM-Signature 1 is the newest) or the ARC set",
+      "Faults and oddities, most severe first; where is the field, the signature (DKIM-Signature 1 is the newest) or the ARC set",
     ),
     headers: list(
-      record({ name: text("Name as written"), value: text("Value, unfolded and decoded") }, "One field"),
-      "All fields, the newest first; cut where they are very many",
+      record({ name: text("Name, verbatim"), value: text("Value, unfolded and decoded") }, "One field"),
+      "All fields, newest first; a very long list is cut",
     ),
-    header_count: count("Fields of the message"),
-    size_bytes: count("Size of what was given, bytes as UTF-8"),
-    line_endings: word(["crlf", "lf", "cr", "mixed", "none"], "What ends the lines"),
+    header_count: count("Number of fields of the message"),
+    size_bytes: count("Size of the input in bytes of UTF-8"),
+    line_endings: word(["crlf", "lf", "cr", "mixed", "none"], "Line endings of the input"),
     mbox_from: Nullable(text('The "From " line of an mbox file, null without one')),
-    has_body: truth("A body followed, which was not looked at"),
+    has_body: truth("The input has a body, which was ignored"),
     ...OBSERVED_FIELDS,
   }),
 });

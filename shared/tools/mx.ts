@@ -5,7 +5,7 @@ import { MtaStsRecord, ROUTING_FIELDS, TlsRpt } from "#shared/tools/mail/fields.
 import { findings, OBSERVED_FIELDS, text } from "#shared/tools/shapes.ts";
 
 const Result = Type.Object({
-  domain: text("Domain asked about, A-labels"),
+  domain: text("Requested domain in A-labels"),
   ...ROUTING_FIELDS,
   mta_sts: MtaStsRecord,
   tls_rpt: TlsRpt,
@@ -13,11 +13,11 @@ const Result = Type.Object({
   ...OBSERVED_FIELDS,
 });
 
-/** Where mail for a domain goes. */
+/** Contract of mx, which finds the mail hosts of a domain. */
 export const mx = defineTool({
   name: "mx",
   title: "Mail exchangers",
-  summary: "Mail hosts of a domain with their addresses, reverse names, networks and DANE, and what is wrong with them",
+  summary: "Mail hosts of a domain with their addresses, reverse names, networks, DANE and faults",
   scope: "dns",
   toolset: "mail",
   target: { param: "domain", kind: "domain", connects: false },

@@ -22,84 +22,84 @@ const FAULTS = "bare_line_feed, long_line, control_character, eight_bit, mixed_c
 
 const Banner = record(
   {
-    code: integer("Reply code: 220 is a welcome, 421 and 554 are refusals"),
-    text: text("Its lines joined with blanks"),
-    lines: texts("Its lines without codes"),
-    hostname: Nullable(text("Name the server gives itself, lower case; null where the greeting begins with none")),
-    esmtp: truth("The greeting says ESMTP; servers may speak it all the same"),
-    software: Nullable(text("Mail server by its own words, e.g. Postfix; null where it does not say")),
-    faults: texts(`What RFC 5321 does not allow in it: ${FAULTS}`),
+    code: integer("Reply code: 220 accepts the client, 421 and 554 refuse it"),
+    text: text("Lines of the greeting, joined with spaces"),
+    lines: texts("Lines of the greeting without codes"),
+    hostname: Nullable(text("The server's own name in lower case; null if the greeting does not begin with a name")),
+    esmtp: truth("The greeting contains ESMTP; a server without it can support ESMTP too"),
+    software: Nullable(text("Mail server software named in the greeting, e.g. Postfix; null if it names none")),
+    faults: texts(`Faults that RFC 5321 does not allow: ${FAULTS}`),
   },
-  "Greeting; null where TLS failed before it",
+  "Greeting; null if TLS failed before it",
 );
 
 const Ehlo = record(
   {
     code: integer("Reply code"),
     greeting: text("First line"),
-    hostname: Nullable(text("Name the server gives itself there, lower case; null for none")),
+    hostname: Nullable(text("The server's own name in the reply, lower case; null for none")),
     extensions: Type.Record(Type.String(), Type.String(), {
-      description: "Extensions by keyword in upper case with their parameters, empty text for none",
+      description: "Extensions by keyword in upper case with their parameters; an empty text means no parameters",
     }),
-    faults: texts(`What RFC 5321 does not allow in it: ${FAULTS}`),
+    faults: texts(`Faults that RFC 5321 does not allow: ${FAULTS}`),
   },
-  "Answer to EHLO; null where none came",
+  "Reply to EHLO; null if there was none",
 );
 
 const Plaintext = record(
-  { bytes: count("How many octets"), text: text("Their beginning as text") },
-  "Clear text between the answer to STARTTLS and TLS, which nobody may send (RFC 3207): a client that reads it as said under TLS can be misled; null for none",
+  { bytes: count("Number of octets"), text: text("First octets as text") },
+  "Clear text between the reply to STARTTLS and TLS, which RFC 3207 forbids: a client can mistake it for text under TLS; null for none",
 );
 
 const StartTls = record(
   {
-    offered: Nullable(truth("STARTTLS is among the extensions; null where EHLO gave no answer")),
-    success: Nullable(truth("The handshake completed; null where it was not tried")),
-    code: Nullable(integer("Reply code of STARTTLS; null where it was not sent or not answered")),
-    text: Nullable(text("Its text")),
+    offered: Nullable(truth("STARTTLS is among the extensions; null without a reply to EHLO")),
+    success: Nullable(truth("The handshake completed; null if it was not tried")),
+    code: Nullable(integer("Reply code of STARTTLS; null if it was not sent or there was no reply")),
+    text: Nullable(text("Text of the reply to STARTTLS")),
     failure: Nullable(
       record(
         {
           reason: text("timeout, closed, reset, plain_text, not_tls, an alert's name, ..., as in error.reason"),
-          message: text("The same in a sentence"),
+          message: text("The reason in a sentence"),
         },
-        "Why the handshake failed; null where it did not",
+        "Why the handshake failed; null if it did not fail",
       ),
     ),
     plaintext_after_reply: Nullable(Plaintext),
     tls: Nullable(SmtpTls),
   },
-  "STARTTLS (RFC 3207). tls also describes the session of a port with TLS from the start",
+  "STARTTLS (RFC 3207). tls also describes the session of a port with implicit TLS",
 );
 
 const Exchanger = record(
-  { host: text("Host name without final dot"), priority: count("Preference, the lowest first") },
+  { host: text("Host name without final dot"), priority: count("Preference, lowest first") },
   "One MX record",
 );
 
 const Attempt = record(
   {
     host: text("Host name or address"),
-    ip: Nullable(text("Address; null where the name has none that may be used")),
+    ip: Nullable(text("Address; null if the name has no allowed address")),
     result: text(
-      "connected, or why not: refused, timeout, unreachable, reset, nxdomain, no_address, target_not_allowed, ...",
+      "connected, or the reason of the failure: refused, timeout, unreachable, reset, nxdomain, no_address, target_not_allowed, ...",
     ),
   },
-  "One try",
+  "One connection attempt",
 );
 
 const Line = record(
   {
-    at_ms: number("Milliseconds since the connection stood"),
-    from: word(["server", "client", "probe"], "server and client: what was said; probe: what happened"),
-    text: text("One line, printable, cut at 400 characters"),
+    at_ms: number("Milliseconds since the connection was established"),
+    from: word(["server", "client", "probe"], "Sender of the line; probe: an event such as the TLS handshake"),
+    text: text("One printable line, cut at 400 characters"),
   },
-  "One line",
+  "One line of the transcript",
 );
 
-const phase = (what: string) => Nullable(number(`${what}, milliseconds; null where it did not come to that`));
+const phase = (what: string) => Nullable(number(`${what}, in milliseconds; null if the test did not get there`));
 
-/** A mail server's greeting, extensions and TLS. */
+/** Contract of smtp-test, which checks a mail server's greeting, extensions and TLS. */
 export const smtpTest = defineTool({
   name: "smtp-test",
   title: "SMTP test",
@@ -115,54 +115,56 @@ export const smtpTest = defineTool({
       Type.Integer({
         minimum: 1,
         maximum: 65_535,
-        description: "TCP port: 25 between servers, 587 submission, 465 TLS at once",
+        description: "TCP port: 25 between servers, 587 submission, 465 submission with implicit TLS",
       }),
       25,
     ),
   }),
   result: Type.Object({
-    target: text("As asked for: lower-case A-labels or an IP literal"),
-    mx_used: Nullable(text("Mail host connected to, without final dot; null where the target has no MX records")),
-    mx_records: list(Exchanger, "MX records of the target, best first, the first 20"),
-    attempts: list(Attempt, "Addresses tried in order; the next one only where connecting failed"),
-    ip: text("Address connected to"),
+    target: text("Requested target: lower-case A-labels or an IP literal"),
+    mx_used: Nullable(text("Tested mail host without final dot; null if the target has no MX records")),
+    mx_records: list(Exchanger, "MX records of the target, lowest preference first, the first 20"),
+    attempts: list(Attempt, "Connection attempts in order; the next address is tried only if connecting fails"),
+    ip: text("Address of the tested server"),
     ip_version: ipVersion(),
-    port: integer("TCP port connected to"),
-    implicit_tls: truth("TLS came before the greeting (RFC 8314)"),
+    port: integer("TCP port of the tested server"),
+    implicit_tls: truth("TLS began before the greeting (RFC 8314)"),
     banner: Nullable(Banner),
     ehlo: Nullable(Ehlo),
     ehlo_tls: Nullable(Ehlo),
-    helo_only: truth("EHLO was refused and HELO was not: a server from before 1995"),
+    helo_only: truth("The server refused EHLO and accepted HELO, as servers from before 1995 do"),
     starttls: StartTls,
-    pipelining: Nullable(truth("PIPELINING is offered (RFC 2920); null where EHLO gave no answer")),
-    size_limit_bytes: Nullable(count("Largest message by SIZE, bytes; null where no limit is stated")),
+    pipelining: Nullable(truth("PIPELINING is offered (RFC 2920); null without a reply to EHLO")),
+    size_limit_bytes: Nullable(count("Largest message by SIZE, in bytes; null without a limit")),
     auth_mechanisms: texts("AUTH mechanisms, before and after TLS"),
     auth_before_tls: Nullable(
       truth(
-        "AUTH is offered without TLS: passwords could be read on the way; null where EHLO gave no answer in the clear",
+        "AUTH is offered without TLS, so passwords can be read in transit; null without a reply to EHLO before TLS",
       ),
     ),
     ptr: Nullable(
-      text("Reverse name of the address, a confirmed one if any is; null where there is none or nobody answered"),
+      text("Reverse name of the address, a confirmed one if there is one; null if there is none or the lookup failed"),
     ),
-    has_ptr: Nullable(truth("The address has a reverse name; null where nobody answered")),
-    fcrdns: Nullable(truth("That name leads back to the address; null without a name or an answer")),
-    ptr_match: Nullable(truth("It is the name in the greeting or the answer to EHLO; null where one is not known")),
+    has_ptr: Nullable(truth("The address has a reverse name; null if the lookup failed")),
+    fcrdns: Nullable(truth("The reverse name resolves to the address; null without a name or an answer")),
+    ptr_match: Nullable(
+      truth("The reverse name is the server's own name in its greeting or reply to EHLO; null if a name is unknown"),
+    ),
     dane: Nullable(ServerDane),
-    open_relay: Nullable(truth("Always null: telling would take a mail that is not ours to send")),
+    open_relay: Nullable(truth("Always null: a test would have to send mail, which this check never does")),
     timings_ms: record(
       {
-        connect: number("TCP connection, milliseconds; a SYN that was lost and sent again after 1 s is part of it"),
-        banner: phase("Until the greeting, after TLS where that comes first"),
-        ehlo: phase("EHLO until its answer"),
-        starttls: phase("STARTTLS until TLS stood, or TLS at the start"),
-        ehlo_tls: phase("EHLO under TLS until its answer"),
-        total: number("The whole check, milliseconds"),
+        connect: number("TCP connection, in milliseconds; includes 1 s for each lost SYN that was sent again"),
+        banner: phase("Wait for the greeting, which follows implicit TLS"),
+        ehlo: phase("EHLO until the reply"),
+        starttls: phase("STARTTLS until the handshake completed, or implicit TLS"),
+        ehlo_tls: phase("EHLO under TLS until the reply"),
+        total: number("The whole check, in milliseconds"),
       },
-      "How long each step took",
+      "Time of each step",
     ),
     findings: findings(),
-    transcript: list(Line, "What was said, the first 150 lines"),
+    transcript: list(Line, "Transcript of the conversation, the first 150 lines"),
     ...OBSERVED_FIELDS,
   }),
   across: {

@@ -3,9 +3,9 @@ import { count, integer, list, record, text, texts, truth, word } from "#shared/
 
 const Property = record(
   {
-    type: text("Part of the message or session, e.g. smtp, header, policy; empty for words outside the standard"),
-    property: text("E.g. mailfrom, d, from"),
-    value: text("Its value"),
+    type: text("Part of the message or session, e.g. smtp, header, policy; empty for nonstandard properties"),
+    property: text("Name, e.g. mailfrom, d, from"),
+    value: text("Value"),
   },
   "ptype.property=value",
 );
@@ -13,87 +13,89 @@ const Property = record(
 const MethodResult = record(
   {
     method: text("Method: spf, dkim, dmarc, arc, iprev, auth, ..."),
-    result: text("Verdict: pass, fail, softfail, neutral, none, temperror, permerror, policy, ..."),
-    reason: Nullable(text("Why, where the field says")),
-    properties: list(Property, "What was checked"),
-    comments: texts("Remarks in parentheses"),
+    result: text("Result: pass, fail, softfail, neutral, none, temperror, permerror, policy, ..."),
+    reason: Nullable(text("Reason; null if the field has none")),
+    properties: list(Property, "Properties that were checked"),
+    comments: texts("Comments in parentheses"),
   },
-  "One method's verdict",
+  "Result of one method",
 );
 
 /** One Authentication-Results field. */
 export const AuthenticationResults = record(
   {
-    authserv_id: Nullable(text("Who says so; null where the field does not name anyone")),
+    authserv_id: Nullable(text("Host that wrote the results; null if the field names none")),
     version: count("Version of the field's format"),
     trusted: truth(
-      "Counted in auth: the topmost field, and those of its name or organisation below it with no hop from outside between",
+      "Counted in auth: the topmost field, and fields of the same host or organization below it without a hop from outside between them",
     ),
-    results: list(MethodResult, "Verdicts in the field's order; empty: none"),
-    malformed: truth("Something in it is not as RFC 8601 has it"),
+    results: list(MethodResult, "Results in the order of the field; empty for none"),
+    malformed: truth("The field does not conform to RFC 8601"),
   },
   "One Authentication-Results field",
 );
 
 const Verdict = {
-  result: text("Verdict, e.g. pass"),
-  reason: Nullable(text("Reason or remark that goes with it")),
+  result: text("Result, e.g. pass"),
+  reason: Nullable(text("Reason or comment on the result; null for none")),
 };
 
 const Dkim = record(
   {
     ...Verdict,
-    domain: Nullable(text("Signing domain: header.d, else that of header.i")),
+    domain: Nullable(text("Signing domain: header.d, otherwise the domain of header.i")),
     selector: Nullable(text("header.s")),
     identity: Nullable(text("header.i")),
   },
-  "Verdict on one DKIM signature",
+  "Result of one DKIM signature",
 );
 
-/** The receiver's word. */
+/** Authentication results of the receiver. */
 export const Auth = record(
   {
-    authserv_id: Nullable(text("Host whose word this is: the authserv-id of the topmost Authentication-Results field")),
+    authserv_id: Nullable(
+      text("Host that wrote the results: the authserv-id of the topmost Authentication-Results field"),
+    ),
     confirmed: Nullable(
       truth(
-        "That host, or another of its organisation, received the message: last of all, or in a hop next to its results; false: the results may have come with the message; null: the names do not tell",
+        "That host, or another host of its organization, received the message in the newest hop or in a hop next to its results; false: the results may be forged; null: the names do not decide",
       ),
     ),
     spf: Nullable(
       record(
         {
           ...Verdict,
-          domain: Nullable(text("Domain that was checked: of the envelope sender, else of HELO")),
-          scope: Nullable(word(["mailfrom", "helo"], "Which of the two identities")),
-          ip: Nullable(text("Client address, where the receiver noted it")),
-          source: word(["authentication-results", "received-spf"], "Field this is from"),
+          domain: Nullable(text("Checked domain: of the envelope sender, otherwise of HELO")),
+          scope: Nullable(word(["mailfrom", "helo"], "Checked identity")),
+          ip: Nullable(text("Client address; null if the receiver did not record it")),
+          source: word(["authentication-results", "received-spf"], "Field with this result"),
         },
-        "SPF (RFC 7208); null where the receiver says nothing",
+        "SPF (RFC 7208); null if the receiver gives no result",
       ),
     ),
-    dkim: list(Dkim, "DKIM (RFC 6376), one entry for each signature the receiver looked at"),
+    dkim: list(Dkim, "DKIM (RFC 6376), one entry for each signature that the receiver checked"),
     dmarc: Nullable(
       record(
         {
           ...Verdict,
           domain: Nullable(text("header.from")),
-          policy: Nullable(text("Policy the sender's domain asks for (p=), where the receiver noted it")),
-          disposition: Nullable(text("What the receiver did, where it noted it (dis=, action=)")),
+          policy: Nullable(text("Policy of the sender's domain (p=); null if the receiver did not record it")),
+          disposition: Nullable(text("Action of the receiver (dis=, action=); null if it did not record it")),
         },
-        "DMARC; null where the receiver says nothing",
+        "DMARC; null if the receiver gives no result",
       ),
     ),
-    arc: Nullable(record(Verdict, "ARC (RFC 8617); null where the receiver says nothing")),
-    others: list(record({ method: text("Method"), ...Verdict }, "Verdict"), "Verdicts of other methods"),
+    arc: Nullable(record(Verdict, "ARC (RFC 8617); null if the receiver gives no result")),
+    others: list(record({ method: text("Method"), ...Verdict }, "Result"), "Results of other methods"),
   },
-  "What the receiving host found. Anyone can write such fields: only the word of your own provider counts",
+  "Results of the receiving host. Anyone can write such fields, so trust only those of your own provider",
 );
 
 /** One Received-SPF field. */
 export const ReceivedSpf = record(
   {
-    result: text("Verdict, e.g. pass"),
-    comment: Nullable(text("Remark in parentheses")),
+    result: text("Result, e.g. pass"),
+    comment: Nullable(text("Comment in parentheses")),
     client_ip: Nullable(text("client-ip")),
     envelope_from: Nullable(text("envelope-from")),
     helo: Nullable(text("helo")),
@@ -105,64 +107,64 @@ export const ReceivedSpf = record(
   "One Received-SPF field",
 );
 
-/** SPF as it is published today, for the address that delivered the message. */
+/** Result of today's SPF record for the address that delivered the message. */
 export const SpfNow = record(
   {
     result: word(
       ["none", "neutral", "pass", "fail", "softfail", "temperror", "permerror"],
-      "What SPF says today (RFC 7208); temperror: the DNS did not answer; permerror: the record is invalid",
+      "Result of SPF today (RFC 7208); temperror: a DNS lookup failed; permerror: the record is invalid",
     ),
-    ip: text("Address that delivered the message to the receiver's organisation"),
-    hop: count("n of the hop that names this address"),
+    ip: text("Address that delivered the message to the receiver's organization"),
+    hop: count("n of the hop with this address"),
     mail_from: Nullable(text("Envelope sender; null for a bounce, whose sender is empty")),
-    helo: Nullable(text("Name that the delivering host gave in HELO or EHLO")),
-    identity: word(["mailfrom", "helo"], "Which of the two was checked: helo where the envelope sender is empty"),
-    domain: text("Domain that was checked"),
-    record: Nullable(text("SPF record of that domain; null where there is none or it could not be looked up")),
-    mechanism: Nullable(text("Mechanism that matched, as written; null for none")),
-    explanation: Nullable(text("What the domain says about a fail (exp=); null where it says nothing")),
+    helo: Nullable(text("HELO or EHLO name of the delivering host")),
+    identity: word(["mailfrom", "helo"], "Checked identity: helo if the envelope sender is empty"),
+    domain: text("Checked domain"),
+    record: Nullable(text("SPF record of that domain; null if there is none or the lookup failed")),
+    mechanism: Nullable(text("Mechanism that matched, verbatim; null for none")),
+    explanation: Nullable(text("The domain's explanation of a fail (exp=); null for none")),
     reason: Nullable(text("Why the result is none, temperror or permerror; null otherwise")),
-    lookups: count("Terms of the record that asked the DNS; at most 10 are allowed"),
-    void_lookups: count("Look-ups that found nothing; at most 2 are allowed"),
-    claimed: Nullable(text("SPF result that the headers give (auth.spf); null where they give none")),
+    lookups: count("Number of terms that caused a DNS lookup; 10 are allowed"),
+    void_lookups: count("Number of DNS lookups that returned no records; 2 are allowed"),
+    claimed: Nullable(text("SPF result in the headers (auth.spf); null if they have none")),
     agrees: Nullable(
-      truth("Whether today's result is the one in the headers; null where they give none or the DNS did not answer"),
+      truth("Whether today's result equals the one in the headers; null if they have none or a DNS lookup failed"),
     ),
   },
-  "SPF evaluated now, as the DNS publishes it today; null where address or envelope sender are not known (see limitations)",
+  "SPF evaluated now with today's DNS records; null if the address or the envelope sender is unknown (see limitations)",
 );
 
 const Aligned = {
-  domain: Nullable(text("Domain that the method vouches for")),
-  result: Nullable(text("The receiver's verdict; null where it gives none")),
-  strict: Nullable(truth("Equal to the domain of From; null where one is not known")),
-  relaxed: Nullable(truth("Of the same registrable domain as From; null where one is not known")),
+  domain: Nullable(text("Domain that the method authenticates")),
+  result: Nullable(text("Result of the receiver; null if it gives none")),
+  strict: Nullable(truth("Equal to the domain of From; null if a domain is unknown")),
+  relaxed: Nullable(truth("Same registrable domain as From; null if a domain is unknown")),
 };
 
-/** Who is shown and who is proven. */
+/** Alignment of the domain in From with the authenticated domains. */
 export const Alignment = record(
   {
     from_domain: Nullable(text("Domain of the address in From")),
     registrable_domain: Nullable(text("Its registrable domain by the public suffix list")),
-    spf: record(Aligned, "The envelope sender's domain beside that of From"),
-    dkim: list(record(Aligned, "One signature's domain beside that of From"), "Signatures"),
+    spf: record(Aligned, "Domain of the envelope sender, compared with From"),
+    dkim: list(record(Aligned, "Domain of one signature, compared with From"), "Signatures"),
     aligned: Nullable(
       truth(
-        "SPF or a signature passed, in relaxed alignment: what DMARC asks; null where the receiver gives no verdicts",
+        "SPF or a signature passed with relaxed alignment, as DMARC requires; null if the receiver gives no results",
       ),
     ),
   },
-  "Whether the domain shown in From is the one that SPF and DKIM vouch for",
+  "Whether the domain in From is the domain that SPF and DKIM authenticate",
 );
 
 const SIGNATURE = {
   d: Nullable(text("Signing domain")),
-  s: Nullable(text("Selector: the key stands at <s>._domainkey.<d>")),
+  s: Nullable(text("Selector: the key is at <s>._domainkey.<d>")),
   a: Nullable(text("Algorithm, e.g. rsa-sha256")),
   c: text("Canonicalization, header/body"),
-  t: Nullable(text("When it was made, ISO 8601 UTC")),
-  x: Nullable(text("When it expires, ISO 8601 UTC")),
-  h: texts("Signed fields in lower case; repeats guard against added ones"),
+  t: Nullable(text("Time of signing, ISO 8601 UTC")),
+  x: Nullable(text("Time of expiry, ISO 8601 UTC")),
+  h: texts("Signed fields in lower case; repeats protect against added fields"),
   bh: Nullable(text("Hash of the body, base64")),
   b: Nullable(text("Signature, base64")),
 };
@@ -171,12 +173,12 @@ const SIGNATURE = {
 export const DkimSignature = record(
   {
     ...SIGNATURE,
-    i: Nullable(text("Identity the signer speaks for")),
-    l: Nullable(integer("Bytes of the body that are signed; null: all of it")),
+    i: Nullable(text("Identity of the signer")),
+    l: Nullable(integer("Number of bytes of the body that are signed; null for the whole body")),
     expired: Nullable(truth("The time in x= had passed when the message arrived (see arrival); null without x=")),
-    result: Nullable(text("The receiver's verdict on it; null where none can be told to be its own")),
-    oversigned: texts("Fields whose absence, or of a second one, is signed too"),
-    unsigned: texts("Fields of the message that a reader sees or that steer an answer, and that are not signed"),
+    result: Nullable(text("Result of the receiver for this signature; null if none can be assigned to it")),
+    oversigned: texts("Fields whose absence, or whose second occurrence, is signed too"),
+    unsigned: texts("Unsigned fields that a reader sees or that control replies"),
   },
   "One DKIM-Signature field",
 );
@@ -184,18 +186,15 @@ export const DkimSignature = record(
 const ArcSet = record(
   {
     i: count("Instance, 1 = the oldest"),
-    cv: Nullable(text("Sealer's word on the chain before: none, pass or fail")),
+    cv: Nullable(text("Sealer's result for the chain before this set: none, pass or fail")),
     sealer: Nullable(text("d= of the seal")),
     selector: Nullable(text("s= of the seal")),
     algorithm: Nullable(text("a= of the seal")),
     sealed_at: Nullable(text("t= of the seal, ISO 8601 UTC")),
     signed_fields: texts("h= of the message signature"),
     authserv_id: Nullable(text("Host whose results are sealed")),
-    results: list(
-      record({ method: text("Method"), result: text("Verdict") }, "Verdict"),
-      "Verdicts at that hop, as sealed",
-    ),
-    complete: truth("All three fields are there, each once"),
+    results: list(record({ method: text("Method"), result: text("Result") }, "Result"), "Sealed results at that hop"),
+    complete: truth("The set has its three fields once each"),
   },
   "One ARC set",
 );
@@ -204,9 +203,9 @@ const ArcSet = record(
 export const ArcChain = record(
   {
     instances: count("Highest instance"),
-    valid_structure: truth("Sets 1 to the highest are all complete and their cv= fits; signatures are not verified"),
+    valid_structure: truth("All sets from 1 to the highest are complete with a valid cv=; signatures are not verified"),
     cv: Nullable(text("cv= of the newest seal")),
-    sets: list(ArcSet, "Sets, the oldest first"),
+    sets: list(ArcSet, "Sets, oldest first"),
   },
   "Authenticated Received Chain (RFC 8617); null without one",
 );

@@ -2,27 +2,27 @@ import { Type } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { integer, record, text, truth, word } from "#shared/tools/shapes.ts";
 
-/** The key of a record, as far as it can be read. */
+/** Public key of a DKIM record. */
 export const DkimPublicKey = record(
   {
     type: word(["rsa", "ed25519"], "Kind of key"),
     bits: Nullable(integer("Size of the RSA modulus, bits; 256 for Ed25519")),
     encoding: word(
       ["spki", "pkcs1", "raw"],
-      "spki: SubjectPublicKeyInfo, what everybody publishes; pkcs1: bare RSAPublicKey; raw: the 32 octets of Ed25519",
+      "spki: SubjectPublicKeyInfo, the common form; pkcs1: bare RSAPublicKey; raw: the 32 octets of Ed25519",
     ),
   },
-  "The key; null where the data is none",
+  "The key; null if the data is not a key",
 );
 
-/** A selector that was found. */
+/** A selector with a key. */
 export const DkimSelector = Type.Object({
   selector: text("Selector"),
-  used_by: Nullable(text("Who usually publishes under it; null for one that was asked for")),
-  valid: truth("Whether a verifier could use the key"),
-  invalid_reason: Nullable(text("Why no verifier can use the key; null where it is valid")),
+  used_by: Nullable(text("Service that usually publishes under it; null for a selector given in the request")),
+  valid: truth("Whether a verifier can use the key"),
+  invalid_reason: Nullable(text("Why no verifier can use the key; null if it is valid")),
   key: Nullable(DkimPublicKey),
   revoked: truth("Whether the key is revoked (empty p)"),
-  testing: truth("Whether the domain says it is testing (t=y)"),
-  cname_target: Nullable(text("Where the name leads as an alias; null where it is none")),
+  testing: truth("Whether the domain declares a test of DKIM (t=y)"),
+  cname_target: Nullable(text("Target if the name is an alias; null otherwise")),
 });
