@@ -33,6 +33,8 @@ interface WhoisTrail<T> {
   readonly steps: readonly WhoisStep<T>[];
   /** Why parts may be missing, one sentence each. */
   readonly limitations: readonly string[];
+  /** Whether nothing is missing, so that there are no limitations. */
+  readonly isComplete: boolean;
   /** The last failure of a server to answer, or of its answer to be parsed. Null if neither failed. */
   readonly failure: Exclude<Outcome<unknown>, { status: "ok" }> | null;
 }
@@ -104,7 +106,7 @@ export async function askWhois<T>(
       limitations.push(`WHOIS: ${name} answered, but its answer contains no readable registration.`);
     if (referral !== null && next === null) limitations.push(`WHOIS: ${name} refers to an unusable WHOIS server.`);
   }
-  return { steps, limitations, failure };
+  return { steps, limitations, isComplete: limitations.length === 0, failure };
 }
 
 /** Describes a refusal because of a rate limit. The server's own words say how long to wait, if it does. */

@@ -4,6 +4,8 @@ import { leading } from "#probe-agent/analysis/text/json-size.ts";
 /** Findings cut to the size of a result. */
 interface FittedFindings {
   readonly findings: Finding[];
+  /** Number of findings that were left out. */
+  readonly omitted: number;
   /** One sentence with the number of findings left out. Empty if there are none. */
   readonly limitations: readonly string[];
 }
@@ -37,10 +39,11 @@ export function fitFindings(found: readonly Finding[], maxBytes = LIST_BYTES): F
     return count <= MAX_PER_KIND;
   });
   const findings = leading(few, maxBytes);
-  const left = distinct.size - findings.length;
+  const omitted = distinct.size - findings.length;
   return {
     findings,
-    limitations: left === 0 ? [] : [`${left} more findings of the same kinds are not listed.`],
+    omitted,
+    limitations: omitted === 0 ? [] : [`${omitted} more findings of the same kinds are not listed.`],
   };
 }
 

@@ -53,7 +53,7 @@ export function redirectReport(
       headers: shown[index] ?? [],
     };
   });
-  const { findings, limitations } = fitFindings(findChainFaults(chain));
+  const { findings, omitted } = fitFindings(findChainFaults(chain));
   const report = {
     hops,
     count: hops.length - 1,
@@ -66,7 +66,7 @@ export function redirectReport(
     findings,
   };
   const cutHeaders = shown.some((rows, index) => rows.length < (headers[index]?.length ?? 0));
-  return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || limitations.length > 0 };
+  return { report, cut: cutHeaders || characters > ALL_URLS_CHARS || omitted > 0 };
 }
 
 /** Reports changes of scheme and of registrable domain in a chain of URLs. */

@@ -86,7 +86,7 @@ async function withRegistrar(
 
 async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainReply, why: string): Promise<Lookup> {
   const first = subject.server === null ? null : { host: subject.server, port: 43 };
-  const { steps, limitations, failure } = await askWhois(
+  const { steps, limitations, isComplete, failure } = await askWhois(
     net,
     { kind: "domain", name: subject.name },
     first,
@@ -115,8 +115,8 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
   );
   if (registry === undefined) {
     const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
-    const none = limitations.length === 0 ? ["WHOIS: no server names a registry for this name."] : [];
-    const unlisted = reply.status === "nobody" && none.length > 0;
+    const none = isComplete ? ["WHOIS: no server names a registry for this name."] : [];
+    const unlisted = reply.status === "nobody" && isComplete;
     return { ok: false, failure: noRegistration({ why: [why, ...limitations, ...none], failure, limited, unlisted }) };
   }
   const registrar = others.find(({ state }) => state === "registered");
