@@ -21,40 +21,45 @@ function reachable(description: string) {
 const Attempt = Type.Object({
   name: word(
     ["default", "http/1.0", "http/1.1", "h2", "no_alpn", "h2c_upgrade", "h2c_prior_knowledge"],
-    "What was tried: by ALPN, by request line, or without TLS (h2c)",
+    "Attempt: by ALPN, by request line, or without TLS (h2c)",
   ),
-  alpn_offered: texts("ALPN names offered; none over http and where the extension was left out"),
-  alpn_selected: Nullable(text("ALPN name the server chose, null for none")),
-  http_version: Nullable(text("Version of the answer: 1.0, 1.1 or 2; null without one")),
-  code: Nullable(integer("HTTP status of the answer, null without one")),
-  reason: Nullable(text("Why there is no answer, e.g. no_application_protocol; null with one")),
-  ms: count("The whole attempt, ms"),
+  alpn_offered: texts("ALPN names offered; empty over http, or if the extension was omitted"),
+  alpn_selected: Nullable(text("ALPN name that the server selected; null if none")),
+  http_version: Nullable(text("Version of the answer: 1.0, 1.1 or 2; null without an answer")),
+  code: Nullable(integer("HTTP status of the answer; null without an answer")),
+  reason: Nullable(text("Why there is no answer, e.g. no_application_protocol; null if there is one")),
+  ms: count("Time of the whole attempt in milliseconds"),
 });
 
 const QuicProbe = Type.Object({
-  source: word(["alt_svc", "https_rr", "origin"], "Where the place is advertised; origin: nowhere, the URL's own"),
-  host: text("Host of the place"),
-  port: integer("Its UDP port"),
-  ip: Nullable(text("Address asked; null where the host has none that may be contacted")),
-  reachable: reachable("A server answered; false: the port is closed; unknown: silence, or nothing could be sent"),
-  rtt_ms: Nullable(Type.Number({ description: "Round trip of the answer, ms" })),
-  reason: Nullable(text("Why nothing could be sent, null where something was")),
+  source: word(
+    ["alt_svc", "https_rr", "origin"],
+    "Source of host and port; origin: those of the URL, without an advertisement",
+  ),
+  host: text("Host that was probed"),
+  port: integer("UDP port that was probed"),
+  ip: Nullable(text("Address that was probed; null if none is allowed to be contacted")),
+  reachable: reachable("A server answered; false: the port is closed; unknown: no answer, or nothing could be sent"),
+  rtt_ms: Nullable(Type.Number({ description: "Round-trip time of the answer in milliseconds" })),
+  reason: Nullable(text("Why nothing could be sent; null if a probe was sent")),
 });
 
 const H3 = record(
   {
-    advertised_alt_svc: truth("An Alt-Svc of the response names h3"),
-    advertised_https_rr: truth("An HTTPS record that clients can use names h3"),
-    quic_reachable: reachable("A QUIC server answers at one of the places; unknown where UDP is silent"),
+    advertised_alt_svc: truth("An Alt-Svc of the response advertises h3"),
+    advertised_https_rr: truth("An HTTPS record that clients can use advertises h3"),
+    quic_reachable: reachable(
+      "A QUIC server answers at one of the probed places; unknown if there is no answer over UDP",
+    ),
     quic_versions: texts("Versions that servers offer, 0x and eight hexadecimal digits, in their order"),
     quic_version_names: texts("The same versions by name"),
-    probes: list(QuicProbe, "Each place asked for its QUIC versions, at each address"),
+    probes: list(QuicProbe, "QUIC version probes, one for each place and address"),
   },
-  "HTTP/3 and the QUIC under it; nothing is asked over HTTP/3 itself",
+  "HTTP/3 and its QUIC; no request is sent over HTTP/3",
 );
 
 function offered(version: string) {
-  return Nullable(truth(`${version} is accepted; null where it could not be told`));
+  return Nullable(truth(`${version} is accepted; null if unknown`));
 }
 
 const Tls = record(
@@ -67,29 +72,29 @@ const Tls = record(
         tls1_2: offered("TLS 1.2"),
         tls1_3: offered("TLS 1.3"),
       },
-      "Versions the server accepts, a ClientHello each",
+      "Versions that the server accepts, each tested with a separate ClientHello",
     ),
-    protocol: text("Version negotiated with all of them on offer, e.g. TLSv1.3"),
+    protocol: text("Version negotiated if all are offered, e.g. TLSv1.3"),
     cipher: text("Cipher suite negotiated, IANA name"),
-    group: Nullable(text("Group of the key exchange as OpenSSL names it, e.g. X25519MLKEM768; null for none")),
-    authorized: truth("The certificate is trusted for the name"),
-    error: Nullable(text("Why not: expired, self_signed, hostname_mismatch, ...")),
+    group: Nullable(text("Group of the key exchange, OpenSSL's name, e.g. X25519MLKEM768; null if none")),
+    authorized: truth("The certificate is trusted for the host"),
+    error: Nullable(text("Why it is not trusted: expired, self_signed, hostname_mismatch, ...; null if trusted")),
   },
-  "TLS of the URL's own port; null for http",
+  "TLS at the URL's port; null for http",
 );
 
 const HttpsRecord = Type.Object({
   priority: integer("SvcPriority: the lowest is tried first"),
   target: text("Host to connect to"),
-  alpn: texts("Protocols there, the default http/1.1 among them unless it is excluded"),
-  port: Nullable(integer("Port there; null: that of the URL")),
-  ech: truth("It brings keys for Encrypted ClientHello"),
-  ipv4hint: texts("IPv4 addresses to begin with"),
-  ipv6hint: texts("IPv6 addresses to begin with"),
-  compatible: truth("Every parameter it calls mandatory is there and known; clients ignore it otherwise"),
+  alpn: texts("Protocols of the target, including the default http/1.1 unless it is excluded"),
+  port: Nullable(integer("Port of the target; null: that of the URL")),
+  ech: truth("Has keys for Encrypted ClientHello"),
+  ipv4hint: texts("IPv4 addresses that clients can try first"),
+  ipv6hint: texts("IPv6 addresses that clients can try first"),
+  compatible: truth("All mandatory parameters are present and known; otherwise clients ignore the record"),
 });
 
-/** Which versions of HTTP a server speaks, by which way. */
+/** HTTP versions that a server supports, and how they are negotiated. */
 export const protocol = defineTool({
   name: "protocol",
   title: "HTTP versions",
@@ -101,26 +106,26 @@ export const protocol = defineTool({
   example: { url: "https://example.com" },
   open: { q: "url" },
   deadlineMs: () => 30_000,
-  params: Type.Object({ url: Url({ description: "URL whose server is asked; redirects are not followed" }) }),
+  params: Type.Object({ url: Url({ description: "URL of the server to check; redirects are not followed" }) }),
   result: Type.Object({
     url: text("URL as requested"),
-    host: text("Its host"),
-    port: integer("Its TCP port"),
-    ip: text("Address connected to"),
+    host: text("Host of the URL"),
+    port: integer("TCP port of the URL"),
+    ip: text("Address of the connection"),
     code: integer("HTTP status of the first answer"),
-    location: Nullable(text("Where that answer redirects to; not followed")),
-    negotiated: word(["h2", "http/1.1", "http/1.0"], "What a modern browser would speak over TCP"),
-    alpn_offered: texts("ALPN names offered for that; none over http"),
-    alpn_selected: Nullable(text("ALPN name the server chose; null where it has no ALPN, and over http")),
-    http1_0: Nullable(truth("A request as HTTP/1.0 is answered; null where it could not be told")),
-    http1_1: Nullable(truth("HTTP/1.1 is spoken; null where it could not be told")),
-    h2: truth("HTTP/2 is spoken: by ALPN over https, in the clear over http"),
-    h2c_upgrade: Nullable(truth("HTTP/2 by Upgrade: h2c over http; null for https, or where it could not be told")),
+    location: Nullable(text("Redirect target of that answer, which is not followed; null if none")),
+    negotiated: word(["h2", "http/1.1", "http/1.0"], "HTTP version that a modern browser uses over TCP"),
+    alpn_offered: texts("ALPN names offered for this negotiation; empty over http"),
+    alpn_selected: Nullable(text("ALPN name that the server selected; null without ALPN and over http")),
+    http1_0: Nullable(truth("HTTP/1.0 requests are answered; null if unknown")),
+    http1_1: Nullable(truth("HTTP/1.1 is supported; null if unknown")),
+    h2: truth("HTTP/2 is supported: by ALPN over https, unencrypted over http"),
+    h2c_upgrade: Nullable(truth("HTTP/2 by Upgrade: h2c over http; null for https, or if unknown")),
     h2c_prior_knowledge: Nullable(
-      truth("HTTP/2 from the first octet on over http; null for https, or where it could not be told"),
+      truth("HTTP/2 with prior knowledge (from the first octet) over http; null for https, or if unknown"),
     ),
     without_alpn: Nullable(
-      word(["http/1.1", "http/1.0"], "What the server speaks to clients without ALPN; null for nothing, and over http"),
+      word(["http/1.1", "http/1.0"], "HTTP version for clients without ALPN; null if none, and over http"),
     ),
     h3: H3,
     tls: Nullable(Tls),
@@ -128,26 +133,26 @@ export const protocol = defineTool({
       Type.Object({
         alpn: text("Protocol, e.g. h3"),
         host: text("Host of the alternative"),
-        port: integer("Its port"),
-        max_age_s: count("Seconds it may be used without asking again; default 86400"),
-        persist: truth("It outlives a change of network"),
+        port: integer("Port of the alternative"),
+        max_age_s: count("Time in seconds for which it is valid; default 86400"),
+        persist: truth("Remains valid after a change of network"),
       }),
-      "Alternative services the response advertises (RFC 7838), in order of preference",
+      "Alternative services that the response advertises (RFC 7838), in order of preference",
     ),
     alt_svc_clear: truth("The response withdraws all alternatives"),
     https_rr: Nullable(
       record(
         {
-          name: text("Name that was asked for HTTPS records"),
-          status: text("DNS status of the last question"),
-          aliases: texts("Names that AliasMode records led to"),
-          records: list(HttpsRecord, "Records in ServiceMode, the preferred first"),
+          name: text("Name of the HTTPS records"),
+          status: text("DNS status of the last query"),
+          aliases: texts("Targets of AliasMode records"),
+          records: list(HttpsRecord, "Records in ServiceMode, in order of preference"),
         },
         "HTTPS records of the host (RFC 9460); null for an address",
       ),
     ),
-    ech: Nullable(truth("An HTTPS record brings keys for Encrypted ClientHello; null where DNS did not answer")),
-    attempts: list(Attempt, "What was tried over TCP"),
+    ech: Nullable(truth("An HTTPS record has keys for Encrypted ClientHello; null if DNS did not answer")),
+    attempts: list(Attempt, "Attempts over TCP"),
     findings: findings(),
     ...OBSERVED_FIELDS,
   }),
