@@ -31,7 +31,7 @@ export interface Attachments {
   replicas(): { readonly reached: number; readonly missing: number };
   creditsGranted(): number;
   /** Returns the addresses of the streams that a replica has welcomed. */
-  standing(): readonly string[];
+  attachedAddresses(): readonly string[];
 }
 
 /** Options of the streams. */
@@ -175,7 +175,7 @@ export function keepAttached(options: AttachmentsOptions): Attachments {
     },
     streams: () => ({ dialling: attached.size - grants.streams().length, standing: grants.streams().length }),
     replicas: () => countReplicas(situation()),
-    standing: () => grants.streams().map(({ address }) => address),
+    attachedAddresses: () => grants.streams().map(({ address }) => address),
     creditsGranted: () => grants.total(),
   };
 }

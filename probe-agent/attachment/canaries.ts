@@ -9,7 +9,7 @@ export interface CanaryOptions {
   /** Creates a DNS port limited to one self-test. */
   readonly dns: () => Pick<DnsPort, "query">;
   /** Returns the addresses of the replicas that this agent is attached to. */
-  readonly standing: () => readonly string[];
+  readonly attachedAddresses: () => readonly string[];
 }
 
 const QUERY_MS = 1_800;
@@ -17,12 +17,12 @@ const QUERY_MS = 1_800;
 const FAR = { udp4: "198.41.0.4", udp6: "2001:503:ba3e::2:30" } as const;
 
 /** Creates the canaries of an agent's own network. */
-export function createCanaries({ dns, standing }: CanaryOptions): Canaries {
+export function createCanaries({ dns, attachedAddresses }: CanaryOptions): Canaries {
   return {
     // Queries the name servers of the root: every resolver knows them, and no zone owner can remove them.
     resolver: async () => showsWorkingNetwork(await dns().query({ name: ".", type: "NS", timeoutMs: QUERY_MS })),
     route: async () => (await Promise.all([hasRoute("udp4"), hasRoute("udp6")])).includes(true),
-    control_plane: () => Promise.resolve(standing().some((address) => !isOnThisHost(address)) ? true : null),
+    control_plane: () => Promise.resolve(attachedAddresses().some((address) => !isOnThisHost(address)) ? true : null),
   };
 }
 

@@ -51,7 +51,7 @@ export function serveControlPlane(options: ServeOptions): Service {
   const loopLagMs = startLoopLag();
   const isInside = createInside(config.allow);
   const selfTest = startSelfTest({
-    canaries: createCanaries({ dns: options.selfTestDns, standing: () => attachments.standing() }),
+    canaries: createCanaries({ dns: options.selfTestDns, attachedAddresses: () => attachments.attachedAddresses() }),
     clock,
     onResults: (results) => metrics.canaries(results),
   });

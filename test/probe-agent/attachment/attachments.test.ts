@@ -106,7 +106,7 @@ describe("replicas of this protocol", () => {
     const gone = { id: "gone", address: "localhost:1" };
     one.say({ body: { $case: "replicas", value: { replicas: [{ id: "one", address: one.address }, gone] } } });
     await expect.poll(() => attached.replicas(), SOON).toEqual({ reached: 1, missing: 1 });
-    expect(attached.standing()).toEqual([one.address]);
+    expect(attached.attachedAddresses()).toEqual([one.address]);
   });
 });
 

@@ -79,10 +79,10 @@ describe("a failure", () => {
 });
 
 describe("canaries", () => {
-  const canariesWith = (status: string, server: string, standing: string[] = []) =>
+  const canariesWith = (status: string, server: string, attached: string[] = []) =>
     createCanaries({
       dns: () => ({ query: () => Promise.resolve({ status, server } as never) }),
-      standing: () => standing,
+      attachedAddresses: () => attached,
     });
 
   it.each([
@@ -98,8 +98,8 @@ describe("canaries", () => {
     [[], null],
     [["localhost:50051", "[::1]:50051", "127.0.0.1:50051"], null],
     [["dns:///hub.example:443"], true],
-  ])("streams to %o show whether the network works: %s", async (standing, tells) => {
-    expect(await canariesWith("NOERROR", "", standing).control_plane()).toBe(tells);
+  ])("streams to %o show whether the network works: %s", async (attached, tells) => {
+    expect(await canariesWith("NOERROR", "", attached).control_plane()).toBe(tells);
   });
 });
 

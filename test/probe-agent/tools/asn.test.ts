@@ -69,7 +69,7 @@ const look = (query: string, given: ToolSetting = {}) => resultOf(asn, { query }
 const run = async (query: string, given: ToolSetting = {}) => (await runTool(asn, { query }, setting(given))).outcome;
 
 describe("an AS number", () => {
-  it.each(["AS15169", "15169", "as015169", "AS0.15169"])("is told as %s", async (query) => {
+  it.each(["AS15169", "15169", "as015169", "AS0.15169"])("is reported for %s", async (query) => {
     registries.answer(() => AUTNUM);
     const { elapsed_ms: _elapsed, observed_at: _at, limitations, ...result } = await look(query);
     expect(result).toEqual({
@@ -112,7 +112,7 @@ describe("an AS number", () => {
     ]);
   });
 
-  it("is told by one source where the other fails", async () => {
+  it("is reported by one source if the other fails", async () => {
     registries.answer((_path, response) => void response.writeHead(429).end());
     expect(await look("AS15169")).toMatchObject({ name: "GOOGLE", org: "Google LLC", rdap: null, source: ["cymru"] });
     registries.answer(() => AUTNUM);
@@ -131,7 +131,7 @@ describe("an AS number", () => {
     expect(alone.limitations.join(" ")).toContain("this number is not assigned to any registry");
   });
 
-  it("that was given to nobody is told as that", async () => {
+  it("that was given to nobody is reported as such", async () => {
     expect(await look("AS15170")).toMatchObject({
       asn: 15_170,
       name: null,
@@ -165,13 +165,13 @@ describe("an AS number", () => {
     expect([names.queries.length, registries.asked().length]).toEqual([asked, fetched]);
   });
 
-  it("next to a special range is like any other", async () => {
+  it("next to a special range is treated like any other", async () => {
     for (const query of ["AS64495", "AS131072", "AS4199999999"]) expect((await look(query)).use).toBe("public");
   });
 });
 
 describe("an address or host", () => {
-  it("is told by the most specific prefix, with all that announce it", async () => {
+  it("is reported by the most specific prefix, with all systems that announce it", async () => {
     registries.answer(() => AUTNUM);
     const result = await look("8.8.8.8");
     expect(result).toMatchObject({
@@ -186,14 +186,14 @@ describe("an address or host", () => {
     expect(result.limitations.join(" ")).toContain("Several networks announce the prefix");
   });
 
-  it("may be IPv6, or a name with several addresses", async () => {
+  it("can be IPv6, or a name with several addresses", async () => {
     expect(await look("2001:4860:4860::8888")).toMatchObject({ asn: 15_169, prefix: "2001:4860::/32" });
     const result = await look("www.example.net");
     expect(result).toMatchObject({ host: "www.example.net", ip: "8.8.8.8", asn: 15_169 });
     expect(result.limitations.join(" ")).toContain("several addresses");
   });
 
-  it("that is not in routing is told as that", async () => {
+  it("that is not in routing is reported as such", async () => {
     expect(await look("8.1.1.2")).toMatchObject({
       ip: "8.1.1.2",
       asn: null,
@@ -204,12 +204,12 @@ describe("an address or host", () => {
     });
   });
 
-  it("of which nobody tells is a failed check", async () => {
+  it("that no source knows is a failed check", async () => {
     expect(await run("8.1.1.1")).toMatchObject({ status: "failed", source: "service", reason: "source_unavailable" });
     expect(await run("absent.example.net")).toMatchObject({ status: "failed", stage: "dns", reason: "nxdomain" });
   });
 
-  it("inside is nobody's business, and refused where the operator has not opened it", async () => {
+  it("in a private network is not looked up outside, and is refused if the operator has not opened it", async () => {
     const [asked, fetched] = [names.queries.length, registries.asked().length];
     const egress = createEgress({ targets: ["10.0.0.0/8", "127.0.0.0/8"], names: [] });
     const result = await look("10.0.0.1", { egress });
@@ -241,7 +241,7 @@ describe("the operator's database of networks", () => {
     });
   });
 
-  it("comes first, and its difference from routing is said", async () => {
+  it("comes first, and a difference from routing is reported", async () => {
     const other = { asn: () => ({ database, owner: { ...owner, asn: 64_499, as_name: "Elsewhere" }, prefix: 24 }) };
     const result = await look("8.8.4.4", { data: other });
     expect(result).toMatchObject({
@@ -256,7 +256,7 @@ describe("the operator's database of networks", () => {
 });
 
 describe("sources that never answer", () => {
-  it("leave what the others say, in time", async () => {
+  it("leave the answers of the others, in time", async () => {
     registries.answer(() => undefined);
     const result = await look("8.8.8.8", { timeoutMs: 2000 });
     expect(result).toMatchObject({ asn: 15_169, rdap: null });

@@ -35,7 +35,7 @@ async function run(
 }
 
 describe("dnssec=1", () => {
-  it("is secure where the resolver validated every answer", async () => {
+  it("is secure if the resolver validated every answer", async () => {
     const verdict = await run({ zones: SIGNED, behaviours: { "*": { authentic: true } } });
     expect(verdict).toMatchObject({ status: "secure", validated_by: "resolver_ad" });
     expect(verdict.data.results.map(({ flags }) => flags.ad)).toEqual([true, true]);
@@ -48,7 +48,7 @@ describe("dnssec=1", () => {
     expect(server.queries.every(({ message }) => message.edns?.dnssecOk === true)).toBe(true);
   });
 
-  it("is bogus where SERVFAIL becomes an answer once checking is disabled, with the resolver's reason", async () => {
+  it("is bogus if SERVFAIL becomes an answer once checking is disabled, with the resolver's reason", async () => {
     const bogus = { status: "SERVFAIL", unlessChecked: true, ede: [{ code: 7, text: "expired" }] };
     const verdict = await run({ zones: SIGNED, behaviours: { "example.test/A": bogus } });
     expect(verdict).toMatchObject({ status: "bogus", validated_by: "resolver_ad" });
@@ -56,25 +56,25 @@ describe("dnssec=1", () => {
     expect(verdict.data.results[0]).toMatchObject({ type: "A", status: "SERVFAIL", flags: { cd: false } });
   });
 
-  it("is insecure where a validating resolver found that the zone is not signed", async () => {
+  it("is insecure if a validating resolver found that the zone is not signed", async () => {
     const verdict = await run({ zones: { ...UNSIGNED, ...root }, behaviours: { ".": { authentic: true } } });
     expect(verdict).toMatchObject({ status: "insecure", validated_by: "resolver_ad" });
     expect(verdict.reasons[0]).toBe("The resolver validates and found that the zone is not signed");
   });
 
-  it("is insecure where a validating resolver has no chain of trust to a signed zone", async () => {
+  it("is insecure if a validating resolver has no chain of trust to a signed zone", async () => {
     const verdict = await run({ zones: { ...SIGNED, ...root }, behaviours: { ".": { authentic: true } } });
     expect(verdict).toMatchObject({ status: "insecure", validated_by: "resolver_ad" });
     expect(verdict.reasons.join()).toContain("no DS record");
   });
 
-  it("is insecure, by nobody's validation, where signatures would have come but did not", async () => {
+  it("is insecure without validation if signatures would be passed on but are missing", async () => {
     const verdict = await run({ zones: { ...UNSIGNED, ...root } });
     expect(verdict).toMatchObject({ status: "insecure", validated_by: null });
     expect(verdict.reasons.join()).toContain("not proven");
   });
 
-  it("is insecure where only part of the answers is validated", async () => {
+  it("is insecure if only part of the answers is validated", async () => {
     const verdict = await run({ zones: SIGNED, behaviours: { "example.test/SOA": { authentic: true } } });
     expect(verdict).toMatchObject({ status: "insecure", validated_by: "resolver_ad" });
     expect(verdict.reasons[0]).toContain("not A:");
@@ -99,12 +99,12 @@ describe("dnssec=1", () => {
     expect(verdict.reasons.join()).toContain(reason);
   });
 
-  it("is indeterminate where nobody answers", async () => {
+  it("is indeterminate if no resolver answers", async () => {
     const verdict = await run({ behaviours: { "*": { drop: true } } }, ["A"], 500);
     expect(verdict).toMatchObject({ status: "indeterminate", validated_by: null, reasons: ["A: TIMEOUT"] });
   });
 
-  it("names the kind of denial it saw", async () => {
+  it("names the kind of denial in the answer", async () => {
     const nsec = { zones: SIGNED, behaviours: { "*": { authentic: true } } };
     expect((await run(nsec, ["MX"])).denial).toBeNull();
     const denying = (type: string, data: string) => ({ ...nsec, denial: { type, data } });

@@ -51,7 +51,7 @@ async function run(domain: string, types: Readonly<ParamsOf<typeof contract>["ty
 }
 
 describe("our own validation", () => {
-  it("is secure with the whole chain, asking each question once, without the resolver's checking", async () => {
+  it("is secure with the whole chain, sending each question once, with the resolver's checking disabled", async () => {
     const { verdict, server } = await run("rsa.test", TYPES);
     expect(verdict).toMatchObject({
       status: "secure",
@@ -89,7 +89,7 @@ describe("our own validation", () => {
     expect(verdict).toMatchObject({ status, validated_by: "local", denial });
   });
 
-  it("is secure for every default type at a name below a DNAME, the alias that the server made included", async () => {
+  it("is secure for every default type at a name below a DNAME, including the alias that the server made", async () => {
     const { verdict, data } = await run("host.old.example", TYPES, makeBranches());
     expect(verdict).toMatchObject({ status: "secure", validated_by: "local", denial: "nsec" });
     expect(verdict.reasons).toEqual([
@@ -99,7 +99,7 @@ describe("our own validation", () => {
     expect(data.records["CNAME"]).toEqual(["host.new.example."]);
   });
 
-  it("is secure where a DNAME makes the name too long, and asks nobody else", async () => {
+  it("is secure if a DNAME makes the name too long, and sends no further questions", async () => {
     const deep = `${"d".repeat(60)}.${"d".repeat(60)}.long.example`;
     const { verdict, data, server } = await run(deep, ["A"], makeBranches());
     expect(data.results[0]).toMatchObject({ status: "YXDOMAIN", records: [] });
@@ -118,7 +118,7 @@ describe("our own validation", () => {
     expect(verdict).toMatchObject({ status: "insecure", validated_by: "local" });
   });
 
-  it("explains a resolver's SERVFAIL: an expired signature, beside the resolver's own word", async () => {
+  it("explains a resolver's SERVFAIL: an expired signature, with the resolver's own reason", async () => {
     const grown = grow({ expiration: "20260101000000" });
     const behaviours = { "www.example/A": { status: "SERVFAIL", unlessChecked: true, ede: [{ code: 7, text: "" }] } };
     const { verdict, data } = await run("www.example", ["A"], { ...grown, behaviours });
@@ -130,7 +130,7 @@ describe("our own validation", () => {
     expect(data.results[0]).toMatchObject({ status: "SERVFAIL", ede: [{ code: 7, name: "Signature Expired" }] });
   });
 
-  it("explains a DS of another key", async () => {
+  it("explains a DS record of another key", async () => {
     const grown = grow({ ds: `example. 3600 IN DS 4711 13 2 ${"AB".repeat(32)}` });
     const behaviours = { "www.example/A": { status: "SERVFAIL", unlessChecked: true, ede: [{ code: 9, text: "" }] } };
     const { verdict } = await run("www.example", ["A"], { ...grown, behaviours });
@@ -139,7 +139,7 @@ describe("our own validation", () => {
     expect(verdict.chain.at(-1)).toMatchObject({ zone: "example", status: "bogus", ds: [{ key_tag: 4711 }] });
   });
 
-  it("leaves the verdict to the resolver where DNSSEC records are stripped, and says so", async () => {
+  it("leaves the verdict to the resolver if DNSSEC records are stripped, and says so", async () => {
     const tamper: Tamper = (_asked, reply) => ({
       ...reply,
       ...without("RRSIG", "DNSKEY", "DS", "NSEC", "NSEC3")(reply),
@@ -151,7 +151,7 @@ describe("our own validation", () => {
     expect(mute.verdict).toMatchObject({ status: "indeterminate", validated_by: null });
   });
 
-  it("is indeterminate with the resolver's word where no anchor fits", async () => {
+  it("is indeterminate with the resolver's reason if no trust anchor matches", async () => {
     const { verdict } = await run("rsa.test", ["A"], {
       anchors: [{ zone: "elsewhere", type: "DS", raw: new Uint8Array(36) }],
     });
@@ -210,14 +210,14 @@ describe("our own validation", () => {
     }
   });
 
-  it("keeps to the deadline where the chain is not answered, and tells what is missing", async () => {
+  it("keeps to the deadline if the chain is not answered, and says what is missing", async () => {
     const behaviours = { "test/DS": { drop: true as const }, "test/DNSKEY": { drop: true as const } };
     const { verdict } = await run("rsa.test", ["A"], { behaviours, deadlineMs: 1_500 });
     expect(verdict).toMatchObject({ status: "indeterminate", validated_by: null });
     expect(verdict.reasons.join("\n")).toContain("The DS records of test are not available: TIMEOUT");
   });
 
-  it("shows what the server calls itself (NSID)", async () => {
+  it("shows the server's own identifier (NSID)", async () => {
     const named = await run("rsa.test", ["A"], { behaviours: { "*": { nsid: "fra1.resolver" } } });
     expect(named.data.results[0]?.nsid).toEqual({ text: "fra1.resolver", hex: "667261312e7265736f6c766572" });
     const octets = await run("rsa.test", ["A"], { behaviours: { "*": { nsid: "\u0001\u00ff" } } });

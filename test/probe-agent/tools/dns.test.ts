@@ -85,7 +85,7 @@ describe("the dns tool", () => {
     expect(net.events.map(({ kind }) => kind)).toEqual(ALL.map(() => "answer"));
   });
 
-  it("tells no records from no such name, with the zone's SOA", async () => {
+  it("distinguishes a name without records from a name that does not exist, with the zone's SOA", async () => {
     const { data } = await run();
     const none = ofType(data, "CNAME");
     expect(none).toMatchObject({ status: "NOERROR", records: [], authority_soa: { serial: 7, name: "example.test" } });
@@ -94,7 +94,7 @@ describe("the dns tool", () => {
     expect(absent.data.registrable_domain).toBe("example.test");
   });
 
-  it("keeps null MX, empty text and octets that are no text", async () => {
+  it("keeps null MX, empty text and octets that are not text", async () => {
     const { data } = await run({ domain: "nomail.example.test", types: ["MX", "TXT"] });
     expect(data.records).toEqual({ MX: ["0 ."], TXT: ['""'] });
     expect(ofType(data, "MX").records[0]).toMatchObject({ preference: 0, exchange: "." });
@@ -112,13 +112,13 @@ describe("the dns tool", () => {
     expect(data.records.CNAME).toEqual(["web.example.test."]);
   });
 
-  it("ends at a circle of aliases and says so", async () => {
+  it("ends at a circle of aliases and reports it", async () => {
     const { data } = await run({ domain: "one.example.test", types: ["A"] });
     expect(ofType(data, "A")).toMatchObject({ records: [], cname_chain: ["other.example.test", "one.example.test"] });
     expect(data.limitations).toEqual(["A: the aliases (CNAME) lead in a circle"]);
   });
 
-  it("finds the circle behind a resolver that only fails, and asks no more of one without", async () => {
+  it("finds the circle behind a resolver that only fails, and sends no more questions if there is no circle", async () => {
     const failing = { "one.example.test/A": { status: "SERVFAIL" }, "example.test/A": { status: "SERVFAIL" } };
     const circle = await run({ domain: "one.example.test", types: ["A"] }, { behaviours: failing });
     expect(ofType(circle.data, "A")).toMatchObject({ status: "SERVFAIL", records: [] });
@@ -130,7 +130,7 @@ describe("the dns tool", () => {
     expect(plain.server.queries.filter(({ type }) => type === "CNAME")).toHaveLength(1);
   });
 
-  it("ends a chain of aliases that never closes", async () => {
+  it("stops following a chain of aliases that never ends", async () => {
     const zones = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`n${index}.example.test`, { CNAME: [`n${index + 1}.example.test.`] }]),
     );
@@ -140,7 +140,7 @@ describe("the dns tool", () => {
     expect(server.queries.length).toBeLessThan(20);
   });
 
-  it("shows an international name as people write it, beside its A-labels", async () => {
+  it("shows an international name in Unicode and as A-labels", async () => {
     const zones = { "xn--bcher-kva.test": { A: ["192.0.2.1"] } };
     const { data } = await run({ domain: "xn--bcher-kva.test", types: ["A"] }, { zones });
     expect(data).toMatchObject({
@@ -174,7 +174,7 @@ describe("the dns tool", () => {
     });
   });
 
-  it("reports a resolver that does not answer as TIMEOUT, beside the types that it answers", async () => {
+  it("reports TIMEOUT for the types that a resolver does not answer, and the answers for the others", async () => {
     const { data } = await run({ types: ["A", "MX"] }, { behaviours: { "example.test/MX": { drop: true } } }, 600);
     expect(ofType(data, "MX")).toMatchObject({ status: "TIMEOUT", rtt_ms: null, records: [] });
     expect(ofType(data, "A")).toMatchObject({ status: "NOERROR" });
@@ -202,7 +202,7 @@ describe("the dns tool", () => {
     expect(data.limitations).toEqual(["A: the resolver's answer is not a readable DNS message"]);
   });
 
-  it("says how it got a long answer, and when it was cut for good", async () => {
+  it("reports the transport of a long answer, and whether it stayed truncated", async () => {
     const long = await run({ types: ["TXT"] }, { behaviours: { "*": { truncate: true } } });
     expect(ofType(long.data, "TXT")).toMatchObject({ transport: "tcp", flags: { tc: false } });
     const cut = await run({ types: ["A"] }, { behaviours: { "*": { truncate: true, rewrite: tcpOnlySilence } } }, 600);
@@ -210,7 +210,7 @@ describe("the dns tool", () => {
     expect(cut.data.limitations).toEqual(["A: the answer was truncated and could not be fetched over TCP"]);
   });
 
-  it("shortens what no result can carry and says so", async () => {
+  it("shortens data that is too large for a result and says so", async () => {
     const { data } = await run({ domain: "huge.example.test" });
     expect(JSON.stringify(data).length).toBeLessThan(256_000);
     const shown = ofType(data, "TXT").records.length;
@@ -219,7 +219,7 @@ describe("the dns tool", () => {
   });
 });
 
-/** Lets cut answers out and nothing else: TCP stays silent. */
+/** Lets only truncated answers out. TCP does not answer. */
 function tcpOnlySilence(reply: Uint8Array): Uint8Array | null {
   return ((reply[2] ?? 0) & 2) === 0 ? null : reply;
 }

@@ -13,7 +13,7 @@ afterAll(() => sources.close());
 afterEach(() => sources.answer(registered()));
 
 describe("an address on the internet", () => {
-  it("is told from its name, the routing data and the registry at once", async () => {
+  it("is reported from its name, the routing data and the registry, all asked at the same time", async () => {
     const { elapsed_ms: elapsed, observed_at: at, limitations, ...result } = await sources.result("8.8.8.8");
     expect(result).toEqual({
       host: "8.8.8.8",
@@ -79,7 +79,7 @@ describe("an address on the internet", () => {
     expect((await sources.result("8.8.8.8")).rdap?.url).toBe(`${sources.registry.url}/other/ip/8.8.8.8?from=here`);
   });
 
-  it("may be IPv6", async () => {
+  it("can be IPv6", async () => {
     const v6 = { startAddress: "2001:4860::", endAddress: "2001:4860:ffff:ffff:ffff:ffff:ffff:ffff", cidr0_cidrs: [] };
     sources.answer(registered(v6));
     expect(await sources.result("2001:4860:4860::8888")).toMatchObject({
@@ -93,7 +93,7 @@ describe("an address on the internet", () => {
     });
   });
 
-  it("fetches the list of registries once a day, not for each look-up", async () => {
+  it("fetches the list of registries once a day, not for each lookup", async () => {
     await sources.result("8.8.8.8");
     const before = sources.bootstraps();
     await sources.result("8.8.8.8");
@@ -102,8 +102,8 @@ describe("an address on the internet", () => {
   });
 });
 
-describe("the registry's word", () => {
-  it("counts more than routing data where both speak of the country", async () => {
+describe("the registry's data", () => {
+  it("takes precedence over routing data if both state the country", async () => {
     sources.answer(registered({ country: "CA" }));
     expect(await sources.result("8.8.8.8")).toMatchObject({ country: { code: "CA", name: "Canada" } });
     sources.answer(registered({ country: "EU" }));
@@ -122,7 +122,7 @@ describe("the registry's word", () => {
 });
 
 describe("a host name", () => {
-  it("is told by its first address that may be used, and lists them all", async () => {
+  it("is reported by its first allowed address, and lists all addresses", async () => {
     const result = await sources.result("dns.example.net");
     expect(result).toMatchObject({ host: "dns.example.net", ip: "8.8.8.8", hostname: "dns.example.net" });
     expect(result.all_addresses.map((address) => address.ip)).toEqual(["8.8.8.8", "2001:4860:4860::8888"]);
@@ -133,7 +133,7 @@ describe("a host name", () => {
     expect(mixed.limitations.join(" ")).toContain("blocked");
   });
 
-  it("fails when it does not resolve, and is refused when it leads inside", async () => {
+  it("fails when it does not resolve, and is refused when it resolves to an internal address", async () => {
     expect(await sources.run("absent.example.net")).toMatchObject({
       status: "failed",
       stage: "dns",
@@ -143,8 +143,8 @@ describe("a host name", () => {
   });
 });
 
-describe("an address inside", () => {
-  it("is classified and shown to nobody outside", async () => {
+describe("an internal address", () => {
+  it("is classified and not sent to outside services", async () => {
     const [asked, fetched] = [sources.names.queries.length, sources.registry.requests.length];
     const result = await sources.result("lab.example.net");
     expect(result).toMatchObject({
@@ -160,26 +160,26 @@ describe("an address inside", () => {
     expect(sources.registry.requests.length).toBe(fetched);
   });
 
-  it("may be opened by the operator", async () => {
+  it("can be opened by the operator", async () => {
     const egress = createEgress({ targets: ["10.0.0.0/8", "127.0.0.0/8"], names: [] });
     expect(await sources.result("inside.example.net", { egress })).toMatchObject({ ip: "10.0.0.1", type: "private" });
   });
 });
 
 describe("the reverse name", () => {
-  it("is unconfirmed when it leads elsewhere or to a name that may not be used", async () => {
+  it("is unconfirmed when it resolves to another address or to a name that is not allowed", async () => {
     expect(await sources.result("8.8.4.4")).toMatchObject({ hostname: "liar.example.org", fcrdns: false });
     expect(await sources.result("8.8.4.5")).toMatchObject({ hostname: "router.internal", fcrdns: false });
     expect(await sources.result("8.8.4.7")).toMatchObject({ hostname: "gone.example.org", fcrdns: false });
   });
 
-  it("is neither when it cannot be looked up", async () => {
+  it("is neither confirmed nor unconfirmed when it cannot be looked up", async () => {
     const result = await sources.result("8.8.4.6");
     expect(result).toMatchObject({ hostname: "broken.example.org", fcrdns: null });
     expect(result.limitations.join(" ")).toContain("could not be verified");
   });
 
-  it("is null where there is none", async () => {
+  it("is null if there is none", async () => {
     expect(await sources.result("8.8.4.8")).toMatchObject({ hostname: null, fcrdns: null });
   });
 });
@@ -198,7 +198,7 @@ describe("the operator's databases", () => {
   const owner = { asn: 15_169, as_name: "Google LLC", isp: "Example ISP", organization: "Example Org" };
   const now = () => new Date("2024-11-21T10:00:00Z");
 
-  it("place the host, which its registration does not", async () => {
+  it("locate the host, which its registration does not", async () => {
     const data = { geo: () => ({ database, place }), asn: () => ({ database, owner, prefix: 24 }) };
     const result = await sources.result("8.8.8.8", { data, now });
     expect(result).toMatchObject({
@@ -214,7 +214,7 @@ describe("the operator's databases", () => {
     expect(result.limitations.join(" ")).not.toMatch(/no location database|where the address block is registered/);
   });
 
-  it("leave the registration's country where they do not have the address", async () => {
+  it("leave the registration's country if they do not contain the address", async () => {
     const data = { geo: () => ({ database, place: null }) };
     const result = await sources.result("8.8.8.8", { data, now });
     expect(result).toMatchObject({ city: null, country: { code: "US" }, country_source: "rir_registration" });
@@ -222,14 +222,14 @@ describe("the operator's databases", () => {
     expect(result.limitations.join(" ")).toContain("does not contain the address");
   });
 
-  it("know the network where routing data are silent", async () => {
+  it("provide the network if routing data do not answer", async () => {
     const data = { asn: () => ({ database, owner, prefix: 24 }) };
     const result = await sources.result("1.1.1.1", { data, now });
     expect(result).toMatchObject({ asn: 15_169, asns: [15_169], as_name: "Google LLC", announced_prefix: null });
     expect(result.limitations.join(" ")).toContain("taken from the operator's database");
   });
 
-  it("are not asked about an address inside", async () => {
+  it("are not asked about an internal address", async () => {
     const data = {
       geo: () => {
         throw new Error("asked");

@@ -9,12 +9,12 @@ import { builtInData } from "#test/support/tool.ts";
 import { dnsPort, netOf } from "#test/support/net.ts";
 
 describe("the time of a ping", () => {
-  it("is the gaps and the wait for the last reply", () => {
+  it("is the sum of the gaps and the wait for the last reply", () => {
     expect(scheduleEchoes(4, 200, 3_600)).toEqual({ count: 4, waitMs: 2_000, limitations: [] });
     expect(scheduleEchoes(4, 200, 1_500)).toEqual({ count: 4, waitMs: 900, limitations: [] });
   });
 
-  it("sends fewer echoes when the look-up ate it up, and says so", () => {
+  it("allows fewer echoes when the lookup used it up, and says so", () => {
     const schedule = scheduleEchoes(10, 200, 1_000);
     expect(schedule).toMatchObject({ count: 4, waitMs: 400 });
     expect(schedule?.limitations.join()).toMatch(/only 4 of 10/);
@@ -23,7 +23,7 @@ describe("the time of a ping", () => {
 });
 
 describe("the figures of a ping", () => {
-  it("count what the target itself answered intact, once per echo", () => {
+  it("count intact answers of the target itself, once per echo", () => {
     const replies = [
       { seq: 1, rtt_ms: 10, ttl: 60, status: "ok" },
       { seq: 1, rtt_ms: 11, ttl: 60, status: "duplicate" },
@@ -56,7 +56,7 @@ describe("the names of a path", () => {
   });
   afterAll(() => names?.close());
 
-  it("come from PTR and Team Cymru; addresses inside networks stay inside", async () => {
+  it("come from PTR and Team Cymru, and internal addresses are not sent outside", async () => {
     const reply = { rttMs: 1, icmpType: 11, icmpCode: 0 };
     const hops: TraceHop[] = ["10.77.0.1", "8.8.8.8", "8.8.8.8", "9.9.9.9"].map((ip, index) => ({
       hop: index + 1,
@@ -79,7 +79,7 @@ describe("the names of a path", () => {
     expect(names.queries.some(({ name }) => name.includes("1.0.77.10.origin"))).toBe(false);
   });
 
-  it("come from the operator's databases where they know the address, and nobody is asked", async () => {
+  it("come from the operator's databases if they contain the address, and then no service is asked", async () => {
     const database = { source: "Test", build_epoch: 1, licence: null };
     const owner = { asn: 64_496, as_name: "Example", isp: null, organization: null };
     const country = { code: "DE", name: "Germany" };

@@ -84,7 +84,7 @@ async function runWithoutRights(params: Readonly<Record<string, unknown>>): Prom
 }
 
 describe("a ping by ICMP", () => {
-  it("has every figure, and tells each reply live", async (context) => {
+  it("has every figure, and emits each reply live", async (context) => {
     if (!raw) context.skip("skipped: raw sockets need CAP_NET_RAW");
     const { outcome, events } = await run({ host: "www.example.net" });
     const { elapsed_ms: elapsed, observed_at: at, rtt, clock_error_ms: clockError, ...result } = resultOf(outcome);
@@ -111,7 +111,7 @@ describe("a ping by ICMP", () => {
     expect(new Date(at).toISOString()).toBe(at);
   });
 
-  it("leaves refused addresses of the host alone and says so", async (context) => {
+  it("leaves out refused addresses of the host and says so", async (context) => {
     if (!raw) context.skip("skipped: raw sockets need CAP_NET_RAW");
     const result = resultOf((await run({ host: "mixed.example.net", count: 1 })).outcome);
     expect(result.ip).toBe("127.0.0.3");
@@ -120,7 +120,7 @@ describe("a ping by ICMP", () => {
 });
 
 describe("a ping by TCP", () => {
-  it("replaces ICMP where the agent may not send it, and says so", async () => {
+  it("replaces ICMP if the agent cannot send it, and says so", async () => {
     const result = resultOf(await runWithoutRights({ host: "127.0.0.1", count: 2, interval_ms: 100 }));
     expect(result).toMatchObject({ method: "tcp", port: 443, packets_sent: 2, packets_received: 2 });
     expect(result.replies?.map(({ status, ttl }) => [status, ttl])).toEqual([
@@ -130,7 +130,7 @@ describe("a ping by TCP", () => {
     expect(result.limitations.join()).toMatch(/cannot send ICMP/);
   });
 
-  it("does not replace ICMP that was asked for by name", async () => {
+  it("does not replace ICMP that was requested explicitly", async () => {
     const outcome = await runWithoutRights({ host: "127.0.0.1", protocol: "icmp" });
     expect(outcome).toMatchObject({ status: "failed", source: "probe", reason: "unsupported" });
     const trace = await runWithoutRights({ host: "127.0.0.1", action: "traceroute" });
@@ -149,7 +149,7 @@ describe("a ping by TCP", () => {
     expect(events).toHaveLength(2);
   });
 
-  it("is a result with null figures when nothing comes back", async () => {
+  it("is a result with null figures when no reply arrives", async () => {
     const deaf = await startDeafServer();
     const { outcome } = await run({ host: "127.0.0.1", port: deaf.port, count: 2, interval_ms: 100 });
     const result = resultOf(outcome);
@@ -159,7 +159,7 @@ describe("a ping by TCP", () => {
     await deaf.close();
   });
 
-  it("counts a lost SYN as lost, though the kernel would have sent it again and been answered", async () => {
+  it("counts a lost SYN as lost, although the kernel would send it again and get an answer", async () => {
     const deaf = await startDeafServer();
     setTimeout(() => deaf.hear(), 500);
     const { outcome } = await run({ host: "127.0.0.1", port: deaf.port, count: 2, interval_ms: 1_000 });
@@ -171,7 +171,7 @@ describe("a ping by TCP", () => {
     await deaf.close();
   });
 
-  it("goes on to port 80 where 443 is silent", async (context) => {
+  it("continues with port 80 if 443 does not answer", async (context) => {
     const deaf = await startDeafServer("127.0.0.77", 443).catch(() => null);
     if (deaf === null) return context.skip("skipped: port 443 needs CAP_NET_BIND_SERVICE");
     const result = resultOf((await run({ host: "127.0.0.77", protocol: "tcp", count: 2, interval_ms: 100 })).outcome);
@@ -182,7 +182,7 @@ describe("a ping by TCP", () => {
 });
 
 describe("ports", () => {
-  it("are open, closed or filtered, in the order asked for", async () => {
+  it("are open, closed or filtered, in the requested order", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port: open } = server.address() as AddressInfo;
@@ -204,7 +204,7 @@ describe("ports", () => {
 });
 
 describe("a port whose first SYN is lost", () => {
-  it("is open all the same, and its time is that of the handshake that was answered", async () => {
+  it("is open nevertheless, and its time is that of the answered handshake", async () => {
     const deaf = await startDeafServer();
     setTimeout(() => deaf.hear(), 500);
     const result = resultOf((await run({ host: "127.0.0.1", action: "ports", ports: `${deaf.port}` })).outcome);
@@ -216,7 +216,7 @@ describe("a port whose first SYN is lost", () => {
 });
 
 describe("a traceroute", () => {
-  it("names its hops after the trace", async (context) => {
+  it("looks up the names of its hops after the trace", async (context) => {
     if (!raw) context.skip("skipped: raw sockets need CAP_NET_RAW");
     const { outcome, events } = await run({ host: "127.0.0.1", action: "traceroute", queries: 2 });
     const result = resultOf(outcome);
@@ -232,21 +232,21 @@ describe("a traceroute", () => {
   });
 });
 
-describe("what cannot be done", () => {
-  it("is refused before anything is sent", async () => {
+describe("requests that cannot be fulfilled", () => {
+  it("are refused before anything is sent", async () => {
     expect((await run({ host: "10.0.0.1" })).outcome).toEqual({ status: "refused" });
     expect((await run({ host: "nowhere.example.net" })).outcome).toMatchObject({ status: "failed", stage: "dns" });
     expect((await run({ host: "127.0.0.1", ip_version: 6 })).outcome).toMatchObject({ status: "failed", stage: "dns" });
   });
 
-  it("ends in time when nobody answers for the name", async () => {
+  it("end in time when no resolver answers for the name", async () => {
     const started = performance.now();
     const { outcome } = await run({ host: "slow.example.net", count: 1, interval_ms: 100 });
     expect(outcome).toMatchObject({ status: "failed", stage: "dns" });
     expect(performance.now() - started).toBeLessThan(8_000);
   });
 
-  it("is said by the agent too, should the ports not have come with the job", async () => {
+  it("are rejected by the agent too if the job does not contain the ports", async () => {
     const outcome = await ping.run(netOf({}), parse({ host: "127.0.0.1", action: "ports" }));
     expect(outcome).toMatchObject({ status: "invalid", field: "ports" });
   });

@@ -30,20 +30,20 @@ async function start(options: DnsServerOptions): Promise<DnsServer> {
   return server;
 }
 
-/** A server of site.test alone: it knows the alias, not what stands at its target. */
+/** A server of site.test only. It knows the alias, but not the records of its target. */
 function aliasAlone(name: string, type: string): ZoneAnswer {
   const found = lookUp(NOW, name.toLowerCase(), type, false);
   if (name.toLowerCase() !== "alias.site.test") return found;
   return { ...found, answers: found.answers.slice(0, 1), authority: [] };
 }
 
-/** An answer with the TTL a cache would show. */
+/** Returns an answer with the TTL that a cache would show. */
 function aged(name: string, type: string, data: string, ttl: number): ZoneAnswer {
   return { status: "NOERROR", answers: [{ ...makeRecord(name, type, data), ttl }], authority: [] };
 }
 
 beforeAll(async () => {
-  // An authoritative server that knows another answer for clients of 127.0.9.0/24.
+  // An authoritative server with a different answer for clients of 127.0.9.0/24.
   const forNetwork = (name: string, type: string, options: readonly { code: number; data: Uint8Array }[]) => {
     const subnet = options.find(({ code }) => code === 8)?.data;
     const isThere = subnet !== undefined && Buffer.from(subnet).toString("hex") === "000118007f0009";
@@ -95,7 +95,7 @@ async function ask({
 const verdicts = ({ resolvers }: PropagationResult) => resolvers.map(({ id, verdict }) => `${id} ${verdict}`);
 
 describe("propagation", () => {
-  it("holds every resolver against the domain's own servers", async () => {
+  it("compares every resolver with the domain's own servers", async () => {
     const fresh = await start({ zones: NOW });
     const result = await ask({ resolvers: [fresh] });
     expect(result).toMatchObject({ verdict: "propagated", consistent: true, agreement_pct: 100, expected_in_s: null });
@@ -115,14 +115,14 @@ describe("propagation", () => {
     ]);
   });
 
-  it("tells an older answer in a cache, and when it will be gone", async () => {
+  it("detects an older answer in a cache, and reports when it expires", async () => {
     const stale = await start({ answer: (name, type) => aged(name, type, "198.51.100.7", 120) });
     const result = await ask({ resolvers: [stale] });
     expect(result).toMatchObject({ verdict: "propagating", consistent: false, agreement_pct: 50, expected_in_s: 120 });
     expect(result.resolvers[0]).toMatchObject({ verdict: "stale", authoritative_match: false, ttl: 120 });
   });
 
-  it("tells a cache that still knows of no such record, as after it was added, and when it will ask again", async () => {
+  it("detects a cache that still holds a denial of a record that was added, and reports when it expires", async () => {
     const [zoneSoa = ""] = soa(6);
     const denial = { ...makeRecord("site.test", "SOA", zoneSoa), ttl: 170 };
     const unaware = await start({ answer: () => ({ status: "NXDOMAIN", answers: [], authority: [denial] }) });
@@ -131,20 +131,20 @@ describe("propagation", () => {
     expect(result).toMatchObject({ verdict: "propagating", expected_in_s: 170 });
     expect(result.resolvers[0]).toMatchObject({ verdict: "stale", status: "NXDOMAIN", answers: [], ttl: 170 });
     expect(result.resolvers[1]).toMatchObject({ verdict: "stale", answers: [], ttl: null });
-    // The servers' own denial is no time that a cache has left.
+    // The TTL of the servers' own denial is not the remaining time of a cache.
     const gone = await ask({ domain: "gone.site.test", resolvers: [unaware] });
     expect(gone.authoritative?.servers.map(({ ttl }) => ttl)).toEqual([null, null]);
     expect(gone.resolvers[0]).toMatchObject({ verdict: "match", ttl: 170 });
   });
 
-  it("takes an answer with more time than the servers give for older, as where the time was lowered for a change", async () => {
+  it("treats an answer with a longer TTL than the servers give as older, as after a TTL was lowered for a change", async () => {
     const stale = await start({ answer: (name, type) => aged(name, type, "198.51.100.7", 2_400) });
     const result = await ask({ resolvers: [stale] });
     expect(verdicts(result)).toEqual(["r0 stale", "own match"]);
     expect(result).toMatchObject({ verdict: "propagating", expected_in_s: 2_400 });
   });
 
-  it("tells a place's own answer by asking the domain's servers for clients of that network", async () => {
+  it("recognizes a location's own answer by asking the domain's servers for clients of that network", async () => {
     const far = await start({ host: "127.0.9.1", answer: (name, type) => aged(name, type, "192.0.2.66", 90) });
     const result = await ask({ resolvers: [far] });
     expect(result).toMatchObject({ verdict: "geo", consistent: true, agreement_pct: 100 });
@@ -156,7 +156,7 @@ describe("propagation", () => {
     expect(verdicts(elsewhere)).toEqual(["own match", "agent-far geo", "agent-far-2 stale", "agent-far-3 stale"]);
   });
 
-  it("takes part of a round of addresses for current, and something else fetched anew for a difference", async () => {
+  it("treats a part of rotating addresses as current, and a different answer with the full TTL as a difference", async () => {
     const some = await start({ answer: (name, type) => aged(name, type, "192.0.2.2", 60) });
     const subset = await ask({ domain: "two.site.test", resolvers: [some] });
     expect(verdicts(subset)).toEqual(["r0 subset", "own match"]);
@@ -190,7 +190,7 @@ describe("propagation", () => {
     expect(result.resolvers[0]?.cname_chain).toEqual(["target.other.test"]);
   });
 
-  it("calls a domain broken where resolvers fail, however well the others agree", async () => {
+  it("reports a domain as broken if resolvers fail, even if the others agree", async () => {
     const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
     const fresh = await start({ zones: NOW });
     const some = await ask({ resolvers: [failing, failing, failing, failing, failing, fresh, fresh] });
@@ -210,7 +210,7 @@ describe("propagation", () => {
     ]);
   });
 
-  it("is broken, and no failure of the check, where every resolver that answers fails", async () => {
+  it("is broken, and not a failure of the check, if every resolver that answers fails", async () => {
     const failing = await start({ behaviours: { "*": { status: "SERVFAIL" } } });
     const data = {
       resolvers: [failing].map(({ address }, at): ResolverEntry => {
@@ -223,7 +223,7 @@ describe("propagation", () => {
     expect(result).toMatchObject({ verdict: "broken", consistent: false, agreement_pct: 0, authoritative: null });
   });
 
-  it("names DNSSEC where a resolver fails that answers with checking disabled", async () => {
+  it("names DNSSEC if a failing resolver answers with checking disabled", async () => {
     const validating = await start({
       answer: (name, type, { message }) =>
         message.flags.cd
@@ -239,7 +239,7 @@ describe("propagation", () => {
       recheck: { status: "SERVFAIL", unchecked_status: "NOERROR" },
     });
     expect(result.failures).toMatchObject([{ cause: "dnssec", resolvers: ["r0"] }]);
-    // The domain's servers are found all the same, though this probe's own resolver validates.
+    // The domain's servers are found anyway, although this probe's own resolver validates.
     const all = await resultOf(
       propagationOn(first.port),
       { domain: "www.site.test" },
@@ -248,7 +248,7 @@ describe("propagation", () => {
     expect(all).toMatchObject({ verdict: "broken", authoritative: { answers: ["192.0.2.1"] } });
   });
 
-  it("takes a resolver at its word about other probes' failures, by its Extended DNS Errors", async () => {
+  it("uses a resolver's Extended DNS Errors to explain failures at other probes", async () => {
     const vantage = (region: string, ede: readonly object[] | undefined) => ({
       region,
       country: null,
@@ -275,7 +275,7 @@ describe("propagation", () => {
     expect(result.failures[0]?.detail).toContain("Signature Expired (EDE 7)");
   });
 
-  it("counts other probes' answers, and resolvers that do not answer against nobody", async () => {
+  it("counts other probes' answers, and does not count resolvers that do not answer", async () => {
     const silent = await start({ behaviours: { "*": { drop: true } } });
     const refusing = await start({ behaviours: { "*": { status: "REFUSED" } } });
     const cutting = await start({ zones: NOW, behaviours: { "*": { truncate: true, dropOver: "tcp" } } });
@@ -294,12 +294,12 @@ describe("propagation", () => {
     expect([r0, r1, r2]).toEqual(["r0 error", "r1 broken", "r2 error"]);
     expect(others).toEqual(["own match", "agent-eu match", "agent-us stale"]);
     expect(result.resolvers.slice(0, 3).map(({ error }) => error)).toEqual(["timeout", "refused", "truncated"]);
-    // Four answered: one that refuses and one that is stale are not current.
+    // Four resolvers answered. One that refuses and one that is stale are not current.
     expect(result).toMatchObject({ verdict: "broken_at_some", agreement_pct: 50, consistent: false });
     expect(result.failures).toMatchObject([{ cause: "refused", resolvers: ["r1"] }]);
   });
 
-  it("keeps the case of texts and tells names that are not there", async () => {
+  it("keeps the letter case of texts and reports names that do not exist", async () => {
     const fresh = await start({ zones: NOW });
     const text = await ask({ domain: "text.site.test", type: "TXT", resolvers: [fresh] });
     expect(text.authoritative?.answers).toEqual(['"v=Case"']);
@@ -308,7 +308,7 @@ describe("propagation", () => {
     expect(gone.distinct_answers).toMatchObject([{ status: "NXDOMAIN", count: 2 }]);
   });
 
-  it("is a failure only where nobody at all answers", async () => {
+  it("is a failure only if no resolver and no server answers", async () => {
     const { outcome } = await runTool(
       propagationOn(first.port),
       { domain: "www.site.test" },
@@ -317,7 +317,7 @@ describe("propagation", () => {
     expect(outcome).toMatchObject({ status: "failed", stage: "dns", source: "resolver", reason: "no_answer" });
   });
 
-  it("reads no more of a hostile answer than it shows", async () => {
+  it("reads only as much of a hostile answer as it shows", async () => {
     const many = Array.from({ length: 200 }, (_, at) => `"${String(at).padStart(3, "0")}${"x".repeat(200)}"`);
     const flood = await start({ zones: { "text.site.test": { TXT: many } } });
     const result = await ask({ domain: "text.site.test", type: "TXT", resolvers: [flood, flood, flood] });

@@ -83,7 +83,7 @@ async function run(ip: string, setting: Setting = {}): Promise<Outcome<Result>> 
     {
       dns,
       http,
-      // Port 443 belongs to root here; the test's server has another.
+      // Port 443 is reserved for root on this system, so the test's server uses another port.
       tls: {
         ...tls,
         inspect(request) {
@@ -116,7 +116,7 @@ const seen = (host: string, first = "2024-01-01T00:00:00.000Z", last = "2024-02-
 });
 
 describe("an address", () => {
-  it("is told from reverse DNS, its certificate, observations and passive DNS together", async () => {
+  it("is reported from reverse DNS, its certificate, observations and passive DNS together", async () => {
     rows = (path) =>
       path === "/pdns/query/127.0.0.1"
         ? [
@@ -221,10 +221,12 @@ describe("an address", () => {
       observed_at: NOW,
     });
     expect(certificate).toMatchObject({ names: 4 });
-    expect(limitations).toEqual(["No source knows every name that resolves to an address, so the list is never complete."]);
+    expect(limitations).toEqual([
+      "No source knows every name that resolves to an address, so the list is never complete.",
+    ]);
   });
 
-  it("of which no source knows a name has none, and no hint", async () => {
+  it("for which no source has a name has no names and no hint", async () => {
     const result = await look("127.0.0.77", { port: 9 });
     expect(result).toMatchObject({
       ptr: [],
@@ -241,13 +243,13 @@ describe("an address", () => {
     );
   });
 
-  it("that the rules refuse is refused, and an address is all it takes", async () => {
+  it("that the rules refuse is refused, and only an address is accepted", async () => {
     expect(await run("127.0.0.1", { egress: createEgress(NO_ALLOW_LISTS) })).toEqual({ status: "refused" });
     for (const ip of ["example.com", "1.2.3", "127.1", "::1%lo"])
       expect(await run(ip)).toMatchObject({ status: "invalid", field: "ip" });
   });
 
-  it("may be IPv6", async () => {
+  it("can be IPv6", async () => {
     expect(await look("2001:DB8:0::1", { port: 9, timeoutMs: 4000 })).toMatchObject({
       ip: "2001:db8::1",
       ip_version: 6,
@@ -255,8 +257,8 @@ describe("an address", () => {
   });
 });
 
-describe("names that sources give", () => {
-  it("lead there, elsewhere, or nobody can tell: to addresses inside is elsewhere", async () => {
+describe("names from sources", () => {
+  it("resolve to the address, to another one (as internal addresses are), or not at all", async () => {
     const hosts = [
       "shop.example.com",
       "moved.example.com",
@@ -280,21 +282,21 @@ describe("names that sources give", () => {
     expect((await look("127.0.0.1", { port: 9, input: { observations } })).shared_hosting_hint).toBe(false);
     const domains = ["a.test", "b.test", "c.test", "d.test", "e.github.io", "f.github.io"].map((host) => seen(host));
     const result = await look("127.0.0.1", { port: 9, input: { observations: domains } });
-    // None of them leads here any more.
+    // None of them resolves to this address any more.
     expect(result).toMatchObject({ registrable_domains: 1, shared_hosting_hint: false });
   });
 
-  it("are looked up in bounded number, and the rest is said not to be", async () => {
+  it("are looked up up to a limit, and the result says that the rest is not", async () => {
     const observations = Array.from({ length: 300 }, (_, n) => seen(`n${n}.many${n}.example.com`));
     const before = names.queries.length;
     const result = await look("127.0.0.1", { port: 9, input: { observations } });
     expect(result.domains.filter((row) => row.still_resolves === true).length).toBeGreaterThan(100);
     expect(result.limitations.join(" ")).toContain("names were not looked up again");
-    // Each by one question; then reverse DNS.
+    // One question for each name, then reverse DNS.
     expect(names.queries.length - before).toBeLessThan(300);
   });
 
-  it("are looked up in bounded time", async () => {
+  it("are looked up within a time limit", async () => {
     const observations = Array.from({ length: 100 }, (_, n) =>
       seen(n % 2 === 0 ? "slow.example.com" : `x${n}.slow.example.com`),
     );
@@ -304,7 +306,7 @@ describe("names that sources give", () => {
     expect(result.total).toBeGreaterThan(50);
   });
 
-  it("that are no host names are left out", async () => {
+  it("that are not host names are left out", async () => {
     const odd = [
       "",
       ".",
@@ -325,7 +327,7 @@ describe("names that sources give", () => {
     expect(result.domains[0]).toMatchObject({ first_seen: null, last_seen: null });
   });
 
-  it("that do not have the form of an input are none", async () => {
+  it("that do not have the form of an input are ignored", async () => {
     for (const input of [
       {},
       { observations: "x" },
@@ -351,19 +353,19 @@ describe("passive DNS", () => {
     expect((await look("127.0.0.77", { port: 9, pdns: true })).limitations.join(" ")).toContain(words);
   });
 
-  it("that knows nothing is no limitation", async () => {
+  it("that has no names is not a limitation", async () => {
     rows = () => 404;
     const { limitations } = await look("127.0.0.77", { port: 9, pdns: true });
     expect(limitations.join(" ")).not.toContain("Passive");
   });
 
-  it("with very many names is cut to what a result holds", async () => {
+  it("with very many names is cut to the size of a result", async () => {
     rows = () => Array.from({ length: 3000 }, (_, n) => row(n)).join("\n");
     const result = await look("127.0.0.77", { port: 9, pdns: true });
     expect(result.domains).toHaveLength(500);
     expect(result.total).toBe(2000);
     expect(result.limitations.join(" ")).toContain("Only the first 500 of 2000");
-    // What was not looked up may still lead there.
+    // A name that was not looked up may still resolve to this address.
     expect(result.shared_hosting_hint).toBe(true);
   });
 });

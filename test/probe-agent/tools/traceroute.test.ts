@@ -40,17 +40,17 @@ describe("the route to a host", () => {
     });
   });
 
-  it("fails as the probe's own where it may open no raw socket", async () => {
+  it("is the probe's failure if it cannot open a raw socket", async () => {
     const { outcome } = await runTool(traceroute, { host: "127.0.0.1" });
     expect(outcome).toMatchObject({ status: "failed", stage: "request", source: "probe" });
   });
 
-  it("fails on a name nobody knows", async () => {
+  it("fails for a name that does not exist", async () => {
     const { outcome } = await runTool(traceroute, { host: "gone.invalid" }, { timeoutMs: 3_000 });
     expect(outcome).toMatchObject({ status: "failed", stage: "dns" });
   });
 
-  it("refuses a port that no protocol was named for", () => {
+  it("refuses a port without a protocol", () => {
     const parsed = parseParams(contract.params, { host: "a.example", port: "80" }, { from: "text", unknown: "ignore" });
     if (!parsed.ok) throw new Error(parsed.problem.message);
     expect(contract.refine?.(parsed.value as never)).toMatchObject({ field: "protocol", reason: "enum" });

@@ -17,7 +17,7 @@ afterEach(() => bench.reset());
 describe("referrals", () => {
   const refer = (server: WhoisServer) => () => `refer: ${server.address}\n`;
 
-  it("in a circle end, and the check with them", async () => {
+  it("in a circle end, and so does the check", async () => {
     bench.says.first = refer(bench.second);
     bench.says.second = refer(bench.first);
     const { outcome } = await bench.run("example.test");
@@ -25,7 +25,7 @@ describe("referrals", () => {
     expect(JSON.stringify(outcome)).toContain("lead back");
   });
 
-  it("are followed three times at most", async () => {
+  it("are followed at most three times", async () => {
     const chain: WhoisServer[] = [];
     try {
       for (let n = 0; n < 5; n += 1) {
@@ -41,7 +41,7 @@ describe("referrals", () => {
     }
   });
 
-  it("to the inside are not followed, whoever the operator's own server is", async () => {
+  it("to internal addresses are not followed, even from the operator's own server", async () => {
     const egress = createEgress(NO_ALLOW_LISTS);
     const asked = bench.second.queries().length;
     bench.says.first = refer(bench.second);
@@ -62,7 +62,7 @@ describe("referrals", () => {
     }
   });
 
-  it("that fail leave what the registry said", async () => {
+  it("that fail leave the registry's answer", async () => {
     bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", "127.0.0.1:9999");
     const result = await bench.getResult("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     expect(result).toMatchObject({ registered: true, registrar: { iana_id: "9999" }, registrant: null });
@@ -83,11 +83,11 @@ describe("an answer made to be slow", () => {
     await bench.run(host, { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
     clearInterval(timer);
     longest = Math.max(longest, performance.now() - last);
-    // What the control plane takes for the silence of an agent that hangs.
+    // Time after which the control plane treats an agent as hung.
     expect(longest).toBeLessThan(SILENT_MS);
   });
 
-  it("that takes too long to read is a failure of this server, in words", async () => {
+  it("that takes too long to parse is reported as a failure of this server", async () => {
     const failure = failed("response", "target", "page_too_complex", "the received data takes too long to analyse");
     const reply = { text: "x", charset: "utf-8", ip: "192.0.2.1", bytes: 1, truncated: false, error: null } as const;
     const net = netOf({ whois: { ask: () => Promise.resolve(ok(reply)) }, services: testServices() });
@@ -98,7 +98,7 @@ describe("an answer made to be slow", () => {
   });
 });
 
-describe("nothing to tell", () => {
+describe("a check without a registration", () => {
   it.each<[string, WhoisBehaviour, string]>([
     ["a rate limit", "WHOIS LIMIT EXCEEDED\n", "rate_limited"],
     ["legal text alone", "% All rights reserved.\n", "no_registration_data"],
@@ -111,7 +111,7 @@ describe("nothing to tell", () => {
     expect((await bench.run("example.test")).outcome).toMatchObject({ status: "failed", source: "service", reason });
   });
 
-  it("says who limits, in the server's own words, without the probe's address", async () => {
+  it("says which server limits queries, in its own words, without the probe's address", async () => {
     bench.says.first = () => "% Terms of use.\n\nthe WHOIS query quota for 127.0.0.1 has been exceeded, wait 45 s\n";
     const { outcome } = await bench.run("example.test");
     expect(outcome).toMatchObject({ status: "failed", stage: "response", reason: "rate_limited" });
@@ -132,20 +132,20 @@ describe("nothing to tell", () => {
     },
   );
 
-  it("is not the domain's fault where the server's own name does not exist", async () => {
+  it("is not the domain's fault if the server's own name does not exist", async () => {
     const services = { whoisServer: { host: "whois.nowhere.test", port: 43 }, rdapBootstrapUrl: "http://127.0.0.1:9" };
     const { outcome } = await bench.run("example.com", { services });
     expect(outcome).toMatchObject({ status: "failed", stage: "dns", source: "resolver" });
     expect(JSON.stringify(outcome)).toContain("whois.nowhere.test did not answer");
   });
 
-  it("says that an answer was of no use", async () => {
+  it("says that an answer contains no registration", async () => {
     bench.says.first = () => "% All rights reserved.\n";
     const { outcome } = await bench.run("example.test");
     expect(JSON.stringify(outcome)).toContain("its answer contains no readable registration");
   });
 
-  it("is not what a registrar's limit leaves, but is told", async () => {
+  it("is not the result of a registrar's rate limit, which is reported", async () => {
     bench.says.first = () => whoisFixture("verisign").replace("whois.registrar.example", bench.second.address);
     bench.says.second = () => "Your query is too frequent.\n";
     const result = await bench.getResult("example.com", { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
@@ -155,7 +155,7 @@ describe("nothing to tell", () => {
     );
   });
 
-  it("is a failed check in time where every server is silent", async () => {
+  it("fails in time if no server answers", async () => {
     bench.says.first = () => ({ nothing: "open" });
     bench.registries.answer(() => undefined);
     const startedAt = performance.now();
@@ -164,7 +164,7 @@ describe("nothing to tell", () => {
     expect(performance.now() - startedAt).toBeLessThan(3500);
   });
 
-  it("is what a slow server leaves, if it has said enough", async () => {
+  it("is not the result of a slow server that has sent enough", async () => {
     bench.says.first = () => ({
       slow: `Domain Name: EXAMPLE.TEST\nRegistrar: Slow Inc.\n${" ".repeat(5000)}`,
       everyMs: 1,

@@ -10,7 +10,7 @@ afterAll(() => bench.close());
 afterEach(() => bench.reset());
 
 describe("a domain whose registry speaks RDAP", () => {
-  it("is told in full", async () => {
+  it("is reported in full", async () => {
     bench.registries.answer((path) => (path === "domain/example.com" ? rdapDomain() : null));
     const { raw, elapsed_ms: elapsed, ...result } = await bench.getResult("example.com");
     expect(result).toEqual({
@@ -61,7 +61,7 @@ describe("a domain whose registry speaks RDAP", () => {
     expect(bench.first.queries()).toEqual([]);
   });
 
-  it("is asked about at its registrable domain, whatever lies below", async () => {
+  it("is looked up at its registrable domain, whatever name below it is requested", async () => {
     bench.registries.answer((path) => rdapDomain({ ldhName: path.replace("domain/", "") }));
     const of = async (host: string) => {
       const { domain, public_suffix: suffix, private_suffix: own } = await bench.getResult(host);
@@ -71,21 +71,21 @@ describe("a domain whose registry speaks RDAP", () => {
     expect(await of("*.example.com")).toEqual(["example.com", "com", null]);
     expect(await of("www.example.co.uk")).toEqual(["example.co.uk", "co.uk", null]);
     expect(await of("co.uk")).toEqual(["co.uk", null, null]);
-    // blogspot-like suffixes: the owner's own registration is what registries know.
+    // Suffixes such as blogspot: registries know only the owner's own registration.
     expect(await of("someone.dyndns.org")).toEqual(["dyndns.org", "org", "dyndns.org"]);
     expect((await bench.getResult("someone.dyndns.org")).limitations.join(" ")).toContain(
       "gives out the names below it",
     );
   });
 
-  it("may be international, in either form", async () => {
+  it("can be an international name, in either form", async () => {
     bench.registries.answer((path) => rdapDomain({ ldhName: path.replace("domain/", ""), unicodeName: "пример.рф" }));
     const expected = { domain: "xn--e1afmkfd.xn--p1ai", unicode: "пример.рф", registered: true };
     expect(await bench.getResult("www.пример.рф")).toMatchObject(expected);
     expect(await bench.getResult("XN--E1AFMKFD.xn--p1ai")).toMatchObject(expected);
   });
 
-  it("is free where the registry has none, without a WHOIS server being asked", async () => {
+  it("is absent if the registry does not have it, and then no WHOIS server is asked", async () => {
     const asked = bench.first.queries().length;
     const result = await bench.getResult("example-absent.com");
     expect(result).toMatchObject({
@@ -111,7 +111,7 @@ describe("a domain whose registry speaks RDAP", () => {
     expect((await bench.getResult("example.com")).days_left).toBe(days);
   });
 
-  it("has its holder from the registrar's own service where the registry is thin", async () => {
+  it("takes its holder from the registrar's own service if the registry is thin", async () => {
     const href = `${bench.registries.server.url}/registrar/domain/EXAMPLE.COM`;
     const links = [
       { rel: "self", href: "https://x.example/", type: "application/rdap+json" },
@@ -146,14 +146,14 @@ describe("a domain whose registry speaks RDAP", () => {
     expect(alone.limitations.join(" ")).toContain("registrar's own service");
   });
 
-  it("is not led inside by a registrar's link", async () => {
+  it("does not follow a registrar's link to an internal address", async () => {
     const egress = createEgress({ targets: ["127.0.0.1/32"], names: [] });
     const links = [{ rel: "related", href: "http://127.0.0.2:1/domain/x", type: "application/rdap+json" }];
     bench.registries.answer(() => rdapDomain({ links }));
     expect((await bench.getResult("example.com", { egress })).servers.at(-1)?.outcome).toBe("target not allowed");
   });
 
-  it("names a privacy service as what it is", async () => {
+  it("reports a privacy service as such", async () => {
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("Domains By Proxy, LLC", "US")] }));
     expect(await bench.getResult("example.com")).toMatchObject({ privacy: true, registrant: { redacted: false } });
     bench.registries.answer(() => rdapDomain({ entities: [rdapRegistrant("Example Inc.")] }));
@@ -189,15 +189,15 @@ describe("a registry whose RDAP is of no use", () => {
     expect(result.limitations[0]).toMatch(/^RDAP returned no registration/);
   });
 
-  it("still tells of a domain whose document is deep where nobody looks", async () => {
+  it("still reports a domain whose document is deeply nested in unused members", async () => {
     const text = JSON.stringify(rdapDomain()).replace(/\}$/, `,"x":${"[".repeat(100_000)}${"]".repeat(100_000)}}`);
     bench.registries.answer((_path, response) => void response.end(text));
     expect(await bench.getResult("example.com")).toMatchObject({ registered: true, source: "rdap" });
   });
 });
 
-describe("a domain that only WHOIS tells of", () => {
-  it("is looked up where IANA refers to, and thin registries refer on to the registrar", async () => {
+describe("a domain that only WHOIS knows", () => {
+  it("is looked up at the server that IANA refers to, and then at the registrar of a thin registry", async () => {
     bench.says.first = () => `refer:        ${bench.second.address}\n\ndomain:       TEST\nstatus:       ACTIVE\n`;
     bench.says.second = () =>
       whoisFixture("verisign")
@@ -228,7 +228,7 @@ describe("a domain that only WHOIS tells of", () => {
     expect(result.raw).toContain("Registrant Organization: Example Organisation");
   });
 
-  it("is free by the registry's word, which no registrar is asked about", async () => {
+  it("is absent if the registry says so, and no registrar is asked", async () => {
     bench.says.first = () => whoisFixture("sidn-absent");
     expect(await bench.getResult("example-absent.nl")).toMatchObject({
       registered: false,
@@ -237,7 +237,7 @@ describe("a domain that only WHOIS tells of", () => {
     });
   });
 
-  it("is neither free nor taken where the registry keeps the name", async () => {
+  it("is neither registered nor unregistered if the registry reserves the name", async () => {
     bench.says.first = () => whoisFixture("reserved");
     const result = await bench.getResult("example.test");
     expect(result).toMatchObject({ registered: null, state: "reserved", source: "whois" });
@@ -256,7 +256,7 @@ describe("a domain that only WHOIS tells of", () => {
     expect(result.limitations.join(" ")).toContain(note);
   });
 
-  it("is read as its registry writes it, also through a mirror", async () => {
+  it("is read in its registry's format, also from a mirror", async () => {
     bench.says.first = () => whoisFixture("uy");
     expect(await bench.getResult("www.ejemplo.uy")).toMatchObject({
       registered: true,
@@ -270,19 +270,19 @@ describe("a domain that only WHOIS tells of", () => {
     });
   });
 
-  it("says when a date is only a bound", async () => {
+  it("says if a date is only a bound", async () => {
     bench.says.first = () => whoisFixture("nominet").replaceAll("example.co.uk", "example.test");
     const result = await bench.getResult("example.test");
     expect(result.created).toBe("1996-08-01T00:00:00.000Z");
     expect(result.limitations.join(" ")).toContain("before the stated date");
   });
 
-  it("is read in Latin-1 where it is not UTF-8", async () => {
+  it("is read as Latin-1 if it is not UTF-8", async () => {
     bench.says.first = () => Buffer.from("domain: example.test\nowner: Exämple Ltda\ncreated: 19990203\n", "latin1");
     expect((await bench.getResult("example.test")).registrant?.org).toBe("Exämple Ltda");
   });
 
-  it("that is a top-level domain is IANA's to tell", async () => {
+  it("that is a top-level domain is looked up at IANA", async () => {
     bench.says.first = () => whoisFixture("iana-refer").replace("whois.verisign-grs.com", bench.second.address);
     const result = await bench.getResult("com");
     expect(result).toMatchObject({
@@ -306,7 +306,7 @@ describe("an address or AS number", () => {
     country: "US",
   };
 
-  it("is told from RDAP", async () => {
+  it("is reported from RDAP", async () => {
     bench.registries.answer((path) =>
       path.startsWith("ip/")
         ? network
@@ -330,7 +330,7 @@ describe("an address or AS number", () => {
     expect(await bench.getResult("AS15169")).toMatchObject({ registered: false, autnum: null });
   });
 
-  it("is told from WHOIS where RDAP is silent, through the registries' referrals", async () => {
+  it("is reported from WHOIS if RDAP does not answer, through the registries' referrals", async () => {
     bench.registries.answer((_path, response) => void response.writeHead(503).end());
     bench.says.first = () => `refer: ${bench.second.address}\n\ninetnum: 8.0.0.0 - 8.255.255.255\nstatus: LEGACY\n`;
     bench.says.second = () =>
@@ -365,7 +365,7 @@ describe("an address or AS number", () => {
     });
   });
 
-  it("of which WHOIS has none is not registered", async () => {
+  it("that WHOIS does not have is not registered", async () => {
     bench.registries.answer((_path, response) => void response.writeHead(503).end());
     bench.says.first = () => "%ERROR:101: no entries found\n";
     expect(await bench.getResult("2001:db8::1")).toMatchObject({ registered: false, network: null });

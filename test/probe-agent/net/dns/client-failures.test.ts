@@ -25,7 +25,7 @@ const withAll = (behaviour: NonNullable<DnsServerOptions["behaviours"]>[string])
   behaviours: { "*": behaviour },
 });
 
-describe("nobody answers", () => {
+describe("no server answers", () => {
   it("is TIMEOUT with null rtt, within the question's time", async () => {
     const { dns, server } = await start(withAll({ drop: true }));
     const startedAt = performance.now();
@@ -34,7 +34,7 @@ describe("nobody answers", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
-  it("says why there was no way to the server, where there was none", async () => {
+  it("says why the server could not be reached", async () => {
     const gone = await startDnsServer();
     await gone.close();
     for (const transport of ["udp", "tcp"] as const) {
@@ -48,7 +48,7 @@ describe("nobody answers", () => {
     }
   });
 
-  it("is TIMEOUT where all that came had the wrong case", async () => {
+  it("is TIMEOUT if every answer had the wrong letter case", async () => {
     const sent: Uint8Array[] = [];
     const rewrite = (reply: Uint8Array): Uint8Array | null => (sent.push(reply) === 1 ? reply : null);
     const { dns, server } = await start(withAll({ lowerCase: true, rewrite }));
@@ -68,7 +68,7 @@ describe("nobody answers", () => {
     expect((await cancelled.query(A)).status).toBe("TIMEOUT");
   });
 
-  it("is known at once where the port is closed", async () => {
+  it("is known immediately if the port is closed", async () => {
     const { server } = await start();
     await server.close();
     open.splice(0);
@@ -95,7 +95,7 @@ describe("several servers", () => {
     }
   });
 
-  it("keep the first one's failure where none does better", async () => {
+  it("keep the first server's failure if no other gives a better answer", async () => {
     const { server: one } = await start(withAll({ status: "SERVFAIL", ede: [{ code: 9, text: "bogus" }] }));
     const { server: other } = await start(withAll({ status: "REFUSED" }));
     const answer = await dnsPort([one.address, other.address]).query(A);
@@ -103,7 +103,7 @@ describe("several servers", () => {
     expect(one.queries).toHaveLength(1);
   });
 
-  it("do not overrule a SERVFAIL to a DNSSEC question: it may be the verdict", async () => {
+  it("do not override a SERVFAIL to a DNSSEC question, because it may be the verdict", async () => {
     const { server: validating } = await start(withAll({ status: "SERVFAIL" }));
     const { server: blind } = await start();
     const answer = await dnsPort([validating.address, blind.address]).query({ ...A, dnssecOk: true });
@@ -111,7 +111,7 @@ describe("several servers", () => {
     expect(blind.queries).toHaveLength(0);
   });
 
-  it("are left alone where the question names its server", async () => {
+  it("are not asked if the question names its server", async () => {
     const { server: one } = await start();
     const { server: other } = await start();
     await dnsPort([one.address]).query({ ...A, server: other.address });
@@ -120,13 +120,13 @@ describe("several servers", () => {
 });
 
 describe("a query over TCP", () => {
-  it("uses TCP alone", async () => {
+  it("uses only TCP", async () => {
     const { server, dns } = await start();
     expect(await dns.query({ ...A, transport: "tcp" })).toMatchObject({ status: "NOERROR", transport: "tcp" });
     expect(server.queries.map((query) => query.transport)).toEqual(["tcp"]);
   });
 
-  it("reads answers however finely they drip, past empty and foreign messages", () => {
+  it("reads answers that arrive in small pieces, after empty and foreign messages", () => {
     const frames: string[] = [];
     const read = createFrameReader((bytes) => frames.push(Buffer.from(bytes).toString()));
     const stream = Buffer.from("\0\0\0\x03one\0\0\0\0\0\x05three\0\x01");
@@ -135,7 +135,7 @@ describe("a query over TCP", () => {
     expect(frames).toEqual(["one", "three", "\0"]);
   });
 
-  it("gives up on a server that sends other messages without end", async () => {
+  it("gives up on a server that sends other messages endlessly", async () => {
     const frame = Buffer.concat([Buffer.of(0, 12), Buffer.alloc(12)]);
     const server = createServer((socket) => {
       socket.on("error", () => socket.destroy());
@@ -171,7 +171,7 @@ describe("a query over TCP", () => {
   });
 });
 
-describe("what cannot be asked", () => {
+describe("questions that cannot be sent", () => {
   it.each(["a..test", `${"x".repeat(64)}.test`, `${"abcdefg.".repeat(33)}test`, "", "ä.test", "a b.test"])(
     "is INVALID_NAME: %j",
     async (name) => {
@@ -181,13 +181,13 @@ describe("what cannot be asked", () => {
     },
   );
 
-  it("is a bug where the type does not exist", async () => {
+  it("throws if the type does not exist", async () => {
     const { dns } = await start();
     await expect(dns.query({ name: "example.test", type: "BOGUS" })).rejects.toThrow(TypeError);
   });
 });
 
-it("leaves no socket behind", async () => {
+it("leaves no socket open", async () => {
   const { dns } = await start(withAll({ before: ["wrong_id"], truncate: true, drop: 1 }));
   const sockets = (): number =>
     process.getActiveResourcesInfo().filter((kind) => /UDP|TCPSocketWrap/.test(kind)).length;

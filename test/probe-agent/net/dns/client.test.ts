@@ -32,7 +32,7 @@ const withAll = (behaviour: NonNullable<DnsServerOptions["behaviours"]>[string])
 });
 
 describe("a query over UDP", () => {
-  it("brings records, flags, server and time", async () => {
+  it("returns records, flags, server and time", async () => {
     const { server, dns } = await start();
     const answer = await dns.query(A);
     expect(answer).toMatchObject({ status: "NOERROR", transport: "udp", server: `127.0.0.1#${server.port}`, ede: [] });
@@ -41,7 +41,7 @@ describe("a query over UDP", () => {
     expect(answer.rttMs).toBeGreaterThan(0);
   });
 
-  it("asks with a fresh id, source port and case each time, and never shows that case", async () => {
+  it("uses a new id, source port and letter case each time, and never shows that case", async () => {
     const { server, dns } = await start();
     const names = new Set<string>();
     for (let index = 0; index < 12; index += 1) {
@@ -57,7 +57,7 @@ describe("a query over UDP", () => {
     expect(new Set(server.queries.map((query) => query.message.id)).size).toBeGreaterThan(10);
   });
 
-  it("sends DO, CD and no RD where asked, and EDNS with 1232 octets always", async () => {
+  it("sends DO, CD and no RD if requested, and always EDNS with 1232 octets", async () => {
     const { server, dns } = await start();
     await dns.query({ ...A, dnssecOk: true, checkingDisabled: true, recursionDesired: false });
     const [sent] = server.queries;
@@ -74,7 +74,7 @@ describe("a query over UDP", () => {
     },
   );
 
-  it("asks again without mixed case when the case does not come back", async () => {
+  it("asks again without mixed case if the answer does not repeat the case", async () => {
     const { server, dns } = await start(withAll({ lowerCase: true }));
     for (let index = 0; index < 6; index += 1) expect((await dns.query(A)).status).toBe("NOERROR");
     expect(server.queries.length).toBeGreaterThan(6);
@@ -88,7 +88,7 @@ describe("a query over UDP", () => {
     }
   });
 
-  it("asks over TCP when the answer is cut, whether by the server or for its size", async () => {
+  it("asks over TCP when the answer is truncated, by the server or because of its size", async () => {
     const { dns } = await start({ behaviours: { "example.test": { truncate: true } } });
     expect(await dns.query(A)).toMatchObject({ status: "NOERROR", transport: "tcp", flags: { tc: false } });
     const many = await dns.query({ name: "many.test", type: "TXT" });
@@ -96,7 +96,7 @@ describe("a query over UDP", () => {
     expect(many.answers).toHaveLength(60);
   });
 
-  it("shows the cut answer where TCP does not answer", async () => {
+  it("shows the truncated answer if TCP does not answer", async () => {
     const { dns } = await start(withAll({ truncate: true, dropOver: "tcp" }));
     const answer = await dns.query({ ...A, timeoutMs: 400 });
     expect(answer).toMatchObject({ status: "NOERROR", transport: "udp", flags: { tc: true }, answers: [] });
@@ -108,7 +108,7 @@ describe("a query over UDP", () => {
     expect(server.queries.map((query) => query.message.edns === null)).toEqual([false, true]);
   });
 
-  it("asks without EDNS in the end where EDNS is dropped", async () => {
+  it("finally asks without EDNS if EDNS queries are dropped", async () => {
     const { dns } = await start(withAll({ edns: "drop" }));
     expect((await dns.query({ ...A, timeoutMs: 4_000 })).status).toBe("NOERROR");
   });
@@ -119,7 +119,7 @@ describe("a query over UDP", () => {
     expect(server.queries).toHaveLength(2);
   });
 
-  it("takes an answer that comes after the question was repeated", async () => {
+  it("accepts an answer that arrives after the question was repeated", async () => {
     const { dns } = await start(withAll({ delayMs: 1_300 }));
     const answer = await dns.query({ ...A, timeoutMs: 1_900 });
     expect(answer.status).toBe("NOERROR");
@@ -141,7 +141,7 @@ describe("a query over UDP", () => {
     expect(server.queries.map((query) => query.transport)).toEqual(["udp", "tcp"]);
   });
 
-  it("reads over TCP what was malformed over UDP only", async () => {
+  it("reads an answer over TCP that was malformed only over UDP", async () => {
     const spoilt: Uint8Array[] = [];
     const spoilFirst = (reply: Uint8Array): Uint8Array => (spoilt.push(reply) === 1 ? garbage(reply) : reply);
     const { dns } = await start(withAll({ rewrite: spoilFirst }));

@@ -45,7 +45,7 @@ function ask(question: Partial<DnsQuestion> & Pick<DnsQuestion, "transport" | "s
 }
 
 describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {
-  it("is answered by a server whose certificate carries the name", async () => {
+  it("is answered by a server whose certificate contains the name", async () => {
     const { port, seen } = await front(transport);
     const answer = await ask({ transport, server: `127.0.0.1:${port}`, serverName: "resolver.test" });
     expect(answer).toMatchObject({ status: "NOERROR", transport, server: `127.0.0.1#${port}` });
@@ -54,14 +54,14 @@ describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {
     expect(seen.names).toEqual(["resolver.test"]);
   });
 
-  it("takes an address for the name where the certificate carries it, and sends no SNI then", async () => {
+  it("accepts an address as the name if the certificate contains it, and then sends no SNI", async () => {
     const { port, seen } = await front(transport);
     const answer = await ask({ transport, server: `127.0.0.1:${port}`, serverName: "127.0.0.1" });
     expect(answer.status).toBe("NOERROR");
     expect(seen.names).toEqual([null]);
   });
 
-  it("is not answered by whoever has no certificate for the name", async () => {
+  it("is not answered by a server without a certificate for the name", async () => {
     const { port } = await front(transport);
     const answer = await ask({ transport, server: `127.0.0.1:${port}`, serverName: "other.test", timeoutMs: 600 });
     expect(answer).toMatchObject({
@@ -73,7 +73,7 @@ describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {
     });
   });
 
-  it("takes any certificate where only the address is known (RFC 8310, opportunistic)", async () => {
+  it("accepts any certificate if only the address is known (RFC 8310, opportunistic)", async () => {
     const stranger = await pki.issue({ issuer: null });
     const { port } = await front(transport, { certificate: stranger, chain: [] });
     expect((await ask({ transport, server: `127.0.0.1:${port}` })).status).toBe("NOERROR");
@@ -87,7 +87,7 @@ describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {
 });
 
 describe("a query over doh", () => {
-  it("goes to the path asked for, /dns-query by itself", async () => {
+  it("uses the requested path, /dns-query by default", async () => {
     const { port, seen } = await front("doh");
     await ask({ transport: "doh", server: `127.0.0.1:${port}` });
     await ask({ transport: "doh", server: `127.0.0.1:${port}`, path: "/custom" });
@@ -111,6 +111,6 @@ describe("a query over doh", () => {
   });
 });
 
-it("an encrypted transport without a server to ask is a mistake of the caller", async () => {
+it("an encrypted transport without a server is an error of the caller", async () => {
   await expect(ask({ transport: "dot", server: undefined as never })).rejects.toThrow(TypeError);
 });

@@ -3,7 +3,9 @@ import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { canonicalRdata, parseRdata, readRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 
-/** Type, presentation form as dig prints it, fields. The first of each type is from its RFC or a well-known zone. */
+/**
+ * Type, presentation form as dig prints it, fields. The first row of each type is from its RFC or a well-known zone.
+ */
 const TABLE: readonly [type: string, data: string, typed: object][] = [
   ["A", "192.0.2.1", { address: "192.0.2.1" }],
   ["AAAA", "2001:db8::1:0:0:1", { address: "2001:db8::1:0:0:1" }],
@@ -119,7 +121,7 @@ describe("RDATA in zone-file form", () => {
     expect(JSON.parse(JSON.stringify(shown.typed))).toEqual(shown.typed);
   });
 
-  it("is read in other spellings too", () => {
+  it("is parsed in other spellings", () => {
     const same = (type: string, text: string): string => show(type, parseRdata(type, text)).data;
     expect(same("A", "\\# 4 c0000201")).toBe("192.0.2.1");
     expect(same("TXT", 'plain "two words" a\\032b')).toBe('"plain" "two words" "a b"');
@@ -155,7 +157,7 @@ describe("RDATA in zone-file form", () => {
   });
 });
 
-describe("RDATA that does not fit its type", () => {
+describe("RDATA that is not valid for its type", () => {
   it.each([
     ["A", "0a0000"],
     ["A", "0a00000000"],
@@ -183,7 +185,7 @@ describe("RDATA that does not fit its type", () => {
     });
   });
 
-  it("spoils the message where a name in it cannot be read", () => {
+  it("makes the message unreadable if a name in it cannot be read", () => {
     for (const hex of ["c000", "0001c00c", "05616263", "000163c0"]) {
       const octets = Uint8Array.from(Buffer.from(hex, "hex"));
       expect(() => show(hex.startsWith("0001") ? "MX" : "NS", octets)).toThrow(DecodeError);
@@ -191,7 +193,7 @@ describe("RDATA that does not fit its type", () => {
   });
 });
 
-describe("the octets kept", () => {
+describe("the raw octets", () => {
   it("have names expanded", () => {
     const message = Uint8Array.from([
       ...new Uint8Array(12),
@@ -208,7 +210,7 @@ describe("the octets kept", () => {
     expect(shown.raw).toEqual(parseRdata("MX", "10 a.Example.test."));
   });
 
-  it("have lower-case names in canonical form where RFC 4034 says so, and no others", () => {
+  it("have lower-case names in canonical form only for the types in RFC 4034", () => {
     const canonical = (type: string, text: string): string =>
       show(type, canonicalRdata(type, parseRdata(type, text))).data;
     expect(canonical("MX", "10 Mail.Example.TEST.")).toBe("10 mail.example.test.");

@@ -40,7 +40,7 @@ async function start(options: DnsServerOptions = {}, egress = onlyTest, deadline
 }
 
 describe("resolve", () => {
-  it("gives both families, IPv4 first, in the resolver's order", async () => {
+  it("returns both families, IPv4 first, in the resolver's order", async () => {
     const { dns, server } = await start();
     expect(await dns.resolve("Both.Example.test.")).toMatchObject({
       status: "ok",
@@ -57,7 +57,7 @@ describe("resolve", () => {
     expect(server.queries.map(({ type }) => type).toSorted()).toEqual(["A", "AAAA"]);
   });
 
-  it("asks for one family alone where told so", async () => {
+  it("asks for only one family if requested", async () => {
     const { dns, server } = await start();
     const six = await dns.resolve("both.example.test", 6);
     expect(six).toMatchObject({ data: { allowed: [{ ip: "2001:db8::1", version: 6 }] } });
@@ -73,7 +73,7 @@ describe("resolve", () => {
     });
   });
 
-  it("divides what it finds by the egress rules", async () => {
+  it("splits the found addresses by the egress rules", async () => {
     const { dns } = await start();
     expect(await dns.resolve("private.example.test")).toMatchObject({
       data: { allowed: [{ ip: "192.0.2.9" }], blocked: [{ ip: "10.0.0.1" }, { ip: "fc00::1" }] },
@@ -91,7 +91,7 @@ describe("resolve", () => {
     },
   );
 
-  it("lets literals through", async () => {
+  it("accepts IP literals", async () => {
     const { dns, server } = await start();
     expect(await dns.resolve("192.0.2.7")).toEqual({
       status: "ok",
@@ -104,7 +104,7 @@ describe("resolve", () => {
     expect(server.queries).toHaveLength(0);
   });
 
-  it("knows localhost by itself where it is allowed", async () => {
+  it("resolves localhost without a query if it is allowed", async () => {
     const { dns, server } = await start({}, loopbackEgress);
     const local = await dns.resolve("localhost");
     expect(local).toMatchObject({ data: { allowed: [{ ip: "127.0.0.1" }, { ip: "::1" }], elapsedMs: 0 } });
@@ -134,7 +134,7 @@ describe("resolve", () => {
     expect(await dns.resolve("both.example.test")).toMatchObject({ status: "failed", stage: "dns", source, reason });
   });
 
-  it("does not wait long for a family that stays silent once the other has answered", async () => {
+  it("does not wait long for a family without an answer after the other has answered", async () => {
     const { dns } = await start({ behaviours: { "both.example.test/AAAA": { drop: true } } });
     const startedAt = performance.now();
     expect(await dns.resolve("both.example.test")).toMatchObject({
@@ -149,7 +149,7 @@ describe("resolve", () => {
     expect(found).toMatchObject({ data: { allowed: [{ version: 4 }, { version: 4 }, { version: 6 }] } });
   });
 
-  it("takes 64 addresses of a family and no more", async () => {
+  it("keeps up to 64 addresses of a family", async () => {
     const { dns } = await start();
     const crowd = await dns.resolve("crowd.example.test");
     expect(crowd.status === "ok" && crowd.data.allowed.length).toBe(64);
@@ -157,12 +157,12 @@ describe("resolve", () => {
 });
 
 describe("reverse", () => {
-  it("gives each name once, through a delegation by CNAME", async () => {
+  it("returns each name once, through a delegation by CNAME", async () => {
     const { dns } = await start();
     expect(await dns.reverse("192.0.2.1")).toEqual(["host.example.test", "other.example.test"]);
   });
 
-  it("gives nothing for addresses without names, and for what is no address; null where nobody answers", async () => {
+  it("returns nothing for addresses without names and for texts that are not addresses, and null if no server answers", async () => {
     const { dns, server } = await start();
     expect([await dns.reverse("192.0.2.250"), await dns.reverse("name"), await dns.reverse("fe80::1%eth0")]).toEqual([
       [],
@@ -174,7 +174,7 @@ describe("reverse", () => {
     expect(await failing.dns.reverse("2001:db8::1")).toBeNull();
   });
 
-  it("asks under the right name", () => {
+  it("queries the right name", () => {
     expect(arpaName("192.0.2.1")).toBe("1.2.0.192.in-addr.arpa");
     expect(arpaName("2001:db8::567:89ab")).toBe(
       "b.a.9.8.7.6.5.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa",
@@ -182,7 +182,7 @@ describe("reverse", () => {
   });
 });
 
-describe("which servers", () => {
+describe("the servers", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1", 53],
     ["192.0.2.1:5353", "192.0.2.1", 5353],
@@ -205,7 +205,7 @@ describe("which servers", () => {
     },
   );
 
-  it("reads resolv.conf as the system does: three servers, none means this machine", () => {
+  it("reads resolv.conf as the system does: up to three servers, and this machine if there are none", () => {
     const text =
       "# c\nsearch a.test\nnameserver 192.0.2.1\n nameserver\t2001:db8::1 ; x\nnameserver bad\n;nameserver 9.9.9.9\n";
     expect(parseResolvConf(text).map(({ ip }) => ip)).toEqual(["192.0.2.1", "2001:db8::1"]);
@@ -213,7 +213,7 @@ describe("which servers", () => {
     expect(parseResolvConf("options edns0")).toEqual([{ ip: "127.0.0.1", port: 53 }]);
   });
 
-  it("follows resolv.conf as it changes", async () => {
+  it("rereads resolv.conf when it changes", async () => {
     const folder = await mkdtemp(join(tmpdir(), "resolv-"));
     const resolvConf = join(folder, "resolv.conf");
     const egress = createEgress(NO_ALLOW_LISTS);

@@ -8,7 +8,7 @@ import { seeded } from "#test/support/seeded.ts";
 const COOKIE = Buffer.from("0123456789abcdef", "hex");
 
 describe("damaged packets", () => {
-  it("with any octets changed reach whoever they seem to be for, and hurt nobody", () => {
+  it("with any octets changed are passed to the run they seem to belong to, without an error", () => {
     const octet = seeded(7);
     const whole = {
       4: icmpError(4, { type: 11, code: 0, quote: quotedIpv4(1, "198.18.0.1", echoRequest(4, 77, 1, COOKIE)) }),
@@ -34,7 +34,7 @@ describe("damaged packets", () => {
     expect(heard).toBeGreaterThan(1);
   });
 
-  it("that lie about their lengths show no labels beyond their end", () => {
+  it("with wrong lengths show no labels beyond their end", () => {
     const extension = mplsExtension([[1, 1, true, 1]]);
     extension.writeUInt16BE(0xffff, 4);
     extension.writeUInt16BE(0, 2);
@@ -47,7 +47,7 @@ describe("damaged packets", () => {
 });
 
 describe("errors about size", () => {
-  it("say the next link's MTU in either family; other errors do not", () => {
+  it("contain the next link's MTU in either family, and other errors do not", () => {
     const quote = quotedIpv4(1, "198.18.0.1", echoRequest(4, 1, 1, COOKIE));
     const needed = icmpError(4, { type: 3, code: 4, quote });
     needed.writeUInt16BE(1_400, 26);
@@ -61,8 +61,8 @@ describe("errors about size", () => {
   });
 });
 
-describe("errors nobody waits for", () => {
-  it("are kept while new, for who asks why a TCP connection failed", () => {
+describe("errors that no run waits for", () => {
+  it("are kept while they are new, to explain why a TCP connection failed", () => {
     const demux = createDemux(() => 7);
     const refuse = (localPort: number): void => {
       const tcp = Buffer.alloc(8);

@@ -10,17 +10,19 @@ import { echoReply, icmpError, quotedIpv4 } from "#test/support/icmp-packets.ts"
 const TARGET = "198.18.0.1";
 const clock = (): number => performance.now();
 
-/** One echo on its way, and how the wire may answer it. */
+/** An echo on its way, and the ways to answer it. */
 interface Wire {
   readonly seq: number;
-  /** Delivers a packet `delayMs` after the echo left, by its time stamp. */
+  /** Delivers a packet `delayMs` after the echo left, according to its time stamp. */
   deliver(packet: Buffer, delayMs: number, from?: string): void;
   reply(fields?: { readonly payload?: Buffer; readonly seq?: number; readonly id?: number }): Buffer;
   readonly packet: Buffer;
   readonly payload: Buffer;
 }
 
-/** Runs echoes over a wire that answers each as told, and collects the replies until the run is done. */
+/**
+ * Runs echoes over a simulated wire that answers each one as instructed, and collects the replies until the run ends.
+ */
 function run(answer: (wire: Wire) => void, request: Partial<EchoRequest> = {}): Promise<EchoReply[]> {
   const demux: Demux = createDemux(() => randomBytes(2).readUInt16BE(0));
   const socket: PacketSocket = {
@@ -59,12 +61,12 @@ function run(answer: (wire: Wire) => void, request: Partial<EchoRequest> = {}): 
 }
 
 describe("an echo", () => {
-  it("is answered by the reply that carries its cookie, timed from send to receipt", async () => {
+  it("is answered by the reply that contains its cookie, timed from send to receipt", async () => {
     const replies = await run((wire) => wire.deliver(wire.reply(), 12.5));
     expect(replies).toEqual([{ seq: 1, rttMs: expect.closeTo(12.5, 6) as number, ttl: 57, status: "ok" }]);
   });
 
-  it("is not answered by another's reply to the same id, nor by that of another run", async () => {
+  it("is not answered by another program's reply to the same id, nor by a reply of another run", async () => {
     const stranger = await run((wire) => wire.deliver(wire.reply({ payload: randomBytes(56) }), 5));
     expect(stranger).toEqual([{ seq: 1, rttMs: null, ttl: null, status: "timeout" }]);
     const unsent = await run((wire) => wire.deliver(wire.reply({ seq: 9 }), 5));
@@ -85,7 +87,7 @@ describe("an echo", () => {
     expect(sudden[1]?.rttMs).toBeCloseTo(1_010);
   });
 
-  it("is answered once; what comes again is a duplicate", async () => {
+  it("is answered once, and a second reply is a duplicate", async () => {
     const replies = await run(
       (wire) => {
         wire.deliver(wire.reply(), 1);
@@ -100,7 +102,7 @@ describe("an echo", () => {
     ]);
   });
 
-  it("is corrupt when its payload came back changed, whether the checksum shows it or not", async () => {
+  it("is corrupt if its payload changed, whether the checksum shows it or not", async () => {
     const changed = await run((wire) => {
       const payload = Buffer.from(wire.payload);
       payload.writeUInt8(payload.readUInt8(30) ^ 0xff, 30);
@@ -115,7 +117,7 @@ describe("an echo", () => {
     expect(damagedCookie.map(({ status }) => status)).toEqual(["corrupt"]);
   });
 
-  it("is unreachable or expired when an error quotes it, with who said so", async () => {
+  it("is unreachable or expired when an error quotes it, with the address of the sender", async () => {
     const replies = await run(
       (wire) => {
         const quote = quotedIpv4(1, TARGET, wire.packet.subarray(0, wire.seq === 1 ? 8 : 36));
@@ -130,7 +132,7 @@ describe("an echo", () => {
     ]);
   });
 
-  it("is not touched by an error that quotes another cookie or another destination", async () => {
+  it("is not affected by an error that quotes another cookie or another destination", async () => {
     const replies = await run((wire) => {
       const forged = Buffer.concat([wire.packet.subarray(0, 8), randomBytes(28)]);
       wire.deliver(icmpError(4, { type: 3, code: 1, quote: quotedIpv4(1, TARGET, forged) }), 1, "198.18.0.66");
@@ -140,7 +142,7 @@ describe("an echo", () => {
     expect(replies.map(({ status }) => status)).toEqual(["timeout"]);
   });
 
-  it("is of the size asked for and starts with eight random octets", async () => {
+  it("has the requested size and starts with eight random octets", async () => {
     const seen: Buffer[] = [];
     for (const size of [8, 9, 1_400]) {
       await run(
@@ -157,7 +159,7 @@ describe("an echo", () => {
 });
 
 describe("a run", () => {
-  it("tells the timeouts last, in order", async () => {
+  it("reports the timeouts last, in order", async () => {
     const replies = await run((wire) => wire.seq === 2 && wire.deliver(wire.reply(), 1), { count: 4 });
     expect(replies.map(({ seq, status }) => [seq, status])).toEqual([
       [2, "ok"],

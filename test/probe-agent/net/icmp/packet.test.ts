@@ -9,14 +9,14 @@ import { echoReply, icmpError, mplsExtension, quotedIpv4, quotedIpv6 } from "#te
 const COOKIE = Buffer.from("0123456789abcdef", "hex");
 
 describe("echoes", () => {
-  it("carry id, sequence, payload and a right checksum", () => {
+  it("contain id, sequence number, payload and a correct checksum", () => {
     const request = echoRequest(4, 0x1234, 7, COOKIE);
     expect(request.toString("hex")).toMatch(/^0800....12340007/);
     expect(internetChecksum(request)).toBe(0);
     expect(echoRequest(6, 1, 2, COOKIE)[0]).toBe(128);
   });
 
-  it("are read back with the TTL left on IPv4, without one on IPv6", () => {
+  it("are parsed with the TTL left on IPv4, without one on IPv6", () => {
     const reply = parseIncoming(4, echoReply(4, { id: 0x1234, seq: 7, payload: COOKIE, ttl: 57 }));
     expect(reply).toMatchObject({ kind: "echo", id: 0x1234, seq: 7, ttl: 57, checksumOk: true });
     const reply6 = parseIncoming(6, echoReply(6, { id: 0x1234, seq: 7, payload: COOKIE, ttl: 57 }));
@@ -29,7 +29,7 @@ describe("echoes", () => {
     expect(parseIncoming(4, damaged)).toMatchObject({ kind: "echo", checksumOk: false });
   });
 
-  it("of one trace all have one checksum, so that they stay one flow", () => {
+  it("of one trace all have the same checksum, so that they stay in one flow", () => {
     const sums = [1, 2, 77, 65_535].map((seq) =>
       echoRequest(4, 9, seq, constantSumPayload(COOKIE, seq, 0, 32)).readUInt16BE(2),
     );
@@ -55,13 +55,13 @@ describe("errors", () => {
     expect(error).toMatchObject({ quoted: { protocol: "icmp", id: 0x4321, seq: 3, payload: COOKIE } });
   });
 
-  it("of IPv6 are read likewise", () => {
+  it("of IPv6 are parsed in the same way", () => {
     const quote = quotedIpv6(58, "fd00::1", echoRequest(6, 5, 6, COOKIE));
     const error = parseIncoming(6, icmpError(6, { type: 3, code: 0, quote }));
     expect(error).toMatchObject({ meaning: "ttl_exceeded", quoted: { protocol: "icmp", id: 5, seq: 6 } });
   });
 
-  it("quote UDP and TCP with what identifies a probe", () => {
+  it("quote UDP and TCP with the fields that identify a probe", () => {
     const udp = Buffer.from("8000829a00280000", "hex");
     const quoted = parseIncoming(4, icmpError(4, { type: 11, code: 0, quote: quotedIpv4(17, "198.18.0.1", udp) }));
     expect(quoted).toMatchObject({
@@ -72,7 +72,7 @@ describe("errors", () => {
     expect(syn).toMatchObject({ quoted: { protocol: "tcp", destinationPort: 443, sequence: 0xdeadbeef } });
   });
 
-  it("show the MPLS labels a router adds, with and without the length field of RFC 4884", () => {
+  it("show the MPLS labels that a router adds, with and without the length field of RFC 4884", () => {
     const extension = mplsExtension([
       [16_004, 0, false, 1],
       [299_776, 5, true, 255],
@@ -93,7 +93,7 @@ describe("errors", () => {
 });
 
 describe("hostile packets", () => {
-  it("cut short anywhere are nothing or something, never an exception", () => {
+  it("truncated anywhere are parsed or null, without an exception", () => {
     const whole = icmpError(4, {
       type: 11,
       code: 0,
@@ -122,7 +122,7 @@ describe("hostile packets", () => {
 });
 
 describe("TCP segments", () => {
-  it("are SYNs with a right checksum over the pseudo header", () => {
+  it("are SYNs with a correct checksum over the pseudo header", () => {
     const source = Buffer.from([127, 0, 0, 1]);
     const destination = Buffer.from([127, 0, 0, 2]);
     const syn = synSegment({ sourcePort: 20_000, destinationPort: 443, sequence: 0xffffffff, source, destination });

@@ -14,7 +14,7 @@ it.each([
   expect(sendFailure(message)).toBe(reason);
 });
 
-it("keeps a socket after the ICMP error of an earlier send, and gives it up after any other error", () => {
+it("keeps a socket after the ICMP error of an earlier send, and drops it after any other error", () => {
   const messages = [
     "Resource temporarily unavailable",
     "Network is unreachable",

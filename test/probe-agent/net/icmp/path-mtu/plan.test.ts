@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { createMtuPlan, SMALL_PACKET } from "#probe-agent/net/icmp/path-mtu/plan.ts";
 import type { PathMtu } from "#probe-agent/port/packets.ts";
 
-/** What a simulated path does with the n-th packet (from 1) of a size: the echo comes back, a router refuses it, nothing. */
+/**
+ * What a simulated path does with the n-th packet (from 1) of a size: returns the echo, refuses it at a router, or
+ * drops it.
+ */
 type Path = (size: number, nth: number) => "passes" | { readonly mtu: number } | null;
 
 interface Walk {
@@ -13,7 +16,7 @@ interface Walk {
 
 const RTT_MS = 40;
 
-/** Walks a plan through a path in simulated time. */
+/** Runs a plan over a path in simulated time. */
 function walk(
   path: Path,
   options: { readonly version?: 4 | 6; readonly mtu?: number; readonly takes?: number } = {},
@@ -48,31 +51,31 @@ function walk(
   throw new Error("the plan never ends");
 }
 
-/** A path of links that take so much, whose routers say so, are silent, or say no figure. */
+/** A path of links with these MTUs. Its routers report the MTU, stay silent, or report no value. */
 function narrow(mtu: number, says: "mtu" | "nothing" | "no figure"): Path {
   return (size) => (size <= mtu ? "passes" : says === "nothing" ? null : { mtu: says === "mtu" ? mtu : 0 });
 }
 
 describe("the search for a path's MTU", () => {
-  it("ends with two packets where all the interface can send passes", () => {
+  it("ends after two packets if everything that the interface can send passes", () => {
     const { verdict, sizes } = walk(() => "passes");
     expect(verdict).toEqual({ bytes: 1_500, limitedBy: null, blackHole: false, method: "interface" });
     expect(sizes).toEqual([SMALL_PACKET[4], 1_500]);
   });
 
-  it.each([4, 6] as const)("believes a router's figure once a packet of that size has passed, IPv%d", (version) => {
+  it.each([4, 6] as const)("accepts a router's value after a packet of that size has passed, IPv%d", (version) => {
     const { verdict, sizes, tookMs } = walk(narrow(1_400, "mtu"), { version });
     expect(verdict).toEqual({ bytes: 1_400, limitedBy: "198.18.0.7", blackHole: false, method: "reported" });
     expect(sizes).toEqual([SMALL_PACKET[version], 1_500, 1_400]);
     expect(tookMs).toBe(2 * RTT_MS);
   });
 
-  it("follows figures down from router to router", () => {
+  it("follows reported values from router to router", () => {
     const path: Path = (size) => (size > 1_480 ? { mtu: 1_480 } : size > 1_300 ? { mtu: 1_300 } : "passes");
     expect(walk(path).verdict).toMatchObject({ bytes: 1_300, method: "reported" });
   });
 
-  it.each([1_499, 1_492, 1_400, 1_280, 1_007, 576, 100])("finds %d where a router gives no figure", (mtu) => {
+  it.each([1_499, 1_492, 1_400, 1_280, 1_007, 576, 100])("finds %d if a router reports no value", (mtu) => {
     const { verdict, sizes } = walk(narrow(mtu, "no figure"));
     expect(verdict).toEqual({ bytes: mtu, limitedBy: "198.18.0.7", blackHole: false, method: "search" });
     expect(sizes.length).toBeLessThanOrEqual(28);
@@ -85,14 +88,14 @@ describe("the search for a path's MTU", () => {
     expect(tookMs).toBeLessThan(2_900);
   });
 
-  it("takes no router for a black hole that answers once a second", () => {
+  it("does not mistake a router that answers once a second for a black hole", () => {
     const path: Path = (size, nth) => (size <= 1_400 ? "passes" : nth === 1 ? null : { mtu: 1_400 });
     const { verdict, tookMs } = walk(path);
     expect(verdict).toEqual({ bytes: 1_400, limitedBy: "198.18.0.7", blackHole: false, method: "reported" });
     expect(tookMs).toBeGreaterThan(1_000);
   });
 
-  it("takes no lost packet for a black hole", () => {
+  it("does not mistake a lost packet for a black hole", () => {
     expect(walk((_size, nth) => (nth === 1 ? null : "passes")).verdict).toMatchObject({
       bytes: 1_500,
       blackHole: false,
@@ -100,13 +103,13 @@ describe("the search for a path's MTU", () => {
     });
   });
 
-  it("knows nothing of a target that answers no echo, whatever routers say", () => {
+  it("has no result for a target that answers no echo, whatever routers report", () => {
     expect(walk(() => null).verdict).toEqual({ bytes: null, limitedBy: null, blackHole: false, method: null });
     const { verdict } = walk((size) => (size > 1_400 ? { mtu: 1_400 } : null));
     expect(verdict).toEqual({ bytes: null, limitedBy: "198.18.0.7", blackHole: false, method: null });
   });
 
-  it("is not led by figures that cannot be true", () => {
+  it("ignores values that cannot be true", () => {
     for (const mtu of [1_500, 65_535, 1, 67]) {
       const path: Path = (size) => (size > 1_400 ? { mtu } : "passes");
       expect(walk(path).verdict).toMatchObject({ bytes: 1_400, method: "search" });
@@ -116,12 +119,12 @@ describe("the search for a path's MTU", () => {
     expect(walk(() => "passes", { mtu: 68 }).verdict).toMatchObject({ bytes: 68, method: "interface" });
   });
 
-  it("goes below what the interface takes after all", () => {
+  it("tries smaller sizes if the interface cannot send its own MTU", () => {
     const { verdict } = walk(() => "passes", { mtu: 9_000, takes: 1_500 });
     expect(verdict).toMatchObject({ bytes: 1_500, limitedBy: null, blackHole: false });
   });
 
-  it("always ends, in bounded packets, whatever the path does", () => {
+  it("always ends after a limited number of packets, whatever the path does", () => {
     let state = 7;
     const random = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
     for (let round = 0; round < 500; round += 1) {

@@ -32,7 +32,7 @@ describe("isPlausibleMtu", () => {
     expect(isPlausibleMtu(version, mtu, bounds)).toBe(plausible);
   });
 
-  it("refuses less than the least MTU of a link", () => {
+  it("rejects values below the smallest MTU of a link", () => {
     expect(isPlausibleMtu(4, 67, { largestPassed: 0, smallestFailed: 1_500 })).toBe(false);
     expect(isPlausibleMtu(4, 68, { largestPassed: 0, smallestFailed: 1_500 })).toBe(true);
   });

@@ -25,7 +25,7 @@ describe("the state of a hop", () => {
     expect(isSettled(progress, hopStateAt(progress, 1, 11), 11)).toBe(true);
   });
 
-  it("is ready at once for its first probe, unless the window is full", () => {
+  it("is ready immediately for its first probe, unless the window is full", () => {
     const progress = begin();
     const state = hopStateAt(progress, 1, 0);
     expect([0, pace.window].map((unanswered) => readyAt(progress, state, unanswered, 0))).toEqual([
@@ -34,7 +34,7 @@ describe("the state of a hop", () => {
     ]);
   });
 
-  it("takes no answer twice", () => {
+  it("counts no answer twice", () => {
     const progress = begin();
     recordProbe(progress, 1, { ttl: 1, at: 0, isTrial: false });
     const answers = [1, 1, 2].map((probe) => recordAnswer(progress, probe, { reply, passage: "passing", at: 4 }));
@@ -42,7 +42,7 @@ describe("the state of a hop", () => {
   });
 });
 
-it("asks for trials until enough are valid or too many are spoilt", () => {
+it("asks for trials until enough are valid or too many are invalid", () => {
   const bounds = { trials: 1, extraTrials: 2 };
   expect(needsTrial({ sent: 0, valid: [], open: 0 }, bounds)).toBe(true);
   expect(needsTrial({ sent: 1, valid: [], open: 1 }, bounds)).toBe(false);

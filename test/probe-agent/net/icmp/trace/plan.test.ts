@@ -7,14 +7,17 @@ import type { Passage } from "#probe-agent/net/icmp/trace/probe.ts";
 
 const PACE = paceOf({ protocol: "icmp", maxHops: 30, queries: 3 });
 
-/** What a simulated network does with the n-th probe (from 1) of a hop, sent at that time: answer after some milliseconds, or not at all. */
+/**
+ * What a simulated network does with the n-th probe (from 1) of a hop, sent at that time: it answers after some
+ * milliseconds, or not at all.
+ */
 type Network = (
   ttl: number,
   nth: number,
   at: number,
 ) => { readonly ip: string; readonly ms: number; readonly passage: Passage } | null;
 
-/** The ICMP type of the target's own answers: echo reply, port unreachable, or a TCP segment. */
+/** ICMP type of the target's own answers: echo reply or port unreachable; null for a TCP segment. */
 const END_TYPES = { icmp: 0, udp: 3, tcp: null } as const;
 
 interface Walk {
@@ -27,7 +30,7 @@ interface Walk {
   readonly sent: readonly number[];
 }
 
-/** Walks a plan through a network in simulated time. */
+/** Runs a plan over a network in simulated time. */
 function walk(network: Network, options: Partial<TracePace> = {}, endType: number | null = END_TYPES.icmp): Walk {
   const plan = createTracePlan({ ...PACE, ...options });
   const sends: { ttl: number; flow: number; at: number }[] = [];
@@ -61,7 +64,7 @@ function walk(network: Network, options: Partial<TracePace> = {}, endType: numbe
   throw new Error("the plan never ends");
 }
 
-/** Numbers from 0 to 1 that look random and are the same each time (a linear congruential generator). */
+/** Returns numbers from 0 to 1 that look random and are the same each time (a linear congruential generator). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -70,7 +73,7 @@ function numbers(seed: number): () => number {
   };
 }
 
-/** Routers a, b, c ... and the target at hop `target`, 10 ms a hop. */
+/** Routers a, b, c ... and the target at hop `target`, 10 ms per hop. */
 function line(target: number): Network {
   return (ttl) => {
     const hop = Math.min(ttl, target);
@@ -79,13 +82,13 @@ function line(target: number): Network {
 }
 
 describe("a trace's plan", () => {
-  it("asks every hop up to the target and none beyond it", () => {
+  it("probes every hop up to the target and none beyond it", () => {
     const { lines, reached } = walk(line(4));
     expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
     expect(reached).toBe(true);
   });
 
-  it("wastes a few first probes beyond the target at most, and takes their answers for the target's", () => {
+  it("sends only a few first probes beyond the target, and counts their answers as the target's", () => {
     const { sends, lines } = walk(line(4));
     const beyond = sends.filter(({ ttl }) => ttl > 4).length;
     expect(beyond).toBeLessThanOrEqual(PACE.lookahead);
@@ -94,16 +97,16 @@ describe("a trace's plan", () => {
     expect(lines).toHaveLength(4);
   });
 
-  it("counts what it sent to each hop", () => {
+  it("counts the probes sent to each hop", () => {
     const plan = walk(line(4));
     expect(plan.sent).toEqual([3, 3, 3, expect.any(Number)]);
     const limited: Network = (ttl, nth, at) => (ttl === 2 && nth === 2 ? null : line(4)(ttl, nth, at));
-    // Three queries, and three trials for the one that was not answered.
+    // Three queries, and three trials for the probe without an answer.
     expect(walk(limited).sent[1]).toBe(6);
   });
 
-  it("needs little more than one round trip for one query a hop", () => {
-    // The target is 150 ms away, behind routers that are near.
+  it("needs little more than one round trip with one query per hop", () => {
+    // The target is 150 ms away, behind near routers.
     const ocean: Network = (ttl, nth, at) => {
       const answer = line(8)(ttl, nth, at);
       return answer === null ? null : { ...answer, ms: ttl >= 3 ? 150 : 5 };
@@ -113,7 +116,7 @@ describe("a trace's plan", () => {
     expect(tookMs).toBeLessThan(200);
   });
 
-  it("asks a limited target no more than it must: answers to overshooting probes spare it", () => {
+  it("sends few probes to a target that limits its answers, because answers to overshooting probes count", () => {
     const pace = paceOf({ protocol: "udp", maxHops: 30, queries: 3 });
     let burst = 6;
     const target: Network = (ttl) => {
@@ -126,13 +129,13 @@ describe("a trace's plan", () => {
     expect(tookMs).toBeLessThan(1_000);
   });
 
-  it("begins at the first hop asked for", () => {
+  it("begins at the requested first hop", () => {
     const { lines, sends } = walk(line(4), { firstHop: 3 });
     expect(lines).toEqual(["c c c", "d d d"]);
     expect(Math.min(...sends.map(({ ttl }) => ttl))).toBe(3);
   });
 
-  it("sends the probes of each hop in as many flows as asked for, in turn", () => {
+  it("sends the probes of each hop in the requested number of flows, in turn", () => {
     const { sends } = walk(line(3), { flows: 2, queries: 4 });
     for (const hop of [1, 2]) {
       expect(sends.filter(({ ttl }) => ttl === hop).map(({ flow }) => flow)).toEqual([0, 1, 0, 1]);
@@ -140,7 +143,7 @@ describe("a trace's plan", () => {
     expect(new Set(walk(line(3)).sends.map(({ flow }) => flow))).toEqual(new Set([0]));
   });
 
-  it("hears the router that looks three seconds for a missing host", () => {
+  it("waits for the router that searches three seconds for a missing host", () => {
     const missing: Network = (ttl, nth, at) =>
       ttl >= 3 ? { ip: "b", ms: 3_050, passage: "unreachable" } : line(9)(ttl, nth, at);
     const { lines, reached } = walk(missing, { queries: 1 });
@@ -159,8 +162,8 @@ describe("a trace's plan", () => {
     }
   });
 
-  it("waits out a router that answers once a second", () => {
-    // The second probe of hop 2 finds its allowance used up; what comes a second later is answered.
+  it("waits for a router that answers once a second", () => {
+    // The second probe of hop 2 meets the used-up limit. A probe one second later is answered.
     const limited: Network = (ttl, nth, at) => (ttl === 2 && (nth === 2 || nth === 4) ? null : line(4)(ttl, nth, at));
     const { lines, sends, tookMs } = walk(limited);
     expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
@@ -169,7 +172,7 @@ describe("a trace's plan", () => {
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  it("passes a silent hop and gives it up after a few paced tries", () => {
+  it("continues past a silent hop and gives it up after a few spaced tries", () => {
     const { lines, sends, reached } = walk((ttl, nth, at) => (ttl === 2 ? null : line(5)(ttl, nth, at)));
     expect(lines).toEqual(["a a a", "- - -", "c c c", "d d d", "e e e"]);
     expect(reached).toBe(true);
@@ -191,18 +194,18 @@ describe("a trace's plan", () => {
     expect(reached).toBe(false);
   });
 
-  it("ends where a router refuses to go on", () => {
+  it("ends at a router that refuses to forward", () => {
     const wall: Network = (ttl, nth, at) =>
       ttl >= 3 ? { ip: "c", ms: 30, passage: "unreachable" } : line(9)(ttl, nth, at);
     expect(walk(wall)).toMatchObject({ lines: ["a a a", "b b b", "c c c"], reached: false });
   });
 
-  it("finds the target's own hop though its first probe was lost", () => {
+  it("finds the target's own hop although its first probe was lost", () => {
     const { lines } = walk((ttl, nth, at) => (ttl === 4 && nth === 1 ? null : line(4)(ttl, nth, at)));
     expect(lines).toEqual(["a a a", "b b b", "c c c", "d d d"]);
   });
 
-  it("takes an answer that comes after it was given up for silent, once", () => {
+  it("counts an answer that arrives after its probe counted as silent, once", () => {
     const plan = createTracePlan({ ...PACE, maxHops: 1, queries: 1 });
     plan.sent(1, 1, 0);
     expect(plan.next(1_500).do).toBe("send");
@@ -223,7 +226,7 @@ describe("a trace's plan", () => {
 });
 
 describe("a path that loses packets between its third and fourth hop", () => {
-  /** A fifth of what passes that link is lost, there and back together. */
+  /** A fifth of the packets on that link is lost, in both directions together. */
   function lossy(seed: number, queries = 3): Walk {
     const next = numbers(seed);
     for (let warm = 0; warm < 10; warm += 1) next();
@@ -232,19 +235,19 @@ describe("a path that loses packets between its third and fourth hop", () => {
   const isWhole = ({ lines }: Walk): boolean => lines.map((of) => of[0]).join("") === "abcdefg";
   const walks = Array.from({ length: 300 }, (_, seed) => lossy(seed + 1));
 
-  it("is traced to its end with every router of it", () => {
+  it("is traced to its end with all its routers", () => {
     expect(walks.every(({ reached }) => reached)).toBe(true);
     expect(walks.filter(isWhole).length).toBeGreaterThan(walks.length * 0.95);
     expect(Math.max(...walks.map(({ tookMs }) => tookMs))).toBeLessThan(8_000);
   });
 
-  it("is so by one query a hop as well", () => {
+  it("is traced completely with one query per hop too", () => {
     const single = walks.map((_, seed) => lossy(seed + 1, 1));
     expect(single.every(({ reached }) => reached)).toBe(true);
     expect(single.filter(isWhole).length).toBeGreaterThan(walks.length * 0.95);
   });
 
-  it("shows that loss at its end, packets sent again counted, and none before the link", () => {
+  it("shows that loss at its end, including repeated packets, and no loss before the link", () => {
     const losses = walks.map(({ hops }) => hopLoss(hops, true));
     for (const loss of losses) expect(loss.slice(0, 3)).toEqual([0, 0, 0]);
     const mean = losses.reduce((sum, loss) => sum + (loss.at(-1) ?? 0), 0) / losses.length;
@@ -252,7 +255,7 @@ describe("a path that loses packets between its third and fourth hop", () => {
     expect(mean).toBeLessThan(28);
   });
 
-  it("has figures that fit together", () => {
+  it("has consistent figures", () => {
     for (const { hops } of walks) {
       for (const { sent, roundTripsMs, replies } of hops) {
         expect(roundTripsMs.length).toBeLessThanOrEqual(sent);
@@ -270,7 +273,7 @@ describe("loss on the way to the fourth of seven hops", () => {
     { protocol, loss: 0.4, atLeast: 15, atTarget: [28, 45] as const },
   ]);
 
-  it.each(rows)("shows at each hop behind it, and none before, by $protocol, share $loss", (row) => {
+  it.each(rows)("is shown at each hop behind it, and not before, by $protocol, share $loss", (row) => {
     const { protocol, loss, atLeast, atTarget } = row;
     const next = numbers(7);
     for (let warm = 0; warm < 10; warm += 1) next();
@@ -296,8 +299,8 @@ describe("loss on the way to the fourth of seven hops", () => {
   });
 });
 
-describe("a router's own limit on answers", () => {
-  /** One that answers once a second after a burst, as Linux does. */
+describe("a router's limit on answers", () => {
+  /** A router that answers once a second after a burst, as Linux does. */
   function limiter(burst: number): (at: number) => boolean {
     let [tokens, last] = [burst, 0];
     return (at) => {
@@ -324,13 +327,13 @@ describe("a router's own limit on answers", () => {
     },
   );
 
-  it("is not known from loss where a harsher one is the last that answers", () => {
+  it("cannot be distinguished from loss if a router with a stricter limit is the last that answers", () => {
     const harsh: Network = (ttl, nth, at) => (ttl > 2 || (ttl === 2 && nth % 3 !== 1) ? null : line(9)(ttl, nth, at));
     const { hops } = walk(harsh, paceOf({ protocol: "udp", maxHops: 30, queries: 3 }));
     expect(hopLoss(hops, false)).toEqual([0, null, 100, 100, 100, 100, 100]);
   });
 
-  it("leaves no rows for probes that were never sent", () => {
+  it("produces no rows for probes that were never sent", () => {
     const { hops } = walk((ttl, nth, at) => (ttl === 2 ? null : line(3)(ttl, nth, at)), { queries: 5 });
     expect(hops.map(({ replies, sent }) => [replies.length, sent >= replies.length])).toEqual([
       [5, true],
@@ -340,8 +343,8 @@ describe("a router's own limit on answers", () => {
   });
 });
 
-describe("what overshot the target", () => {
-  it("counts with its answers: nothing sent to a target that answers all is lost", () => {
+describe("probes that overshot the target", () => {
+  it("count with their answers, so nothing is lost at a target that answers everything", () => {
     const far: Network = (ttl) => ({
       ip: ttl < 3 ? `r${ttl}` : "t",
       ms: 150,
