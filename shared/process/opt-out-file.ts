@@ -17,7 +17,7 @@ type OpenOptOutFile =
   | { readonly ok: false; readonly line: string };
 
 /**
- * Reads VANTAGE_OPT_OUT_FILE (null: nobody opted out). Checks every 10 s whether it changed and reads it again. If the
+ * Reads VANTAGE_OPT_OUT_FILE; null denies no target. Checks every 10 s whether it changed and reads it again. If the
  * new content is unusable, calls `warn` and keeps the previous list.
  */
 export function openOptOutFile(path: string | null, warn: (line: string) => void): OpenOptOutFile {

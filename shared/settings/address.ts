@@ -15,7 +15,7 @@ const HOST_NAME =
 export function parseHostPort(value: string): HostPort | undefined {
   const split = splitHostPort(value);
   if (split === undefined || isIP(split.host) !== 0) return split;
-  // 1.2.3 and 1.2.3.999 are no addresses, and nobody uses them as names.
+  // 1.2.3 and 1.2.3.999 are not addresses, and no host has such a name.
   return /^[\d.]+$/.test(split.host) || !HOST_NAME.test(split.host) ? undefined : split;
 }
 

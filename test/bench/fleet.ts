@@ -36,7 +36,7 @@ export interface FleetBench {
 /** Returns the measurements and prints examples of violations, if there are any. */
 export async function benchFleet({ calmSeconds, chaosSeconds, profile }: FleetBench): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "vantage-fleet-"));
-  // As root the database runs as nobody, who must be able to enter.
+  // Under root the database runs as nobody, which must be able to enter.
   chmodSync(folder, 0o711);
   const started = await startCluster({ root: join(folder, "postgres") });
   if (!started.ok) throw new Error(started.line);

@@ -83,7 +83,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("says of every operation with a key that both headers are accepted", async () => {
+  it("documents for every operation with a key that both headers are accepted", async () => {
     const { api } = await document();
     const keyed = Object.entries(api.paths).flatMap(([path, methods]) =>
       Object.values(methods).flatMap(({ operationId, security = [] }) =>

@@ -13,13 +13,15 @@ export interface Dug {
   /** Codes of the Extended DNS Errors. */
   readonly ede: readonly number[];
   readonly nsid: string | null;
-  /** How the answer came in the end: UDP, TCP, TLS or HTTPS. */
+  /** Transport of the final answer: UDP, TCP, TLS or HTTPS. */
   readonly transport: string;
 }
 
 const FLAGS = ["aa", "tc", "rd", "ra", "ad", "cd"] as const;
 
-/** Asks as dig does, with DNSSEC records and NSID; null where nobody answered. `options` may name another transport. */
+/**
+ * Queries as dig does, with DNSSEC records and NSID; null if no answer arrived. `options` can select another transport.
+ */
 export async function dig(
   network: Network,
   node: string,

@@ -206,7 +206,7 @@ describe.skipIf(why !== null)("the propagation tool on the table of zones", () =
     },
   );
 
-  it.concurrent.each(["www.dead.test"])("nobody has an answer for %s, and in time", async (domain) => {
+  it.concurrent.each(["www.dead.test"])("no server answers for %s, which is reported in time", async (domain) => {
     const before = performance.now();
     const { status, error } = await api.ask<Result>("propagation", { domain });
     expect({ status, ...error }).toMatchObject({ status: "failed", stage: "dns", reason: "no_answer" });

@@ -150,7 +150,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(result.replies?.map((reply) => reply.ttl)).toEqual([61, 61, 61]);
   });
 
-  it("tells unreachable and expired echoes from silence", async () => {
+  it("distinguishes unreachable and expired echoes from silence", async () => {
     const expired = await pingFrom(chain, { host: target4, count: 1, ttl: 2 });
     expect(expired.replies).toEqual([
       { seq: 1, rtt_ms: null, ttl: null, status: "ttl_exceeded", code: 0, from: "10.77.1.2" },
@@ -167,7 +167,7 @@ describe.skipIf(why !== null)("a path of three routers", () => {
     expect(expired6.replies?.[0]).toMatchObject({ status: "ttl_exceeded", from: "fd77::2" });
   });
 
-  it("has an end without a route: the probe's fault, not the target's", async () => {
+  it("ends without a route as the probe's fault, not the target's", async () => {
     await expect(pingFrom(chain, { host: "10.97.0.1", count: 1 })).rejects.toThrow(/"probe".*network_unreachable/);
     await expect(pingFrom(chain, { host: "10.97.0.1", action: "ports", ports: "80" })).rejects.toThrow(
       /"probe".*network_unreachable/,
@@ -191,13 +191,13 @@ describe.skipIf(why !== null)("two equal links between two routers", () => {
     const to = ["10.77.2.0/24", "nexthop", "via", "10.77.1.2", "nexthop", "via", "10.78.0.2"];
     chain.run(1, "ip", "route", "replace", ...to);
     chain.run(1, "sysctl", "-qw", "net.ipv4.fib_multipath_hash_policy=1");
-    // An error shows the address of the link its packet came in by.
+    // An ICMP error has the address of the link its packet came in by.
     chain.run(2, "sysctl", "-qw", "net.ipv4.icmp_errors_use_inbound_ifaddr=1", "net.ipv4.conf.all.rp_filter=0");
     chain.run(2, "sysctl", "-qw", "net.ipv4.conf.twin2.rp_filter=0");
   });
   afterAll(() => chain?.close());
 
-  it.each(["udp", "tcp"] as const)("are one path to one flow of %s and both to several", async (protocol) => {
+  it.each(["udp", "tcp"] as const)("are one path to one flow of %s and both to several flows", async (protocol) => {
     const ip = chain.hops4.at(-1) ?? "";
     const addressesAt2 = ({ hops }: TraceRun): ReadonlySet<string | null | undefined> =>
       new Set(hops[1]?.replies.map((reply) => reply.ip));

@@ -135,8 +135,8 @@ describe("who may know whom", () => {
   });
 });
 
-describe("what stands where", () => {
-  it("SQL stands in stores and migrations only", () => {
+describe("the place of code", () => {
+  it("SQL is in stores and migrations only", () => {
     const sql = (file: SourceFile) => /\bsql(<[^`]*>)?`|\.unsafe\(/.test(file.code);
     const allowed = /(^|\/)(store|migrate)\.ts$|^shared\/client\/(up|doctor)\//;
     expect(breakers(product, (file) => sql(file) && !allowed.test(file.path) && "SQL")).toEqual([]);

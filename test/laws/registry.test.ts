@@ -178,7 +178,7 @@ describe.each(CONTRACTS.map((contract) => [contract.name, contract] as const))(
       }
     });
 
-    it("adds no parameter nobody decided on", () => {
+    it("adds no parameter without a decision", () => {
       const allowed = new Set([...Object.keys(published?.params ?? {}), ...(ADDED.get(name) ?? [])]);
       expect(Object.keys(contract.params.properties).filter((field) => !allowed.has(field))).toEqual([]);
     });
