@@ -7,7 +7,7 @@ import {
   choosePlanned,
   type OfflinePlace,
   type PlaceChoice,
-  type Wishes,
+  type ProbeRequirements,
 } from "#control-plane/checks/places.ts";
 import { decideDestination, decideTarget } from "#control-plane/checks/target.ts";
 import { targetKey } from "#control-plane/limits/target-key.ts";
@@ -40,7 +40,7 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
     const outcome = { status: "ok", data: asSubmitted(contract, request.params, cached.data) } as const;
     return answerWith({ kind: "single", outcome, location: cached.location, cached: true });
   }
-  const wishes: Wishes = {
+  const requirements: ProbeRequirements = {
     accountId: request.accountId,
     locations,
     needs: contract.needs?.(target.params) ?? [],
@@ -48,8 +48,8 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
   };
   const places =
     request.places === undefined
-      ? choosePlaces(app.hub.roster, wishes)
-      : choosePlanned(app.hub.roster, wishes, request.places);
+      ? choosePlaces(app.hub.roster, requirements)
+      : choosePlanned(app.hub.roster, requirements, request.places);
   if (!places.ok) return answerWith(places.answer);
   const { choices, offline } = places;
   if (choices.length > request.maxLocations) {
@@ -63,9 +63,9 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
   const isExempt = host === null || !destination.isPublic || sharedRules.some((egress) => egress.lists(host));
   const counted = isExempt || isAllCached(app, checked, choices) ? null : targetKey(host);
   if (counted !== null && request.pace !== "paced") {
-    const verdict = await app.budget?.take(counted, request.accountId === null);
-    if (verdict?.ok === false) {
-      return answerWith({ kind: "over_budget", retryAfterSeconds: verdict.retryAfterSeconds });
+    const decision = await app.budget?.take(counted, request.accountId === null);
+    if (decision?.ok === false) {
+      return answerWith({ kind: "over_budget", retryAfterSeconds: decision.retryAfterSeconds });
     }
   }
   if (request.dryRun === true) return answerWith(dryRun(choices, offline));

@@ -15,7 +15,7 @@ export interface PlaceChoice {
 /** A requested location without an available probe. */
 export interface OfflinePlace {
   readonly location: Location;
-  /** no_probe; or probe_elsewhere: one is attached to findReplacement replica. */
+  /** no_probe; or probe_elsewhere: one is attached to another replica. */
   readonly reason: string;
 }
 
@@ -25,7 +25,7 @@ type Places =
   | { readonly ok: false; readonly answer: CheckAnswer };
 
 /** Requirements of a call for its probes. */
-export interface Wishes {
+export interface ProbeRequirements {
   readonly accountId: number | null;
   /** null if the control plane chooses one probe. */
   readonly locations: readonly LocationItem[] | null;
@@ -36,46 +36,54 @@ export interface Wishes {
 }
 
 /** Chooses the probes of a call. */
-export function choosePlaces(roster: Roster, wishes: Wishes): Places {
-  return wishes.locations === null ? chooseAny(roster, wishes) : chooseNamed(roster, wishes, wishes.locations);
+export function choosePlaces(roster: Roster, requirements: ProbeRequirements): Places {
+  return requirements.locations === null
+    ? chooseAny(roster, requirements)
+    : chooseNamed(roster, requirements, requirements.locations);
 }
 
 /**
- * Chooses the probes of a resumed call at places chosen earlier: the same probe if it is attached, else findReplacement
- * one that the same item allows. Without an expression any other probe is allowed.
+ * Chooses the probes of a resumed call at places chosen earlier: the same probe if it is attached, else another one
+ * that the same item allows. Without an expression any other probe is allowed.
  */
 export function choosePlanned(
   roster: Roster,
-  wishes: Wishes,
+  requirements: ProbeRequirements,
   planned: readonly Location[],
 ): Extract<Places, { ok: true }> {
-  const items = wishes.locations ?? [];
+  const items = requirements.locations ?? [];
   const taken = planned.map((location) => location.probe_id);
   const choices = planned.map((location) => {
     const place = roster.agent(location.probe_id)?.place ?? { ...location, tags: [] };
     const item = items.find((one) => one.kind !== "remove" && matches(place, one));
     const instead = (excluded: ReadonlySet<string>) => {
-      if (items.length === 0) return anyOf(roster, wishes, excluded);
-      return item === undefined ? null : findReplacement(roster, wishes, { item, region: place.region }, excluded);
+      if (items.length === 0) return anyOf(roster, requirements, excluded);
+      return item === undefined
+        ? null
+        : findReplacement(roster, requirements, { item, region: place.region }, excluded);
     };
     return { place, pick: pickFirst(roster, place.probe_id, taken, instead) };
   });
   return { ok: true, choices, offline: [] };
 }
 
-function chooseAny(roster: Roster, wishes: Wishes): Places {
-  const place = anyOf(roster, wishes, new Set());
+function chooseAny(roster: Roster, requirements: ProbeRequirements): Places {
+  const place = anyOf(roster, requirements, new Set());
   if (place === null) {
-    const { list } = roster.candidates(wishes.accountId);
-    const reason = reasonOf(list.some(({ elsewhere, egress }) => elsewhere && wishes.allows(egress)));
+    const { list } = roster.candidates(requirements.accountId);
+    const reason = reasonOf(list.some(({ elsewhere, egress }) => elsewhere && requirements.allows(egress)));
     return { ok: false, answer: { kind: "unavailable", reason } };
   }
-  const pick = pickFirst(roster, place.probe_id, [], (excluded) => anyOf(roster, wishes, excluded));
+  const pick = pickFirst(roster, place.probe_id, [], (excluded) => anyOf(roster, requirements, excluded));
   return { ok: true, choices: [{ place, pick }], offline: [] };
 }
 
 /** Chooses one probe whose rules allow the target; a private one only if there is no shared one. */
-function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: ReadonlySet<string>): Candidate | null {
+function anyOf(
+  roster: Roster,
+  { accountId, needs, allows }: ProbeRequirements,
+  excluded: ReadonlySet<string>,
+): Candidate | null {
   const { list } = roster.candidates(accountId);
   const isUsable = ({ probe_id: id, egress }: Candidate) => !excluded.has(id) && allows(egress);
   const shared = chooseOne(list, (candidate) => candidate.accountId === null && isUsable(candidate), needs);
@@ -83,9 +91,9 @@ function anyOf(roster: Roster, { accountId, needs, allows }: Wishes, excluded: R
 }
 
 /** Chooses the probes of an expression. A probe that refuses the target reports it in its own row. */
-function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationItem[]): Places {
-  const { list } = roster.candidates(wishes.accountId);
-  const { chosen, unknown, missed } = chooseProbes(list, items, wishes.needs);
+function chooseNamed(roster: Roster, requirements: ProbeRequirements, items: readonly LocationItem[]): Places {
+  const { list } = roster.candidates(requirements.accountId);
+  const { chosen, unknown, missed } = chooseProbes(list, items, requirements.needs);
   const unmatched = items.find(({ text }) => unknown.includes(text));
   if (unmatched !== undefined) {
     return { ok: false, answer: { kind: "problem", problem: unknownLocation(unmatched, list) } };
@@ -97,7 +105,7 @@ function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationIte
   const taken = chosen.map(({ probe }) => probe.probe_id);
   const choices = chosen.map(({ probe, item }) => {
     const lost = { item, region: probe.region };
-    const instead = (excluded: ReadonlySet<string>) => findReplacement(roster, wishes, lost, excluded);
+    const instead = (excluded: ReadonlySet<string>) => findReplacement(roster, requirements, lost, excluded);
     return { place: probe, pick: pickFirst(roster, probe.probe_id, taken, instead) };
   });
   const offline = missed.map(({ probe }) => ({ location: locationOf(probe), reason: reasonOf(probe.elsewhere) }));
@@ -106,7 +114,7 @@ function chooseNamed(roster: Roster, wishes: Wishes, items: readonly LocationIte
 
 function findReplacement(
   roster: Roster,
-  { accountId, locations, needs }: Wishes,
+  { accountId, locations, needs }: ProbeRequirements,
   lost: { readonly item: LocationItem; readonly region: string },
   excluded: ReadonlySet<string>,
 ): Candidate | null {
@@ -114,7 +122,7 @@ function findReplacement(
 }
 
 /**
- * Returns a picker: the chosen probe while it accepts jobs, then a replacement not chosen for findReplacement place.
+ * Returns a picker: the chosen probe while it accepts jobs, then a replacement not chosen for another place.
  */
 function pickFirst(
   roster: Roster,

@@ -65,14 +65,14 @@ export function createCandidates(sources: CandidateSources): {
 /** Returns all known agents: by their stream here, else by the database, else as remembered by this replica. */
 function everyone({ attached, left }: CandidateSources, absent: readonly AbsentAgent[]): Candidate[] {
   const all = Array.from(attached.values(), (session) => session.candidate);
-  const told = new Set<string>();
+  const included = new Set<string>();
   for (const { agent, accountId, enabled, replicas, draining } of absent) {
     if (attached.has(agent.id)) continue;
-    told.add(agent.id);
+    included.add(agent.id);
     all.push(away(agent, accountId, enabled && !draining && replicas.length > 0));
   }
   for (const { agent, enrolled } of left.values()) {
-    if (!told.has(agent.id)) all.push(away(agent, enrolled.accountId, false));
+    if (!included.has(agent.id)) all.push(away(agent, enrolled.accountId, false));
   }
   return all;
 }

@@ -54,13 +54,13 @@ export function chooseProbes(
   for (const item of items) {
     if (item.kind === "remove") for (const candidate of matchingCandidates(candidates, item)) removed.add(candidate);
   }
-  const wishes = items
+  const matched = items
     .filter((item) => item.kind !== "remove")
     .map((item) => ({
       item,
       among: matchingCandidates(candidates, item).filter((candidate) => candidate.online && !removed.has(candidate)),
     }));
-  const unserved = wishes.filter(({ among }) => among.length === 0).map(({ item }) => item);
+  const unserved = matched.filter(({ among }) => among.length === 0).map(({ item }) => item);
   const unknown = items.filter((item) => {
     const asked = item.kind === "remove" ? !item.terms.every(isUniversal) : unserved.includes(item);
     // `all` and `nearest` have no terms that name a place, so they are never unknown.
@@ -77,10 +77,10 @@ export function chooseProbes(
     })
     .filter(({ among }) => among.length > 0);
   return {
-    chosen: spread(wishes, items, needs),
+    chosen: chooseForItems(matched, items, needs),
     unknown: unknown.map((item) => item.text),
     offline: missed.map(({ item }) => item.text),
-    missed: missed.length === 0 ? [] : spread(missed, items, needs),
+    missed: missed.length === 0 ? [] : chooseForItems(missed, items, needs),
   };
 }
 
@@ -154,12 +154,17 @@ function lacks({ capabilities }: Candidate, needs: readonly string[]): 0 | 1 {
   return needs.every((need) => capabilities.has(need)) ? 0 : 1;
 }
 
-interface Wish {
+/** An item with the probes from which it can choose. */
+interface ItemMatches {
   readonly item: LocationItem;
   readonly among: readonly Candidate[];
 }
 
-function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: readonly string[]): Chosen[] {
+function chooseForItems(
+  matched: readonly ItemMatches[],
+  order: readonly LocationItem[],
+  needs: readonly string[],
+): Chosen[] {
   const taken = new Set<string>();
   const networks = new Map<number | string, number>();
   const regions = new Map<string, number>();
@@ -185,13 +190,13 @@ function spread(wishes: readonly Wish[], order: readonly LocationItem[], needs: 
     regions.set(probe.region, leader.region + 1);
     chosen.push({ probe, item });
   };
-  const slack = ({ item, among }: Wish): number => among.length - item.count;
-  for (const { item, among } of wishes
-    .filter((wish) => wish.item.kind !== "all")
+  const slack = ({ item, among }: ItemMatches): number => among.length - item.count;
+  for (const { item, among } of matched
+    .filter((match) => match.item.kind !== "all")
     .toSorted((one, other) => slack(one) - slack(other))) {
     for (let n = 0; n < Math.min(item.count, among.length); n += 1) take(item, among);
   }
-  for (const { item, among } of wishes.filter((wish) => wish.item.kind === "all")) {
+  for (const { item, among } of matched.filter((match) => match.item.kind === "all")) {
     const byRegion = Map.groupBy(among, (candidate) => candidate.region);
     for (const region of Array.from(byRegion.keys()).toSorted()) {
       const there = byRegion.get(region) ?? [];

@@ -54,7 +54,7 @@ export function readHello(hello: Hello): { ok: true; agent: AgentInfo } | { ok: 
   const lists = [location.tags, hello.capabilities, hello.allowTargets, hello.allowNames];
   const entries = lists.flat();
   if (lists.some((list) => list.length > MAX_ENTRIES) || entries.some((entry) => entry.length > 256)) {
-    return refuse("identity", `lists hold at most ${MAX_ENTRIES} entries of 256 characters`);
+    return refuse("identity", `each list can have at most ${MAX_ENTRIES} entries of up to 256 characters`);
   }
   if (!location.tags.every((tag) => WORD.test(tag))) return refuse("identity", "tags must be lower-case words");
   // Before protocol 1.1 both were one field. Since then a stream can begin without a credit.

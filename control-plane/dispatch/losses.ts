@@ -17,7 +17,7 @@ const MAX_SUSPECT_LOSSES = 2;
 
 /**
  * Decides about a job after its losses, the latest last. `again`: dispatch it to another agent; `exhausted`: it had its
- * last attempt; `suspect`: the job may cause the failures.
+ * last attempt; `suspect`: the job itself can be the cause of the failures.
  *
  * A loss indicates that the job is the cause only if the agent ran it and crashed (stream closed), hung (stream went
  * silent) or exceeded its message limits (flood). It does not if the agent had not accepted

@@ -15,7 +15,7 @@ export function detachSession(hub: HubState, session: Session, reason: LossReaso
 
 /**
  * Moves the jobs of a session that has left the roster: running ones to another agent as the next attempt, waiting ones
- * without a new attempt. After a reconnect the agent's new session may get them.
+ * without a new attempt. After a reconnect the agent's new session can get them.
  */
 export function moveJobs(hub: HubState, session: Session, reason: LossReason): void {
   hub.metrics.detached.inc({ reason });
@@ -69,8 +69,8 @@ export function startSilenceSweep(hub: HubState): { stop(): void } {
 }
 
 /**
- * Closes streams without a message for SILENT_MS. `heldUpMs`: delay of this sweep. During it this process read
- * nothing, and messages may wait in its sockets, so it does not count as silence.
+ * Closes streams without a message for SILENT_MS. `heldUpMs` is the delay of this sweep. During it this process read
+ * nothing, and messages can wait in its sockets, so it does not count as silence.
  */
 function closeSilent(hub: HubState, heldUpMs: number): void {
   const now = hub.clock.monotonic();

@@ -78,7 +78,7 @@ export function receiveMessage(hub: HubState, session: Session, message: AgentMe
       });
       return;
     }
-    case "hello": // said once, at the start
+    case "hello": // sent once, at the start
     case undefined:
       dropMessage(hub, session, "unexpected");
       warn(hub, session, {}, "agent sent an unexpected message");

@@ -38,18 +38,18 @@ export interface Roster {
 export function createRoster(clock: Clock, presence?: Presence): Roster {
   const attached = new Map<string, Session>();
   const left = new Map<string, LeftAgent>();
-  const choices = createCandidates({ attached, left, absent: () => presence?.absent() ?? NOBODY });
-  let ever = false;
-  const tell = ({ agent, draining }: Session) => presence?.changed(agent, draining ? "draining" : "online");
+  const choices = createCandidates({ attached, left, absent: () => presence?.absent() ?? NO_AGENTS });
+  let hasAttached = false;
+  const reportPresence = ({ agent, draining }: Session) => presence?.changed(agent, draining ? "draining" : "online");
   return {
     sessions: () => attached.values(),
     session: (agentId) => attached.get(agentId),
     join(session) {
-      ever = true;
+      hasAttached = true;
       left.delete(session.agent.id);
       attached.set(session.agent.id, session);
       choices.changed();
-      tell(session);
+      reportPresence(session);
     },
     leave(session) {
       const { agent, enrolled } = session;
@@ -65,7 +65,7 @@ export function createRoster(clock: Clock, presence?: Presence): Roster {
     changed(session) {
       if (attached.get(session.agent.id) !== session) return;
       choices.changed();
-      tell(session);
+      reportPresence(session);
     },
     forget(agentId) {
       if (left.delete(agentId)) choices.changed();
@@ -80,8 +80,8 @@ export function createRoster(clock: Clock, presence?: Presence): Roster {
         return { agent, status: "offline", lastSeenAt: seenAt };
       }),
     ],
-    everAttached: () => ever,
+    everAttached: () => hasAttached,
   };
 }
 
-const NOBODY: readonly never[] = [];
+const NO_AGENTS: readonly never[] = [];

@@ -59,7 +59,7 @@ const ABORTED = new Refusal("missing_parameter", {
   message: "The body ended before the length in Content-Length.",
 });
 
-const ACCOUNT_GONE = new Refusal("invalid_api_key", {
+const ACCOUNT_DELETED = new Refusal("invalid_api_key", {
   message: "The account of this API key was deleted.",
   headers: { "www-authenticate": "Bearer" },
 });
@@ -73,7 +73,7 @@ function isAborted({ raw }: FastifyRequest): boolean {
 function toRefusal(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
-  if (isAccountGone(error)) return ACCOUNT_GONE;
+  if (isAccountGone(error)) return ACCOUNT_DELETED;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

@@ -6,7 +6,7 @@ import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 
-/** Renders an error for a surface with its own answer shapes (open tier, /mcp); it may set headers. */
+/** Renders an error for a surface with its own answer shapes (open tier, /mcp); it can set headers. */
 export type ErrorRenderer = (
   error: { readonly status: number; readonly code: ErrorCode; readonly details: RefusalDetails },
   request: FastifyRequest,

@@ -23,7 +23,10 @@ const PAGES_POLICY = [
 
 const HSTS = "max-age=31536000; includeSubDomains";
 
-/** Sets the security headers of every answer; a route may override them. `secure`: this server itself uses TLS. */
+/**
+ * Sets the security headers of every answer; a route can override them. `secure` is true if this server itself uses
+ * TLS.
+ */
 export function setSecurityHeaders(server: FastifyInstance, secure: boolean): void {
   const names = Object.keys(DATA) as (keyof typeof DATA)[];
   server.addHook("onRequest", (request, reply, done) => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The parts of a write that identifyWrite it. */
+/** The parts of a write that identify it. */
 export interface WriteRequest {
   readonly keyId: number;
   readonly method: string;

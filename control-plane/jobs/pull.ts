@@ -22,7 +22,7 @@ interface QueuePort {
 
 /** Fetches jobs while there is room. Each job is settled separately. */
 export interface Puller {
-  /** Fetches soon. Call it when there may be new jobs. */
+  /** Fetches soon. Call it when there can be new jobs. */
   wake(): void;
   /** Stops fetching, waits up to `graceMs` for running jobs, then aborts the others, which go back to the queue. */
   stop(graceMs: number): Promise<void>;

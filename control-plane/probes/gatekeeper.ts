@@ -30,7 +30,7 @@ const REPLACED = refuse(
 );
 const AWAY = refuse("capacity", "the control plane cannot reach its database; try again", true);
 
-/** Decides which agents may attach, and reports changes to the enrolment of admitted ones until `close`. */
+/** Decides which agents can attach, and reports changes to the enrolment of admitted agents until `close`. */
 export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): void } {
   const { authority, database, notifications, clock, sweepMs = 5_000 } = deps;
   const listeners: ((agentId: string, enrolled: Enrolled | null) => void)[] = [];
@@ -82,7 +82,7 @@ export function createGatekeeper(deps: GatekeeperDeps): Gatekeeper & { close(): 
 }
 
 /**
- * Returns the rejection of the holder of a valid certificate; null if it may attach. An agent without a row was
+ * Returns the rejection of the holder of a valid certificate; null if it can attach. An agent without a row was
  * deleted.
  */
 export function refuseHolder(holder: Holder, row: StoredProbe | null, now: Date): Rejection | null {

@@ -27,7 +27,7 @@ export async function insertAuthority(tx: Transaction, made: StoredAuthority, no
     insert into authority (certificate, private_key, created_at) values (${made.certificate}, ${made.privateKey}, ${now})
     on conflict (id) do nothing`;
   const kept = await findAuthority(tx);
-  if (kept === null) throw new Error("the authority is gone");
+  if (kept === null) throw new Error("the authority is missing after its insert");
   return kept;
 }
 
@@ -97,7 +97,7 @@ export async function redeemToken(sql: Queryable, digest: Uint8Array, probe: New
     select enrolled.id as "agentId", enrolled.region, enrolled.account_id as "accountId",
       coalesce((before.expires_at <= ${now})::int, 0) as expired, (before.digest is not null)::int as known
     from (select 1) as one left join enrolled on true left join join_tokens as before on before.digest = ${digest}`;
-  if (row === undefined) throw new Error("a select without from returned nothing");
+  if (row === undefined) throw new Error("the statement returned no row");
   const { agentId, region, accountId } = row;
   if (agentId !== null) return { ok: true, agentId, region, accountId };
   return { ok: false, reason: row.known === 0 ? "unknown" : row.expired === 1 ? "expired" : "used" };

@@ -40,7 +40,7 @@ export function readMasterKey(configured: Uint8Array | null, dataDir: string, ra
     rmSync(draft);
   }
   const made = readKeyFile(file);
-  if (made === null) throw new Error(`${file} is gone`);
+  if (made === null) throw new Error(`${file} is missing after it was created`);
   return made;
 }
 

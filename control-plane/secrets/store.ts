@@ -4,6 +4,6 @@ import type { Sql } from "#control-plane/database/connect.ts";
 export async function keepFact(sql: Sql, name: string, value: Uint8Array): Promise<Uint8Array> {
   await sql`insert into instance (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
   const [row] = await sql<{ value: Uint8Array }[]>`select value from instance where name = ${name}`;
-  if (row === undefined) throw new Error(`the fact ${name} is gone`);
+  if (row === undefined) throw new Error(`the fact ${name} is missing after its insert`);
   return row.value;
 }

@@ -17,7 +17,7 @@ export interface Document {
 interface DocumentOptions {
   /** Content-Type. */
   readonly type: string;
-  /** Cache-Control; by default caches may store the document and must revalidate it before each use. */
+  /** Cache-Control; by default caches can store the document and must revalidate it before each use. */
   readonly cacheControl?: string;
 }
 

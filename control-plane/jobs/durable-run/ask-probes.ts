@@ -8,7 +8,7 @@ type UnitAnswer =
   | { readonly isAnswered: true; readonly status: "failed"; readonly error: CheckError }
   | { readonly isAnswered: false; readonly error: CheckError };
 
-/** A call of `runCheck` without its pace; null if this replica cannot make it but another may be able to. */
+/** A call of `runCheck` without its pace; null if this replica cannot make it but another replica can. */
 export type UnitCall = Omit<CheckRequest, "pace"> | null;
 
 /** Checks one unit with one call, paced as background work. */

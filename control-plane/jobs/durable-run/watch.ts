@@ -35,7 +35,7 @@ interface RunWatchDeps<S extends RunState> {
  */
 const SWEEP_MS = 1_000;
 
-/** Opens a watch. One statement reads all runs that this replica watches and that may have changed. */
+/** Opens a watch. One statement reads all runs that this replica watches and that can have changed. */
 export function createRunWatch<S extends RunState>({
   channel,
   notifications,

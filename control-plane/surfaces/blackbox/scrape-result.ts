@@ -38,7 +38,7 @@ function readOutcome(outcome: Outcome<unknown>, location: Location): ScrapeResul
   if (outcome.status === "ok") return { kind: "data", data: outcome.data, where: probeSamples(location) };
   if (outcome.status !== "failed" || outcome.source === "probe") {
     refuseUnanswered({ kind: "single", outcome, location, cached: false });
-    throw new Error("what is not ok is refused");
+    throw new Error("refuseUnanswered returned for an outcome that is not ok");
   }
   return { kind: "failed", where: [...causeSamples(outcome), ...probeSamples(location)] };
 }

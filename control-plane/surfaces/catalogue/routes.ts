@@ -44,7 +44,7 @@ export function registerCatalogue(server: FastifyInstance, gate: Gate, contracts
     schema: operation({
       id: "list_tools",
       tag: "Catalogue",
-      summary: "List the tools and whether your key may use them",
+      summary: "List the tools and whether your key can use them",
       description: "The response has an ETag. A request with it in If-None-Match returns 304 if nothing has changed.",
       data: Type.Array(ROW),
       query: QUERY,

@@ -46,7 +46,7 @@ export interface McpProtocol {
   close(): Promise<void>;
 }
 
-/** Time for which clients of the 2026 revision may cache the list: it changes with a release. */
+/** Time for which clients of the 2026 revision can cache the list: it changes with a release. */
 const LIST_TTL_MS = 3_600_000;
 const INVALID_PARAMS = -32_602;
 const LONGEST_NAME = 100;

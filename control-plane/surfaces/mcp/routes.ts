@@ -15,7 +15,7 @@ import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
 interface McpDeps {
   readonly gate: Gate;
   readonly protocol: McpProtocol;
-  /** Only pages of this origin may call it, against DNS rebinding. */
+  /** Base URL. Only pages of its origin can call the endpoint, against DNS rebinding. */
   readonly baseUrl: string;
 }
 
@@ -49,7 +49,7 @@ export function registerMcp(server: FastifyInstance, { gate, protocol, baseUrl }
     onRequest: async (request, reply) => {
       const given = request.headers.origin;
       if (given !== undefined && given !== origin) {
-        throw new Refusal("insufficient_scope", `In a browser only pages of ${origin} may call this endpoint.`);
+        throw new Refusal("insufficient_scope", `In a browser only pages of ${origin} can call this endpoint.`);
       }
       // A caller without any key is refused before its body is read.
       if (keyInHeaders(request) === null) await gate.admit(request, reply, { scope: null });

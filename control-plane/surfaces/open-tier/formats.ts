@@ -15,7 +15,7 @@ export const TYPES: Readonly<Record<Format, string>> = {
   csv: "text/csv; charset=utf-8; header=present",
 };
 
-/** Header fields that pages of any origin may read (CORS). */
+/** Header fields that pages of any origin can read (CORS). */
 const EXPOSED =
   "Age, ETag, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy";
 

@@ -27,7 +27,7 @@ const PROBE = Type.Object({
   last_seen_at: { ...NULLABLE_TIME, description: "Time of its last message, accurate to a few seconds; null: never" },
   capabilities: Type.Array(Type.String(), { description: "Capabilities it last reported" }),
   account_id: Type.Union([Type.Integer(), Type.Null()], {
-    description: "Account that alone may use it; null: all accounts",
+    description: "The only account that can use it; null: all accounts",
   }),
   enrolled_at: Type.String({ format: "date-time", description: "Time of enrolment" }),
   certificate_expires_at: Type.String({

@@ -27,7 +27,7 @@ as \`authorization\`. Probes of one region become one target. Labels for \`relab
 \`__meta_vantage_capability_<name>="true"\` for each capability (icmp4, icmp6, ipv6, browser, ...). Unknown values are
 left out. To probe from each probe of a region separately, set the region to the probe and the instance to its id:
 \`{source_labels: [__meta_vantage_probe_id], target_label: __param_region, replacement: "probe:$1"}\` and
-\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise copy \`__meta_vantage_region\` to a label of your own, because the series of different regions are else identical:
+\`{source_labels: [__meta_vantage_probe_id], target_label: instance}\`. Otherwise copy \`__meta_vantage_region\` to a label, because the series of different regions are otherwise identical:
 \`{source_labels: [__meta_vantage_region], target_label: region}\`. In \`http_sd_configs\` set the operator token as
 \`authorization: {type: Bearer, credentials: ...}\`: some versions of Prometheus do not add the type. The response is a
 plain array without the envelope.`;
@@ -68,7 +68,7 @@ export function registerServiceDiscovery(
 export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const { place, version, capabilities } = agent;
-  const told = {
+  const labels = {
     region: place.region,
     probe_id: agent.id,
     country: place.country,
@@ -88,7 +88,7 @@ export function targetGroup({ agent, status, accountId }: ProbeRow, baseUrl: str
       __metrics_path__: `${pathname.replace(/\/$/, "")}/api/v4/probe`,
       __param_region: place.region,
       ...Object.fromEntries(
-        Object.entries(told).flatMap(([name, value]) =>
+        Object.entries(labels).flatMap(([name, value]) =>
           value === null || value === "" ? [] : [[`__meta_vantage_${name}`, String(value).toWellFormed()]],
         ),
       ),

@@ -6,7 +6,7 @@ import { Flag, Url } from "#shared/tools/fields.ts";
 export const echoTool = defineTool({
   name: "echo",
   title: "Echo",
-  summary: "Says what it was asked",
+  summary: "Returns its parameters",
   scope: "check",
   toolset: "web",
   params: Type.Object({

@@ -20,21 +20,21 @@ function absent(region: string, over: Partial<AbsentAgent> = {}): AbsentAgent {
 }
 
 /** Presence whose content the test controls. */
-function tellingPresence() {
-  const told = { absent: [] as readonly AbsentAgent[], replicas: [] as readonly ReplicaInfo[] };
+function createFakePresence() {
+  const content = { absent: [] as readonly AbsentAgent[], replicas: [] as readonly ReplicaInfo[] };
   const changes: string[] = [];
   const listeners: (() => void)[] = [];
   const presence: Presence = {
-    absent: () => told.absent,
-    replicas: () => told.replicas,
+    absent: () => content.absent,
+    replicas: () => content.replicas,
     onReplicas: (listener) => void listeners.push(listener),
     changed: ({ id }, state) => void changes.push(`${id} ${state}`),
   };
   const listReplicas = (replicas: readonly ReplicaInfo[]) => {
-    told.replicas = replicas;
+    content.replicas = replicas;
     for (const listener of listeners) listener();
   };
-  return { told, changes, presence, listReplicas };
+  return { content, changes, presence, listReplicas };
 }
 
 const seen = (accountId: number | null) =>
@@ -67,10 +67,10 @@ describe("candidates", () => {
   });
 
   it("include agents of other replicas, and offline agents, with their enrolment from the database", () => {
-    const { told, presence } = tellingPresence();
+    const { content, presence } = createFakePresence();
     local = startLocalHub({ presence });
     attachAgent(local.hub, helloOf("here"));
-    told.absent = [
+    content.absent = [
       absent("here"),
       absent("there"),
       absent("gone", { replicas: [] }),
@@ -102,7 +102,7 @@ describe("candidates", () => {
 
 describe("the replicas", () => {
   it("are sent in the welcome and whenever their set changes", () => {
-    const { presence, listReplicas } = tellingPresence();
+    const { presence, listReplicas } = createFakePresence();
     local = startLocalHub({ presence });
     listReplicas([{ id: "a", address: "one.example:50051" }]);
     const agent = attachAgent(local.hub, helloOf("eu"));
@@ -121,7 +121,7 @@ describe("the replicas", () => {
   });
 
   it("learn which agents attach, drain and leave; a stream that replaces another is not a leave", () => {
-    const { presence, changes } = tellingPresence();
+    const { presence, changes } = createFakePresence();
     local = startLocalHub({ presence });
     const older = attachAgent(local.hub, helloOf("eu"));
     const newer = attachAgent(local.hub, helloOf("eu"));

@@ -54,7 +54,7 @@ describe("the waiting queue", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of [...entries(1, 2), ...entries(2, 1)]) queue.add(entry);
     const first = queue.next();
-    if (first === undefined) throw new Error("nobody waits");
+    if (first === undefined) throw new Error("no job waits");
     queue.putBack(first);
     queue.putBack(first);
     expect(queue.size).toBe(3);
