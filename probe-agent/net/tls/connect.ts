@@ -13,10 +13,10 @@ const REASONS: Readonly<Record<string, readonly [reason: string, message: string
   EPERM: ["prohibited", "A firewall prohibits the connection"],
 };
 
-/** Errors of this host: no descriptors, memory, ports or network left. */
+/** Errors of this host: descriptors, memory or ports are exhausted, or there is no network. */
 const OURS = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "ENETDOWN", "EAFNOSUPPORT"]);
 
-/** Opens a TCP connection to an address literal; `signal` ends the attempt without a failure (the caller knows the cause). */
+/** Opens a TCP connection to an address literal. If `signal` ends the attempt, the caller knows the cause. */
 export function connectTcp(ip: string, port: number, signal: AbortSignal): Promise<Socket | Failed | "aborted"> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -10,16 +10,16 @@ import {
 } from "#probe-agent/net/tls/messages.ts";
 import { createOpener, type Unprotected } from "#probe-agent/net/tls/unprotect.ts";
 
-/** What the server's octets show up to the end of its handshake flight. */
+/** Content of a server's handshake flight. */
 export interface Flight {
-  /** Chosen in the ServerHello; null where none came or it names a version nobody knows. */
+  /** Version that the ServerHello selects; null if there is no ServerHello or the version is unknown. */
   readonly version: TlsVersion | "SSLv3" | null;
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
-  /** List of signed certificate timestamps (RFC 6962 section 3.3.1); null for none. */
+  /** List of signed certificate timestamps (RFC 6962 section 3.3.1); null if there is none. */
   readonly timestamps: Uint8Array | null;
   readonly clientCertificateRequested: boolean;
-  /** Description of the first fatal alert that could be read, null for none. */
+  /** Description of the first fatal alert that could be read; null if there is none. */
   readonly fatalAlert: number | null;
 }
 
@@ -34,12 +34,12 @@ const VERSIONS: Readonly<Record<number, TlsVersion | "SSLv3">> = {
 const FATAL = 2;
 
 /**
- * Reads what a server sent, from the very octets: certificates in the order sent, repeats and strangers included.
- * `secret` is the server's handshake traffic secret, needed for TLS 1.3, whose flight is encrypted.
+ * Parses the octets that a server sent. Certificates are in the order sent, including repeated and unrelated ones.
+ * `secret` is the server's handshake traffic secret. It is necessary for TLS 1.3, whose flight is encrypted.
  */
 export function readFlight(received: Uint8Array, secret: Uint8Array | null): Flight {
   const { clear, rest, fatalAlert } = readClear(received);
-  const hello = serverHello(clear);
+  const hello = findServerHello(clear);
   const flight = {
     certificates: [] as readonly Uint8Array[],
     ocspStaple: null as Uint8Array | null,
@@ -62,8 +62,8 @@ export function readFlight(received: Uint8Array, secret: Uint8Array | null): Fli
 }
 
 /**
- * Joins handshake fragments sent in the clear; `rest` begins where protection does. Up to TLS 1.2 protection begins
- * with ChangeCipherSpec and nothing after it can be read; in TLS 1.3 that record means nothing (RFC 8446 appendix D.4).
+ * Joins unencrypted handshake fragments. `rest` contains the encrypted records. Up to TLS 1.2, encryption begins after
+ * ChangeCipherSpec, and nothing after it can be read. In TLS 1.3 that record has no meaning (RFC 8446 appendix D.4).
  */
 function readClear(received: Uint8Array): { clear: Uint8Array; rest: TlsRecord[]; fatalAlert: number | null } {
   const fragments: Uint8Array[] = [];
@@ -71,7 +71,7 @@ function readClear(received: Uint8Array): { clear: Uint8Array; rest: TlsRecord[]
   let fatalAlert: number | null = null;
   let isTls13 = false;
   for (const record of splitRecords(received)) {
-    // Asked once: a server may send 80,000 of these records, and the answer takes a look at all fragments.
+    // Determined once: a server can send 80,000 of these records, and each check reads all fragments.
     if (record.type === CONTENT.changeCipherSpec) isTls13 ||= firstVersion(fragments) === TLS13;
     if (record.type === CONTENT.changeCipherSpec && !isTls13) break;
     if (rest.length > 0 || record.type === CONTENT.applicationData) rest.push(record);
@@ -81,7 +81,7 @@ function readClear(received: Uint8Array): { clear: Uint8Array; rest: TlsRecord[]
   return { clear: Buffer.concat(fragments), rest, fatalAlert };
 }
 
-/** The version of the first ServerHello or HelloRetryRequest. */
+/** Returns the version of the first ServerHello or HelloRetryRequest. */
 function firstVersion(fragments: readonly Uint8Array[]): number | undefined {
   for (const { type, body } of splitMessages(Buffer.concat(fragments))) {
     if (type === MESSAGE.serverHello) return readServerHello(body)?.version;
@@ -89,6 +89,7 @@ function firstVersion(fragments: readonly Uint8Array[]): number | undefined {
   return undefined;
 }
 
+/** Decrypts records up to the first that cannot be decrypted. */
 function open(
   records: readonly TlsRecord[],
   opener: (record: TlsRecord) => Unprotected | null,
@@ -106,7 +107,8 @@ function open(
   return { content: Buffer.concat(fragments), fatalAlert };
 }
 
-function serverHello(clear: Uint8Array): ServerHello | null {
+/** Returns the first ServerHello that is not a HelloRetryRequest. */
+function findServerHello(clear: Uint8Array): ServerHello | null {
   for (const { type, body } of splitMessages(clear)) {
     if (type !== MESSAGE.serverHello) continue;
     const hello = readServerHello(body);

@@ -13,26 +13,26 @@ export const MESSAGE = {
 
 /** The parameters that a ServerHello selects. */
 export interface ServerHello {
-  /** 0x0301 ... 0x0304. */
+  /** Number of the version, 0x0300 to 0x0304. */
   readonly version: number;
   /** IANA number of the cipher suite. */
   readonly suite: number;
   /** True for a HelloRetryRequest, which has the form of a ServerHello; the real one follows. */
   readonly retry: boolean;
   readonly compression: number;
-  /** Values by number, the first of a kind, in the order sent. */
+  /** Extensions by number in the order sent; of repeated ones, the first. */
   readonly extensions: ReadonlyMap<number, Uint8Array>;
 }
 
-/** The certificates of one Certificate message, in the order sent, with what was stapled to the first. */
+/** Certificates of one Certificate message in the order sent, with the stapled data of the first one. */
 interface CertificateList {
   readonly certificates: readonly Uint8Array[];
   readonly ocspStaple: Uint8Array | null;
-  /** List of signed certificate timestamps (RFC 6962 section 3.3.1), which goes with the certificate in TLS 1.3 alone. */
+  /** List of signed certificate timestamps (RFC 6962 section 3.3.1). Only TLS 1.3 sends it with the certificate. */
   readonly timestamps: Uint8Array | null;
 }
 
-/** Most certificates read from one list; no chain needs more. */
+/** Maximum number of certificates read from one list; no chain needs more. */
 const MAX_CERTIFICATES = 100;
 
 /** SHA-256 of "HelloRetryRequest", the random of such a message (RFC 8446 section 4.1.3). */
@@ -78,12 +78,12 @@ export function readCertificates(body: Uint8Array, tls13: boolean): CertificateL
   return { certificates, ocspStaple, timestamps };
 }
 
-/** List of signed certificate timestamps in a ServerHello, up to TLS 1.2; null for none. */
+/** Returns the list of signed certificate timestamps in a ServerHello up to TLS 1.2, or null if there is none. */
 export function timestampsOf({ extensions }: ServerHello): Uint8Array | null {
   return extensions.get(EXTENSION.timestamps) ?? null;
 }
 
-/** The OCSP response of a CertificateStatus (RFC 6066 section 8); null for other kinds and empty ones. */
+/** Returns the OCSP response of a CertificateStatus (RFC 6066 section 8). Returns null for other types or if empty. */
 export function readCertificateStatus(body: Uint8Array): Uint8Array | null {
   const reader = createReader(body);
   const kind = reader.number(1);
@@ -91,7 +91,7 @@ export function readCertificateStatus(body: Uint8Array): Uint8Array | null {
   return kind === 1 && response !== undefined && response.length > 0 ? response : null;
 }
 
-/** A list of extensions (RFC 8446 section 4.2), as far as it can be read. */
+/** Parses a list of extensions (RFC 8446 section 4.2) up to the first malformed one. */
 function readExtensions(block: Uint8Array | undefined): ReadonlyMap<number, Uint8Array> {
   const found = new Map<number, Uint8Array>();
   const reader = createReader(block ?? new Uint8Array());

@@ -6,15 +6,18 @@ import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { failureReason, type Reason } from "#probe-agent/net/tls/reasons.ts";
 import type { Session } from "#probe-agent/net/tls/session.ts";
 
-/** Converts a handshake to the result of TlsPort; `ended` is the cause if it was aborted. Times are monotonic milliseconds. */
+/**
+ * Converts a handshake to the result of TlsPort. `ended` returns the cause if the handshake was aborted. Times are
+ * monotonic, in milliseconds.
+ */
 export function observe(
   session: Session,
   ended: () => Reason,
   at: { readonly started: number; readonly connected: number },
 ): Outcome<TlsObservation> {
   const flight = readFlight(session.received, session.secret);
-  const stood = session.agreed !== null && session.error === null;
-  const reason = stood
+  const completed = session.agreed !== null && session.error === null;
+  const reason = completed
     ? null
     : session.aborted
       ? ended()
@@ -37,7 +40,7 @@ export function observe(
   });
 }
 
-/** Returns why the signal fired: the caller cancelled (before the deadline), or the time is up. */
+/** Returns why the signal fired: the caller cancelled before the deadline, or the time limit was reached. */
 export function endReason(job: JobLimits, clock: Clock): Reason {
   const cancelled = job.signal.aborted && clock.monotonic() < job.deadline - 5;
   if (cancelled) return { reason: "cancelled", message: "The check was cancelled" };

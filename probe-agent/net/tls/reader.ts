@@ -1,12 +1,12 @@
-/** Reads big-endian fields and length-prefixed vectors (RFC 8446 section 3); past the end everything is undefined. */
+/** Reads big-endian fields and length-prefixed vectors (RFC 8446 section 3). Returns undefined past the end. */
 export interface Reader {
-  /** An unsigned integer of `size` octets. */
+  /** Reads an unsigned integer of `size` octets. */
   number(size: 1 | 2 | 3): number | undefined;
-  /** The next `length` octets. */
+  /** Reads the next `length` octets. */
   take(length: number): Uint8Array | undefined;
-  /** A vector with a length field of `size` octets. */
+  /** Reads a vector with a length field of `size` octets. */
   vector(size: 1 | 2 | 3): Uint8Array | undefined;
-  /** Octets not read yet. */
+  /** Returns the number of unread octets. */
   left(): number;
 }
 

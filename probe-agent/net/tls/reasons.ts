@@ -1,6 +1,6 @@
 import { kindOfAnswer } from "#probe-agent/net/tls/records.ts";
 
-/** Cause of a failed handshake: a stable snake_case word and a sentence. */
+/** Cause of a failed handshake: a stable snake_case code and a sentence. */
 export interface Reason {
   readonly reason: string;
   readonly message: string;
@@ -15,7 +15,7 @@ interface FailureFacts {
   readonly ending: "open" | "closed" | "reset";
 }
 
-/** Alert descriptions by number: the words of IANA's TLS Alerts registry. */
+/** Alert names by number (IANA, TLS Alerts registry). */
 const ALERTS: Readonly<Record<number, string>> = {
   0: "close_notify",
   10: "unexpected_message",
@@ -55,8 +55,8 @@ const ALERTS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Names the failure of a handshake. Words: an alert's registry name; `plain_text` and `not_tls` for an answer that is
- * no TLS; `reset`, `closed`; else OpenSSL's own reason in snake_case (e.g. `unsupported_protocol`).
+ * Returns the cause of a failed handshake. The code is an alert's registry name; `plain_text` or `not_tls` for an
+ * answer that is not TLS; `reset`; OpenSSL's reason in snake_case (e.g. `unsupported_protocol`); else `closed`.
  */
 export function failureReason(facts: FailureFacts): Reason {
   const answer = kindOfAnswer(facts.received);
@@ -76,7 +76,7 @@ export function failureReason(facts: FailureFacts): Reason {
   return { reason: "closed", message: "The server closed the connection during the handshake" };
 }
 
-/** The alert number OpenSSL puts into the message of an error that came as an alert. */
+/** Returns the alert number in OpenSSL's error message; null if the error was not caused by an alert. */
 function alertNumber(error: NodeJS.ErrnoException | null): number | null {
   const found = /SSL alert number (\d{1,3})/.exec(error?.message ?? "");
   return found ? Number(found[1]) : null;

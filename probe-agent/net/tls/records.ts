@@ -1,10 +1,10 @@
 /** TLS record content types (RFC 8446 section 5.1). */
 export const CONTENT = { changeCipherSpec: 20, alert: 21, handshake: 22, applicationData: 23 } as const;
 
-/** One record as received, encrypted if protection had begun. */
+/** One record as received; encrypted if encryption has begun. */
 export interface TlsRecord {
   readonly type: number;
-  /** The five header octets: the additional data of TLS 1.3's protection. */
+  /** The five header octets, which are the additional data of TLS 1.3 encryption. */
   readonly header: Uint8Array;
   readonly fragment: Uint8Array;
 }
@@ -15,7 +15,7 @@ export interface HandshakeMessage {
   readonly body: Uint8Array;
 }
 
-/** The largest fragment any version allows: 2^14 + 2048 (RFC 5246 section 6.2.3). */
+/** Maximum size of a fragment in any version, in octets: 2^14 + 2048 (RFC 5246 section 6.2.3). */
 const MAX_FRAGMENT = 16_384 + 2048;
 
 /** Splits a byte stream into records; stops at the first incomplete or invalid one. */
@@ -43,7 +43,7 @@ export function* splitMessages(bytes: Uint8Array): Generator<HandshakeMessage> {
   }
 }
 
-/** Returns the kind of an answer's first octets: TLS records, printable text, anything else, or nothing. */
+/** Returns the type of an answer from its first octets: TLS records, printable text, other data, or nothing. */
 export function kindOfAnswer(bytes: Uint8Array): "nothing" | "tls" | "text" | "other" {
   const [type, major] = bytes;
   if (type === undefined) return "nothing";

@@ -8,18 +8,21 @@ import { Tap } from "#probe-agent/net/tls/tap.ts";
 export interface Session {
   /** Null if the handshake did not complete. */
   readonly agreed: { readonly protocol: string; readonly cipher: string; readonly alpn: string | null } | null;
-  /** Of the handshake, or of the first read after it. */
+  /** Error of the handshake or of the first read after it. */
   readonly error: NodeJS.ErrnoException | null;
   readonly aborted: boolean;
   readonly received: Uint8Array;
-  /** TLS 1.3 server handshake traffic secret. */
+  /** Handshake traffic secret of a TLS 1.3 server; null for older versions. */
   readonly secret: Uint8Array | null;
   readonly ending: "open" | "closed" | "reset";
   /** Monotonic milliseconds at completion; null if it did not complete. */
   readonly completedAt: number | null;
 }
 
-/** How long to wait for the refusal of a missing client certificate: TLS 1.3 servers send it one round trip after completion. */
+/**
+ * Maximum wait, in milliseconds, for the refusal of a missing client certificate. TLS 1.3 servers send it one round
+ * trip after completion.
+ */
 const REFUSAL_WAIT_MS = 500;
 
 /**
@@ -49,7 +52,7 @@ type SessionRequest = Pick<TlsRequest, "servername" | "alpn" | "minVersion" | "m
 interface HandshakeOptions {
   readonly signal: AbortSignal;
   monotonic(): number;
-  /** Reports, after completion, whether the server requested a client certificate and may still refuse its absence. */
+  /** Reports, after completion, whether the server requested a client certificate and can still refuse its absence. */
   waitsForRefusal(received: Uint8Array, secret: Uint8Array | null): boolean;
 }
 
@@ -101,19 +104,19 @@ interface Ending {
 /** Resolves at completion (and the wait that `secured` requests after it), at failure, or at abort. */
 function outcome(tls: TLSSocket, signal: AbortSignal, secured: () => "done" | "wait"): Promise<Ending> {
   const { promise, resolve } = Promise.withResolvers<Ending>();
-  let stood = false;
+  let completed = false;
   let refusal: NodeJS.Timeout | undefined;
   const settle = (error: NodeJS.ErrnoException | null, aborted = false): void => {
     clearTimeout(refusal);
     signal.removeEventListener("abort", abort);
     resolve({ error, aborted });
   };
-  const abort = (): void => settle(null, !stood);
+  const abort = (): void => settle(null, !completed);
   const ended = (): void => settle(new Error("the connection ended"));
   signal.addEventListener("abort", abort, { once: true });
   tls.on("error", settle).once("close", ended);
   tls.once("secureConnect", () => {
-    stood = true;
+    completed = true;
     if (secured() === "done") {
       settle(null);
       return;

@@ -2,12 +2,13 @@ import { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import { createOctets } from "#probe-agent/net/octets.ts";
 
-/** Octets kept of what a server sends; OpenSSL gives up on Certificate messages above 100 KiB by itself. */
+/** Maximum number of received octets kept. OpenSSL itself refuses Certificate messages above 100 KiB. */
 const MAX_RECORDED = 524_288;
 
 /**
- * A stream over a TCP socket that keeps a copy of the received octets. Node shows certificates only as a chain linked by
- * issuer: it loses order, repeats and unrelated ones, and all of them if the handshake fails. The octets contain them.
+ * A stream over a TCP socket that keeps a copy of the received octets. Node shows certificates only as a chain linked
+ * by issuer: it loses order, repeats and unrelated ones, and all of them if the handshake fails. The octets contain
+ * them.
  */
 export class Tap extends Duplex {
   readonly #socket: Socket;

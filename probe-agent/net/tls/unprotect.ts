@@ -13,7 +13,7 @@ interface Suite {
   readonly keyBytes: number;
 }
 
-/** The TLS 1.3 suites OpenSSL offers by default (RFC 8446 appendix B.4). */
+/** The TLS 1.3 suites that OpenSSL offers by default (RFC 8446 appendix B.4). */
 const SUITES: Readonly<Record<number, Suite>> = {
   0x1301: { cipher: "aes-128-gcm", hash: "sha256", keyBytes: 16 },
   0x1302: { cipher: "aes-256-gcm", hash: "sha384", keyBytes: 32 },
@@ -23,8 +23,9 @@ const TAG_BYTES = 16;
 const IV_BYTES = 12;
 
 /**
- * Opens the records of a TLS 1.3 server's handshake flight, one after the other, with the server's handshake
- * traffic secret (RFC 8446 sections 5.2, 5.3, 7.3). Null where a record does not open: a later epoch has begun.
+ * Creates a function that decrypts the records of a TLS 1.3 server's handshake flight in order, with the server's
+ * handshake traffic secret (RFC 8446 sections 5.2, 5.3, 7.3). It returns null if a record cannot be decrypted, because
+ * a later epoch has begun.
  */
 export function createOpener(suiteNumber: number, secret: Uint8Array): (record: TlsRecord) => Unprotected | null {
   const suite = SUITES[suiteNumber];
@@ -50,19 +51,21 @@ export function createOpener(suiteNumber: number, secret: Uint8Array): (record: 
   };
 }
 
-/** TLSInnerPlaintext: content, its type, then zeros (RFC 8446 section 5.2). */
+/** Parses a TLSInnerPlaintext: content, type, then zeros as padding (RFC 8446 section 5.2). */
 function withoutPadding(inner: Uint8Array): Unprotected {
   let end = inner.length - 1;
   while (end > 0 && inner[end] === 0) end -= 1;
   return { type: inner[end] ?? CONTENT.alert, content: inner.subarray(0, Math.max(end, 0)) };
 }
 
-/** Returns the hash of a suite; null for an unknown one. */
+/** Returns the hash of a suite, or null if the suite is unknown. */
 export function hashOfSuite(suiteNumber: number): "sha256" | "sha384" | null {
   return SUITES[suiteNumber]?.hash ?? null;
 }
 
-/** HKDF-Expand-Label for outputs no longer than the hash (RFC 8446 section 7.1); the context is empty unless given. */
+/**
+ * Computes HKDF-Expand-Label for outputs no longer than the hash (RFC 8446 section 7.1). The default context is empty.
+ */
 export function expandLabel(
   hash: string,
   secret: Uint8Array,

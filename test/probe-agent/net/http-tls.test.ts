@@ -30,8 +30,8 @@ async function verdictOf(identity: { cert: string; key: string }, host = "site.t
 
 const hex = (der: Uint8Array): string => Buffer.from(der).toString("hex");
 
-describe("the certificate's verdict", () => {
-  it("is good for a chain up to a trusted root, by name and by address", async () => {
+describe("the verification of the certificate", () => {
+  it("succeeds for a chain up to a trusted root, by name and by address", async () => {
     const identity = identityOf(good, pki.intermediate);
     const expected = { authorized: true, error: null, protocol: "TLSv1.3", alpn: "http/1.1" };
     expect(await verdictOf(identity)).toMatchObject(expected);
@@ -39,7 +39,7 @@ describe("the certificate's verdict", () => {
     expect(await verdictOf(identity, "site.test.")).toMatchObject(expected);
   });
 
-  it("names the fault and lets the exchange go on", async () => {
+  it("reports the fault, and the exchange continues", async () => {
     const expired = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(-90), notAfter: daysFromNow(-1) });
     const early = await pki.issue({ dns: ["site.test"], notBefore: daysFromNow(1) });
     const alone = await pki.issue({ dns: ["site.test"], issuer: null });
@@ -58,7 +58,7 @@ describe("the certificate's verdict", () => {
     ] as const) {
       expect(await verdictOf(identity)).toMatchObject({ authorized: false, error });
     }
-    // Trusted by path building alone: Node shows the first of two issuers, and goes by it.
+    // Trusted only by path building: Node uses the first of two issuers.
     const { name: subject, keys: key } = intermediate;
     const crossSign = await issue({ ca: true, subject, key, issuer: stranger.root });
     const mesh = await verdictOf(identityOf(good, crossSign, intermediate));
@@ -69,13 +69,13 @@ describe("the certificate's verdict", () => {
     expect(mismatch).toMatchObject({ authorized: false, error: "hostname_mismatch" });
   });
 
-  it("goes by the control plane's time, not by this host's clock", async () => {
+  it("uses the control plane's time, not this host's clock", async () => {
     const inTwoMonths = httpEngine({ dnsServers: [dns.address], roots: [pki.root.pem], now: () => daysFromNow(120) });
     const verdict = await verdictOf(identityOf(good, pki.intermediate), "site.test", inTwoMonths);
     expect(verdict).toMatchObject({ authorized: false, error: "expired" });
   });
 
-  it("refuses what a strict client refuses and OpenSSL at this level lets in", async () => {
+  it("refuses certificates that a strict client refuses and OpenSSL at this level accepts", async () => {
     const short = await pki.issue({ dns: ["site.test"], key: "rsa1024" });
     expect(await verdictOf(identityOf(short, pki.intermediate))).toMatchObject({
       authorized: false,
@@ -83,14 +83,14 @@ describe("the certificate's verdict", () => {
     });
   });
 
-  it("comes with the certificates sent, and the path where there is one", async () => {
+  it("returns the certificates sent, and the path if there is one", async () => {
     const seen = await verdictOf(identityOf(good, pki.intermediate));
     expect(seen?.chain.slice(0, 2).map(hex)).toEqual([good, pki.intermediate].map(({ der }) => hex(der)));
     expect(seen?.path.map(hex)).toEqual([good, pki.intermediate, pki.root].map(({ der }) => hex(der)));
     expect((await verdictOf(identityOf(good)))?.path).toEqual([]);
   });
 
-  it("is against Node's own roots where none are given", async () => {
+  it("uses Node's roots if none are given", async () => {
     const plain = httpEngine({ dnsServers: [dns.address] });
     const verdict = await verdictOf(identityOf(good, pki.intermediate), "site.test", plain);
     expect(verdict).toMatchObject({ authorized: false, error: "untrusted_root" });
@@ -98,7 +98,7 @@ describe("the certificate's verdict", () => {
 });
 
 describe("a handshake", () => {
-  it("sends the name as SNI, without final dot, and none for an address", async () => {
+  it("sends the name as SNI without a final dot, and no SNI for an address", async () => {
     const names: unknown[] = [];
     const server = await startHttpServer({
       tls: identityOf(good, pki.intermediate),
@@ -114,7 +114,7 @@ describe("a handshake", () => {
     await server.close();
   });
 
-  it("gets along with a server of TLS 1.0 and a weak key", async () => {
+  it("completes with a server of TLS 1.0 and a weak key", async () => {
     const weak = await pki.issue({ dns: ["site.test"], key: "rsa1024", hash: "SHA-1" });
     const tls = { ...identityOf(weak, pki.intermediate), minVersion: "TLSv1", maxVersion: "TLSv1" } as const;
     const server = await startHttpServer({ tls });
@@ -124,7 +124,7 @@ describe("a handshake", () => {
   });
 
   it.each(["h2", "http/1.1"] as const)(
-    "that a server over %s wants a client certificate for fails as such",
+    "over %s fails with that reason if the server requires a client certificate",
     async (alpn) => {
       for (const [maxVersion, reason] of [
         ["TLSv1.3", "certificate_required"],
@@ -144,7 +144,7 @@ describe("a handshake", () => {
     },
   );
 
-  it("is made anew for each hop of a chain", async () => {
+  it("is performed for each redirect", async () => {
     const server = await startHttpServer({ tls: identityOf(good, pki.intermediate) });
     const page = pageOf(await get({ url: `https://site.test:${server.port}/redirect/2` }));
     expect(page.hops.map(({ tls }) => tls?.authorized)).toEqual([true, true, true]);
@@ -152,7 +152,7 @@ describe("a handshake", () => {
     await server.close();
   });
 
-  it("is not made for a redirect down to http", async () => {
+  it("is not performed for a redirect to http", async () => {
     const plain = await startHttpServer();
     const server = await startHttpServer({ tls: identityOf(good, pki.intermediate) });
     const url = `https://site.test:${server.port}/to?url=${encodeURIComponent(`${plain.url}/`)}`;

@@ -94,7 +94,7 @@ describe("certificates", () => {
 });
 
 describe("client certificates", () => {
-  it("are reported as requested, and as the reason where the server insists", async () => {
+  it("are reported as requested, and as the reason if the server requires one", async () => {
     expect(observed(await seen("client_certificate"))).toMatchObject({
       protocol: "TLSv1.3",
       clientCertificateRequested: true,
@@ -112,15 +112,15 @@ describe("client certificates", () => {
   });
 });
 
-describe("a server that asks for a client certificate", () => {
-  it("and closes without a word has refused", async () => {
+describe("a server that requests a client certificate", () => {
+  it("refuses its absence by closing the connection", async () => {
     const chain = [await pki.issue({ dns: [TLS_HOST] }), pki.intermediate];
     const asks = { chain, requestCert: true, rejectUnauthorized: false };
     const server = await startTlsServer({ ...asks, onConnection: (socket) => socket.destroy() });
     expect(observed(await inspect(server))).toMatchObject({ protocol: "TLSv1.3", error: { reason: "closed" } });
   });
 
-  it("and then speaks has not", async () => {
+  it("accepts its absence by sending data", async () => {
     const chain = [await pki.issue({ dns: [TLS_HOST] }), pki.intermediate];
     const asks = { chain, requestCert: true, rejectUnauthorized: false };
     const server = await startTlsServer({ ...asks, onConnection: (socket) => socket.end("220 ready\r\n") });
@@ -128,8 +128,8 @@ describe("a server that asks for a client certificate", () => {
   });
 });
 
-describe("what is agreed", () => {
-  it("is told with the application protocol", async () => {
+describe("the negotiated session", () => {
+  it("is reported with the application protocol", async () => {
     const observation = observed(await seen("http1_only", { alpn: ["h2", "http/1.1"] }));
     expect(observation).toMatchObject({ protocol: "TLSv1.3", alpn: "http/1.1" });
     expect(observation.connectMs).toBeGreaterThanOrEqual(0);
@@ -137,19 +137,19 @@ describe("what is agreed", () => {
     expect(observed(await seen("good", { alpn: ["h2"] })).alpn).toBeNull();
   });
 
-  it("includes old versions and suites", async () => {
+  it("can have old versions and suites", async () => {
     expect(observed(await seen("tls10_only"))).toMatchObject({ protocol: "TLSv1", serverVersion: "TLSv1" });
     expect(observed(await seen("cbc_only"))).toMatchObject({ cipher: "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256" });
   });
 
-  it("sends no SNI for an IP literal", async () => {
+  it("has no SNI for an IP literal", async () => {
     const server = await startTlsServer({ chain: [await pki.issue({ ip: ["127.0.0.1"] })] });
     observed(await inspect(server, { servername: null }));
     await expect.poll(() => server.servernames).toEqual([null]);
   });
 });
 
-describe("no certificate", () => {
+describe("a handshake without a certificate", () => {
   it.each([
     ["plain_text", "plain_text"],
     ["garbage", "not_tls"],
@@ -161,13 +161,13 @@ describe("no certificate", () => {
     expect(await seen(variant)).toMatchObject({ status: "failed", stage: "tls", source: "target", reason });
   });
 
-  it("comes where the versions do not meet", async () => {
+  it("fails if there is no common version", async () => {
     expect(await seen("tls13_only", { maxVersion: "TLSv1.2" })).toMatchObject({ reason: "protocol_version" });
     const outcome = await seen("tls12_only", { minVersion: "TLSv1.3" });
     expect(outcome).toMatchObject({ status: "failed", stage: "tls", source: "target" });
   });
 
-  it("is not what a server sends that answers with a version nobody asked for", async () => {
+  it("fails if the server selects a version that was not offered", async () => {
     expect(observed(await seen("tls10_only", { minVersion: "TLSv1.2", maxVersion: "TLSv1.2" }))).toMatchObject({
       protocol: null,
       serverVersion: "TLSv1",
@@ -175,14 +175,14 @@ describe("no certificate", () => {
     });
   });
 
-  it("comes from a server that accepts and never answers: timeout, when asked or at the job's deadline", async () => {
+  it("times out at the requested limit or the job's deadline if the server never answers", async () => {
     const timeout = { status: "failed", stage: "tls", source: "target", reason: "timeout" };
     expect(await seen("hanging", { timeoutMs: 300 })).toMatchObject(timeout);
     const server = await startTlsVariant("hanging", pki);
     expect(await inspect(server, { timeoutMs: 60_000 }, jobLimits(300))).toMatchObject(timeout);
   });
 
-  it("comes where the caller cancels", async () => {
+  it("fails if the caller cancels", async () => {
     const controller = new AbortController();
     const server = await startTlsVariant("hanging", pki);
     setTimeout(() => controller.abort(), 100);
@@ -190,7 +190,7 @@ describe("no certificate", () => {
     expect(outcome).toMatchObject({ status: "failed", source: "probe", reason: "cancelled" });
   });
 
-  it("comes from a server that never stops sending", async () => {
+  it("fails if the server never stops sending", async () => {
     const server = await startWireServer((socket) => {
       const record = Buffer.concat([Buffer.from([22, 3, 3, 0x40, 0]), Buffer.alloc(16_384, 1)]);
       socket.on("drain", () => socket.write(record));
@@ -200,8 +200,8 @@ describe("no certificate", () => {
   });
 });
 
-describe("no connection", () => {
-  it("is stage connect: refused", async () => {
+describe("a connection", () => {
+  it("that is refused fails in stage connect", async () => {
     const listener = createServer();
     await new Promise<void>((resolve) => {
       listener.listen(0, "127.0.0.1", resolve);
@@ -214,7 +214,7 @@ describe("no connection", () => {
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", source: "target", reason: "refused" });
   });
 
-  it("is ever made to an address the rules forbid", async () => {
+  it("is never made to a forbidden address", async () => {
     const server = await startWireServer(() => undefined);
     open.push(server);
     const strict = createTls({ clock: systemClock, random: systemRandom, egress: createEgress(NO_ALLOW_LISTS) })(
@@ -225,14 +225,14 @@ describe("no connection", () => {
     expect(server.accepted()).toBe(0);
   });
 
-  it("is made once the job has ended", async () => {
+  it("is not made once the job has ended", async () => {
     const outcome = await port(jobLimits(0)).inspect({ ip: "127.0.0.1", port: 9, servername: null });
     expect(outcome).toMatchObject({ status: "failed", stage: "connect", reason: "timeout" });
   });
 });
 
 describe("roots", () => {
-  it("are Node's own or those given, in one array for all jobs", () => {
+  it("are Node's or those given, in one array for all jobs", () => {
     const own = createTls({ clock: systemClock, random: systemRandom, egress: loopbackEgress });
     expect(own(jobLimits()).roots().length).toBeGreaterThan(100);
     const create = createTls({

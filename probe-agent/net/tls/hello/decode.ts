@@ -14,24 +14,29 @@ import {
 
 /** Reads an answer incrementally. */
 interface HelloReader {
-  /** Reads received octets; returns true once no more are needed. */
+  /** Reads received octets. Returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
   /** Returns the answer as far as it has arrived. */
   answer(): Omit<HelloAnswer, "ending">;
-  /** Returns the kind of the first octets. */
+  /** Returns the type of data that the first octets are. */
   kind(): ReturnType<typeof kindOfAnswer>;
   /** Returns the first octets, for a message. */
   start(): Uint8Array;
 }
 
-/** Octets read of one answer: a ServerHello with warnings before it; a flight longer than any that browsers take. */
+/** Maximum number of octets read up to a ServerHello, with room for warnings before it. */
 const MAX_HELLO = 32_768;
+/** Maximum number of octets read of a flight: more than browsers accept. */
 const MAX_FLIGHT = 262_144;
 const TLS13 = 0x0304;
 const FATAL = 2;
+/** Number of first octets kept for a message. */
 const KEPT_START = 128;
 
-/** Reads up to the ServerHello; with `flight` up to the end of what an old server sends in the clear. */
+/**
+ * Creates a reader that stops after the ServerHello. With `flight`, it stops after the key exchange or the end of the
+ * unencrypted flight of a server before TLS 1.3.
+ */
 export function createHelloReader(flight: boolean): HelloReader {
   const pending = createOctets();
   const messages = createOctets();
@@ -64,7 +69,7 @@ export function createHelloReader(flight: boolean): HelloReader {
         messages.append(fragment);
         grown = true;
       } else if (type === CONTENT.alert) {
-        alert = graver(alert, fragment);
+        alert = moreSevere(alert, fragment);
         over ||= alert?.fatal === true;
       } else over = true;
       if (over) break;
@@ -95,21 +100,21 @@ export function createHelloReader(flight: boolean): HelloReader {
         isStuck(pending.view())
       );
     },
-    answer: () => ({ serverHello: hello === null ? null : seen(hello, key), alert, certificates }),
+    answer: () => ({ serverHello: hello === null ? null : describeHello(hello, key), alert, certificates }),
     kind: () => kindOfAnswer(start),
     start: () => start,
   };
 }
 
-/** The first fatal alert wins over a warning, the first of two equals over the second. */
-function graver(before: HelloAnswer["alert"], fragment: Uint8Array): HelloAnswer["alert"] {
+/** Returns the more severe alert: fatal before warning, then the first one. */
+function moreSevere(before: HelloAnswer["alert"], fragment: Uint8Array): HelloAnswer["alert"] {
   const [level, description] = fragment;
   if (description === undefined || before?.fatal === true) return before;
   const fatal = level === FATAL;
   return before === null || fatal ? { fatal, description } : before;
 }
 
-function seen(
+function describeHello(
   hello: ServerHello,
   key: { readonly group: number | null; readonly primeBits: number | null },
 ): ServerHelloSeen {
@@ -131,7 +136,7 @@ function seen(
   };
 }
 
-/** Whole octets of a record header that no record can begin with. */
+/** Reports whether a complete record header is invalid, so that reading cannot continue. */
 function isStuck(pending: Uint8Array): boolean {
   if (pending.length < 5) return false;
   const [type = 0, major = 0, , high = 0, low = 0] = pending;

@@ -2,7 +2,7 @@ import type { ClientHello } from "#probe-agent/port/tls.ts";
 import { extensionsOf, type Extension } from "#probe-agent/net/tls/hello/extensions.ts";
 import { numbers, octets, uint16, vector } from "#probe-agent/net/tls/hello/octets.ts";
 
-/** Octets of randomness a hello takes: random, session id and one key share of 32 each. */
+/** Number of random octets for a hello: random, session id and key share with 32 each. */
 export const HELLO_RANDOM = 96;
 
 const CLIENT_HELLO = 1;
@@ -10,20 +10,20 @@ const HANDSHAKE = 22;
 const SSL3 = 0x0300;
 const MAX_FRAGMENT = 16_384;
 
-/** The fields of a ClientHello message, as they go out (RFC 8446 section 4.1.2). */
+/** Fields of a ClientHello message in the order of encoding (RFC 8446 section 4.1.2). */
 interface HelloFields {
   readonly version: number;
   readonly random: Uint8Array;
   readonly sessionId: Uint8Array;
   readonly suites: readonly number[];
   readonly compression: readonly number[];
-  /** In this order; none at all leaves the block out, as before TLS. */
+  /** In this order. If there are none, the block is omitted, as in SSL 3. */
   readonly extensions: readonly Extension[];
 }
 
 /**
- * The records of a ClientHello. A session id goes along with TLS 1.3, whose middlebox compatibility wants one (RFC 8446
- * appendix D.4). The record says 3.1 at most, which every server of a later version takes (section 5.1).
+ * Encodes the records of a ClientHello. With TLS 1.3 it has a session id, for middlebox compatibility (RFC 8446
+ * appendix D.4). The version of the records is 3.1 or lower, which servers of all later versions accept (section 5.1).
  */
 export function encodeHello(hello: ClientHello, random: Uint8Array): Uint8Array {
   const tls13 = hello.supportedVersions !== undefined;
@@ -38,7 +38,7 @@ export function encodeHello(hello: ClientHello, random: Uint8Array): Uint8Array 
   return encodeRecords(message, Math.min(hello.version, 0x0301));
 }
 
-/** The handshake message itself. */
+/** Encodes the handshake message without records. */
 export function encodeFields(fields: HelloFields): Uint8Array {
   const extensions = fields.extensions.map(([type, value]) => octets(uint16(type), vector(2, value)));
   const body = octets(

@@ -7,7 +7,9 @@ interface Exchange {
   readonly aborted: boolean;
 }
 
-/** Sends a hello over a connected socket, passes the answer to `push` until that returns true, and closes the connection. */
+/**
+ * Sends a hello over a connected socket, passes the answer to `push` until `push` returns true, and closes the socket.
+ */
 export async function exchangeHello(
   socket: Socket,
   hello: Uint8Array,

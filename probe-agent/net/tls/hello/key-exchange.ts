@@ -1,18 +1,20 @@
 import { createReader, type Reader } from "#probe-agent/net/tls/reader.ts";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 
-/** The strength of the ephemeral key in a ServerKeyExchange. */
+/** Group or size of the ephemeral key in a ServerKeyExchange. */
 interface EphemeralKey {
-  /** Named curve; null if there is none. */
+  /** Number of the named curve; null if there is none. */
   readonly group: number | null;
-  /** Bits of a Diffie-Hellman prime; null if there is none. */
+  /** Size of the Diffie-Hellman prime in bits; null if there is none. */
   readonly primeBits: number | null;
 }
 
 const NAMED_CURVE = 3;
 const UNKNOWN: EphemeralKey = { group: null, primeBits: null };
 
-/** Reads a ServerKeyExchange for the chosen suite (RFC 5246 section 7.4.3, RFC 8422 section 5.4, RFC 4279 section 2). */
+/**
+ * Parses a ServerKeyExchange of the selected suite (RFC 5246 section 7.4.3, RFC 8422 section 5.4, RFC 4279 section 2).
+ */
 export function readEphemeralKey(body: Uint8Array, suite: number): EphemeralKey {
   const { kx, auth } = SUITES.get(suite) ?? {};
   const reader = createReader(body);

@@ -9,15 +9,15 @@ import { createReader } from "#probe-agent/net/tls/reader.ts";
 import { CONTENT, splitMessages, splitRecords } from "#probe-agent/net/tls/records.ts";
 import { expandLabel, hashOfSuite } from "#probe-agent/net/tls/unprotect.ts";
 
-/** A hello whose X25519 share we have the private key of; that of its P-256 share is 1. */
+/** A hello with the private key of its X25519 share. The private key of its P-256 share is 1. */
 interface OwnHello {
   readonly hello: Uint8Array;
   readonly privateKey: KeyObject;
 }
 
-/** Reads a server's flight, opened with our own keys where it is encrypted (TLS 1.3). */
+/** Reads a server's flight, decrypted with our keys if it is encrypted (TLS 1.3). */
 interface FlightReader {
-  /** Reads received octets; returns true once no more are needed. */
+  /** Reads received octets. Returns true once no more are needed. */
   push(chunk: Uint8Array): boolean;
   /** Returns the flight as far as it has arrived. */
   flight(): Flight;
@@ -26,15 +26,17 @@ interface FlightReader {
 const TLS13 = 0x0304;
 const P256 = 0x0017;
 const X25519 = 0x001d;
-/** An X25519 key in PKCS #8 and SubjectPublicKeyInfo (RFC 8410 sections 4 and 7), up to its 32 octets. */
+/** Octets before the 32 octets of an X25519 key in PKCS #8 and SubjectPublicKeyInfo (RFC 8410 sections 4 and 7). */
 const PKCS8 = Buffer.from("302e020100300506032b656e04220420", "hex");
 const SPKI = Buffer.from("302a300506032b656e032100", "hex");
 const RECORD_HEADER = 5;
 const SHARE_OFFSET = 64;
-/** Octets and records read of one flight, and how often it is looked through as it comes in. */
+/** Maximum number of octets read of one flight. */
 const MAX_OCTETS = 131_072;
+/** Maximum number of records read of one flight. */
 const MAX_RECORDS = 500;
-const MAX_LOOKS = 100;
+/** Maximum number of times that the flight is parsed while it arrives. */
+const MAX_PARSES = 100;
 
 /** Encodes a hello; the last 32 octets of `random` are the private key of its X25519 share. */
 export function encodeOwnHello(hello: ClientHello, random: Uint8Array): OwnHello {
@@ -45,14 +47,16 @@ export function encodeOwnHello(hello: ClientHello, random: Uint8Array): OwnHello
   return { hello: encodeHello(hello, Buffer.concat([random.subarray(0, SHARE_OFFSET), share])), privateKey };
 }
 
-/** Creates a reader for the answer to such a hello. It is done with the certificates, or when they cannot arrive any more. */
+/**
+ * Creates a reader for the answer to such a hello. It ends with the certificates, or when they can no longer arrive.
+ */
 export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): FlightReader {
   const octets = createOctets();
   let secret: Uint8Array | null = null;
   let flight = readFlight(octets.view(), null);
   let read = 0;
   let records = 0;
-  let looks = 0;
+  let parses = 0;
   return {
     flight: () => flight,
     push(chunk) {
@@ -63,7 +67,7 @@ export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): Fl
       if (fresh.count === 0) return false;
       read += fresh.octets;
       records += fresh.count;
-      looks += 1;
+      parses += 1;
       if (records > MAX_RECORDS) return true;
       const first = firstHello(received);
       if (first?.hello.version === TLS13 && secret === null) {
@@ -71,12 +75,12 @@ export function createFlightReader(hello: Uint8Array, privateKey: KeyObject): Fl
         if (secret === null) return true;
       }
       flight = readFlight(received, secret);
-      return flight.certificates.length > 0 || flight.fatalAlert !== null || looks === MAX_LOOKS;
+      return flight.certificates.length > 0 || flight.fatalAlert !== null || parses === MAX_PARSES;
     },
   };
 }
 
-/** Returns the number of complete records, and their octets. */
+/** Returns the number of complete records and of their octets. */
 function wholeRecords(received: Uint8Array): { readonly count: number; readonly octets: number } {
   let count = 0;
   let octets = 0;
@@ -89,7 +93,7 @@ function wholeRecords(received: Uint8Array): { readonly count: number; readonly 
 
 interface FirstHello {
   readonly hello: ServerHello;
-  /** The whole message, as it goes into the transcript. */
+  /** The complete message for the transcript hash. */
   readonly message: Uint8Array;
 }
 
@@ -105,10 +109,10 @@ function firstHello(received: Uint8Array): FirstHello | null {
   return first === undefined || hello === null ? null : { hello, message: clear.subarray(0, 4 + first.body.length) };
 }
 
-/** The server's handshake traffic secret (RFC 8446 section 7.1); null if its share does not match ours. */
+/** Computes the server's handshake traffic secret (RFC 8446 section 7.1). Null if suite or key share is unusable. */
 function handshakeSecret(clientHello: Uint8Array, { hello, message }: FirstHello, own: KeyObject): Uint8Array | null {
   const hash = hashOfSuite(hello.suite);
-  const shared = agree(hello, own);
+  const shared = sharedSecret(hello, own);
   if (hash === null || shared === null) return null;
   const digest = (...parts: readonly Uint8Array[]): Buffer => createHash(hash).update(Buffer.concat(parts)).digest();
   const empty = digest();
@@ -119,11 +123,12 @@ function handshakeSecret(clientHello: Uint8Array, { hello, message }: FirstHello
   return expandLabel(hash, handshake, "s hs traffic", empty.length, digest(clientHello, message));
 }
 
-function agree({ extensions }: ServerHello, own: KeyObject): Uint8Array | null {
+/** Computes the shared secret of the key exchange. Returns null for another group or an invalid share. */
+function sharedSecret({ extensions }: ServerHello, own: KeyObject): Uint8Array | null {
   const reader = createReader(extensions.get(EXTENSION.keyShare) ?? new Uint8Array());
   const group = reader.number(2);
   const share = reader.vector(2);
-  // One times a point is the point; its x coordinate is what is agreed on (RFC 8446 section 7.4.2).
+  // Our private key is 1, so the result is the server's point. Its x coordinate is the secret (RFC 8446 section 7.4.2).
   if (group === P256 && share?.length === 65) return share.subarray(1, 33);
   if (group !== X25519 || share?.length !== 32) return null;
   try {

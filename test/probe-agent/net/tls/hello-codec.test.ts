@@ -39,7 +39,7 @@ function read(records: Uint8Array, flight = false, pieces = records.length) {
 }
 
 describe("the encoder", () => {
-  it("makes the ClientHello of RFC 8448 section 3", () => {
+  it("encodes the ClientHello of RFC 8448 section 3", () => {
     const message = encodeFields({
       version: 0x0303,
       random: bytes("cb34ecb1e78163ba1c38c6dacb196a6dffa21a8d9912ec18a2ef6283024dece7"),
@@ -70,7 +70,7 @@ describe("the encoder", () => {
     expect(Buffer.from(encodeHello(hello, RANDOM)).toString("hex")).toBe(`160300002f0100002b${fields}`);
   });
 
-  it("pads to the length wanted and never cuts", () => {
+  it("pads to the requested length and never truncates", () => {
     const hello: ClientHello = {
       version: 0x0303,
       supportedVersions: [0x0304],
@@ -88,7 +88,7 @@ describe("the encoder", () => {
     expect(encodeHello({ ...hello, padTo: 10 }, RANDOM)).toHaveLength(bare + 5);
   });
 
-  it("cuts a message that is too long for a record into several", () => {
+  it("splits a message that is too long for one record into several", () => {
     const hello = { version: 0x0303, servername: null, suites: Array.from({ length: 12_000 }, (_, code) => code) };
     const sent = Buffer.from(encodeHello(hello, RANDOM));
     expect([sent.readUInt16BE(3), sent[5 + 16_384], sent.length > 24_000]).toEqual([16_384, 22, true]);
@@ -96,7 +96,7 @@ describe("the encoder", () => {
 });
 
 describe("the decoder", () => {
-  it("reads the ServerHello of RFC 8448 section 3 and the HelloRetryRequest of section 5, however they are cut", () => {
+  it("reads the ServerHello of RFC 8448 section 3 and the HelloRetryRequest of section 5 in pieces of any size", () => {
     for (const pieces of [1, 3, 7, 1000]) {
       expect(read(bytes(SERVER_HELLO), false, pieces)).toEqual({
         serverHello: {
@@ -119,7 +119,7 @@ describe("the decoder", () => {
     }
   });
 
-  it("reads what stands in the clear before TLS 1.3: compression, extensions, application protocol, key exchange", () => {
+  it("reads unencrypted fields before TLS 1.3: compression, extensions, application protocol, key exchange", () => {
     const hello = helloRecord({
       version: 0x0302,
       suite: 0xc013,
@@ -136,7 +136,7 @@ describe("the decoder", () => {
     expect(read(octets(hello, exchange))).toMatchObject({ serverHello: { ...seen, group: null }, over: true });
   });
 
-  it("reads over warnings, and stops at a fatal alert", () => {
+  it("skips warnings and stops at a fatal alert", () => {
     const warning = Uint8Array.of(21, 3, 1, 0, 2, 1, 112);
     expect(read(octets(warning, bytes(SERVER_HELLO)))).toMatchObject({
       serverHello: { suite: 0x1301 },
@@ -146,7 +146,7 @@ describe("the decoder", () => {
     expect(read(fatal)).toMatchObject({ alert: { fatal: true, description: 40 }, serverHello: null, over: true });
   });
 
-  it("stops at what is no TLS, at a record that cannot be, and at a message out of turn", () => {
+  it("stops at data that is not TLS, at an invalid record, and at an unexpected message", () => {
     for (const answer of [
       Buffer.from("HTTP/1.1 400 Bad Request\r\n\r\n"),
       Buffer.alloc(100, 0xa7),
@@ -159,7 +159,7 @@ describe("the decoder", () => {
     }
   });
 
-  it("stops reading answers without end: empty records, and a message that promises 16 MB", () => {
+  it("stops reading endless answers: empty records, and a message with a length of 16 MB", () => {
     for (const record of [
       Uint8Array.of(22, 3, 3, 0, 0),
       octets(Uint8Array.of(22, 3, 3, 0x40, 0, 2, 255), Buffer.alloc(16_382)),
@@ -172,7 +172,7 @@ describe("the decoder", () => {
     }
   });
 
-  it("takes any octets without an error", () => {
+  it("reads any octets without an error", () => {
     const random = seeded(20_260_301);
     const base = octets(
       helloRecord({
@@ -199,9 +199,9 @@ describe("the ephemeral key", () => {
   it.each([
     ["a named curve", 0xc02f, Uint8Array.of(3, 0, 29, 32), { group: 29, primeBits: null }],
     ["an explicit curve", 0xc02f, Uint8Array.of(1, 0, 29), { group: null, primeBits: null }],
-    ["a prime, leading zeros left out", 0x009e, prime(128, 0x80), { group: null, primeBits: 1024 }],
+    ["a prime without leading zeros", 0x009e, prime(128, 0x80), { group: null, primeBits: 1024 }],
     ["a prime whose first octet is small", 0x0033, prime(128, 0x01), { group: null, primeBits: 1017 }],
-    ["an anonymous one", 0x0034, prime(64, 0xff), { group: null, primeBits: 512 }],
+    ["an anonymous exchange", 0x0034, prime(64, 0xff), { group: null, primeBits: 512 }],
     [
       "a hint before the prime (RFC 4279)",
       0x0090,
@@ -214,7 +214,7 @@ describe("the ephemeral key", () => {
       octets(vector(2, Buffer.from("")), Uint8Array.of(3, 0, 23)),
       { group: 23, primeBits: null },
     ],
-    ["nothing but zeros", 0x009e, vector(2, Buffer.alloc(8)), { group: null, primeBits: null }],
+    ["only zeros", 0x009e, vector(2, Buffer.alloc(8)), { group: null, primeBits: null }],
     ["nothing", 0x009e, new Uint8Array(), { group: null, primeBits: null }],
     ["another key exchange", 0x002f, prime(128, 0x80), { group: null, primeBits: null }],
   ])("is read from %s", (_what, suite, body, expected) => {

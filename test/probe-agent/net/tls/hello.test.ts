@@ -30,7 +30,7 @@ async function answered(handler: WireHandler, change?: Partial<HelloRequest>) {
 }
 
 describe("a hello", () => {
-  it("shows choice, certificates and curve of a real server before TLS 1.3, and its group with it", async () => {
+  it("returns selection, certificates and curve of a real server before TLS 1.3, and its group with TLS 1.3", async () => {
     const pki = await createPki();
     const leaf = await pki.issue({ dns: ["tls.example"] });
     const server = await startTlsServer({ chain: [leaf, pki.intermediate] });
@@ -69,7 +69,7 @@ describe("a hello", () => {
     });
   });
 
-  it("fails in stage tls where the answer is silence, text or garbage", async () => {
+  it("fails in stage tls if the answer is missing, text or garbage", async () => {
     const failed = { status: "failed", stage: "tls", source: "target" };
     expect(await answered(() => undefined, { timeoutMs: 200 })).toMatchObject({ ...failed, reason: "timeout" });
     expect(await answered((socket) => void socket.end("220 mail.example\r\n"))).toMatchObject({
@@ -82,13 +82,13 @@ describe("a hello", () => {
     });
   });
 
-  it("fails in stage connect where nobody listens, and once the job is over", async () => {
+  it("fails in stage connect if nothing listens, and once the job has ended", async () => {
     const failed = { status: "failed", stage: "connect", source: "target" };
     expect(await say(await closedPort())).toMatchObject({ ...failed, reason: "refused" });
     expect(await say(9, {}, jobLimits(0))).toMatchObject({ ...failed, reason: "timeout" });
   });
 
-  it("never goes to an address the rules forbid", async () => {
+  it("is never sent to a forbidden address", async () => {
     const server = await startWireServer(() => undefined);
     open.push(server);
     const strict = createTls({ ...shared, egress: createEgress(NO_ALLOW_LISTS) })(jobLimits());
@@ -97,7 +97,7 @@ describe("a hello", () => {
   });
 });
 
-it("one job has at most five connections at once", async () => {
+it("one job has no more than five concurrent connections", async () => {
   let most = 0;
   const server = await startScriptedTls({
     versions: { 0x0303: [0xc02f] },

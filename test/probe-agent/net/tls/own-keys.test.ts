@@ -40,7 +40,7 @@ async function wired(handler: WireHandler) {
   return await ask(server.port);
 }
 
-/** Records as they come in one piece after the other. */
+/** Passes pieces of an answer to a reader, one after the other. */
 function read(...pieces: readonly Uint8Array[]) {
   const { hello, privateKey } = encodeOwnHello(HELLO, systemRandom.bytes(96));
   const reader = createFlightReader(hello, privateKey);
@@ -48,7 +48,7 @@ function read(...pieces: readonly Uint8Array[]) {
   return { ended, flight: reader.flight() };
 }
 
-describe("a handshake with keys of our own", () => {
+describe("a handshake with our own keys", () => {
   it.each([
     ["TLSv1.3", "TLS_AES_128_GCM_SHA256"],
     ["TLSv1.3", "TLS_AES_256_GCM_SHA384"],
@@ -60,14 +60,14 @@ describe("a handshake with keys of our own", () => {
     expect(await ask(server.port)).toEqual({ status: "ok", data: null });
   });
 
-  it("is given up where the server wants a share we have not", async () => {
+  it("fails if the server requests a key share that we do not support", async () => {
     const server = await startTlsServer({ chain: [leaf], ecdhCurve: "P-384", minVersion: "TLSv1.3" });
     open.push(server);
     const groups = [0x001d, 0x0018];
     expect(await ask(server.port, { groups })).toMatchObject({ status: "failed", reason: "no_certificate" });
   });
 
-  it("fails where there are no certificates, whatever comes", async () => {
+  it("fails if there are no certificates, regardless of what else arrives", async () => {
     const none = { status: "failed", stage: "tls", source: "target", reason: "no_certificate" };
     expect(await wired((socket) => socket.write(alertRecord(40)))).toMatchObject(none);
     expect(await wired((socket) => socket.end())).toMatchObject(none);
@@ -79,27 +79,27 @@ describe("a handshake with keys of our own", () => {
     expect(await ask(await closedPort())).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
   });
 
-  it("is never begun with an address that may not be reached", async () => {
+  it("is never started with a forbidden address", async () => {
     expect(await ask(443, { ip: "10.0.0.1" }, createEgress(NO_ALLOW_LISTS))).toEqual({ status: "refused" });
   });
 });
 
 describe("the reader of such a flight", () => {
-  it("has enough with the certificates", () => {
+  it("stops after the certificates", () => {
     const flight = certificateFlight([leaf.der]);
     const { ended, flight: seen } = read(flight.subarray(0, 90), flight.subarray(90));
     expect(ended.at(-1)).toBe(true);
     expect(seen.certificates.map((der) => Buffer.from(der).equals(leaf.der))).toEqual([true]);
   });
 
-  it("takes it octet by octet", () => {
+  it("reads it octet by octet", () => {
     const flight = certificateFlight([leaf.der]);
     const { ended, flight: seen } = read(...Array.from(flight, (octet) => Uint8Array.of(octet)));
     expect(ended.includes(true)).toBe(true);
     expect(seen.certificates).toHaveLength(1);
   });
 
-  it("looks no more than a hundred times, at no more than 500 records and 128 KB", () => {
+  it("parses no more than a hundred times, and reads no more than 500 records and 128 KB", () => {
     const warning = Buffer.from("15030300020164", "hex");
     const { ended } = read(...Array.from({ length: 120 }, () => warning));
     expect(ended.indexOf(true)).toBe(99);
