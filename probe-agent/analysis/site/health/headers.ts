@@ -56,6 +56,20 @@ const CSP_POINTS: Readonly<Record<CspResult, readonly [points: number, detail: s
   "csp-not-implemented": [0, "There is no policy, so nothing blocks injected scripts."],
 };
 
+/** Advice for policies that need one change only. The others need the whole policy of the table. */
+const CSP_ADVICE: Readonly<Partial<Record<CspResult, string>>> = {
+  "csp-implemented-with-no-unsafe":
+    "Start the policy with default-src 'none', then allow each kind of content it needs.",
+  "csp-implemented-but-duplicate-directives": "Remove the repeated reporting directive.",
+  "csp-implemented-with-unsafe-inline-in-style-src-only":
+    "Replace 'unsafe-inline', http: and * in style-src with nonces, hashes or https:// hosts.",
+  "csp-implemented-with-insecure-scheme-in-passive-content-only":
+    "Write https:// in place of http:// in img-src, media-src or default-src.",
+  "csp-implemented-with-unsafe-eval": "Remove 'unsafe-eval' from script-src, and replace eval() in the page's scripts.",
+  "csp-not-implemented-but-reporting-enabled":
+    "Send the policy as Content-Security-Policy once its reports show no violations by the site itself.",
+};
+
 function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassification): CheckFinding {
   const sent = headerValues(headers, "content-security-policy");
   if (unread === true && sent.length === 0) return UNREAD;
@@ -68,7 +82,9 @@ function cspFinding({ headers, page, unread }: HealthSnapshot, policy: CspClassi
   ]);
   const { traits } = policy;
   const strict = strict_csp && traits !== null && !traits.unsafeEval && !traits.insecureSchemeActive;
-  return strict ? scored(9, value, "The policy is strict.") : scored(points, value, detail);
+  if (strict) return scored(9, value, "The policy is strict.");
+  const how = CSP_ADVICE[policy.result];
+  return scored(points, value, detail, how === undefined ? {} : { how });
 }
 
 /** Parses the HSTS header. It counts only over HTTPS, and only the first one counts (RFC 6797 section 8.1). */

@@ -17,6 +17,7 @@ import { isLanguageTag } from "#probe-agent/analysis/http/language-tag.ts";
 import { findMixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
 import { cookiesTest } from "#probe-agent/analysis/web/security/cookies-test.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { FAILED_TESTS } from "#probe-agent/analysis/web/security/described-findings.ts";
 
 type PracticeCheck = Extract<
   CheckId,
@@ -128,6 +129,6 @@ function cookiesFinding(snapshot: HealthSnapshot): CheckFinding {
   const lines = headerValues(snapshot.headers, "set-cookie");
   const { result, pass, value } = cookiesTest(lines, snapshot.finalUrl, hsts, snapshot.now);
   if (result === "cookies-not-found") return notApplicable("The page sets no cookies.");
-  const detail = `${result.replace(/^cookies-/, "").replaceAll("-", " ")}.`;
+  const detail = FAILED_TESTS[result] ?? "Every cookie is limited to HTTPS, and scripts cannot read session cookies.";
   return scored(pass ? 2 : PROTECTED.has(result) ? 1 : 0, value, detail);
 }

@@ -45,6 +45,12 @@ describe("Security Headers", () => {
     const page = readHtml(`<meta http-equiv=content-security-policy content="default-src 'none'">`);
     expect(points("csp", { headers: [], page })).toBe(9);
   });
+  it("csp advises the one change that a policy over HTTP images needs, and no whole new policy", () => {
+    const headers: readonly HeaderPair[] = [["content-security-policy", "default-src 'self'; img-src http:"]];
+    expect(findingsOf({ ...PERFECT, headers }).csp.how).toMatch(/https:\/\/ in place of http:\/\/ in img-src/);
+    const none = findingsOf({ ...PERFECT, headers: [] }).csp;
+    expect(none.how).toBeUndefined();
+  });
   byHeader("hsts", "strict-transport-security", [
     ["max-age=31536000; includeSubDomains", 7],
     ["max-age=31536000", 6],

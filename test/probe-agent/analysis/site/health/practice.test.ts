@@ -58,6 +58,11 @@ describe("Best Practices", () => {
       2, 1, 0,
     ]);
   });
+  it("cookies say in a sentence what is missing", () => {
+    const detail = (line: string) => findingsOf({ ...PERFECT, headers: [["set-cookie", line]] }).cookies.detail;
+    expect(detail("a=b")).toBe("A cookie has no Secure: browsers also send it over unencrypted HTTP.");
+    expect(detail("a=b; Secure")).toMatch(/^Every cookie is limited to HTTPS/);
+  });
   it("cookies", () => {
     const cookies = (...lines: string[]) =>
       points("cookies", { headers: lines.map((line): HeaderPair => ["set-cookie", line]) });
