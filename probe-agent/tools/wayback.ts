@@ -5,8 +5,8 @@ import { askAvailability, askIndex, type CaptureIndex, type ArchiveAnswer } from
 import { implement } from "#probe-agent/tools/implement.ts";
 
 /**
- * Both services of the archive at once. The index alone can say that there is nothing: the availability service leaves
- * out pages that are there.
+ * Asks both services of the archive at the same time. Only the index can prove that there is no snapshot, because the
+ * availability service omits pages that are archived.
  */
 export const wayback = implement(contract, async (net, { url: given }) => {
   const observedAt = net.now().toISOString();
@@ -16,25 +16,25 @@ export const wayback = implement(contract, async (net, { url: given }) => {
   const [available, index] = await Promise.all([askAvailability(net, url), askIndex(net, url)]);
   const closest = available.ok ? available.value : null;
   if (!index.ok && closest === null) {
-    const why = available.ok ? "knows of no snapshot, which proves nothing" : available.reason;
-    const message = `the archive could not be asked: its index: ${index.reason}; its availability service: ${why}`;
+    const why = available.ok ? "reports no snapshot, which proves nothing" : available.reason;
+    const message = `the archive did not answer: its index: ${index.reason}; its availability service: ${why}`;
     return failed("response", index.source, "source_unavailable", message);
   }
   const captures = index.ok ? index.value.captures : [];
-  // New snapshots are shown before the index lists them.
+  // The availability service reports new snapshots before the index lists them.
   const behind = index.ok && captures.length === 0 && closest !== null;
   const counted = index.ok && !index.value.cut && !behind;
   const archive = `${new URL(net.services.waybackCdxUrl).origin}/web/`;
-  const show = (capture: Capture | null | undefined) =>
+  const describe = (capture: Capture | null | undefined) =>
     capture === null || capture === undefined ? null : toSnapshot(capture, archive, url);
   const last = index.ok ? index.value.last : null;
   return ok({
     url,
     archived: captures.length > 0 || closest !== null,
     snapshots_total: counted ? captures.length : null,
-    first: show(captures[0]),
-    last: show(last),
-    closest: show(closest ?? last),
+    first: describe(captures[0]),
+    last: describe(last),
+    closest: describe(closest ?? last),
     years: counted ? countYears(captures) : {},
     calendar_url: `${archive}*/${url}`,
     source: [...(available.ok ? ["archive.org availability"] : []), ...(index.ok ? ["archive.org cdx"] : [])],
@@ -42,7 +42,7 @@ export const wayback = implement(contract, async (net, { url: given }) => {
     limitations: [
       ...limitationsOf(available, index),
       ...(behind
-        ? ["Snapshots were not counted: the index does not list the one there is, so it may lag behind."]
+        ? ["Snapshots were not counted: the index does not list the snapshot that exists, so it may lag behind."]
         : []),
     ],
   });
@@ -51,10 +51,10 @@ export const wayback = implement(contract, async (net, { url: given }) => {
 function limitationsOf(available: ArchiveAnswer<Capture | null>, index: ArchiveAnswer<CaptureIndex>): string[] {
   return [
     ...(available.ok ? [] : [`The availability service did not answer: ${available.reason}.`]),
-    ...(index.ok ? [] : [`Snapshots were not counted, the index did not answer: ${index.reason}.`]),
+    ...(index.ok ? [] : [`Snapshots were not counted: the index did not answer: ${index.reason}.`]),
     ...(index.ok && index.value.cut
-      ? [`Snapshots were not counted to the end: there are more than ${index.value.captures.length}.`]
+      ? [`Not all snapshots were counted: there are more than ${index.value.captures.length}.`]
       : []),
-    ...(index.ok && index.value.cut && index.value.last === null ? ["The newest snapshot could not be had."] : []),
+    ...(index.ok && index.value.cut && index.value.last === null ? ["The newest snapshot is unavailable."] : []),
   ];
 }

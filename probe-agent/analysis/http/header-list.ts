@@ -6,15 +6,15 @@ export function headerValues(headers: readonly HeaderPair[], name: string): stri
   return headers.filter(([candidate]) => candidate.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** Joins the values of a field with ", ", as recipients do (RFC 9110 section 5.3). Returns null if the field is absent. */
+/** Joins the values of a field with ", ", as recipients do (RFC 9110 section 5.3). Null if the field is absent. */
 export function joinedHeader(headers: readonly HeaderPair[], name: string): string | null {
   const values = headerValues(headers, name);
   return values.length === 0 ? null : values.join(", ");
 }
 
 /**
- * Returns the elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), trimmed and in lower case,
- * without empty elements. `name` is in lower case.
+ * Returns the elements of a comma-separated field over all its lines (RFC 9110 section 5.6.1), trimmed and in lower
+ * case, without empty elements. `name` is in lower case.
  */
 export function headerElements(headers: readonly HeaderPair[], name: string): string[] {
   return headerValues(headers, name)

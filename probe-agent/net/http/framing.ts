@@ -9,7 +9,7 @@ type Framing =
   | { readonly kind: "close" };
 
 /** The framing, and the fault in the fields that declare it; null if there is none. */
-export interface FramingVerdict {
+export interface DeclaredFraming {
   readonly framing: Framing;
   readonly fault: "bad_content_length" | "unsupported_transfer_coding" | null;
 }
@@ -20,7 +20,7 @@ export function hasBody(method: string, code: number): boolean {
 }
 
 /** Decides the framing. Transfer-Encoding overrides Content-Length. An invalid length counts as absent. */
-export function bodyFraming(method: string, head: ResponseHead): FramingVerdict {
+export function bodyFraming(method: string, head: ResponseHead): DeclaredFraming {
   if (!hasBody(method, head.code)) return { framing: { kind: "none" }, fault: null };
   const codings = headerElements(head.headers, "transfer-encoding");
   if (codings.length > 0) {

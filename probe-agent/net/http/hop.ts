@@ -6,13 +6,13 @@ import { readable } from "#probe-agent/net/http/header-text.ts";
 import { connectHop, type HopContext } from "#probe-agent/net/http/hop-connection.ts";
 import { describeHop } from "#probe-agent/net/http/hop-report.ts";
 import { tryOtherFamily, type TrialConnection } from "#probe-agent/net/http/other-family.ts";
-import { readLocation, type LocationVerdict } from "#probe-agent/net/http/redirect.ts";
+import { readLocation, type LocationTarget } from "#probe-agent/net/http/redirect.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
 /** A hop whose response head has arrived. Call exactly one of `read` and `skip`. */
 export interface OpenHop {
   readonly code: number;
-  readonly target: LocationVerdict;
+  readonly target: LocationTarget;
   /** Starts a connection to an address of the other IP family; null if the host has none. */
   tryOtherFamily(): TrialConnection | null;
   /** Set-Cookie lines of the response. */

@@ -11,7 +11,7 @@ import {
   type ExchangeContext,
 } from "#probe-agent/net/http/exchange.ts";
 import { bodyBreak, DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
-import { bodyFraming, createChunkedDecoder, type FramingVerdict } from "#probe-agent/net/http/framing.ts";
+import { bodyFraming, createChunkedDecoder, type DeclaredFraming } from "#probe-agent/net/http/framing.ts";
 import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
 import { http1Request, type HopRequest } from "#probe-agent/net/http/request.ts";
 import {
@@ -107,7 +107,7 @@ function opened(
 }
 
 /** Framing after an upgrade: all octets belong to the new protocol. */
-const UNTIL_CLOSE: FramingVerdict = { framing: { kind: "close" }, fault: null };
+const UNTIL_CLOSE: DeclaredFraming = { framing: { kind: "close" }, fault: null };
 
 async function finished(collector: BodyCollector, error: string | null): Promise<BodyRead> {
   return { status: "ok", body: await collector.finish(error) };

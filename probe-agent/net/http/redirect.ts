@@ -9,7 +9,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MAX_URL_CHARS = 8192;
 
 /** The target of a Location header. */
-export interface LocationVerdict {
+export interface LocationTarget {
   /** Resolved against the hop's URL, its fragment inherited; null if there is no usable one. */
   readonly location: string | null;
   /** The URL to request next; null if the response is not a redirect or its Location cannot be followed. */
@@ -26,7 +26,7 @@ export function isRedirect(code: number): boolean {
  * or has control characters or a backslash, which parsers read differently. Schemes other than http and https are not
  * followed.
  */
-export function readLocation(head: ResponseHead, from: URL): LocationVerdict {
+export function readLocation(head: ResponseHead, from: URL): LocationTarget {
   const values = new Set(headerValues(head.headers, "location"));
   const [raw = ""] = values;
   // oxlint-disable-next-line no-control-regex -- the expression searches for control characters

@@ -68,7 +68,7 @@ const look = (timeoutMs?: number) => resultOf(wayback, { url: `${PAGE}#part` }, 
 const fail = async (timeoutMs?: number) => (await runTool(wayback, { url: PAGE }, setting(timeoutMs))).outcome;
 
 describe("an archived page", () => {
-  it("is told with first, last and closest snapshot and its years", async () => {
+  it("is reported with first, last and closest snapshot and its years", async () => {
     const { observed_at: at, elapsed_ms: _elapsed, ...result } = await look();
     const shown = (stamp: string) => `${archive.url}/web/${stamp}/${PAGE}`;
     expect(result).toEqual({
@@ -86,7 +86,7 @@ describe("an archived page", () => {
     expect(new Date(at).toISOString()).toBe(at);
   });
 
-  it("is asked for whole, without its fragment", async () => {
+  it("is looked up with its whole URL, without the fragment", async () => {
     const seen: (string | null)[] = [];
     index = (response, query) => {
       seen.push(query.get("url"), query.get("output"));
@@ -96,7 +96,7 @@ describe("an archived page", () => {
     expect(seen).toEqual([PAGE, "json"]);
   });
 
-  it("is found in the index where the availability service knows nothing", async () => {
+  it("is found in the index if the availability service reports nothing", async () => {
     available = send(NOTHING);
     const result = await look();
     expect(result).toMatchObject({
@@ -107,17 +107,17 @@ describe("an archived page", () => {
   });
 
   it.each([
-    ["limits us", send("slow down", 429), /429/],
-    ["breaks down", send("<html>", 503), /503/],
-    ["answers something else", send({ error: "x" }), /unknown form/],
-    ["answers no JSON", send("<!doctype html>"), /not JSON/],
+    ["limits requests", send("slow down", 429), /429/],
+    ["fails", send("<html>", 503), /503/],
+    ["sends another form of response", send({ error: "x" }), /unknown form/],
+    ["does not send JSON", send("<!doctype html>"), /not JSON/],
     ["names no timestamps", send([["a"], ["b"]]), /unknown form/],
     [
       "excludes the site",
       send("org.archive.util.io.RuntimeIOException: AdministrativeAccessControlException: Blocked Site Error", 403),
       /excluded/,
     ],
-  ])("is known by the availability service where the index %s; nothing is counted", async (_, answer, why) => {
+  ])("is found by the availability service, without counts, if the index %s", async (_, answer, why) => {
     index = answer;
     const result = await look();
     expect(result).toMatchObject({ archived: true, snapshots_total: null, first: null, last: null, years: {} });
@@ -126,7 +126,7 @@ describe("an archived page", () => {
     expect(result.source).toEqual(["archive.org availability"]);
   });
 
-  it("is known by the availability service where the index is slow: the answer comes in time", async () => {
+  it("is found by the availability service in time if the index is slow", async () => {
     index = silent;
     const started = performance.now();
     const result = await look(4000);
@@ -134,7 +134,7 @@ describe("an archived page", () => {
     expect(result).toMatchObject({ archived: true, snapshots_total: null });
   });
 
-  it("is not counted as none where the index does not list the snapshot there is", async () => {
+  it("has no total if the index does not list an existing snapshot", async () => {
     index = send([]);
     const result = await look();
     expect(result).toMatchObject({ archived: true, snapshots_total: null, first: null, last: null, years: {} });
@@ -142,7 +142,7 @@ describe("an archived page", () => {
     expect(result.limitations).toEqual([expect.stringMatching(/lag behind/)]);
   });
 
-  it("an index that is out of breath is asked once more", async () => {
+  it("asks an overloaded index once more", async () => {
     let asked = 0;
     index = (response, query) => {
       asked += 1;
@@ -152,7 +152,7 @@ describe("an archived page", () => {
     expect(asked).toBe(2);
   });
 
-  it("one that limits us is not", async () => {
+  it("does not ask again an index that limits requests", async () => {
     let asked = 0;
     index = (response, query) => {
       asked += 1;
@@ -162,7 +162,7 @@ describe("an archived page", () => {
     expect(asked).toBe(1);
   });
 
-  it("with more snapshots than are counted has no total, but its first and last", async () => {
+  it("with more snapshots than are counted has no total, but has the first and the last", async () => {
     index = (response, query) => {
       const limit = Number(query.get("limit"));
       const rows =
@@ -179,7 +179,7 @@ describe("an archived page", () => {
     expect(result.limitations.join(" ")).toMatch(/more than 100000/);
   });
 
-  it("rows that make no sense are left out", async () => {
+  it("leaves out invalid rows", async () => {
     index = send([
       ["statuscode", "timestamp"],
       "x",
@@ -194,8 +194,8 @@ describe("an archived page", () => {
   });
 });
 
-describe("a page the archive does not have", () => {
-  it("is said to be none only by the index", async () => {
+describe("a page that is not archived", () => {
+  it("is reported so only by the index", async () => {
     available = send(NOTHING);
     index = send([]);
     expect(await look()).toMatchObject({
@@ -209,13 +209,13 @@ describe("a page the archive does not have", () => {
     });
   });
 
-  it("cannot be told where the index fails: an empty availability answer proves nothing", async () => {
+  it("is a failure if the index fails, because an empty availability response proves nothing", async () => {
     available = send(NOTHING);
     index = send("", 500);
     expect(failureOf(await fail())).toBe("response/service/source_unavailable");
   });
 
-  it("cannot be told where nothing answers", async () => {
+  it("is a failure if no service answers", async () => {
     available = send("", 429);
     index = send("", 429);
     const outcome = await fail();
@@ -224,7 +224,7 @@ describe("a page the archive does not have", () => {
     expect(failureOf((await runTool(wayback, { url: PAGE })).outcome)).toBe("response/service/source_unavailable");
   });
 
-  it("ends in time where everything keeps silent", async () => {
+  it("ends in time if no service answers at all", async () => {
     available = silent;
     index = silent;
     const started = performance.now();

@@ -82,7 +82,7 @@ export const REDIRECT_ADVICE: Readonly<
   "refresh-target": { how: "Give the refresh an http or https URL as its target.", reference: null },
   "reloads-itself": { how: null, reference: null },
   "slow-refresh": {
-    how: "If visitors should go on at once, answer with 301 or 308 and a Location.",
+    how: "To redirect visitors immediately, respond with 301 or 308 and a Location.",
     reference: `${RFC9110}#section-15.4`,
   },
   refresh: {

@@ -4,7 +4,7 @@ import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/trackin
 const clean = (url: string): string => cleanUrl(new URL(url));
 const names = (url: string): string[] => trackingParams(new URL(url)).map(({ name }) => name);
 
-describe("a URL without what tracks its visitors", () => {
+describe("tracking parameters of a URL", () => {
   it.each([
     ["https://a.test/?utm_source=x", "https://a.test/"],
     ["https://a.test/p?id=1&UTM_Campaign=x&b=2", "https://a.test/p?id=1&b=2"],
@@ -25,14 +25,14 @@ describe("a URL without what tracks its visitors", () => {
     expect(names(clean(url))).toEqual([]);
   });
 
-  it("names them and who reads them", () => {
+  it("are listed with their vendors", () => {
     expect(trackingParams(new URL("https://a.test/?msclkid=1&pk_campaign=2&x=3"))).toEqual([
       { name: "msclkid", vendor: "Microsoft Advertising" },
       { name: "pk_campaign", vendor: "Matomo" },
     ]);
   });
 
-  it("of any length takes linear time", () => {
+  it("are found in linear time", () => {
     const startedAt = performance.now();
     const url = new URL(`https://a.test/?${"utm_a=1&b=2&".repeat(20_000)}`);
     expect(names(url.href)).toHaveLength(100);
