@@ -13,7 +13,7 @@ import { refuseHost } from "#control-plane/http/connection/host-field.ts";
 import { limitPipelining } from "#control-plane/http/connection/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
-import { createRoutesSeen, type RoutesSeen } from "#control-plane/http/operations/routes-seen.ts";
+import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
 import { sendTogether } from "#control-plane/http/connection/cork-answers.ts";
 import { setSecurityHeaders } from "#control-plane/http/security-headers.ts";
 import { isDeprecated, deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
@@ -51,7 +51,7 @@ const TLS_OPTIONS = { handshakeTimeout: 10_000 };
 export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOptions): FastifyInstance {
   const { clock, random, log, metrics, config } = deps;
   const nextId = createRequestIds(random);
-  const routes = createRoutesSeen();
+  const routes = createRegisteredRoutes();
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
   const monotonic = (): number => clock.monotonic();
   const clientAddress = createClientAddress(config.trustedProxies);
@@ -141,7 +141,7 @@ function reportStalled(log: Logger, metrics: Metrics): (socket: Socket) => void 
   };
 }
 
-function unmatched(request: FastifyRequest, routes: RoutesSeen): Refusal {
+function unmatched(request: FastifyRequest, routes: RegisteredRoutes): Refusal {
   const allow = routes.methodsOf(pathOf(request.raw.url ?? "/")).join(", ");
   if (allow === "") return notFound();
   return new Refusal("method_not_allowed", {

@@ -126,7 +126,7 @@ describe("the page of a shared answer", () => {
 });
 
 describe("retention and limits", () => {
-  it("it is removed after the retention, from the page, the poll and the list at the same time", async () => {
+  it("a shared answer is removed after the retention, from the page, the poll and the list at the same time", async () => {
     const clock = createManualClock(new Date());
     const other = await startControlPlane({ overrides: { clock } });
     const theirs = await other.createKey();
@@ -144,7 +144,7 @@ describe("retention and limits", () => {
     await other.stop();
   });
 
-  it("its creation is limited to 60 a minute for each client address", async () => {
+  it("pages are limited to 60 requests a minute for each client address", async () => {
     const clock = createManualClock(new Date());
     const other = await startControlPlane({ overrides: { clock } });
     const statuses = await Promise.all(Array.from({ length: 61 }, async () => (await other.call("/s/x")).status));

@@ -8,7 +8,10 @@ import { readVerified } from "#test/laws/expressions/verified.ts";
  * Expressions that exist only at run time. Both are out of a stranger's reach: the first is made of the paths of this
  * product's own routes, and those of the second, of an operator's technology rules, run in threads that are ended.
  */
-const MADE_AT_RUN_TIME = ["control-plane/http/operations/routes-seen.ts", "probe-agent/analysis/page/tech/pattern.ts"];
+const MADE_AT_RUN_TIME = [
+  "control-plane/http/operations/registered-routes.ts",
+  "probe-agent/analysis/page/tech/pattern.ts",
+];
 /** What is not in verified.json is checked here and now; more than this is for `npm run test:expressions`. */
 const MOST_NEW = 25;
 

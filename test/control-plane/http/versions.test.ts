@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRoutesSeen } from "#control-plane/http/operations/routes-seen.ts";
+import { createRegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
 import { deprecationHeaders, versionOfPath } from "#control-plane/http/versions.ts";
 
 describe("the version of a path", () => {
@@ -37,7 +37,7 @@ describe("the headers of a deprecated version", () => {
 });
 
 describe("the registered routes", () => {
-  const routes = createRoutesSeen();
+  const routes = createRegisteredRoutes();
   routes.add("GET", "/api/v4/check");
   routes.add("POST", "/api/v4/check");
   routes.add(["GET", "POST", "HEAD"], "/api/heartbeat/:token");

@@ -1,7 +1,7 @@
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 
 /** Registered routes: methods of a path for 405 and Allow, and error renderers for unmatched paths. */
-export interface RoutesSeen {
+export interface RegisteredRoutes {
   /** Adds a route as registered at the router. */
   add(method: string | readonly string[], pattern: string, render?: ErrorRenderer): void;
   /** Returns the methods of the routes that match a path, sorted; [] if none matches. */
@@ -18,7 +18,7 @@ const SPECIAL = /[.*+?^${}()|[\]\\]/g;
 const MOST_STEPS = 5;
 
 /** Creates an empty collection of routes; it is read only for requests that match no route. */
-export function createRoutesSeen(): RoutesSeen {
+export function createRegisteredRoutes(): RegisteredRoutes {
   const fixed = new Map<string, Set<string>>();
   const renderers = new Map<string, ErrorRenderer>();
   const moving = new Map<string, { readonly matches: RegExp; readonly methods: Set<string> }>();
