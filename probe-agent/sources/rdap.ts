@@ -35,7 +35,7 @@ export type RdapReply<Kind extends keyof RdapFindings = keyof RdapFindings> =
   /** The registry has no such object (RFC 7480 section 5.3). */
   | { readonly status: "absent"; readonly url: string }
   /** The list of registries contains no registry for the subject. */
-  | { readonly status: "nobody" }
+  | { readonly status: "no_registry" }
   /** `reason` is short. `limited` means that the registry refused the query because of its rate limit. */
   | {
       readonly status: "failed";
@@ -61,7 +61,7 @@ const autnumServices = cached(readAutnumBootstrap);
 /** Asks the registry that is responsible for an address (RFC 7484 and 9224, RFC 9082 section 3.1.1). */
 export async function askRdap(net: Net, ip: string): Promise<RdapAnswer> {
   const reply = await askRegistry(net, { kind: "ip", ip });
-  if (reply.status === "nobody") return noRegistration("RDAP: no registry is responsible for this address.");
+  if (reply.status === "no_registry") return noRegistration("RDAP: no registry is responsible for this address.");
   if (reply.status === "absent") return noRegistration("RDAP: the registry returned no registration (status 404).");
   if (reply.status === "failed") {
     return reply.about === "bootstrap"
@@ -85,7 +85,7 @@ export async function askRegistry<Kind extends keyof RdapFindings>(
     const { source } = found;
     return { status: "failed", about: "bootstrap", source, reason: "the list of registries cannot be read" };
   }
-  if (found.service === null) return { status: "nobody" };
+  if (found.service === null) return { status: "no_registry" };
   return await fetchRegistration(net, subject, `${found.service}${found.path}`, timeoutMs);
 }
 

@@ -67,9 +67,9 @@ async function measure(net: Net, resource: PageResource, timeoutMs: number): Pro
   };
   if (FETCHED.has(resource.type)) return await ask("GET");
   const head = await ask("HEAD");
-  const told = head.status === 200 && head.bytes !== null && head.bytes > 0;
+  const hasSize = head.status === 200 && head.bytes !== null && head.bytes > 0;
   const gone = head.status === null || head.status === 404 || head.status === 410;
-  return told || gone || timeoutMs - (net.monotonic() - startedAt) < LEAST_MS ? head : await ask("GET");
+  return hasSize || gone || timeoutMs - (net.monotonic() - startedAt) < LEAST_MS ? head : await ask("GET");
 }
 
 const NOTHING = {

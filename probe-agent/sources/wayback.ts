@@ -42,14 +42,14 @@ export async function askAvailability(net: Net, url: string): Promise<ArchiveAns
 
 /** Reads every capture of a page from the index. */
 export async function askIndex(net: Net, url: string): Promise<ArchiveAnswer<CaptureIndex>> {
-  const told = await askCaptures(net, url, MAX_CAPTURES + 1);
-  if (!told.ok) return told;
-  const cut = told.value.length > MAX_CAPTURES;
-  if (!cut) return { ok: true, value: { captures: told.value, cut, last: told.value.at(-1) ?? null } };
+  const found = await askCaptures(net, url, MAX_CAPTURES + 1);
+  if (!found.ok) return found;
+  const cut = found.value.length > MAX_CAPTURES;
+  if (!cut) return { ok: true, value: { captures: found.value, cut, last: found.value.at(-1) ?? null } };
   // A negative limit counts from the end.
   const end = await askCaptures(net, url, -1);
   const last = end.ok ? (end.value.at(-1) ?? null) : null;
-  return { ok: true, value: { captures: told.value.slice(0, MAX_CAPTURES), cut, last } };
+  return { ok: true, value: { captures: found.value.slice(0, MAX_CAPTURES), cut, last } };
 }
 
 async function askCaptures(net: Net, url: string, limit: number): Promise<ArchiveAnswer<readonly Capture[]>> {

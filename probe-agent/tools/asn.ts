@@ -156,7 +156,7 @@ async function askAutnum(net: Net, number: number): Promise<Registered> {
   });
   const reply = await askRegistry(net, { kind: "autnum", asn: number });
   switch (reply.status) {
-    case "nobody":
+    case "no_registry":
       return no("RDAP: this number is not assigned to any registry.", true);
     case "absent":
       return no("RDAP: the registry has not assigned the number to anyone.", true);

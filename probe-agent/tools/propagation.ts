@@ -32,29 +32,29 @@ export function propagationOn(
       askResolvers(net, domain, type),
       waitAtMost(patience, askAuthoritative(net, { name: domain, type, port }), null),
     ]);
-    const heard = [...rows, ...readVantages(input, type)];
-    if (own === null && heard.every(({ status }) => status === "TIMEOUT")) {
+    const ungraded = [...rows, ...readVantages(input, type)];
+    if (own === null && ungraded.every(({ status }) => status === "TIMEOUT")) {
       return failed("dns", "resolver", "no_answer", "no resolver and no server of the domain answered");
     }
     const authoritative = own?.authoritative ?? null;
-    const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, heard), new Map<string, ComparableAnswer>());
-    const judged = heard.map((row) => gradeRow(row, authoritative, byNetwork));
-    const summary = summarisePropagation(judged, authoritative);
+    const byNetwork = await waitAtMost(NETWORKS_MS, askNetworks(own, ungraded), new Map<string, ComparableAnswer>());
+    const graded = ungraded.map((row) => gradeRow(row, authoritative, byNetwork));
+    const summary = summarisePropagation(graded, authoritative);
     return ok({
       domain: domainToUnicode(domain) || domain,
       ascii: domain,
       type,
-      resolvers: judged,
+      resolvers: graded,
       authoritative,
       ...summary,
-      findings: propagationFindings({ ...summary, authoritative, resolvers: judged }),
+      findings: propagationFindings({ ...summary, authoritative, resolvers: graded }),
       source: ["dns"],
       observed_at: observedAt,
       limitations: [
         ...(authoritative === null
           ? ["The domain's own servers could not be asked, so the answers are compared only with each other."]
           : []),
-        ...(heard.some(({ kind }) => kind === "agent") ? [] : ["No other probe was asked."]),
+        ...(ungraded.some(({ kind }) => kind === "agent") ? [] : ["No other probe was asked."]),
       ],
     });
   });

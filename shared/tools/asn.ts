@@ -41,7 +41,7 @@ const Result = Type.Object({
         build_epoch: count("When it was built, Unix seconds"),
         licence: Nullable(text("The operator's note on its licence")),
       },
-      "The operator's database of networks; null where none is used",
+      "The operator's database of networks; null if none is used",
     ),
   ),
   ...OBSERVED_FIELDS,

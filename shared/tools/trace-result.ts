@@ -72,8 +72,8 @@ export const HopRow = Type.Object({
     Type.Number({
       description:
         "Probes lost in either direction, percent; 100 for a hop without answers. A router's own limit on answers does not " +
-        "count: an unanswered probe is lost where the router had a second's time since its last answer, and no hop " +
-        "shows more than those behind it lose together. null if loss cannot be distinguished from a limit on answers (see limitations)",
+        "count: an unanswered probe counts as lost if the router had a second since its last answer, and no hop " +
+        "shows more loss than the hops behind it have together. null if loss cannot be distinguished from a limit on answers (see limitations)",
     }),
   ),
   stats: Statistics,

@@ -159,20 +159,20 @@ async function askServer(net: Net, ns: string, question: ZoneQuestion): Promise<
   const soa = { ...question, name: question.zone, type: "SOA" };
   const [answer, zone] = await Promise.all([ask(net, address, question), ask(net, address, soa)]);
   const serial: unknown = zone.answers.find((record) => record.type === "SOA")?.typed["serial"];
-  const heard = toComparable(question.name, question.type, answer);
+  const comparable = toComparable(question.name, question.type, answer);
   const server: Server = {
     ns,
     ip: first.ip,
-    status: heard.status,
-    answers: [...heard.answers],
+    status: comparable.status,
+    answers: [...comparable.answers],
     // The TTL of a negative answer matters only to caches.
-    ttl: heard.answers.length === 0 ? null : heard.ttl,
+    ttl: comparable.answers.length === 0 ? null : comparable.ttl,
     serial: typeof serial === "number" ? serial : null,
     authoritative: answer.flags.aa,
     rtt_ms: answer.rttMs === null ? null : toMicroseconds(answer.rttMs),
     error: answer.status === "TIMEOUT" ? (answer.unreachable ?? "timeout") : answer.flags.aa ? null : "lame",
   };
-  return { server, address, alias: heard.cname_chain.at(-1) ?? null };
+  return { server, address, alias: comparable.cname_chain.at(-1) ?? null };
 }
 
 /**

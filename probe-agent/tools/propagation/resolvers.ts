@@ -92,13 +92,13 @@ async function askOne(net: Net, name: string, type: string, { base, how }: Askin
   if (way.status !== "ok") return unreached(base, way.status === "failed" ? way.reason : "target_not_allowed");
   const question: DnsQuestion = { ...way.data, name, type, timeoutMs: QUESTION_MS };
   const answer = dropTruncated(await net.dns.query(question));
-  const heard = toComparable(name, type, answer);
+  const comparable = toComparable(name, type, answer);
   return {
     ...base,
     ...wayOf(answer),
-    ...heard,
-    answers: [...heard.answers],
-    cname_chain: [...heard.cname_chain],
+    ...comparable,
+    answers: [...comparable.answers],
+    cname_chain: [...comparable.cname_chain],
     ede: errorsOf(answer.ede),
     recheck: answer.status === "SERVFAIL" ? await recheck(net, question) : null,
     error: errorOf(answer),

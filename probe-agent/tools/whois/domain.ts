@@ -26,13 +26,13 @@ export async function lookUpDomain(net: Net, subject: DomainSubject): Promise<Lo
   const reply: DomainReply =
     subject.server === null
       ? await waitAtMost(RDAP_MS, askRegistry(net, { kind: "domain", name: subject.name }, RDAP_MS), LATE)
-      : { status: "nobody" };
+      : { status: "no_registry" };
   if (reply.status === "absent") return { ok: true, found: absent(reply.url) };
   if (reply.status === "found" && reply.finding !== null) {
     return { ok: true, found: await withRegistrar(net, subject.name, reply.finding, reply) };
   }
   const why =
-    reply.status === "nobody"
+    reply.status === "no_registry"
       ? "RDAP: no registry is listed for this name."
       : `RDAP returned no registration (${reply.status === "failed" ? reply.reason : "the answer is about another object"}).`;
   return await lookUpByWhois(net, subject, reply, why);
@@ -116,7 +116,7 @@ async function lookUpByWhois(net: Net, subject: DomainSubject, reply: DomainRepl
   if (registry === undefined) {
     const limited = isLimited(reply) || answers.some(({ record }) => record.verdict === "limited");
     const none = isComplete ? ["WHOIS: no server names a registry for this name."] : [];
-    const unlisted = reply.status === "nobody" && isComplete;
+    const unlisted = reply.status === "no_registry" && isComplete;
     return { ok: false, failure: noRegistration({ why: [why, ...limitations, ...none], failure, limited, unlisted }) };
   }
   const registrar = others.find(({ state }) => state === "registered");

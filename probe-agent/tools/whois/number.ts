@@ -53,7 +53,7 @@ export async function lookUpNumber(net: Net, subject: Subject): Promise<Lookup> 
   const reason =
     reply.status === "failed"
       ? reply.reason
-      : reply.status === "nobody"
+      : reply.status === "no_registry"
         ? "no registry is listed"
         : "the answer is about another object";
   return await lookUpByWhois(net, subject, reply, `RDAP returned no registration (${reason}).`);
