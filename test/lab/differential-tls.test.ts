@@ -133,9 +133,9 @@ const TESTSSL_VERSIONS = [
 ] as const;
 
 /**
- * Reports whether sslscan cannot getResult the suites of a version. It counts a suite if a handshake succeeds. Before TLS
- * 1.3, no handshake succeeds with a server that requires a client certificate; our tool only needs the server's first
- * messages.
+ * Reports whether sslscan cannot getResult the suites of a version. It counts a suite if a handshake succeeds. Before
+ * TLS 1.3, no handshake succeeds with a server that requires a client certificate; our tool only needs the server's
+ * first messages.
  */
 function isShut({ handshake_error: error }: Ssl, version: string): boolean {
   return error?.reason === "certificate_required" && version !== "TLSv1.3";
@@ -144,7 +144,7 @@ function isShut({ handshake_error: error }: Ssl, version: string): boolean {
 /** Returns suites in order, or as a set if our tool had no time to determine an order, which it reports. */
 function ordered({ limitations }: Ssl, version: string, suites: readonly string[]): readonly string[] {
   const label = version === "TLSv1" ? "TLS 1.0" : version.replace("TLSv", "TLS ");
-  return limitations.includes(`The server's order among its suites of ${label} was not found out.`)
+  return limitations.includes(`The server's order of preference for cipher suites of ${label} was not found out.`)
     ? suites.toSorted()
     : suites;
 }

@@ -14,9 +14,9 @@ const MAX_FETCHES = 3;
 const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
 
 /**
- * Staple, then responder, then list: the first that tells good or revoked is enough. Then the lists of the authorities
- * above, as far as fetches are left. Nobody is asked about certificates of strangers: whoever made them chose the URLs
- * too.
+ * Checks revocation by the stapled response, then the responder, then the list, until one says good or revoked. Then
+ * checks the authorities above by their lists, while fetches are left. Asks nothing about a chain without a trusted
+ * root, because its maker also chose the URLs.
  */
 export async function checkRevocation(
   net: Net,
@@ -69,7 +69,8 @@ async function checkAuthorities(
 }
 
 /**
- * Only http: what is signed needs no TLS, whose certificate would have to be checked in its turn (RFC 5280 section 8).
+ * Returns the first http URL, or null if there is none. https is not used: the answers are signed, and the certificate
+ * of the https server would also have to be checked (RFC 5280 section 8).
  */
 function firstOverHttp(read: () => readonly string[]): string | null {
   try {
