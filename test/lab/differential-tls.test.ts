@@ -144,7 +144,7 @@ function isShut({ handshake_error: error }: Ssl, version: string): boolean {
 /** Returns suites in order, or as a set if our tool had no time to determine an order, which it reports. */
 function ordered({ limitations }: Ssl, version: string, suites: readonly string[]): readonly string[] {
   const label = version === "TLSv1" ? "TLS 1.0" : version.replace("TLSv", "TLS ");
-  return limitations.includes(`The server's order of preference for cipher suites of ${label} was not found out.`)
+  return limitations.includes(`The server's order of preference for cipher suites of ${label} could not be determined.`)
     ? suites.toSorted()
     : suites;
 }
