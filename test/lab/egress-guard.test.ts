@@ -106,7 +106,7 @@ describe.skipIf(why !== null)("an agent whose operator has not allowed an addres
     expect(await arrived()).toBe(0);
   });
 
-  it("is compared with an agent that is allowed to, whose packets arrive and are counted", async () => {
+  it("another agent that is allowed to reach the address does, and its packets are counted", async () => {
     const region = PLACES.ap.region;
     expect((await call(`ping?host=${SENTINEL[4]}&count=1`, region)).status).toBe(200);
     const overIpv4 = await arrived();
