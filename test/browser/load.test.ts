@@ -229,7 +229,7 @@ describeBrowser("the browser itself", () => {
     },
   );
 
-  it("is loaded alone, and a caller without time to wait is told so", async () => {
+  it("is loaded alone, and a caller without time to wait is refused with the reason", async () => {
     const { url } = await page(TEXT);
     const load = agentBrowser();
     const first = load(`${url}/`);

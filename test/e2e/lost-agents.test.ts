@@ -95,7 +95,7 @@ describe("an agent that is killed during a job", () => {
   });
 });
 
-describe("an agent that is told to end", () => {
+describe("an agent that receives SIGTERM", () => {
   it("completes its jobs, takes no new ones, and exits with 0", async () => {
     const agent = await start("eu-west");
     const answer = plane.call("/api/v4/ping?host=127.0.0.1&count=4&interval_ms=300", { key });

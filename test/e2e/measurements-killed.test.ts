@@ -96,7 +96,7 @@ it("continues after a kill -9: another replica runs what has no result once, and
   expect(all.at(-1)).toMatchObject({ event: "done", data: { data: { status: "completed", total: 2, completed: 2 } } });
 }, 60_000);
 
-it("is handed over when its replica is told to stop", async () => {
+it("is handed over when its replica stops", async () => {
   const [first, second] = await Promise.all([start(), start()]);
   const begun = await halfDone(first);
   // Either replica may have taken the job; only agents of the first one know both.

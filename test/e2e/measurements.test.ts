@@ -169,7 +169,7 @@ describe("a measurement", () => {
     await other.stop();
   });
 
-  it("can be cancelled from any replica: the agent is told, the stream ends, and no answer is stored", async () => {
+  it("can be cancelled from any replica: the agent receives the cancellation, the stream ends, and no answer is stored", async () => {
     const streams = await attach("eu-cancelled");
     const id = await createMeasurement(one, key, portsOf("eu-cancelled"));
     const { stream, job } = await firstJob(streams);

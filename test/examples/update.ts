@@ -1,6 +1,6 @@
 // Writes control-plane/surfaces/api-document/examples/<toolset>/<tool>.json anew: what each tool really says of a made-up shop on loopback,
 // {"params", "data"}. Long lists and texts are cut as test/examples/cut.ts says; times, certificates and keys are those of
-// the run. As root, because the shop stands on the usual ports: node test/examples/update.ts [tool ...]
+// the run. As root, because the shop listens on ports below 1024: node test/examples/update.ts [tool ...]
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

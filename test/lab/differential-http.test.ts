@@ -59,14 +59,14 @@ const REFUSED = { status: "refused" };
 
 const PARTINGS: readonly Parting[] = [
   {
-    rule: "a loop is told as such at its first return, not by counting to the limit",
+    rule: "a loop is reported at its first return, not by counting to the limit",
     url: `${HTTP}/loop`,
     curl: { exit: 47, redirects: 10 },
     check: target("response", "redirect_loop"),
     redirects: ended({ loop: true, count: 0, final_code: 302 }),
   },
   {
-    rule: "a loop is told as such at its first return, not by counting to the limit",
+    rule: "a loop is reported at its first return, not by counting to the limit",
     url: `${HTTPS}/ping`,
     curl: { exit: 47, redirects: 10 },
     check: target("response", "redirect_loop"),
@@ -119,7 +119,7 @@ const PARTINGS: readonly Parting[] = [
     }),
   },
   {
-    rule: "a body that breaks off leaves an answer all the same, and is told",
+    rule: "a body that breaks off still leaves an answer, and is reported",
     url: `${HTTP}/short`,
     curl: { exit: 18, code: 200 },
     check: ended({ code: 200, body: expect.objectContaining({ error: "incomplete" }) as unknown }),
@@ -140,7 +140,7 @@ const PARTINGS: readonly Parting[] = [
     redirects: target("connect", "refused"),
   },
   {
-    rule: "a bad certificate is told, and does not end the check",
+    rule: "a bad certificate is reported, and does not end the check",
     url: "https://expired.tls.test/",
     curl: { exit: 60, code: 0 },
     check: ended({ code: 200, tls: expect.objectContaining({ authorized: false, error: "expired" }) as unknown }),

@@ -102,7 +102,7 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
   it("each have a stream to every agent", async () => {
     await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
     await expect.poll(() => attachments(hub2), SOON).toEqual(EVERYWHERE);
-    // The first request of a path hangs until its deadline. Later ones are answered, whoever makes them.
+    // The first request of a path hangs until its deadline. Later ones are answered, for every caller.
     await lab.network.run("hub", ["curl", "-m", "1", `${TARGET}/warm`]);
     for (const plane of [hub, hub2]) expect((await check(plane, "warm", "frankfurt")).status).toBe(200);
   });

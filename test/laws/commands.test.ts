@@ -12,7 +12,7 @@ const COMMANDS = ["up", "control-plane", "agent", "migrate", "doctor", "keys", "
 /** What is not of the repository. */
 const NOT_OURS = new Set(["node_modules", ".git", ".vantage", "package-lock.json"]);
 
-/** Every text of the repository: what is printed, documented or commented stands in one of them. */
+/** All text files of the repository: code, documents and scripts. */
 function* readTexts(folder: string): Generator<{ readonly path: string; readonly lines: readonly string[] }> {
   for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -9,7 +9,7 @@ export interface BearerProxy {
   close(): Promise<void>;
 }
 
-/** Starts one that leads nowhere yet, so that what stands behind it can be told its address. */
+/** Starts one that leads nowhere yet, so that the server behind it can be started with its address. */
 export async function startBearerProxy(): Promise<BearerProxy> {
   let target = "";
   let key = "";

@@ -12,7 +12,7 @@ export interface TestLog {
   readonly privateKey: KeyObject;
 }
 
-/** What is signed: the certificate itself, or what stands in its TBSCertificate before the list goes in. */
+/** What is signed: the certificate itself, or its TBSCertificate without the list of timestamps. */
 export type LoggedEntry =
   | { readonly kind: "certificate"; readonly der: Uint8Array }
   | { readonly kind: "precertificate"; readonly tbs: Uint8Array; readonly issuer: Issued };

@@ -45,7 +45,7 @@ export async function startOpensslServer(
   };
 }
 
-/** Whether `openssl s_client` comes to a session with this one suite (OpenSSL's name) and version (`-tls1_2`, ...). */
+/** Reports whether `openssl s_client` opens a session with this one suite (OpenSSL's name) and version (`-tls1_2`, ...). */
 export function clientAgrees(port: number, version: string, suite: string): Promise<boolean> {
   const list = version === "-tls1_3" ? ["-ciphersuites", suite] : ["-cipher", `${suite}:@SECLEVEL=0`];
   const client = spawn("openssl", ["s_client", "-connect", `127.0.0.1:${port}`, version, ...list], {

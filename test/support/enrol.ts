@@ -28,7 +28,7 @@ export interface CertificateRequest {
 }
 
 /** Creates a request as an agent does. Other curves and subjects are for requests that must be rejected. */
-export async function makeRequest(namedCurve = "P-256", subject = "CN=whoever"): Promise<CertificateRequest> {
+export async function makeRequest(namedCurve = "P-256", subject = "CN=anyone"): Promise<CertificateRequest> {
   const algorithm = { name: "ECDSA", namedCurve };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
@@ -61,7 +61,7 @@ export async function makeJoinToken(plane: Pick<TestControlPlane, "operate">, fi
 
 /**
  * Returns the authority's certificate (PEM) from the end of the listener's chain after comparing it with the
- * fingerprint of a join token, which is how an agent comes to trust a control plane it has never contacted.
+ * fingerprint of a join token, which lets an agent trust a control plane that it has never contacted.
  */
 export function fetchAuthority(port: number, token: string): Promise<string> {
   return new Promise((resolve, reject) => {

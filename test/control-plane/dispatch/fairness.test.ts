@@ -26,11 +26,11 @@ describe("an agent with one credit", () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));
     const many = Array.from({ length: 1_000 }, () => local.run(["agent-eu"], { accountId: 1, params: "many" }));
     const single = local.run(["agent-eu"], { accountId: 2, params: "single" });
-    const nobodys = local.run(["agent-eu"], { accountId: null, params: "nobody's" });
+    const withoutAccount = local.run(["agent-eu"], { accountId: null, params: "no account" });
     for (let at = 0; at < 4; at += 1) agent.answer(agent.jobs[at], ok({}));
-    expect(agent.jobs.slice(0, 5).map((job) => job.params)).toEqual(["many", "many", "single", "nobody's", "many"]);
+    expect(agent.jobs.slice(0, 5).map((job) => job.params)).toEqual(["many", "many", "single", "no account", "many"]);
     expect(await single).toMatchObject({ kind: "outcome" });
-    expect(await nobodys).toMatchObject({ kind: "outcome" });
+    expect(await withoutAccount).toMatchObject({ kind: "outcome" });
     for (let at = 4; at < 1_002; at += 1) agent.answer(agent.jobs[at], ok({}));
     expect((await Promise.all(many)).every((answer) => answer.kind === "outcome")).toBe(true);
   }, 20_000);

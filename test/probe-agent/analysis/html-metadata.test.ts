@@ -173,7 +173,7 @@ describe("JSON-LD", () => {
     ]);
   });
 
-  it("tells where a fault stands in the page", () => {
+  it("reports the line of a fault in the page", () => {
     const html = `<p>é</p>\n${block('\n{"a": [1,],\n "b": }')}${block("")}${block('"text"')}`;
     const { json_ld: objects, errors } = structuredData(html, URL_OF_PAGE);
     expect(objects).toEqual([]);

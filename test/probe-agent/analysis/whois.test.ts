@@ -87,7 +87,7 @@ describe("a server that refuses to answer", () => {
     "WHOIS LIMIT EXCEEDED - SEE WWW.PIR.ORG/WHOIS FOR DETAILS",
     "% Query rate limit exceeded",
     "Number of allowed queries exceeded.",
-    "You have exceeded your allotted number of queries; no match will be told",
+    "You have exceeded your allotted number of queries; no match will be returned",
     "Quota exceeded",
     "Too many requests. Domain not found is not what this means.",
     "%ERROR:201: access denied for 192.0.2.1",

@@ -127,7 +127,7 @@ it("reports a failure as its own if its network is down, but not for targets ins
   }
 });
 
-it("completes its jobs and ends when it is told to drain", async () => {
+it("completes its jobs and ends when the control plane drains it", async () => {
   session().link.send({ body: { $case: "drain", value: {} } });
   expect(await agent.exited).toBe(0);
   expect(agent.log()).toContain("agent draining");

@@ -135,7 +135,7 @@ describe("what may pass", () => {
 });
 
 describe("what keeps a connection from standing", () => {
-  it("is told by place, and forgotten when it stands", async () => {
+  it("is reported by place, and forgotten once it is established", async () => {
     const gate = await open();
     const closed = await closedPort();
     expect((await socksConnect(gate.port, "site.test", closed)).code).toBe(5);

@@ -96,7 +96,7 @@ describe.skipIf(!HAS_OPENSSL)("against openssl s_server (skipped if there is no 
     ["-tls1", "tls1_0"],
     ["-tls1_1", "tls1_1"],
     ["-tls1_2", "tls1_2"],
-  ] as const)("%s alone is told from the rest", async (flag, protocol) => {
+  ] as const)("%s alone is distinguished from the rest", async (flag, protocol) => {
     const { port } = await serve([rsa], [flag, "-cipher", "ALL:@SECLEVEL=0"]);
     const { protocols, fallback_scsv, secure_renegotiation } = await look(port);
     expect(Object.entries(protocols).flatMap(([key, offered]) => (offered === true ? key : []))).toEqual([protocol]);

@@ -107,7 +107,7 @@ export function requireExplicitPolicy(after: number, critical = true): Extension
   return extension(OID.policyConstraints, sequence(der(0x80, Uint8Array.of(after))), critical);
 }
 
-/** policyMappings: the issuer's policy, and the one below that stands for it. */
+/** policyMappings: the issuer's policy, and the equivalent policy of the certificates below. */
 export function policyMappings(issuer: string, subject: string, critical = false): Extension {
   return extension(OID.policyMappings, sequence(sequence(encodeOid(issuer), encodeOid(subject))), critical);
 }

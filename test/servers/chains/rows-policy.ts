@@ -54,7 +54,7 @@ export const POLICY_ROWS: readonly Row[] = [
     errors: [],
   },
   {
-    name: "a policy is required and the leaf has one that stands for it",
+    name: "a policy is required and the leaf has one that is mapped to it",
     source: "RFC 5280 section 6.1.4 b",
     change: {
       intermediate: { set: [requireExplicitPolicy(0), policies(REQUIRED), policyMappings(REQUIRED, OTHER)] },
@@ -63,7 +63,7 @@ export const POLICY_ROWS: readonly Row[] = [
     errors: [],
   },
   {
-    name: "a policy is required and another stands for it",
+    name: "a policy is required and another is mapped to it",
     source: "RFC 5280 section 6.1.4 b; Chrome and Go refuse; OpenSSL with -policy_check",
     change: {
       intermediate: { set: [requireExplicitPolicy(0), policies(REQUIRED), policyMappings(REQUIRED, OTHER)] },
@@ -73,7 +73,7 @@ export const POLICY_ROWS: readonly Row[] = [
     differs: "chrome",
   },
   {
-    name: "a policy stands for any",
+    name: "a policy is mapped to any",
     source: "RFC 5280 section 6.1.4 a; Chrome refuses",
     change: { intermediate: { set: [policies(REQUIRED), policyMappings(ANY_POLICY, OTHER)] } },
     errors: ["no_valid_policy"],

@@ -9,7 +9,7 @@ describe("text as Markdown", () => {
     ["[] is nothing", String.raw`\[\] is nothing`],
     ["Mean of |difference|", String.raw`Mean of \|difference\|`],
     [String.raw`\DDD is an octet`, String.raw`\\DDD is an octet`],
-    ["&lt; stands for less", String.raw`\&lt; stands for less`],
+    ["&lt; means less", String.raw`\&lt; means less`],
     ["- a line that is no list", String.raw`\- a line that is no list`],
     ["1. is no list either", String.raw`1\. is no list either`],
     ["add up to total_ms; a & b; 1: yes", "add up to total_ms; a & b; 1: yes"],

@@ -19,7 +19,7 @@ describe("HTTPS records (RFC 9460)", () => {
     ["example.com", 443, "example.com"],
     ["example.com", 80, "example.com"],
     ["api.example.com", 8443, "_8443._https.api.example.com"],
-  ])("of %s:%i stand at %s (sections 2.3, 9.1 and 9.5)", (host, port, name) => {
+  ])("of %s:%i are at %s (sections 2.3, 9.1 and 9.5)", (host, port, name) => {
     expect(httpsQueryName(host, port)).toBe(name);
   });
 

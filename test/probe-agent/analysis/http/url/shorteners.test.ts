@@ -13,7 +13,7 @@ it.each([
 });
 
 it.each(["example.com", "not-bit.ly", "bit.ly.example.com", "page.link", "a.b.page.link", "ly", "", "constructor"])(
-  "%j is nobody's",
+  "%j belongs to no shortener",
   (host) => {
     expect(shortenerOf(host)).toBeNull();
   },
