@@ -22,10 +22,10 @@ import { readSpamHeaders } from "#probe-agent/analysis/mail/email-headers/spam.t
 import { printable, printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = HeaderRows;
-/** What headers alone say; the tool adds where from and when. */
+/** Analysis of headers. The tool adds the source and the time. */
 type HeaderAnalysis = Omit<Result, "source" | "observed_at" | "elapsed_ms">;
 
-/** Headers, and what the operator's databases know of their addresses. */
+/** Headers with the locations of their addresses from the operator's databases. */
 interface PlacedHeaders {
   readonly headers: string;
   readonly now: Date;
@@ -40,15 +40,16 @@ const NO_SPECIALS = { specials: "", literals: false };
 const ID_GRAMMAR = { specials: "<>@", literals: true };
 
 /**
- * Explains raw headers. `raw` is text, or octets (UTF-8 where they are, else one character each); what is beyond 256 KB is
- * not looked at. `locate` is asked for the places of public addresses. Never throws; time and the size of the result are bounded whatever the input.
+ * Explains raw headers. `raw` is text or octets (decoded as UTF-8 if valid, otherwise as latin1). Input after 256 KB is
+ * ignored. `locate` returns the location of a public address. Never throws. Time and the size of the result are limited
+ * for every input.
  */
 export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Locate = () => null): HeaderAnalysis {
   const text = typeof raw === "string" ? raw : decodeOctets(raw);
   const block = readHeaderBlock(text.slice(0, MAX_HEADERS_BYTES));
   const byKey = Map.groupBy(block.fields, ({ key }) => key);
   const valueOf = (key: string): string | null => byKey.get(key)?.[0]?.value ?? null;
-  const shown = (key: string, max: number): string | null => {
+  const decodedField = (key: string, max: number): string | null => {
     const value = valueOf(key);
     return value === null ? null : printableOrNull(decodeWords(value).text, max);
   };
@@ -70,14 +71,14 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
   const returnPath = readReturnPath(valueOf("return-path"));
   const decoded = block.fields.map(({ name, value }) => ({ name, ...decodeWords(value) }));
   const result = {
-    from: shown("from", MAX_LIST),
-    to: shown("to", MAX_LIST),
-    cc: shown("cc", MAX_LIST),
-    subject: shown("subject", MAX_SUBJECT),
+    from: decodedField("from", MAX_LIST),
+    to: decodedField("to", MAX_LIST),
+    cc: decodedField("cc", MAX_LIST),
+    subject: decodedField("subject", MAX_SUBJECT),
     date: isoOrNull(date?.time ?? null),
     message_id: readMessageId(valueOf("message-id")),
-    reply_to: shown("reply-to", MAX_LIST),
-    sender: shown("sender", MAX_LIST),
+    reply_to: decodedField("reply-to", MAX_LIST),
+    sender: decodedField("sender", MAX_LIST),
     return_path: returnPath,
     addresses: rows,
     content_type: readContentType(valueOf("content-type")),
@@ -109,25 +110,25 @@ export function analyseHeaders(raw: string | Uint8Array, now: Date, locate: Loca
   return {
     ...fitted.result,
     limitations: [
-      "Signatures were not verified: that needs the keys and the body. Verdicts are the receiver's own words.",
-      "Registrable domains are told by the public suffix list, not by DMARC's walk through the DNS.",
-      ...(isUnplaced(result.hops) ? ["Where the hops stand is not known: no database of this probe tells."] : []),
-      ...(block.omitted > 0 ? [`Only the first ${MAX_FIELDS} fields were looked at.`] : []),
-      ...(received.length > MAX_HOPS ? [`Only the newest ${MAX_HOPS} Received fields were looked at.`] : []),
-      ...(text.length > MAX_HEADERS_BYTES ? ["Only the first 256 KB were looked at."] : []),
-      ...(text.includes("\uFFFD") ? ["Some octets were lost before they came here (U+FFFD)."] : []),
+      "Signatures were not verified, because that needs the keys and the body. All results are those of the receiver.",
+      "Registrable domains come from the public suffix list, not from the DNS tree walk of DMARC.",
+      ...(isUnplaced(result.hops) ? ["The locations of the hops are unknown: this probe has no data on them."] : []),
+      ...(block.omitted > 0 ? [`Only the first ${MAX_FIELDS} fields were read.`] : []),
+      ...(received.length > MAX_HOPS ? [`Only the newest ${MAX_HOPS} Received fields were read.`] : []),
+      ...(text.length > MAX_HEADERS_BYTES ? ["Only the first 256 KB were read."] : []),
+      ...(text.includes("\uFFFD") ? ["Some octets of the input were already lost (U+FFFD)."] : []),
       ...(block.fields.length === 0 ? ["No header field was found."] : []),
       ...fitted.cut,
     ],
   };
 }
 
-/** The same as plain data; `places` are those of the addresses that `hopAddresses` gives. */
+/** Explains headers like `analyseHeaders`, with plain data. `places` has the addresses that `hopAddresses` returns. */
 export function analyseHeadersPlaced({ headers, now, places }: PlacedHeaders): HeaderAnalysis {
   return analyseHeaders(headers, now, (ip) => places.get(ip) ?? null);
 }
 
-/** The public addresses of hops whose places `analyseHeaders` asks for. */
+/** Lists the public addresses of hops that `analyseHeaders` locates. */
 export function hopAddresses(headers: string): string[] {
   const { fields } = readHeaderBlock(headers.slice(0, MAX_HEADERS_BYTES));
   const received = fields.filter(({ key }) => key === "received").map(({ value }) => value);
@@ -144,7 +145,7 @@ function isUnplaced(hops: Result["hops"]): boolean {
   return known.length > 0 && known.every(({ ip_geo: place }) => place === null);
 }
 
-/** Header octets of old software are in no charset anyone has told. */
+/** Decodes octets as UTF-8, or as latin1 if they are not UTF-8: old software sends octets of an undeclared charset. */
 function decodeOctets(raw: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(raw);
@@ -158,7 +159,7 @@ function withoutComments(value: string): string {
   return tokens.flatMap(({ kind, text }) => (kind === "comment" ? [] : [text])).join(" ");
 }
 
-/** msg-id without the white space and comments that obsolete syntax allows in it. */
+/** Reads the msg-id without the white space and comments that the obsolete syntax allows. */
 function readMessageId(value: string | null): string | null {
   if (value === null) return null;
   const { tokens } = tokenize(value, ID_GRAMMAR);

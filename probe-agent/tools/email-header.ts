@@ -10,11 +10,11 @@ import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { evaluateSpfToday } from "#probe-agent/tools/email-header/spf-now.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 
-/** Findings of one result; with their advice they have about 600 octets each. */
+/** Maximum number of findings in a result. One finding with its advice has about 600 octets. */
 const MAX_FINDINGS = 60;
 const MAX_FINDINGS_BYTES = 40_000;
 
-/** Explains raw headers; the DNS alone is asked, for what SPF says today of the host that delivered the message. */
+/** Explains raw headers. It only uses the network for DNS lookups of today's SPF result of the delivering host. */
 export const emailHeader = implement(contract, async (net, { headers }) => {
   const now = net.now();
   if (Buffer.byteLength(headers) > MAX_HEADERS_BYTES) {
@@ -53,7 +53,7 @@ function withoutIssues<T extends { issues: string[] }>({ issues: _issues, ...row
   return row;
 }
 
-/** The operator's databases of places and networks. */
+/** Returns a function that locates addresses with the operator's databases. */
 function locateBy(data: DataPort): Locate {
   return (ip) => {
     const place = data.geo(ip)?.place ?? null;

@@ -12,30 +12,30 @@ import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { spfResolver } from "#probe-agent/sources/spf-resolver.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
-/** SPF as it is published today; null with a limitation where it could not be evaluated. */
+/** Result of SPF with today's DNS records; null with a limitation if it could not be evaluated. */
 interface SpfToday {
   readonly result: ResultOf<typeof emailHeader>["spf_now"];
   readonly limitations: readonly string[];
 }
 
-/** RFC 7208 section 4.6.4 asks for a limit of 20 seconds or more on the whole evaluation. */
+/** Time limit of an evaluation, in milliseconds. RFC 7208 section 4.6.4 requires 20 seconds or more. */
 const MAX_MS = 20_000;
 const RESERVE_MS = 700;
 const MAX_RECORD = 2_000;
 
-/** Evaluates SPF for the host that delivered the message. Only the DNS is asked; addresses and names of local networks are left alone. */
+/** Evaluates SPF for the host that delivered the message. Skips addresses and names of local networks. */
 export async function evaluateSpfToday(net: Net, rows: DeliveryRows): Promise<SpfToday> {
   const delivery = findDelivery(rows);
-  if ("unknown" in delivery) return not(delivery.unknown);
+  if ("unknown" in delivery) return notEvaluated(delivery.unknown);
   const { ip, hop, mailFrom, helo } = delivery;
-  if (classifyAddress(ip) !== "public") return not("the delivering address is not on the public internet");
-  const resolver = guarded(spfResolver(createLookUp(net)));
+  if (classifyAddress(ip) !== "public") return notEvaluated("the delivering address is not a public address");
+  const resolver = withoutLocalNames(spfResolver(createLookUp(net)));
   const patience = Math.min(MAX_MS, net.remainingMs() - RESERVE_MS);
   const evaluating = evaluateSpf({ ip, mailFrom, helo: helo ?? "", resolver, now: net.now() });
   const evaluation = await waitAtMost(patience, evaluating, null);
-  if (evaluation === null) return not("the DNS did not answer in time");
+  if (evaluation === null) return notEvaluated("the DNS lookups did not end in time");
   const checked = (mailFrom === "" ? (helo ?? "") : mailFrom.slice(mailFrom.lastIndexOf("@") + 1)).toLowerCase();
-  const record = await waitAtMost(patience, recordOf(resolver, checked), null);
+  const record = await waitAtMost(patience, findRecord(resolver, checked), null);
   const claimed = rows.auth.spf?.result ?? null;
   const { result, mechanism, explanation, reason, lookups, void_lookups: voids } = evaluation;
   return {
@@ -56,16 +56,16 @@ export async function evaluateSpfToday(net: Net, rows: DeliveryRows): Promise<Sp
       claimed,
       agrees: claimed === null || result === "temperror" ? null : claimed.toLowerCase() === result,
     },
-    limitations: result === "temperror" ? [`SPF could not be evaluated fully: ${printable(reason ?? "")}.`] : [],
+    limitations: result === "temperror" ? [`SPF could not be evaluated completely: ${printable(reason ?? "")}.`] : [],
   };
 }
 
-function not(why: string): SpfToday {
-  return { result: null, limitations: [`What SPF says today is not known: ${why}.`] };
+function notEvaluated(why: string): SpfToday {
+  return { result: null, limitations: [`The current SPF result is unknown: ${why}.`] };
 }
 
-/** A resolver that asks nothing about names of local networks: they do not exist on the internet. */
-function guarded(resolver: SpfResolver): SpfResolver {
+/** Wraps a resolver so that names of local networks are not looked up. They do not exist on the internet. */
+function withoutLocalNames(resolver: SpfResolver): SpfResolver {
   return {
     query: async (name, type) =>
       isLocalName(name.toLowerCase().replace(/\.$/, ""))
@@ -74,8 +74,8 @@ function guarded(resolver: SpfResolver): SpfResolver {
   };
 }
 
-/** The look-up remembers the answer: nothing is asked twice. */
-async function recordOf(resolver: SpfResolver, domain: string): Promise<string | null> {
+/** Returns the SPF record of a domain; null if there is none. The lookup is cached from the evaluation. */
+async function findRecord(resolver: SpfResolver, domain: string): Promise<string | null> {
   if (!domain.includes(".")) return null;
   const { records } = await resolver.query(domain, "TXT");
   return records.find(isSpfRecord) ?? null;

@@ -35,8 +35,8 @@ function zoneOf(record: string) {
   return { "shop.example": { TXT: [(record.match(/.{1,200}/g) ?? []).map((part) => `"${part}"`).join(" ")] } };
 }
 
-describe("what SPF says today", () => {
-  it("is evaluated for the host that delivered the message, not for hops inside or before", async () => {
+describe("today's SPF result", () => {
+  it("is for the host that delivered the message, not for inner or earlier hops", async () => {
     const zones = zoneOf("v=spf1 ip4:8.8.8.8 -all");
     const { result, server } = await read([INSIDE, ENTRY, OLDER, CLAIM, PATH], { zones });
     expect(result.spf_now).toEqual({
@@ -61,7 +61,7 @@ describe("what SPF says today", () => {
     expect(server.queries.map(({ name, type }) => `${name.toLowerCase()} ${type}`)).toEqual(["shop.example TXT"]);
   });
 
-  it("that differs from the headers is a finding with the record to publish", async () => {
+  it("causes a finding with the record to publish if it differs from the headers", async () => {
     const zones = {
       ...zoneOf("v=spf1 ip4:192.0.2.1 exp=why.shop.example -all"),
       "why.shop.example": { TXT: ['"not %{i}"'] },
@@ -77,21 +77,21 @@ describe("what SPF says today", () => {
       {
         id: "spf-changed",
         severity: "warning",
-        message: "SPF says fail today for 8.8.8.8 and shop.example; the headers say pass.",
-        how: 'If 8.8.8.8 still sends mail for shop.example: Publish this TXT record at shop.example: "v=spf1 ip4:192.0.2.1 exp=why.shop.example ip4:8.8.8.8 -all". Otherwise nothing.',
+        message: "Today's SPF result for 8.8.8.8 and shop.example is fail; the result in the headers is pass.",
+        how: 'If 8.8.8.8 still sends mail for shop.example: Publish this TXT record at shop.example: "v=spf1 ip4:192.0.2.1 exp=why.shop.example ip4:8.8.8.8 -all". Otherwise no change is needed.',
         reference: "https://www.rfc-editor.org/rfc/rfc7208#section-2.6",
         where: "spf_now",
       },
     ]);
   });
 
-  it("that passes where the headers say fail is good to know", async () => {
+  it("causes an info finding if it is pass and the headers have fail", async () => {
     const claim = "Authentication-Results: mx.receiver.net; spf=fail smtp.mailfrom=shop.example";
     const { result } = await read([ENTRY, claim, PATH], { zones: zoneOf("v=spf1 ip4:8.8.8.8 -all") });
     expect(result.findings).toContainEqual(expect.objectContaining({ id: "spf-changed", severity: "info", how: null }));
   });
 
-  it("that fails where the headers say nothing is a finding too", async () => {
+  it("causes a finding if it is fail and the headers have no result", async () => {
     const { result } = await read([ENTRY, PATH], { zones: zoneOf("v=spf1 -all") });
     expect(result.spf_now).toMatchObject({ result: "fail", claimed: null, agrees: null });
     expect(result.findings).toContainEqual(
@@ -99,14 +99,14 @@ describe("what SPF says today", () => {
     );
   });
 
-  it("takes the address that the receiver's own SPF result names", async () => {
+  it("uses the address in the receiver's own SPF result", async () => {
     const received =
       "Received-SPF: pass (mx.receiver.net: designates) client-ip=1.1.1.1; envelope-from=news@shop.example; helo=pc.shop.example";
     const { result } = await read([ENTRY, OLDER, received], { zones: zoneOf("v=spf1 ip4:1.1.1.1 -all") });
     expect(result.spf_now).toMatchObject({ result: "pass", ip: "1.1.1.1", hop: 1, claimed: "pass" });
   });
 
-  it("of a bounce is that of HELO", async () => {
+  it("of a bounce is for the HELO name", async () => {
     const zones = { "mail.shop.example": { TXT: ['"v=spf1 a -all"'], A: ["8.8.8.8"] } };
     const { result } = await read([ENTRY, "Return-Path: <>"], { zones });
     expect(result.spf_now).toMatchObject({
@@ -118,7 +118,7 @@ describe("what SPF says today", () => {
     });
   });
 
-  it("ends at ten look-ups, with the reason", async () => {
+  it("is permerror after ten lookups, with the reason", async () => {
     const zones = {
       ...zoneOf(`v=spf1${Array.from({ length: 11 }, (_, n) => ` include:n${n}.shop.example`).join("")} -all`),
       ...Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`n${n}.shop.example`, { TXT: ['"v=spf1 -all"'] }])),
@@ -141,14 +141,14 @@ describe("what SPF says today", () => {
       [ENTRY.replace("from mail.shop.example (mail.shop.example [8.8.8.8])", "from [8.8.8.8]"), "Return-Path: <>"],
       "no HELO",
     ],
-  ])("is null with a limitation for %s, and nothing is asked", async (_what, lines, why) => {
+  ])("is null with a limitation and without a DNS lookup for %s", async (_what, lines, why) => {
     const { result, server } = await read(lines, { zones: zoneOf("v=spf1 -all") });
     expect(result.spf_now).toBeNull();
-    expect(result.limitations.join(" ")).toMatch(new RegExp(`What SPF says today is not known: .*${why}`));
+    expect(result.limitations.join(" ")).toMatch(new RegExp(`The current SPF result is unknown: .*${why}`));
     expect(server.queries).toEqual([]);
   });
 
-  it("asks nothing about names of local networks", async () => {
+  it("causes no lookups of names of local networks", async () => {
     const local = await read([ENTRY, "Return-Path: <a@host.internal>"], {});
     expect(local.result.spf_now).toMatchObject({ result: "none", record: null });
     const zones = zoneOf("v=spf1 include:spf.corp.local a:localhost mx:x.home.arpa -all");
@@ -158,10 +158,10 @@ describe("what SPF says today", () => {
     ]);
   });
 
-  it("of a resolver that fails or is silent is temperror or null in time, and no finding", async () => {
+  it("is temperror or null in time, without a finding, if the resolver fails or does not answer", async () => {
     const failing = await read([ENTRY, CLAIM, PATH], { behaviours: { "*": { status: "SERVFAIL" } } });
     expect(failing.result.spf_now).toMatchObject({ result: "temperror", record: null, agrees: null });
-    expect(failing.result.limitations.join(" ")).toContain("SPF could not be evaluated fully");
+    expect(failing.result.limitations.join(" ")).toContain("SPF could not be evaluated completely");
     const started = performance.now();
     const silent = await read([ENTRY, CLAIM, PATH], { behaviours: { "*": { drop: true } } }, 2_000);
     expect(silent.result.spf_now?.result ?? "temperror").toBe("temperror");
@@ -172,7 +172,7 @@ describe("what SPF says today", () => {
 });
 
 describe("findings on headers", () => {
-  it("name signature, ARC set and field, and keep what has a kind of its own", async () => {
+  it("name the signature, ARC set or field, and keep anomalies as separate findings", async () => {
     const { result } = await read(
       [
         "DKIM-Signature: v=1; a=rsa-sha1; d=b.example; s=s; x=1704153600; l=5; h=from; bh=QUJD; b=QUJD",
@@ -195,7 +195,7 @@ describe("findings on headers", () => {
     );
     const fault = result.findings.find(({ id }) => id === "dkim-signature-fault");
     expect(fault?.message).toBe(
-      "The signature of b.example (selector s): The algorithm rsa-sha1 counts as no signature (RFC 8301).",
+      "The signature of b.example (selector s): Verifiers ignore signatures with the algorithm rsa-sha1 (RFC 8301).",
     );
     expect(JSON.stringify(result)).not.toMatch(/"issues"|"anomalies"/);
   });

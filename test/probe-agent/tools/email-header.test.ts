@@ -29,14 +29,14 @@ describe("email-header", () => {
     });
   });
 
-  it("judges by the control plane's time", async () => {
+  it("uses the time of the control plane", async () => {
     const headers = "DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; x=1704240000; h=from; bh=QUJD; b=QUJD";
     const before = await resultOf(emailHeader, { headers }, { now: () => new Date(1_704_239_999_000) });
     const after = await resultOf(emailHeader, { headers }, { now: () => new Date(1_704_240_001_000) });
     expect([before, after].map(({ dkim_signatures: [signature] }) => signature?.expired)).toEqual([false, true]);
   });
 
-  it("says where hops stand by the operator's databases, private addresses excepted", async () => {
+  it("locates hops with public addresses by the operator's databases", async () => {
     const database = { source: "Test", build_epoch: 0, licence: null };
     const unnamed = { continent: null, region: null, postal: null, location: null, timezone: null };
     const place = { ...unnamed, country: { code: "NL", name: "Netherlands" }, city: "Delft" };
@@ -50,10 +50,10 @@ describe("email-header", () => {
     ]);
     expect(result.source).toEqual(["headers", "geo", "dns"]);
     const bare = await resultOf(emailHeader, { headers: fixture("gmail") }, NOW);
-    expect(bare.limitations.join(" ")).toContain("Where the hops stand is not known");
+    expect(bare.limitations.join(" ")).toContain("The locations of the hops are unknown");
   });
 
-  it("answers to text that is no header", async () => {
+  it("returns a result for text without header fields", async () => {
     const result = await resultOf(emailHeader, { headers: "hello" }, NOW);
     expect(result).toMatchObject({
       header_count: 0,
@@ -63,7 +63,7 @@ describe("email-header", () => {
     });
   });
 
-  it("takes 256 KB", async () => {
+  it("accepts 256 KB", async () => {
     const line = "X-Filler: é\r\n";
     const headers = line.repeat(Math.floor(MAX_HEADERS_BYTES / Buffer.byteLength(line)));
     const result = await resultOf(emailHeader, { headers }, NOW);
@@ -72,7 +72,7 @@ describe("email-header", () => {
     expect(result.limitations.join(" ")).toMatch(/entries of headers the first \d+ are shown/);
   });
 
-  it("refuses more, by characters and by octets", async () => {
+  it("refuses more than 256 KB, counted in characters and in octets", async () => {
     const parse = (headers: string) => parseParams(contract.params, { headers }, { from: "json", unknown: "refuse" });
     const tooLong = "x".repeat(MAX_HEADERS_BYTES + 1);
     expect(parse(tooLong)).toMatchObject({ ok: false, problem: { field: "headers", reason: "range" } });

@@ -10,26 +10,26 @@ import { printable, printableOrNull } from "#probe-agent/analysis/text/printable
 type ArcChain = NonNullable<HeaderRows["arc_chain"]>;
 type ArcSet = ArcChain["sets"][number];
 
-/** RFC 8617 section 4.2.1: an instance above 50 is invalid. */
+/** Maximum instance number (RFC 8617 section 4.2.1). */
 const MAX_INSTANCE = 50;
 const KINDS = ["arc-authentication-results", "arc-message-signature", "arc-seal"] as const;
 const MAX_RESULTS = 30;
 const MAX_NAMES = 60;
-/** Fields looked at: three for each instance, and as many again that should not be there. */
+/** Maximum number of fields that are read: three for each instance, and as many superfluous ones. */
 const MAX_FIELDS = 300;
 
 type Values = Record<(typeof KINDS)[number], string[]>;
 
-/** The chain's sets and whether they hang together (RFC 8617 sections 5.1.1 and 5.2); null without any ARC field. */
+/** Reads the sets of an ARC chain and checks its structure (RFC 8617 sections 5.1.1, 5.2). Null without ARC fields. */
 export function readArcChain(fields: readonly Field[], arrival: Arrival): ArcChain | null {
   const arcFields = fields.filter(({ key }) => KINDS.some((kind) => kind === key)).slice(0, MAX_FIELDS);
   if (arcFields.length === 0) return null;
   const issues: string[] = [];
   const byInstance = new Map<number, Values>();
   for (const { key, value } of arcFields) {
-    const instance = instanceOf(value);
+    const instance = readInstance(value);
     if (instance === null) {
-      issues.push(`A field of the chain has no instance from 1 to ${MAX_INSTANCE} (i=).`);
+      issues.push(`A field of the chain has no instance number from 1 to ${MAX_INSTANCE} (i=).`);
       continue;
     }
     const values = byInstance.get(instance) ?? { [KINDS[0]]: [], [KINDS[1]]: [], [KINDS[2]]: [] };
@@ -43,7 +43,7 @@ export function readArcChain(fields: readonly Field[], arrival: Arrival): ArcCha
   for (let i = 1; i <= highest; i += 1) {
     const set = sets.find((one) => one.i === i);
     if (set === undefined) issues.push(`Set ${i} is missing.`);
-    else issues.push(...breaksOf(set));
+    else issues.push(...findBreaks(set));
   }
   return {
     instances: highest,
@@ -54,15 +54,16 @@ export function readArcChain(fields: readonly Field[], arrival: Arrival): ArcCha
   };
 }
 
-function breaksOf({ i, complete, cv }: ArcSet): string[] {
+/** Finds what breaks the chain at one set. */
+function findBreaks({ i, complete, cv }: ArcSet): string[] {
   if (!complete) return [`Set ${i} does not have its three fields once each.`];
   if (i === 1) return cv === "none" ? [] : [`The first seal must say cv=none, not ${cv ?? "nothing"}.`];
   if (cv === "fail") return [`The sealer of set ${i} found the chain broken (cv=fail).`];
   return cv === "pass" ? [] : [`The seal of set ${i} must say cv=pass, not ${cv ?? "nothing"}.`];
 }
 
-/** i= is the first tag of an ARC-Authentication-Results field; in the others it may stand anywhere. */
-function instanceOf(value: string): number | null {
+/** Reads the instance number. i= is the first tag of an ARC-Authentication-Results field and any tag of the others. */
+function readInstance(value: string): number | null {
   const found = /(?:^|;)\s{0,1000}i\s{0,10}=\s{0,10}(\d{1,3})\s{0,10}(?:;|$)/.exec(value.slice(0, 16_384));
   const instance = Number(found?.[1] ?? "0");
   return instance >= 1 && instance <= MAX_INSTANCE ? instance : null;

@@ -9,20 +9,20 @@ import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
 
 type SpfNow = NonNullable<ResultOf<typeof emailHeader>["spf_now"]>;
 
-/** Anomalies whose causes follow as findings of their own. */
-const TOLD_BELOW: ReadonlySet<AnomalyId> = new Set<AnomalyId>(["dkim_issues", "arc_broken"]);
+/** Anomalies whose causes have separate findings. */
+const COVERED_BY_CAUSES: ReadonlySet<AnomalyId> = new Set<AnomalyId>(["dkim_issues", "arc_broken"]);
 
-/** Of one kind; a header block may hold a hundred signatures. */
+/** Maximum number of findings of one kind. A header block can have a hundred signatures. */
 const MAX_OF_A_KIND = 20;
 const DKIM_FAULT = ANOMALY_GUIDE.dkim_issues;
 const ARC_FAULT = ANOMALY_GUIDE.arc_broken;
 
-/** Makes findings of everything odd in headers: anomalies, and the issues of signatures, ARC and List-Unsubscribe. */
+/** Makes findings of the anomalies of headers and of the issues of signatures, ARC and List-Unsubscribe. */
 export function headerFindings(
   rows: Pick<HeaderRows, "anomalies" | "dkim_signatures" | "arc_chain" | "list_unsubscribe">,
 ): Finding[] {
   return [
-    ...rows.anomalies.filter(({ id }) => !TOLD_BELOW.has(id)).map(anomalyFinding),
+    ...rows.anomalies.filter(({ id }) => !COVERED_BY_CAUSES.has(id)).map(anomalyFinding),
     ...signatureFindings(rows).slice(0, MAX_OF_A_KIND),
     ...arcFindings(rows).slice(0, MAX_OF_A_KIND),
     ...unsubscribeFindings(rows),
@@ -33,7 +33,7 @@ function anomalyFinding({ id, severity, field, message }: HeaderRows["anomalies"
   return { id: id.replaceAll("_", "-"), severity, message, ...ANOMALY_GUIDE[id], where: field };
 }
 
-/** One a signature: its other issues in one message. */
+/** Makes one finding for each signature whose issues are not covered by an anomaly. */
 function signatureFindings({ dkim_signatures: signatures }: Pick<HeaderRows, "dkim_signatures">): Finding[] {
   return signatures.flatMap(({ d, s, other_issues: others }, index): Finding[] => {
     const message = `The signature of ${d ?? "no domain"} (selector ${s ?? "none"}): ${others.join(" ")}`;
@@ -70,19 +70,24 @@ function unsubscribeFindings({ list_unsubscribe: list }: Pick<HeaderRows, "list_
   });
 }
 
-/** What SPF says today beside what the headers claim; nothing where they agree or where the mail passes. */
+/**
+ * Compares today's SPF result with the headers. There is no finding if they agree, or if the headers have none and SPF
+ * does not refuse the host today.
+ */
 export function spfNowFindings(now: SpfNow | null): Finding[] {
   if (now === null || now.result === "temperror") return [];
   const { result, claimed, ip, domain, record, agrees, reason } = now;
   const isRefused = result === "fail" || result === "permerror";
   if (agrees === true || (claimed === null && !isRefused && result !== "softfail")) return [];
   const because = reason === null ? "" : ` (${reason})`;
-  const today = `SPF says ${result} today for ${ip} and ${domain}${because}`;
+  const today = `Today's SPF result for ${ip} and ${domain} is ${result}${because}`;
   const message =
-    claimed === null ? `${today}; the headers give no SPF result.` : `${today}; the headers say ${claimed}.`;
+    claimed === null
+      ? `${today}; the headers give no SPF result.`
+      : `${today}; the result in the headers is ${claimed}.`;
   const reference = "https://www.rfc-editor.org/rfc/rfc7208#section-2.6";
   const id = claimed === null ? "spf-not-passed-today" : "spf-changed";
-  // A host that passed and would now be refused: its mail will not arrive. The other way round nothing breaks.
+  // Mail of a host that passed then and fails now does not arrive. In the other direction nothing breaks.
   const isWorse = result !== "pass" && (claimed === null || claimed.toLowerCase() === "pass");
   return [
     {
@@ -97,7 +102,7 @@ export function spfNowFindings(now: SpfNow | null): Finding[] {
 }
 
 function allowHost(domain: string, record: string | null, ip: string, result: SpfNow["result"]): string {
-  if (result === "permerror") return `Correct the SPF record of ${domain}: email-check names its faults.`;
+  if (result === "permerror") return `Correct the SPF record of ${domain}; email-check lists its faults.`;
   const text = addAddress(record ?? "v=spf1 ~all", ip);
-  return `If ${ip} still sends mail for ${domain}: ${publishTxt(domain, text)}. Otherwise nothing.`;
+  return `If ${ip} still sends mail for ${domain}: ${publishTxt(domain, text)}. Otherwise no change is needed.`;
 }

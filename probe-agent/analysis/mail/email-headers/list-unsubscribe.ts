@@ -8,7 +8,7 @@ const MAX_URIS = 20;
 const MAX_URI = 2048;
 const ONE_CLICK = /^list-unsubscribe=one-click$/i;
 
-/** How to leave the list: RFC 2369 section 3.2 and RFC 8058; null without the field. */
+/** Reads the ways to unsubscribe (RFC 2369 section 3.2, RFC 8058). Null without the field. */
 export function readListUnsubscribe(
   fields: readonly Field[],
   signatures: Result["dkim_signatures"],
@@ -32,16 +32,18 @@ export function readListUnsubscribe(
     one_click: asksForPost && https.length > 0,
     one_click_signed: isSigned,
     issues: [
-      ...(uris.length === 0 ? ["The field holds no address in angle brackets."] : []),
-      ...(others > 0 ? ["Some addresses are of no scheme that mail programs follow."] : []),
+      ...(uris.length === 0 ? ["The field has no address in angle brackets."] : []),
+      ...(others > 0 ? ["Some addresses have a scheme that mail programs do not support."] : []),
       ...(post !== undefined && !asksForPost ? ["List-Unsubscribe-Post is not List-Unsubscribe=One-Click."] : []),
-      ...(asksForPost && https.length === 0 ? ["One click needs an https address (RFC 8058 section 3.1)."] : []),
+      ...(asksForPost && https.length === 0
+        ? ["One-click unsubscription needs an https address (RFC 8058 section 3.1)."]
+        : []),
       ...(asksForPost && !isSigned ? ["No DKIM signature covers both fields (RFC 8058 section 4)."] : []),
     ],
   };
 }
 
-/** What stands in angle brackets; white space in it comes from folding (RFC 2369 section 2). */
+/** Reads the texts in angle brackets. Removes white space, which comes from folding (RFC 2369 section 2). */
 function readUris(value: string): string[] {
   const uris: string[] = [];
   for (let at = value.indexOf("<"); at >= 0 && uris.length < MAX_URIS; at = value.indexOf("<", at + 1)) {

@@ -1,25 +1,26 @@
 import { parseTagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** A DKIM-Signature, ARC-Message-Signature or ARC-Seal field as its tags say; null where a tag is absent. */
+/** Tags of a DKIM-Signature, ARC-Message-Signature or ARC-Seal field. A tag is null if absent. */
 export interface Signature {
   readonly a: string | null;
   readonly b: string | null;
   readonly bh: string | null;
-  /** header/body, with the default filled in. */
+  /** Canonicalization as header/body, with the defaults. */
   readonly c: string;
   readonly cv: string | null;
   readonly d: string | null;
-  /** Signed field names in lower case, repeats kept. */
+  /** Signed field names in lower case, including repeats. */
   readonly h: readonly string[];
   readonly i: string | null;
   readonly l: number | null;
   readonly q: string | null;
   readonly s: string | null;
-  /** Milliseconds since 1970. */
+  /** Time of signing in milliseconds since 1970. */
   readonly t: number | null;
+  /** Time of expiry in milliseconds since 1970. */
   readonly x: number | null;
   readonly hasCopiedFields: boolean;
-  /** What RFC 6376, 8301, 8463 and 8617 do not allow or advise against. */
+  /** Faults by RFC 6376, 8301, 8463 and 8617. */
   readonly issues: readonly SignatureIssue[];
 }
 
@@ -49,11 +50,11 @@ type SignatureIssueId =
 /** One fault of a signature. */
 export interface SignatureIssue {
   readonly id: SignatureIssueId;
-  /** A sentence. */
+  /** Description in one sentence. */
   readonly message: string;
 }
 
-/** Which field it is, for the rules differ. */
+/** Kind of field. The rules differ. */
 type SignatureKind = "dkim" | "arc_message" | "arc_seal";
 
 const REQUIRED: Readonly<Record<SignatureKind, readonly string[]>> = {
@@ -67,10 +68,10 @@ const SELECTOR = /^[a-z0-9](?:[a-z0-9_.-]{0,251}[a-z0-9])?$/i;
 /** Maximum number of signed field names that are read. */
 const MAX_SIGNED = 500;
 
-/** Reads and judges the tags alone: no key is fetched, nothing is verified. */
+/** Parses and checks the tags of a signature. Fetches no key and does not verify the signature. */
 export function readSignature(value: string, kind: SignatureKind): Signature {
   const { tags: list, repeated, faults } = parseTagList(value);
-  // Of repeated tags the first is shown.
+  // The first of repeated tags is used.
   const tags = new Map(list.toReversed().map(({ name, value: told }) => [name, told]));
   const tag = (name: string): string | null => tags.get(name) ?? null;
   const compact = (name: string): string | null => {
@@ -101,9 +102,9 @@ export function readSignature(value: string, kind: SignatureKind): Signature {
   return {
     ...signature,
     issues: [
-      ...(faults.length > 0 ? [issue("tag-list-malformed", "The field is no list of tags.")] : []),
+      ...(faults.length > 0 ? [issue("tag-list-malformed", "The field is not a list of tags.")] : []),
       ...missing.map((name) => issue("tag-missing", `The tag ${name}= is missing.`)),
-      ...repeated.map((name) => issue("tag-repeated", `The tag ${name}= stands there more than once.`)),
+      ...repeated.map((name) => issue("tag-repeated", `The tag ${name}= occurs more than once.`)),
       ...(kind === "dkim" && tags.has("v") && tag("v") !== "1"
         ? [issue("version-unknown", "The version v= is not 1.")]
         : []),
@@ -122,7 +123,7 @@ function issue(id: SignatureIssueId, message: string): SignatureIssue {
 
 function canonicalization(given: string | null): string {
   const [header = "", body] = (given ?? "").toLowerCase().split("/");
-  // Section 3.5, c=: one word is the header's, simple is the default of both.
+  // Section 3.5, c=: a single word is for the header; simple is the default of both.
   return `${header === "" ? "simple" : header}/${body ?? "simple"}`;
 }
 
@@ -134,9 +135,9 @@ function seconds(value: string | undefined): number | null {
 function algorithmIssues(a: string | null): SignatureIssue[] {
   if (a === null || ALGORITHMS.has(a)) return [];
   if (a === "rsa-sha1") {
-    return [issue("algorithm-sha1", "The algorithm rsa-sha1 counts as no signature (RFC 8301).")];
+    return [issue("algorithm-sha1", "Verifiers ignore signatures with the algorithm rsa-sha1 (RFC 8301).")];
   }
-  return [issue("algorithm-unknown", "The algorithm a= is not known.")];
+  return [issue("algorithm-unknown", "The algorithm a= is unknown.")];
 }
 
 function base64Issues(name: string, value: string | null): SignatureIssue[] {
@@ -150,18 +151,18 @@ function nameIssues({ d, i, s, h, c, l, q }: Read, kind: SignatureKind): Signatu
   const outside = agentDomain !== null && d !== null && agentDomain !== d && !agentDomain.endsWith(`.${d}`);
   const needsFrom = kind !== "arc_seal" && h.length > 0 && !h.includes("from");
   return [
-    ...(d !== null && !DOMAIN.test(d) ? [issue("domain-invalid", "The domain d= is no domain name.")] : []),
-    ...(s !== null && !SELECTOR.test(s) ? [issue("selector-invalid", "The selector s= is no name.")] : []),
+    ...(d !== null && !DOMAIN.test(d) ? [issue("domain-invalid", "The domain d= is not a domain name.")] : []),
+    ...(s !== null && !SELECTOR.test(s) ? [issue("selector-invalid", "The selector s= is not a valid name.")] : []),
     ...(outside ? [issue("identity-outside-domain", "The identity i= is not in the domain d=.")] : []),
     ...(needsFrom ? [issue("from-not-signed", "From is not among the signed fields h=.")] : []),
     ...(/^(?:simple|relaxed)\/(?:simple|relaxed)$/.test(c)
       ? []
-      : [issue("canonicalization-unknown", "The canonicalization c= is not known.")]),
+      : [issue("canonicalization-unknown", "The canonicalization c= is unknown.")]),
     ...(l === null
       ? []
-      : [issue("partial-body", "Only part of the body is signed (l=): text can be added to the message.")]),
+      : [issue("partial-body", "Only part of the body is signed (l=): anyone can append text to the message.")]),
     ...(q !== null && !q.split(":").includes("dns/txt")
-      ? [issue("query-unknown", "The key cannot be fetched as q= says.")]
+      ? [issue("query-unknown", "The query method q= is unknown, so the key cannot be fetched.")]
       : []),
     ...(kind === "arc_seal" && h.length > 0
       ? [issue("seal-with-fields", "A seal must not have h= (RFC 8617 section 4.1.3).")]
@@ -171,15 +172,15 @@ function nameIssues({ d, i, s, h, c, l, q }: Read, kind: SignatureKind): Signatu
 
 function timeIssues(tags: ReadonlyMap<string, string>, { t, x }: Read): SignatureIssue[] {
   return [
-    ...(tags.has("t") && t === null ? [issue("time-invalid", "The time t= is no number.")] : []),
-    ...(tags.has("x") && x === null ? [issue("expiry-invalid", "The expiry x= is no number.")] : []),
+    ...(tags.has("t") && t === null ? [issue("time-invalid", "The time t= is not a number.")] : []),
+    ...(tags.has("x") && x === null ? [issue("expiry-invalid", "The expiry x= is not a number.")] : []),
     ...(t !== null && x !== null && x <= t
       ? [issue("expires-before-signing", "The signature expires (x=) before it was made (t=).")]
       : []),
   ];
 }
 
-/** Base64 and lists may be folded anywhere. */
+/** Removes white space. Base64 data and lists can be folded anywhere. */
 function withoutSpace(value: string): string {
   return value.replaceAll(/\s+/g, "");
 }

@@ -15,15 +15,18 @@ type DkimSignature = HeaderRows["dkim_signatures"][number];
 /** Issues whose anomaly has the same cause: dkim_expired, dkim_partial_body. */
 const COVERED_BY_ANOMALIES: ReadonlySet<SignatureIssue["id"]> = new Set(["expired", "partial-body"]);
 
-/** Signatures looked at; verifiers stop far below. */
+/** Maximum number of signatures that are read. Verifiers read far fewer. */
 const MAX_SIGNATURES = 100;
-/** An RSA key of 4096 bits makes 684 characters. */
+/** Maximum number of characters of a signature in a result. An RSA key of 4096 bits makes 684. */
 const MAX_SIGNATURE = 1024;
 const MAX_NAMES = 100;
-/** RFC 6376 section 5.4.1: what a reader sees or what steers an answer. */
+/** Fields that should be signed: those that a reader sees or that control replies (RFC 6376 section 5.4.1). */
 const WORTH_SIGNING = ["from", "subject", "date", "to", "cc", "reply-to", "sender", "message-id", "content-type"];
 
-/** Every DKIM-Signature of a message beside what the receiver found of it, its times held against that of arrival. */
+/**
+ * Describes every DKIM-Signature of a message with the result of the receiver. The times of a signature are compared
+ * with the time of arrival.
+ */
 export function describeSignatures(
   fields: readonly Field[],
   verdicts: readonly MethodResult[],
@@ -53,7 +56,7 @@ export function describeSignatures(
       i: printableOrNull(signature.i),
       l: signature.l,
       expired: hasExpired(signature, arrival),
-      result: verdictOn(signature, signatures, verdicts),
+      result: findResult(signature, signatures, verdicts),
       oversigned: signed.flatMap(({ name, extra }) => (extra ? [printable(name)] : [])).slice(0, MAX_NAMES),
       unsigned: WORTH_SIGNING.filter((name) => present.has(name) && !counts.has(name)),
       issues: issues.map(({ message }) => printable(message)),
@@ -62,7 +65,7 @@ export function describeSignatures(
   });
 }
 
-/** Whether the time in x= had passed when the message arrived (RFC 6376 section 3.5); null without x=. */
+/** Reports whether the time in x= had passed when the message arrived (RFC 6376 section 3.5). Null without x=. */
 function hasExpired({ x }: Pick<Signature, "x">, { time }: Arrival): boolean | null {
   return x === null ? null : x < time;
 }
@@ -79,8 +82,11 @@ export function timesAgainst(signature: Pick<Signature, "t" | "x">, arrival: Arr
   ];
 }
 
-/** By the signature's first characters (header.b, RFC 6008), else by domain and selector where no other has them. */
-function verdictOn(one: Signature, all: readonly Signature[], verdicts: readonly MethodResult[]): string | null {
+/**
+ * Finds the receiver's result for a signature: by its first characters (header.b, RFC 6008), otherwise by domain and
+ * selector if no other signature has the same. Null if no result can be assigned.
+ */
+function findResult(one: Signature, all: readonly Signature[], verdicts: readonly MethodResult[]): string | null {
   const dkim = verdicts.filter(({ method }) => method === "dkim");
   const byStart = dkim.find((verdict) => {
     const start = property(verdict, "b");

@@ -3,12 +3,12 @@ import {
   anomaly,
   when,
   type Anomaly,
-  type Examined,
+  type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { domainOf } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
 import { disguiseOf, INVISIBLE, type Disguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
-/** Names as they are written, by the word of `field`. */
+/** Names of the fields in their usual spelling. */
 const NAMES: Readonly<Record<string, string>> = {
   from: "From",
   sender: "Sender",
@@ -18,28 +18,28 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const DISGUISES: Readonly<Record<Disguise, string>> = {
   mixed_scripts: "mixes letters of different scripts",
-  latin_look_alikes: "is written in letters that look like Latin ones",
-  invisible_characters: "holds invisible characters",
+  latin_look_alikes: "consists of letters that look like Latin letters",
+  invisible_characters: "contains invisible characters",
 };
 const LOCAL_PART = /[^\s<>"'(),;:@]/;
 const DOMAIN = /[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/uy;
-/** Characters of a display name that are looked at for an address. */
+/** Maximum number of characters of a display name that are searched for an address. */
 const MAX_NAME = 512;
-/** Addresses looked at for disguises. */
+/** Maximum number of addresses that are checked for disguises. */
 const MAX_ADDRESSES = 200;
 
-/** What is odd about who the message is from and where an answer goes. */
-export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
+/** Finds anomalies of the sender and of the addresses for replies and bounces. */
+export function addressAnomalies({ result, byKey }: ParsedHeaders): Anomaly[] {
   const of = (field: string) => result.addresses.filter((address) => address.field === field);
   const froms = of("from");
   const fromDomains = new Set(froms.map(({ domain }) => registrableDomain(domain) ?? domain));
-  const strangers = (domains: readonly (string | null)[]): string | undefined =>
+  const findOther = (domains: readonly (string | null)[]): string | undefined =>
     domains.find((domain) => domain !== null && !fromDomains.has(registrableDomain(domain) ?? domain)) ?? undefined;
   const bounce = domainOf(result.return_path === "<>" ? null : result.return_path);
   const known = fromDomains.size > 0;
-  const returnStranger = known ? strangers([bounce]) : undefined;
-  const replyStranger = known ? strangers(of("reply-to").map(({ domain }) => domain)) : undefined;
-  const shown = claimedDomain((result.from ?? "").slice(0, MAX_NAME));
+  const returnDomain = known ? findOther([bounce]) : undefined;
+  const replyDomain = known ? findOther(of("reply-to").map(({ domain }) => domain)) : undefined;
+  const claimed = findClaimedDomain((result.from ?? "").slice(0, MAX_NAME));
   const isList = byKey.has("list-id") || byKey.has("list-post");
   const isEmpty = byKey.has("from") && froms.every(({ domain }) => domain === null);
   return [
@@ -48,38 +48,39 @@ export function addressAnomalies({ result, byKey }: Examined): Anomaly[] {
       "critical",
       "empty_from",
       "From",
-      shown === null
-        ? "From holds no address with a domain."
-        : `From holds no address; its text shows one of ${shown}.`,
+      claimed === null
+        ? "From has no address with a domain."
+        : `From has no address, but its text shows an address of ${claimed}.`,
     ),
     ...when(
       froms.length > 1 && !byKey.has("sender"),
       "warning",
       "several_from",
       "From",
-      "From holds several addresses and there is no Sender (RFC 5322 section 3.6.2).",
+      "From has several addresses and there is no Sender field (RFC 5322 section 3.6.2).",
     ),
     ...when(
-      returnStranger !== undefined,
+      returnDomain !== undefined,
       "info",
       "return_path_mismatch",
       "Return-Path",
-      `Bounces go to another domain (${returnStranger ?? ""}) than that of From; ordinary for mailing services.`,
+      `Bounces go to another domain (${returnDomain ?? ""}) than the domain of From, which is common for mailing services.`,
     ),
     ...when(
-      replyStranger !== undefined,
+      replyDomain !== undefined,
       isList ? "info" : "warning",
       "reply_to_mismatch",
       "Reply-To",
-      `Answers go to another domain (${replyStranger ?? ""}) than that of From${isList ? "; ordinary for mailing lists" : ""}.`,
+      `Replies go to another domain (${replyDomain ?? ""}) than the domain of From${isList ? ", which is common for mailing lists" : ""}.`,
     ),
-    ...result.addresses.slice(0, MAX_ADDRESSES).flatMap(oddAddress),
+    ...result.addresses.slice(0, MAX_ADDRESSES).flatMap(findAddressAnomalies),
   ];
 }
 
-function oddAddress({ field, name, domain }: Examined["result"]["addresses"][number]): Anomaly[] {
+/** Finds anomalies of one address: a misleading display name, a disguised domain, invisible characters. */
+function findAddressAnomalies({ field, name, domain }: ParsedHeaders["result"]["addresses"][number]): Anomaly[] {
   const written = NAMES[field] ?? field;
-  const claimed = claimedDomain((name ?? "").slice(0, MAX_NAME))?.toLowerCase() ?? null;
+  const claimed = findClaimedDomain((name ?? "").slice(0, MAX_NAME))?.toLowerCase() ?? null;
   const isOther = claimed !== null && (registrableDomain(claimed) ?? claimed) !== (registrableDomain(domain) ?? domain);
   const disguise = domain === null ? null : disguiseOf(domain);
   return [
@@ -88,7 +89,7 @@ function oddAddress({ field, name, domain }: Examined["result"]["addresses"][num
       field === "from" || field === "reply-to" ? "critical" : "warning",
       "display_name_is_address",
       written,
-      `The display name shows an address of ${claimed ?? ""}, the real one is of ${domain ?? "no domain"}.`,
+      `The display name shows an address of ${claimed ?? ""}, but the real address is of ${domain ?? "no domain"}.`,
     ),
     ...(disguise === null
       ? []
@@ -98,13 +99,13 @@ function oddAddress({ field, name, domain }: Examined["result"]["addresses"][num
       "warning",
       "invisible_characters",
       written,
-      "A display name holds invisible or direction-changing characters.",
+      "A display name contains invisible or direction-changing characters.",
     ),
   ];
 }
 
-/** The domain of the first mail address in a display name. A domain holds no "@", so nothing is read twice. */
-function claimedDomain(name: string): string | null {
+/** Finds the domain of the first mail address in a display name. A domain has no "@", so no character is read twice. */
+function findClaimedDomain(name: string): string | null {
   for (let at = name.indexOf("@"); at !== -1; at = name.indexOf("@", at + 1)) {
     if (!LOCAL_PART.test(name.charAt(at - 1))) continue;
     DOMAIN.lastIndex = at + 1;

@@ -1,7 +1,7 @@
-import { when, type Anomaly, type Examined } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
+import { when, type Anomaly, type ParsedHeaders } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 
-/** What is odd about signatures and verdicts. */
-export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[] {
+/** Finds anomalies of signatures and authentication results. */
+export function authenticationAnomalies({ result, arrival }: ParsedHeaders): Anomaly[] {
   const { auth, arc_chain: arc, dkim_signatures: signatures, authentication_results: fields } = result;
   const name = "Authentication-Results";
   const spf = auth.spf?.result ?? "";
@@ -9,24 +9,36 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
   const passing = auth.dkim.some((verdict) => verdict.result === "pass");
   const foreign = fields.some(({ trusted }) => !trusted);
   return [
-    ...when(auth.dmarc?.result === "fail", "critical", "dmarc_fail", name, "DMARC failed: From is not proven."),
-    ...when(spf === "fail", "warning", "spf_fail", name, "SPF failed: the sending host is not one of the domain's."),
-    ...when(spf === "softfail", "info", "spf_softfail", name, "SPF: the sending host is probably not the domain's."),
+    ...when(
+      auth.dmarc?.result === "fail",
+      "critical",
+      "dmarc_fail",
+      name,
+      "DMARC failed: the sender in From is not authenticated.",
+    ),
+    ...when(spf === "fail", "warning", "spf_fail", name, "SPF failed: the domain does not allow the sending host."),
+    ...when(
+      spf === "softfail",
+      "info",
+      "spf_softfail",
+      name,
+      "SPF softfail: the domain probably does not allow the sending host.",
+    ),
     ...when(failing && !passing, "warning", "dkim_fail", name, "No DKIM signature passed."),
     ...when(
       auth.confirmed === false,
       "warning",
       "authserv_id_foreign",
       name,
-      "The host that vouches for the results did not receive the message, neither last nor next to them: they may be forged.",
+      "The host that wrote the results received the message neither last nor next to them: the results may be forged.",
     ),
-    ...when(foreign, "info", "results_not_counted", name, "Results of other hosts, or further down, were not counted."),
+    ...when(foreign, "info", "results_not_counted", name, "Results of other hosts or of older hops were not counted."),
     ...when(
       arc !== null && !arc.valid_structure,
       "warning",
       "arc_broken",
       "ARC-Seal",
-      "The ARC chain is not complete or was found broken.",
+      "The ARC chain is incomplete or broken.",
     ),
     ...when(
       signatures.some(({ expired }) => expired === true),
@@ -42,14 +54,14 @@ export function authenticationAnomalies({ result, arrival }: Examined): Anomaly[
       "warning",
       "dkim_partial_body",
       "DKIM-Signature",
-      "A DKIM signature covers only part of the body (l=): anyone can add to it.",
+      "A DKIM signature covers only part of the body (l=): anyone can append text.",
     ),
     ...when(
       signatures.some(({ other_issues: others }) => others.length > 0),
       "info",
       "dkim_issues",
       "DKIM-Signature",
-      "A DKIM signature has issues of its own.",
+      "A DKIM signature has faults.",
     ),
   ];
 }

@@ -2,11 +2,11 @@ import {
   anomaly,
   when,
   type Anomaly,
-  type Examined,
+  type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { INVISIBLE } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
-/** Fields a message has at most once (RFC 5322 section 3.6). */
+/** Fields that a message can have only once (RFC 5322 section 3.6). */
 const SINGLETONS = [
   "Date",
   "From",
@@ -23,7 +23,7 @@ const SINGLETONS = [
   "Content-Type",
   "Content-Transfer-Encoding",
 ];
-/** Duplicates of these show one thing to the filter and another to the reader. */
+/** Visible fields. If one is repeated, filters and readers can see different values. */
 const SHOWN = new Set(["From", "Sender", "Subject", "Date", "To", "Reply-To"]);
 const MESSAGE_ID = /^<[^<>@\s]{1,900}@[^<>@\s]{1,255}>$/;
 // oxlint-disable-next-line no-control-regex -- the whole ASCII range is meant
@@ -32,40 +32,46 @@ const NON_ASCII = /[^\u0000-\u007F]/;
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
 /** Finds faults of the header block as text: missing, repeated and malformed fields. */
-export function formAnomalies(examined: Examined): Anomaly[] {
+export function formAnomalies(parsed: ParsedHeaders): Anomaly[] {
   return [
-    ...findMissingFields(examined),
-    ...findDuplicates(examined),
-    ...findMalformedId(examined),
-    ...findOddCharacters(examined),
-    ...findBadEncodedWords(examined),
-    ...findBadAddressSyntax(examined),
-    ...findBadLines(examined),
+    ...findMissingFields(parsed),
+    ...findDuplicates(parsed),
+    ...findMalformedId(parsed),
+    ...findOddCharacters(parsed),
+    ...findBadEncodedWords(parsed),
+    ...findBadAddressSyntax(parsed),
+    ...findBadLines(parsed),
   ];
 }
 
 /** Finds required and usual fields that are missing. */
-function findMissingFields({ byKey }: Examined): Anomaly[] {
+function findMissingFields({ byKey }: ParsedHeaders): Anomaly[] {
   const has = (name: string): boolean => byKey.has(name);
   return [
     ...when(!has("from"), "critical", "missing_from", "From", "There is no From field."),
     ...when(!has("date"), "warning", "missing_date", "Date", "There is no Date field."),
     ...when(!has("message-id"), "warning", "missing_message_id", "Message-ID", "There is no Message-ID field."),
-    ...when(!has("received"), "info", "missing_received", "Received", "No Received field: no way can be traced."),
+    ...when(
+      !has("received"),
+      "info",
+      "missing_received",
+      "Received",
+      "There is no Received field, so the route cannot be traced.",
+    ),
   ];
 }
 
 /** Finds fields that occur more than once and must not. */
-function findDuplicates({ byKey }: Examined): Anomaly[] {
+function findDuplicates({ byKey }: ParsedHeaders): Anomaly[] {
   return SINGLETONS.flatMap((name) => {
     const times = byKey.get(name.toLowerCase())?.length ?? 0;
     const severity = SHOWN.has(name) ? "critical" : "warning";
-    return times < 2 ? [] : [anomaly(severity, "duplicate_field", name, `${name} stands there ${times} times.`)];
+    return times < 2 ? [] : [anomaly(severity, "duplicate_field", name, `The field ${name} occurs ${times} times.`)];
   });
 }
 
 /** Finds a Message-ID in the wrong form. */
-function findMalformedId({ result }: Examined): Anomaly[] {
+function findMalformedId({ result }: ParsedHeaders): Anomaly[] {
   const id = result.message_id;
   return [
     ...when(
@@ -73,13 +79,13 @@ function findMalformedId({ result }: Examined): Anomaly[] {
       "info",
       "malformed_message_id",
       "Message-ID",
-      "The Message-ID is not of the form <left@right>.",
+      "The Message-ID does not have the form <left@right>.",
     ),
   ];
 }
 
 /** Finds control, non-ASCII and invisible characters. */
-function findOddCharacters({ block, result }: Examined): Anomaly[] {
+function findOddCharacters({ block, result }: ParsedHeaders): Anomaly[] {
   const { fields } = block;
   return [
     ...when(
@@ -87,61 +93,61 @@ function findOddCharacters({ block, result }: Examined): Anomaly[] {
       "warning",
       "control_characters",
       null,
-      "Control characters stand in a field.",
+      "A field contains control characters.",
     ),
     ...when(
       fields.some(({ value }) => NON_ASCII.test(value)),
       "info",
       "eight_bit",
       null,
-      "A field holds characters outside ASCII unencoded: only servers with SMTPUTF8 may pass it on (RFC 6532).",
+      "A field contains unencoded non-ASCII characters: only servers with SMTPUTF8 can relay it (RFC 6532).",
     ),
     ...when(
       INVISIBLE.test(result.subject ?? ""),
       "warning",
       "invisible_characters",
       "Subject",
-      "The subject holds invisible or direction-changing characters.",
+      "The subject contains invisible or direction-changing characters.",
     ),
   ];
 }
 
 /** Finds encoded words (RFC 2047) that cannot be decoded. */
-function findBadEncodedWords({ malformedWords, addressFaults }: Examined): Anomaly[] {
+function findBadEncodedWords({ malformedWords, addressFaults }: ParsedHeaders): Anomaly[] {
   return [
     ...when(
       malformedWords > 0,
       "info",
       "malformed_encoded_word",
       null,
-      "An encoded word cannot be decoded (RFC 2047); it is shown as written.",
+      "An encoded word cannot be decoded (RFC 2047); it is shown unchanged.",
     ),
     ...when(
       addressFaults.has("encoded_word_in_quotes"),
       "info",
       "encoded_word_in_quotes",
       null,
-      "An encoded word stands in quotes, where it must not be decoded (RFC 2047 section 5).",
+      "An encoded word is inside quotation marks, where it must not be decoded (RFC 2047 section 5).",
     ),
   ];
 }
 
 /** Finds syntax faults of address fields. */
-function findBadAddressSyntax({ addressFaults }: Examined): Anomaly[] {
+function findBadAddressSyntax({ addressFaults }: ParsedHeaders): Anomaly[] {
   return [
     ...when(
       addressFaults.has("unclosed"),
       "warning",
       "unclosed_syntax",
       null,
-      "An address field has a quote, comment or bracket without end.",
+      "An address field has an unclosed quotation mark, comment or bracket.",
     ),
     ...when(
       addressFaults.has("malformed"),
       "info",
       "malformed_address",
       null,
-      "An address field holds unquoted text that is neither a name before an address nor an address (RFC 5322 section 3.4).",
+      "An address field has unquoted text that is neither a display name nor an address (RFC 5322 section 3.4).",
     ),
     ...when(
       addressFaults.has("obsolete_route"),
@@ -154,10 +160,16 @@ function findBadAddressSyntax({ addressFaults }: Examined): Anomaly[] {
 }
 
 /** Finds faults of line endings, line lengths and folding. */
-function findBadLines({ block, result }: Examined): Anomaly[] {
+function findBadLines({ block, result }: ParsedHeaders): Anomaly[] {
   const { faults } = block;
   return [
-    ...when(result.line_endings === "mixed", "info", "mixed_line_endings", null, "Lines end in different ways."),
+    ...when(
+      result.line_endings === "mixed",
+      "info",
+      "mixed_line_endings",
+      null,
+      "The lines have different line endings.",
+    ),
     ...when(
       faults.long_line > 0,
       "info",
@@ -170,14 +182,14 @@ function findBadLines({ block, result }: Examined): Anomaly[] {
       "warning",
       "malformed_line",
       null,
-      `${faults.unindented_continuation + faults.stray_line} lines are neither a field nor indented.`,
+      `${faults.unindented_continuation + faults.stray_line} lines neither begin a field nor are indented.`,
     ),
     ...when(
       faults.space_before_colon > 0 || faults.blank_continuation > 0,
       "info",
       "obsolete_syntax",
       null,
-      "White space stands where it has been obsolete since RFC 2822.",
+      "A field has white space in places that are obsolete since RFC 2822.",
     ),
   ];
 }

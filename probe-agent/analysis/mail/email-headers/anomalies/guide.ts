@@ -1,6 +1,6 @@
 import type { AnomalyId } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 
-/** What to do about a kind of anomaly; null where nothing is to do. */
+/** Advice on a kind of anomaly. `how` is null if no change is needed. */
 interface AnomalyAdvice {
   readonly how: string | null;
   readonly reference: string | null;
@@ -13,11 +13,10 @@ const FIELDS = `${RFC_5322}#section-3.6`;
 const IMPOSTOR =
   "Treat the message as forged: follow no link in it and do not answer, until the sender confirms it another way.";
 const SENDING_CLOCK = "Synchronise the clock of the sending host (NTP) and check its time zone.";
-const SENDER_ENCODES = "Have the sending program encode the text as RFC 2047 asks, e.g. =?utf-8?Q?Andr=C3=A9?=.";
-const SENDER_WRITES =
-  'Have the sending program write the field as RFC 5322 asks, e.g. From: "Name" <user@example.com>.';
+const SENDER_ENCODES = "Have the sending program encode the text as in RFC 2047, e.g. =?utf-8?Q?Andr=C3=A9?=.";
+const SENDER_WRITES = 'Have the sending program write the field as in RFC 5322, e.g. From: "Name" <user@example.com>.';
 
-/** Advice for each kind; what a reader can do of a forged message, what a sender has to change of a broken one. */
+/** Advice for each kind: for the reader of a forged message, or for the sender of a malformed message. */
 export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
   missing_from: {
     how: "Have the sending program add one From field; receivers refuse mail without it.",
@@ -36,7 +35,7 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     reference: "https://www.rfc-editor.org/rfc/rfc5321#section-4.4",
   },
   duplicate_field: {
-    how: "Have the sending program write the field once. In a message received, trust neither of them: filters and readers may see different ones.",
+    how: "Have the sending program write the field once. In a received message, trust neither value: filters and readers may see different ones.",
     reference: FIELDS,
   },
   malformed_message_id: {
@@ -60,13 +59,16 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     how: "Have the sending program write the address without a route: <user@example.com>.",
     reference: `${RFC_5322}#section-4.4`,
   },
-  mixed_line_endings: { how: "Have the sending program end every line in CRLF.", reference: `${RFC_5322}#section-2.1` },
+  mixed_line_endings: {
+    how: "Have the sending program end every line with CRLF.",
+    reference: `${RFC_5322}#section-2.1`,
+  },
   long_line: {
-    how: "Have the sending program fold fields at 78 characters, at most 998 a line.",
+    how: "Have the sending program fold fields at 78 characters; a line can have up to 998.",
     reference: `${RFC_5322}#section-2.1.1`,
   },
   malformed_line: {
-    how: "Have the sending program indent continued lines by a blank; or paste the headers again, unchanged.",
+    how: "Have the sending program indent continued lines with a space, or paste the headers again, unchanged.",
     reference: `${RFC_5322}#section-2.2.3`,
   },
   obsolete_syntax: {
@@ -79,11 +81,11 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     reference: `${RFC_5322}#section-3.6.2`,
   },
   return_path_mismatch: {
-    how: "Nothing for a mailing service. To pass DMARC by SPF, send with an envelope sender in the domain of From.",
+    how: "No change is needed for a mailing service. To pass DMARC by SPF, send with an envelope sender in the domain of From.",
     reference: "https://www.rfc-editor.org/rfc/rfc9989",
   },
   reply_to_mismatch: {
-    how: "Check the address before you answer: replies leave the domain that the message claims to be from.",
+    how: "Check the address before you reply: replies leave the domain that the message claims to be from.",
     reference: `${RFC_5322}#section-3.6.2`,
   },
   display_name_is_address: { how: IMPOSTOR, reference: null },
@@ -100,19 +102,19 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
   },
   future_date: { how: SENDING_CLOCK, reference: `${RFC_5322}#section-3.6.1` },
   future_hop: {
-    how: "Synchronise the clock of the host that wrote the field (NTP); of a host that is not yours, distrust it.",
+    how: "Synchronise the clock of the host that wrote the field (NTP). If the host is not yours, distrust the field.",
     reference: "https://www.rfc-editor.org/rfc/rfc5321#section-4.4",
   },
   negative_delay: {
-    how: "Synchronise the clocks of both hosts (NTP); of hosts that are not yours, distrust the older field.",
+    how: "Synchronise the clocks of both hosts (NTP). If the hosts are not yours, distrust the older field.",
     reference: "https://www.rfc-editor.org/rfc/rfc5321#section-4.4",
   },
   undated_hop: {
-    how: "Have the host write a date behind the last semicolon of its Received field.",
+    how: "Have the host write a date after the last semicolon of its Received field.",
     reference: "https://www.rfc-editor.org/rfc/rfc5321#section-4.4",
   },
   slow_hop: {
-    how: "Look in the log of the host before that hop for deferrals, e.g. greylisting (451) or a full queue.",
+    how: "Check the log of the host before that hop for deferrals, e.g. greylisting (451) or a full queue.",
     reference: "https://www.rfc-editor.org/rfc/rfc6647",
   },
   date_after_first_hop: { how: SENDING_CLOCK, reference: `${RFC_5322}#section-3.6.1` },
@@ -125,7 +127,7 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     reference: "https://www.rfc-editor.org/rfc/rfc5321#section-6.3",
   },
   dmarc_fail: {
-    how: "As the sender: sign with DKIM in the domain of From, or send with an envelope sender of that domain from a host its SPF record allows. As the reader: treat From as not proven.",
+    how: "As the sender: sign with DKIM in the domain of From, or send with an envelope sender of that domain from a host that its SPF record allows. As the reader: do not trust the sender in From.",
     reference: "https://www.rfc-editor.org/rfc/rfc9989",
   },
   spf_fail: {
@@ -137,11 +139,11 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-2.6.5",
   },
   dkim_fail: {
-    how: "Look the keys up with dkim (domain d=, selector s=), and check whether a host on the way changes the message after it is signed.",
+    how: "Check the keys with dkim (domain d=, selector s=), and check whether a host on the route changes the message after signing.",
     reference: `${RFC_6376}#section-6.1`,
   },
   authserv_id_foreign: {
-    how: "Trust only results that your own mail provider wrote: paste the headers as its mailbox shows them.",
+    how: "Trust only results that your own mail provider wrote. Paste the headers as its mailbox shows them.",
     reference: "https://www.rfc-editor.org/rfc/rfc8601#section-7.1",
   },
   results_not_counted: { how: null, reference: "https://www.rfc-editor.org/rfc/rfc8601#section-5" },
@@ -158,7 +160,7 @@ export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
     reference: `${RFC_6376}#section-8.2`,
   },
   dkim_issues: {
-    how: "Correct the signing program's configuration as the message says.",
+    how: "Correct the signing program's configuration as described in the message.",
     reference: `${RFC_6376}#section-3.5`,
   },
 };

@@ -2,21 +2,21 @@ import {
   anomaly,
   when,
   type Anomaly,
-  type Examined,
+  type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { CLOCK_AHEAD_MS } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
 
-/** Clocks that differ by less are ordinary. */
+/** Difference of two clocks that is common, in seconds. */
 const SKEW_S = 5;
 const SLOW_S = 600;
 const OLD_S = 86_400;
 const MANY_HOPS = 30;
-/** Hops named in one message. */
+/** Maximum number of hops named in one message. */
 const MAX_NAMED = 5;
 
-/** What is odd about dates and the way. */
-export function traceAnomalies({ date, result, arrival, now }: Examined): Anomaly[] {
+/** Finds anomalies of dates and of the route. */
+export function traceAnomalies({ date, result, arrival, now }: ParsedHeaders): Anomaly[] {
   const { hops } = result;
   const time = date?.time ?? null;
   const isAfterArrival = time !== null && time > arrival.time + CLOCK_AHEAD_MS;
@@ -32,14 +32,14 @@ export function traceAnomalies({ date, result, arrival, now }: Examined): Anomal
       "warning",
       "malformed_date",
       "Date",
-      date?.faults.includes("impossible") === true ? "The Date names no real moment." : "The Date cannot be read.",
+      date?.faults.includes("impossible") === true ? "The Date does not exist." : "The Date cannot be parsed.",
     ),
     ...when(
       date?.faults.includes("wrong_weekday") === true,
       "warning",
       "wrong_weekday",
       "Date",
-      "The Date's day of the week is not that of its day.",
+      "The day of the week in the Date does not match the day.",
     ),
     ...when(
       isAfterArrival,
@@ -48,22 +48,16 @@ export function traceAnomalies({ date, result, arrival, now }: Examined): Anomal
       "Date",
       `The Date ${isoOrNull(time) ?? ""} is ${arrival.source === "now" ? "in the future" : "after the message arrived"}.`,
     ),
-    ...when(futureHops.length > 0, "warning", "future_hop", "Received", `${named(futureHops)} in the future.`),
+    ...when(futureHops.length > 0, "warning", "future_hop", "Received", `${nameHops(futureHops)} in the future.`),
     ...when(
       negative.length > 0,
       "warning",
       "negative_delay",
       "Received",
-      `${named(negative)} dated before the one that handed over: clocks disagree, or fields were forged.`,
+      `${nameHops(negative)} dated before the previous hop: clocks differ, or fields were forged.`,
     ),
-    ...when(
-      undated.length > 0,
-      "info",
-      "undated_hop",
-      "Received",
-      `${named(undated)} without a date that can be read.`,
-    ),
-    ...when(slow.length > 0, "info", "slow_hop", "Received", `${named(slow)} more than ten minutes late.`),
+    ...when(undated.length > 0, "info", "undated_hop", "Received", `${nameHops(undated)} without a readable date.`),
+    ...when(slow.length > 0, "info", "slow_hop", "Received", `${nameHops(slow)} delayed by more than ten minutes.`),
     ...when(
       gap !== null && gap < -SKEW_S && !isAfterArrival,
       "info",
@@ -76,16 +70,23 @@ export function traceAnomalies({ date, result, arrival, now }: Examined): Anomal
       "info",
       "old_date",
       "Date",
-      "The Date is more than a day before the first hop.",
+      "The Date is more than one day before the first hop.",
     ),
     ...(result.hop_count > MANY_HOPS
-      ? [anomaly("warning", "many_hops", "Received", `${result.hop_count} hops: the message may have gone in circles.`)]
+      ? [
+          anomaly(
+            "warning",
+            "many_hops",
+            "Received",
+            `${result.hop_count} hops: the message may have passed through a loop.`,
+          ),
+        ]
       : []),
   ];
 }
 
-/** "Hops 1, 2 are". */
-function named(hops: readonly { readonly n: number }[]): string {
+/** Returns the beginning of a sentence about hops, such as "Hops 1, 2 are". */
+function nameHops(hops: readonly { readonly n: number }[]): string {
   const numbers = hops.slice(0, MAX_NAMED).map(({ n }) => n);
   const more = hops.length > MAX_NAMED ? ` and ${hops.length - MAX_NAMED} more` : "";
   return hops.length === 1 ? `Hop ${numbers[0]} is` : `Hops ${numbers.join(", ")}${more} are`;

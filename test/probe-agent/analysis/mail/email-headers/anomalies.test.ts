@@ -15,7 +15,7 @@ describe("anomalies", () => {
   const good = ["Date: Tue, 2 Jan 2024 09:00:00 +0000", "From: a@b.example", "Message-ID: <1@b.example>"];
   const hop = (time: string): string => `Received: from a.example by b.example; ${time}`;
 
-  it("are none in a plain message but for its missing way", () => {
+  it("are only the missing route in a plain message", () => {
     expect(ids(analyse(...good))).toEqual(["missing_received"]);
   });
 
@@ -74,18 +74,18 @@ describe("anomalies", () => {
     ["Japanese", ["From: x@日本ごカタ.example"]],
     ["the real address as display name", ['From: "a@b.example" <a@b.example>']],
     ["clocks that differ by a second", [hop("Tue, 2 Jan 2024 09:00:00 +0000"), hop("Tue, 2 Jan 2024 09:00:01 +0000")]],
-  ])("leave %s alone", (_name, lines) => {
+  ])("are none for %s", (_name, lines) => {
     const found = ids(analyse(...lines)).filter((id) => /^domain_|^display|^negative/.test(id));
     expect(found).toEqual([]);
   });
 
-  it("say which address a From without one shows", () => {
+  it("name the address in the text of a From without an address", () => {
     const { anomalies, addresses, alignment } = analyse('From: "Bank <service@bank.example>"');
-    expect(anomalies.find(({ id }) => id === "empty_from")?.message).toMatch(/no address; .* bank\.example/);
+    expect(anomalies.find(({ id }) => id === "empty_from")?.message).toMatch(/no address, .* bank\.example/);
     expect([addresses, alignment.from_domain]).toEqual([[], null]);
   });
 
-  it("put the gravest first", () => {
+  it("are sorted, most severe first", () => {
     const { anomalies } = analyse("Subject: Grüße");
     expect(anomalies.map(({ severity }) => severity)).toEqual(["critical", "warning", "warning", "info", "info"]);
   });

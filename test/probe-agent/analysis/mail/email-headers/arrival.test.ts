@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
 
-/** Years after the messages below. */
+/** Time of the analysis, years after the messages below. */
 const NOW = new Date("2026-11-22T12:00:00Z");
 const T = Date.parse("2024-01-02T09:00:00Z") / 1000;
 const DAY = 86_400;
@@ -23,7 +23,7 @@ function judge(...lines: string[]) {
 }
 
 describe("the time of arrival", () => {
-  it("is that of the newest hop, and a signature that was valid then has not expired", () => {
+  it("is the time of the newest hop; a signature that was valid then has not expired", () => {
     const valid = signed(`t=${T}; x=${T + 7 * DAY};`);
     expect(
       judge(hop("Tue, 2 Jan 2024 09:00:05 +0000"), hop("Tue, 2 Jan 2024 09:00:02 +0000"), valid, DATE, FROM),
@@ -35,7 +35,7 @@ describe("the time of arrival", () => {
     });
   });
 
-  it("tells that a signature had expired on the way", () => {
+  it("shows that a signature had expired before arrival", () => {
     const late = judge(hop("Thu, 11 Jan 2024 09:00:00 +0000"), signed(`t=${T}; x=${T + 7 * DAY};`), DATE, FROM);
     expect(late).toMatchObject({ expired: true, found: ["dkim_expired"] });
     expect(late.issues).toEqual(["It had expired when the message arrived (x=)."]);
@@ -43,7 +43,7 @@ describe("the time of arrival", () => {
     expect(judge(hop("Tue, 2 Jan 2024 09:00:01 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(true);
   });
 
-  it("tells that a signature or a Date is of a later time, however long ago that is", () => {
+  it("shows that a signature or a Date has a later time", () => {
     const later = judge(
       hop("Tue, 2 Jan 2024 09:00:00 +0000"),
       signed(`t=${T + DAY};`),
@@ -54,7 +54,7 @@ describe("the time of arrival", () => {
     expect(later.found).toEqual(["future_date"]);
   });
 
-  it("is no date of a hop in the future", () => {
+  it("ignores hops with a date in the future", () => {
     const broken = judge(hop("Sat, 2 Jan 2044 09:00:00 +0000"), hop("Tue, 2 Jan 2024 09:00:00 +0000"), DATE, FROM);
     expect(broken.arrival).toEqual({ time: "2024-01-02T09:00:00.000Z", source: "received" });
   });
@@ -66,11 +66,11 @@ describe("the time of arrival", () => {
     ["date", ["Received: from a.example by b.example", DATE], "2024-01-02T09:00:00.000Z"],
     ["now", ["Date: Sat, 2 Jan 2044 09:00:00 +0000"], NOW.toISOString()],
     ["now", ["Subject: x"], NOW.toISOString()],
-  ])("is told from %s where no hop has it", (source, lines, time) => {
+  ])("comes from %s if no hop has a date", (source, lines, time) => {
     expect(judge(...lines, FROM).arrival).toEqual({ time, source });
   });
 
-  it("is what ARC's times are held against", () => {
+  it("is compared with the times of ARC", () => {
     const seal = (t: number) => [
       `ARC-Seal: i=1; a=rsa-sha256; d=b.example; s=s; cv=none; t=${t}; b=QUJD`,
       `ARC-Message-Signature: i=1; a=rsa-sha256; d=b.example; s=s; x=${t}; h=from; bh=QUJD; b=QUJD`,

@@ -16,7 +16,7 @@ function brief(value: string): (string | null)[][] {
 }
 
 describe("RFC 8601 appendix B", () => {
-  it("B.2: nothing was done", () => {
+  it("B.2: no authentication was done", () => {
     expect(readAuthenticationResults("example.org 1; none")).toEqual({
       authservId: "example.org",
       version: 1,
@@ -31,7 +31,7 @@ describe("RFC 8601 appendix B", () => {
     ]);
   });
 
-  it("B.4: several, by one host", () => {
+  it("B.4: several authentications by one host", () => {
     const result = analyseHeaders(
       [
         "Authentication-Results: example.com;",
@@ -61,7 +61,7 @@ describe("RFC 8601 appendix B", () => {
     expect(result).toMatchObject({ date: "2002-02-16T00:54:30.000Z", date_to_first_hop_s: 1477 });
   });
 
-  it("B.5: several, by different hosts of one organisation", () => {
+  it("B.5: several authentications by different hosts of one organization", () => {
     const result = analyseHeaders(
       [
         "Authentication-Results: example.com;",
@@ -101,7 +101,7 @@ describe("RFC 8601 appendix B", () => {
     });
   });
 
-  it("B.6: several tiers, and a name further down that is another's", () => {
+  it("B.6: several tiers, and an older field of another organization", () => {
     const result = analyseHeaders(
       [
         "Authentication-Results: example.com;",
@@ -158,7 +158,7 @@ describe("RFC 8601 appendix B", () => {
     expect(result.alignment.aligned).toBe(false);
   });
 
-  it("B.7: comments wherever they may stand", () => {
+  it("B.7: comments in all allowed places", () => {
     const parsed = readAuthenticationResults(
       "foo.example.net (foobar) 1 (baz);\r\n    dkim (Because I like it) / 1 (One yay) = (wait for it) fail\r\n" +
         "      policy (A dot can go here) . (like that) expired\r\n      (this surprised me) = (as I wasn't expecting it) 1362471462",
@@ -189,7 +189,7 @@ describe("RFC 8601 appendix B", () => {
   });
 });
 
-describe("Authentication-Results as they occur", () => {
+describe("Authentication-Results in practice", () => {
   it.each([
     ['"example.org"; none', []],
     ["example.org; none;", []],
@@ -255,13 +255,13 @@ describe("RFC 7208 section 9.1", () => {
     ]);
   });
 
-  it.each(["", "(only a comment)", "123"])("%j is none", (value) => {
+  it.each(["", "(only a comment)", "123"])("%j is not a Received-SPF field", (value) => {
     expect(readReceivedSpf(value)).toBeNull();
   });
 });
 
 describe("RFC 6376", () => {
-  it("section 3.5: the example, its copied fields folded", () => {
+  it("section 3.5: the example with folded copied fields", () => {
     const signature = readSignature(
       "v=1; a=rsa-sha256; d=example.net; s=brisbane;\r\n   c=simple; q=dns/txt; i=@eng.example.net;\r\n" +
         "   t=1117574938; x=1118006938;\r\n   h=from:to:subject:date;\r\n   z=From:foo@eng.example.net|To:joe@example.com|\r\n" +
@@ -289,7 +289,7 @@ describe("RFC 6376", () => {
     });
   });
 
-  it("appendix A.2: blanks in the list of fields", () => {
+  it("appendix A.2: spaces in the list of fields", () => {
     const signature = readSignature(
       "v=1; a=rsa-sha256; s=brisbane; d=example.com; c=simple/simple; q=dns/txt; i=joe@football.example.com;\r\n" +
         "  h=Received : From : To : Subject : Date : Message-ID;\r\n  bh=2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=; b=AuUoFEfDxTDk",
@@ -303,21 +303,21 @@ describe("RFC 6376", () => {
 
   it.each([
     [{ v: "2" }, "The version v= is not 1."],
-    [{ a: "rsa-sha1" }, "The algorithm rsa-sha1 counts as no signature (RFC 8301)."],
-    [{ a: "rot13" }, "The algorithm a= is not known."],
-    [{ d: "no domain" }, "The domain d= is no domain name."],
-    [{ s: "a b;c" }, "The field is no list of tags."],
-    [{ s: "-" }, "The selector s= is no name."],
+    [{ a: "rsa-sha1" }, "Verifiers ignore signatures with the algorithm rsa-sha1 (RFC 8301)."],
+    [{ a: "rot13" }, "The algorithm a= is unknown."],
+    [{ d: "no domain" }, "The domain d= is not a domain name."],
+    [{ s: "a b;c" }, "The field is not a list of tags."],
+    [{ s: "-" }, "The selector s= is not a valid name."],
     [{ h: "to:subject" }, "From is not among the signed fields h=."],
     [{ i: "@other.example" }, "The identity i= is not in the domain d=."],
-    [{ l: "100" }, "Only part of the body is signed (l=): text can be added to the message."],
+    [{ l: "100" }, "Only part of the body is signed (l=): anyone can append text to the message."],
     [{ t: "100", x: "50" }, "The signature expires (x=) before it was made (t=)."],
-    [{ t: "soon" }, "The time t= is no number."],
-    [{ c: "strict" }, "The canonicalization c= is not known."],
-    [{ q: "ldap" }, "The key cannot be fetched as q= says."],
+    [{ t: "soon" }, "The time t= is not a number."],
+    [{ c: "strict" }, "The canonicalization c= is unknown."],
+    [{ q: "ldap" }, "The query method q= is unknown, so the key cannot be fetched."],
     [{ bh: "???" }, "The tag bh= is not base64."],
     [{ b: "QQ" }, "The tag b= is not base64."],
-    [{ a: "rsa-sha256; a=rsa-sha256" }, "The tag a= stands there more than once."],
+    [{ a: "rsa-sha256; a=rsa-sha256" }, "The tag a= occurs more than once."],
   ])("%j is an issue", (tags, issue) => {
     const text = Object.entries({ ...GOOD, ...tags })
       .map(([name, value]) => `${name}=${value}`)
@@ -336,14 +336,14 @@ describe("RFC 6376", () => {
     });
   });
 
-  it("ed25519-sha256 is fine, and so is a final semicolon", () => {
+  it("ed25519-sha256 and a final semicolon are valid", () => {
     const text = Object.entries({ ...GOOD, a: "ed25519-sha256" })
       .map(([key, value]) => `${key}=${value};`)
       .join(" ");
     expect(readSignature(text, "dkim").issues).toEqual([]);
   });
 
-  it("two signatures of one domain are told apart by header.b, or not at all", () => {
+  it("two signatures of one domain are distinguished only by header.b", () => {
     const lines = (start: string): string[] => [
       `Authentication-Results: a.example; dkim=pass header.d=b.example ${start}`,
       "DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; h=from; bh=QUJD; b=AAAAAAAAAAAA",
@@ -352,7 +352,7 @@ describe("RFC 6376", () => {
     const verdicts = (start: string): (string | null)[] =>
       analyseHeaders(lines(start).join("\n"), NOW).dkim_signatures.map(({ result }) => result);
     expect(verdicts("header.b=BBBBBBBB")).toEqual([null, "pass"]);
-    // Four characters may be alike by chance (RFC 6008 section 4 asks for eight).
+    // Four characters can be equal by chance (RFC 6008 section 4 requires eight).
     expect(verdicts("header.b=BBBB")).toEqual([null, null]);
     expect(verdicts("")).toEqual([null, null]);
   });

@@ -15,7 +15,7 @@ describe("alignment", () => {
     expect(alignmentOf(one, other)).toEqual({ strict, relaxed });
   });
 
-  it("is not known without one of them", () => {
+  it("is unknown if one of them is unknown", () => {
     expect(alignmentOf(null, "a.example")).toBeNull();
   });
 });
@@ -59,7 +59,7 @@ describe("List-Unsubscribe", () => {
     expect(list(`List-Unsubscribe: ${value}`)).toMatchObject({ ...expected, one_click: false, issues: [] });
   });
 
-  it("RFC 8058 section 8.1: one click, which ought to be signed", () => {
+  it("RFC 8058 section 8.1: one-click unsubscription without the required signature", () => {
     const lines = [
       "List-Unsubscribe: <https://example.com/unsubscribe/opaquepart>",
       "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
@@ -73,11 +73,11 @@ describe("List-Unsubscribe", () => {
   });
 
   it.each([
-    [["List-Unsubscribe: nothing"], "The field holds no address in angle brackets."],
-    [["List-Unsubscribe: <ftp://a.example>"], "Some addresses are of no scheme that mail programs follow."],
+    [["List-Unsubscribe: nothing"], "The field has no address in angle brackets."],
+    [["List-Unsubscribe: <ftp://a.example>"], "Some addresses have a scheme that mail programs do not support."],
     [
       ["List-Unsubscribe: <mailto:a@b.example>", "List-Unsubscribe-Post: List-Unsubscribe=One-Click"],
-      "One click needs an https address (RFC 8058 section 3.1).",
+      "One-click unsubscription needs an https address (RFC 8058 section 3.1).",
     ],
     [
       ["List-Unsubscribe: <https://a.example>", "List-Unsubscribe-Post: yes"],

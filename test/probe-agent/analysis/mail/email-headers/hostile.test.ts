@@ -4,15 +4,15 @@ import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");
-/** Far above what any of these takes (tens of milliseconds), far below what a quadratic one would. */
+/** Far more time than these inputs need (tens of milliseconds), far less than a quadratic parser needs. */
 const PATIENCE_MS = 5_000;
 
-/** As much of a pattern as fits. */
+/** Repeats a pattern up to the size limit. */
 function filled(pattern: string, start = ""): string {
   return (start + pattern.repeat(Math.ceil(MAX_HEADERS_BYTES / pattern.length))).slice(0, MAX_HEADERS_BYTES);
 }
 
-/** Every field whose value is taken apart. */
+/** All fields whose values are parsed. */
 const STRUCTURED = [
   "From",
   "Subject",
@@ -28,7 +28,7 @@ const STRUCTURED = [
   "X-Spam-Status",
 ];
 
-/** Values that make careless parsers run long. */
+/** Values that make some parsers slow. */
 const VALUES: readonly (readonly [string, string])[] = [
   ["nested comments", "("],
   ["nested comments closed", "()"],
@@ -64,7 +64,7 @@ const VALUES: readonly (readonly [string, string])[] = [
   ["lone surrogates", "\uD800"],
 ];
 
-/** What is wrong with the answer to it: [] for one in time, in size and of printable characters. */
+/** Returns the faults of the result: [] if it came in time, within the size limit and in printable characters. */
 function faultsOf(raw: string): string[] {
   const startedAt = performance.now();
   const result = analyseHeaders(raw, NOW);
@@ -133,27 +133,27 @@ describe("256 KB of fields", () => {
     expect(faultsOf(blocks + rest)).toEqual([]);
   });
 
-  it("a hundred thousand folds", () => {
+  it("with a hundred thousand folds", () => {
     expect(faultsOf(`Subject: a${"\n b".repeat(85_000)}`)).toEqual([]);
     expect(faultsOf(`Subject: a${"\n ".repeat(100_000)}`)).toEqual([]);
   });
 
-  it("line ends of every kind, and nothing else", () => {
+  it("that consist only of line endings", () => {
     for (const end of ["\r", "\n", "\r\n", "\r\r\n", "\r\r"]) expect(faultsOf(filled(end))).toEqual([]);
     for (const end of ["\r", "\n", "\r\n", "\r\r\n"]) expect(faultsOf(filled(`a${end}`))).toEqual([]);
     expect(faultsOf(filled("\r", "A: 1\n"))).toEqual([]);
   });
 
-  it("more than is looked at", () => {
+  it("beyond the limits are reported", () => {
     const { limitations } = analyseHeaders("A: 1\r\n".repeat(60_000), NOW);
-    expect(limitations).toContain("Only the first 256 KB were looked at.");
-    expect(limitations).toContain("Only the first 5000 fields were looked at.");
+    expect(limitations).toContain("Only the first 256 KB were read.");
+    expect(limitations).toContain("Only the first 5000 fields were read.");
   });
 });
 
 describe("noise", () => {
   it("of any kind never throws", () => {
-    // A fixed multiplicative generator: the same noise each time.
+    // A fixed multiplicative generator makes the same noise in every run.
     let state = 12_345;
     const next = (below: number): number => {
       state = (state * 48_271) % 2_147_483_647;

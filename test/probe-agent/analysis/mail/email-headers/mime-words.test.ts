@@ -14,7 +14,7 @@ describe("RFC 2047 section 8", () => {
     ["(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)", "(a b)"],
     ["(=?Big5?B?ne8=?= =?EUC-KR?B?jGM=?=)", "(嘅똠)"],
     ["(=?hz-gb-2312?Q?a?=)", "(=?hz-gb-2312?Q?a?=)"],
-  ])("%j is shown as %s", (encoded, shown) => {
+  ])("%j is decoded to %s", (encoded, shown) => {
     expect(decodeWords(encoded).text).toBe(shown);
   });
 
@@ -44,7 +44,7 @@ describe("RFC 2047 section 8", () => {
   });
 });
 
-describe("encoded words as they occur", () => {
+describe("encoded words in practice", () => {
   it.each([
     ["=?utf-8?Q?a?= b =?utf-8?Q?c?=", "a b c"],
     ["=?utf-8?q?=C3?= =?utf-8?q?=A9?=", "é"],
@@ -69,11 +69,11 @@ describe("encoded words as they occur", () => {
     "=?utf-8?B?$$$$?=",
     "=?utf-8?Q?not closed",
     "=?utf-8?Q?with blanks in it?=",
-  ])("%s is kept and counted", (text) => {
+  ])("%s is unchanged and counted", (text) => {
     expect(decodeWords(text)).toEqual({ text, decoded: 0, malformed: 1 });
   });
 
-  it("what only looks a little like one is text", () => {
+  it("similar texts are not encoded words", () => {
     expect(decodeWords("1+1=?2 ?= 3")).toEqual({ text: "1+1=?2 ?= 3", decoded: 0, malformed: 0 });
   });
 });
@@ -98,7 +98,7 @@ describe("RFC 2231", () => {
     });
   });
 
-  it("section 4.1: both at once", () => {
+  it("section 4.1: both together", () => {
     const text =
       "application/x-stuff; title*0*=us-ascii'en'This%20is%20even%20more%20; title*1*=%2A%2A%2Afun%2A%2A%2A%20; title*2=\"isn't it!\"";
     expect(parameters(text)).toEqual({ title: "This is even more ***fun*** isn't it!" });

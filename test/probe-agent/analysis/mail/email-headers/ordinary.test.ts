@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
 import { ordinaryMails } from "#test/support/ordinary-mail.ts";
 
-/** Years after the messages were written. */
+/** Time of the analysis, years after the messages. */
 const NOW = new Date("2026-11-22T12:00:00Z");
 const mails = ordinaryMails().map((mail) => ({ ...mail, result: analyseHeaders(mail.headers, NOW) }));
 
 describe("ordinary mail", () => {
-  it("has no finding that more than half of it has, whoever received it", () => {
+  it("of no receiver has an anomaly in more than half of the messages", () => {
     expect(mails.length).toBeGreaterThanOrEqual(60);
     const groups = [mails, ...Map.groupBy(mails, ({ receiver }) => receiver).values()];
     for (const group of groups) {
@@ -20,14 +20,14 @@ describe("ordinary mail", () => {
     }
   });
 
-  it("has nothing worse to note than what is good to know", () => {
+  it("has only anomalies of severity info", () => {
     const grave = mails.flatMap(({ sender, receiver, result }) =>
       result.anomalies.flatMap(({ id, severity }) => (severity === "info" ? [] : [`${receiver}, ${sender}: ${id}`])),
     );
     expect(grave).toEqual([]);
   });
 
-  it("comes from the address that its receiver saw, with From's own domain and no domain called none", () => {
+  it("has the client address that its receiver saw, the domain of From and no domain named none", () => {
     for (const { headers, result } of mails) {
       expect(result.alignment.from_domain).toBe(/\nFrom: .*@([^>]+)>/.exec(headers)?.[1]);
       const seen = result.hops.filter(({ ip_type: type }) => type === "public").map(({ ip }) => ip);
@@ -41,10 +41,10 @@ describe("ordinary mail", () => {
   });
 });
 
-describe("words for nothing", () => {
+describe("words for an absent value", () => {
   const authOf = (results: string) => analyseHeaders(`Authentication-Results: ${results}\nFrom: a@b.example\n`, NOW);
 
-  it.each(["none", "None", "unknown", "(none)", "<none>", "null", "N/A", "-"])("%s is no domain", (word) => {
+  it.each(["none", "None", "unknown", "(none)", "<none>", "null", "N/A", "-"])("%s is not a domain", (word) => {
     const properties = `spf=none smtp.mailfrom=${word}; dkim=none header.d=${word} header.s=${word} header.i=${word}; dmarc=none action=none header.from=${word}`;
     const { auth, alignment } = authOf(`mx.example; ${properties}`);
     expect(auth.spf).toMatchObject({ result: "none", domain: null, scope: null });
@@ -53,7 +53,7 @@ describe("words for nothing", () => {
     expect(alignment).toMatchObject({ spf: { domain: null }, dkim: [{ domain: null, relaxed: null }] });
   });
 
-  it("give way to what is named, and stay a policy", () => {
+  it("are skipped for a named domain and kept as a policy", () => {
     const { auth } = authOf(
       "mx.example; spf=pass smtp.mailfrom=none smtp.helo=h.example; dkim=pass header.d=none header.i=@c.example; dmarc=pass policy.dmarc=none header.from=b.example",
     );
@@ -62,7 +62,7 @@ describe("words for nothing", () => {
     expect(auth.dmarc).toMatchObject({ policy: "none", domain: "b.example" });
   });
 
-  it("are no envelope sender of Received-SPF", () => {
+  it("are not an envelope sender in Received-SPF", () => {
     const { auth } = analyseHeaders("Received-SPF: none client-ip=unknown; envelope-from=none; helo=h.example;\n", NOW);
     expect(auth.spf).toMatchObject({ result: "none", domain: null, ip: null });
   });
@@ -77,18 +77,18 @@ describe("the receiving host's own results", () => {
     return [auth.confirmed, anomalies.some(({ id }) => id === "authserv_id_foreign")];
   };
 
-  it("are not doubted, wherever they stand", () => {
+  it("are confirmed in every position", () => {
     expect(judge("mx.example.net", results, first)).toEqual([true, false]);
     expect(judge("mx.example.net", first, results)).toEqual([true, false]);
     expect(judge("in2.example.net", first, results)).toEqual([true, false]);
   });
 
-  it("are not doubted for a name that is only used inside, or another one of the operator's", () => {
+  it("are confirmed for internal names and for other domains of the operator", () => {
     expect(judge("store4.nyi.internal", results)).toEqual([null, false]);
     expect(judge("mx0a-1.pphosted.com", results.replace("mx.example.net", "ppops.net"))).toEqual([true, false]);
   });
 
-  it("are not those that the message had before its first hop", () => {
+  it("do not include results from before the first hop", () => {
     const unnamed = "Authentication-Results: dkim=none (message not signed) header.d=none;dmarc=none action=none";
     const came = analyseHeaders([last.replace("BY", "mx.example.net"), first, unnamed].join("\n"), NOW);
     expect(came.auth).toMatchObject({ spf: null, dkim: [], dmarc: null });
@@ -97,12 +97,12 @@ describe("the receiving host's own results", () => {
     expect(own.auth).toMatchObject({ dkim: [{ result: "none", domain: null }], dmarc: { result: "none" } });
   });
 
-  it("are doubted where another organisation received the message", () => {
+  it("are unconfirmed if another organization received the message", () => {
     expect(judge("mx.other.example", first, results)).toEqual([false, true]);
   });
 });
 
-it("a signature that has expired, or covers a part, is one finding", () => {
+it("expiry and l= of a signature cause one anomaly each", () => {
   const signature = (tags: string) =>
     `DKIM-Signature: v=1; a=rsa-sha256; d=b.example; s=s; ${tags} h=from; bh=QUJD; b=QUJD\nDate: Tue, 2 Jan 2024 09:00:00 +0000`;
   const found = (tags: string) =>

@@ -3,7 +3,7 @@ import { readReceived, type Received } from "#probe-agent/analysis/mail/email-he
 
 const DATE = "Tue, 2 Jan 2024 09:00:00 +0000";
 
-/** What servers write, by server, and what is in it. */
+/** Received fields by server, with the expected parts. */
 const FORMS: readonly (readonly [name: string, value: string, expected: Partial<Received>])[] = [
   [
     "Postfix with TLS",

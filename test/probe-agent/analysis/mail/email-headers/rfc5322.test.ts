@@ -50,7 +50,7 @@ describe("RFC 5322 appendix A", () => {
     ]);
   });
 
-  it("A.1.3: groups, an empty one too", () => {
+  it("A.1.3: groups, including an empty group", () => {
     expect(mailboxes("A Group:Ed Jones <c@a.test>,joe@where.test,John <jdoe@one.test>;")).toEqual([
       ["Ed Jones", "c@a.test", "A Group"],
       [null, "joe@where.test", "A Group"],
@@ -117,7 +117,7 @@ describe("RFC 5322 appendix A", () => {
     expect(result).toMatchObject({ date: "1969-02-14T03:02:00.000Z", message_id: "<testabcd.1234@silly.test>" });
   });
 
-  it("A.6.1: obsolete addressing: a route, an empty place, blanks around a dot", () => {
+  it("A.6.1: obsolete addressing: a route, an empty element, spaces around a dot", () => {
     const { faults } = readAddressList("Mary Smith <@node.test:mary@example.net>, , jdoe@test  . example");
     expect(mailboxes("Joe Q. Public <john.q.public@example.com>")).toEqual([
       ["Joe Q. Public", "john.q.public@example.com", null],
@@ -136,7 +136,7 @@ describe("RFC 5322 appendix A", () => {
     });
   });
 
-  it("A.6.3: obsolete white space and comments, a folded line of blanks among them", () => {
+  it("A.6.3: obsolete white space and comments, including a folded line of spaces", () => {
     const result = analyse(
       "From  : John Doe <jdoe@machine(comment).  example>",
       "To    : Mary Smith",
@@ -161,7 +161,7 @@ describe("RFC 5322 appendix A", () => {
   });
 });
 
-describe("addresses as they occur", () => {
+describe("addresses in practice", () => {
   it.each([
     ["jdoe@one.test (John Doe)", [["John Doe", "jdoe@one.test", null]]],
     ["<root>", [[null, "root", null]]],
@@ -184,7 +184,7 @@ describe("addresses as they occur", () => {
   });
 
   it.each([
-    // A comma or more in a name without quotes; the address in brackets after it.
+    // Commas in an unquoted name before the address in brackets.
     ["Account team ,_<no-reply@a.test>", [["Account team ,_", "no-reply@a.test", null]]],
     ["Name,(<service@a.test>)", [["Name", "service@a.test", null]]],
     [
@@ -205,7 +205,7 @@ describe("addresses as they occur", () => {
     ],
     ["=?utf-8?Q?Doe,_J=C3=B6rg?= <j@a.test>", [["Doe, Jörg", "j@a.test", null]]],
     ["Support: Acme <a@a.test>", [["Support: Acme", "a@a.test", null]]],
-    // A name is no address, whatever it looks like.
+    // A display name that looks like an address is not an address.
     ["Account team", []],
     ["PayPal", []],
     ['"Acme <a@a.test>"', []],
@@ -215,7 +215,7 @@ describe("addresses as they occur", () => {
     ["=?utf-8?Q?service@bank.test?= <x@evil.test>", [["service@bank.test", "x@evil.test", null]]],
     ["Name a@a.test", [["Name", "a@a.test", null]]],
     ["<Name> a@a.test", [["Name", "a@a.test", null]]],
-    // Brackets that lack their other half, or stand twice.
+    // Unpaired or repeated brackets.
     [
       "A <a@a.test, B <b@b.test>",
       [
@@ -228,12 +228,12 @@ describe("addresses as they occur", () => {
     ["Name <mailto:a@a.test>", [["Name", "a@a.test", null]]],
     ["mailto:a@a.test", [[null, "a@a.test", null]]],
     ["a@b@c.test", [[null, "a@b@c.test", null]]],
-  ])("%s: the address is in the brackets, or has an @", (value, expected) => {
+  ])("%s: the address is in the brackets or has an @", (value, expected) => {
     expect(mailboxes(value)).toEqual(expected);
   });
 });
 
-describe("dates as they occur", () => {
+describe("dates in practice", () => {
   it.each([
     ["Tue, 02 Jan 2024 10:00:00 +0000", "2024-01-02T10:00:00Z", []],
     ["2 Jan 2024 10:00:00 -0000", "2024-01-02T10:00:00Z", ["zone_unknown"]],
@@ -262,7 +262,7 @@ describe("dates as they occur", () => {
     ["1 Foo 2024 10:00:00 +0000", "impossible"],
     ["1 Jan 2024 24:00:00 +0000", "impossible"],
     ["9".repeat(100_000), "unreadable"],
-  ])("%.40s is no moment", (text, fault) => {
+  ])("%.40s is not a time", (text, fault) => {
     expect(readMailDate(text)).toEqual({ time: null, faults: [fault] });
   });
 });
@@ -288,17 +288,17 @@ describe("the header block", () => {
     expect(readHeaderBlock(">From a\nA: 1").mboxFrom).toBe(">From a");
   });
 
-  it("joins folded lines, with tabs and blanks, and keeps what is inside", () => {
+  it("joins folded lines with tabs and spaces and keeps inner white space", () => {
     expect(values("A: one\r\n\ttwo\r\n  three \r\nB:")).toEqual(["A=one\ttwo  three", "B="]);
   });
 
-  it("joins a line that lost its indentation to the field above and says so", () => {
+  it("joins an unindented line to the field above and counts it", () => {
     const block = readHeaderBlock("A: one\ntwo three\nB: 2");
     expect(block.fields.map(({ value }) => value)).toEqual(["one two three", "2"]);
     expect(block.faults.unindented_continuation).toBe(1);
   });
 
-  it("a time that a date was folded before is no field, where the indent was lost", () => {
+  it("does not read the time of a folded date as a field if the indentation was lost", () => {
     const block = readHeaderBlock("Received: by a.example; Fri, 20 Nov 2026\r\n10:00:09 +0000\r\nSubject: x\r\n");
     expect(block.fields.map(({ name, value }) => [name, value])).toEqual([
       ["Received", "by a.example; Fri, 20 Nov 2026 10:00:09 +0000"],
@@ -307,12 +307,15 @@ describe("the header block", () => {
     expect(block.faults.unindented_continuation).toBe(1);
   });
 
-  it("has at most 5,000 fields and counts the rest", () => {
+  it("keeps 5,000 fields and counts the others", () => {
     const block = readHeaderBlock("A: 1\n".repeat(5010));
     expect([block.fields.length, block.omitted]).toEqual([5000, 10]);
   });
 
-  it.each(["a b: 1", ": 1", "a\u0000: 1", "ä: 1", `${"x".repeat(300)}: 1`])("takes %.20j for no field", (line) => {
-    expect(readHeaderBlock(line)).toMatchObject({ fields: [], faults: { stray_line: 1 } });
-  });
+  it.each(["a b: 1", ": 1", "a\u0000: 1", "ä: 1", `${"x".repeat(300)}: 1`])(
+    "does not read %.20j as a field",
+    (line) => {
+      expect(readHeaderBlock(line)).toMatchObject({ fields: [], faults: { stray_line: 1 } });
+    },
+  );
 });
