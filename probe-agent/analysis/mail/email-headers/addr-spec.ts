@@ -1,6 +1,6 @@
 import type { Token } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
-/** An address among other tokens. */
+/** An address found among other tokens. */
 export interface FoundAddress {
   readonly address: string;
   /** The tokens before and after it. */
@@ -11,8 +11,8 @@ const isComment = ({ kind }: Token): boolean => kind === "comment";
 const isAt = (token: Token | undefined): boolean => token?.kind === "special" && token.text === "@";
 const isPart = (token: Token | undefined): token is Token => token !== undefined && token.kind !== "special";
 
-/** Joined without white space and comments; a local part that needs its quotes keeps them. */
-export function addrSpec(tokens: readonly Token[]): string {
+/** Joins the tokens of an address without white space and comments. A quoted local part keeps its quotation marks. */
+export function joinAddrSpec(tokens: readonly Token[]): string {
   return tokens
     .filter((token) => !isComment(token))
     .map(({ kind, text }) => (kind === "quoted" ? `"${text.replaceAll(/["\\]/g, "\\$&")}"` : text))
@@ -20,10 +20,10 @@ export function addrSpec(tokens: readonly Token[]): string {
 }
 
 /**
- * The tokens of an address in angle brackets: without a route ("@a,@b:user@c", RFC 5322 section 4.4) and without the
- * "mailto:" that some programs put before it.
+ * Removes from the tokens in angle brackets a route ("@a,@b:user@c", RFC 5322 section 4.4) and the "mailto:" that some
+ * programs write before the address.
  */
-export function insideAngle(tokens: readonly Token[]): { readonly inside: readonly Token[]; readonly route: boolean } {
+export function trimAngle(tokens: readonly Token[]): { readonly inside: readonly Token[]; readonly route: boolean } {
   const colon = tokens.findIndex(({ kind, text }) => kind === "special" && text === ":");
   const [first] = tokens;
   const route = colon > 0 && isAt(first);
@@ -32,8 +32,9 @@ export function insideAngle(tokens: readonly Token[]): { readonly inside: readon
 }
 
 /**
- * The first bare local@domain: the word on each side of an "@", and what dots join to them (white space around dots is
- * obsolete, section 4.4). Null without one. The halves of an encoded word that holds an "@" are none.
+ * Finds the first bare local@domain: the words on both sides of an "@" and the words that dots join to them (white
+ * space around dots is obsolete, section 4.4). Null without one. An encoded word that contains an "@" is not an
+ * address.
  */
 export function findAddrSpec(tokens: readonly Token[]): FoundAddress | null {
   const list = tokens.filter((token) => !isComment(token));
@@ -45,14 +46,14 @@ export function findAddrSpec(tokens: readonly Token[]): FoundAddress | null {
     let to = at + 1;
     for (; to + 1 < list.length; to += 1) {
       const next = list[to + 1];
-      // "a@b@c": the domain is what follows the last "@".
+      // "a@b@c": the domain follows the last "@".
       const goesOn = next?.spaced === false && (isAt(next) || isAt(list[to]));
       if (!goesOn && !(isPart(next) && joins(list[to], next))) break;
     }
     const colon = list[from - 1];
     const isScheme = colon?.text === ":" && list[from - 2]?.text.toLowerCase() === "mailto";
     const around = [...list.slice(0, isScheme ? from - 2 : from), ...list.slice(to + 1)];
-    return { address: addrSpec(list.slice(from, to + 1)), around };
+    return { address: joinAddrSpec(list.slice(from, to + 1)), around };
   }
   return null;
 }

@@ -15,10 +15,10 @@ interface Addresses {
 }
 
 const FIELDS = ["from", "sender", "reply-to", "to", "cc"];
-/** Addresses shown of one field. */
+/** Maximum number of addresses of one field in a result. */
 const MAX_ROWS = 200;
 
-/** Reads the address fields; of one that stands there twice the first counts, as most programs show it. */
+/** Reads the address fields. The first of a repeated field counts, as in most mail programs. */
 export function readAddresses(byKey: ReadonlyMap<string, readonly Field[]>): Addresses {
   const faults = new Set<AddressFault>();
   const rows = FIELDS.flatMap((field) => {

@@ -1,7 +1,7 @@
 import {
-  addrSpec,
+  joinAddrSpec,
   findAddrSpec,
-  insideAngle,
+  trimAngle,
   type FoundAddress,
 } from "#probe-agent/analysis/mail/email-headers/addr-spec.ts";
 import { decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-words.ts";
@@ -9,7 +9,7 @@ import { tokenize, type Token } from "#probe-agent/analysis/mail/email-headers/l
 
 /** One mailbox of an address field. */
 interface Mailbox {
-  /** Display name, encoded words decoded; a comment where the old form has the name there; null without one. */
+  /** Display name with decoded words, or the comment that has the name in the old form; null without a name. */
   readonly name: string | null;
   /** addr-spec without white space and comments; "" for <>. */
   readonly address: string;
@@ -19,7 +19,10 @@ interface Mailbox {
   readonly group: string | null;
 }
 
-/** What was wrong with an address field. malformed: text that is no address where only addresses and quoted names may be. */
+/**
+ * What was wrong with an address field. malformed: text that is no address where only addresses and quoted names may
+ * be.
+ */
 export type AddressFault =
   | "unclosed"
   | "no_domain"
@@ -28,10 +31,10 @@ export type AddressFault =
   | "malformed_encoded_word"
   | "malformed";
 
-/** An address field taken apart (RFC 5322 section 3.4, obsolete forms of 4.4). */
+/** A parsed address field (RFC 5322 section 3.4, obsolete forms of section 4.4). */
 interface AddressList {
   readonly mailboxes: readonly Mailbox[];
-  /** Groups by display name, empty ones ("undisclosed-recipients:;") included. */
+  /** Display names of the groups, including empty groups ("undisclosed-recipients:;"). */
   readonly groups: readonly string[];
   readonly faults: ReadonlySet<AddressFault>;
 }
@@ -39,19 +42,20 @@ interface AddressList {
 const GRAMMAR = { specials: "<>:;,@", literals: true };
 const COMMENTED_ADDRESS = /<([^<>\s@]{1,256}@[^<>\s@]{1,255})>/;
 
-/** Mailboxes kept of one field; a longer list is cut. */
+/** Maximum number of mailboxes of one field. A longer list is cut. */
 const MAX_MAILBOXES = 1000;
-/** Pairs of angle brackets looked at in one mailbox, and tokens kept of the text before a comma. */
+/** Maximum number of pairs of angle brackets that are read in one mailbox. */
 const MAX_PAIRS = 8;
+/** Maximum number of tokens that are kept of the text before a comma. */
 const MAX_UNPLACED = 100;
 
 const isSpecial = ({ kind, text }: Token, ...texts: readonly string[]): boolean =>
   kind === "special" && texts.includes(text);
 
 /**
- * Reads an address list. Never fails. An address is the text in angle brackets, or a bare local@domain; other text
- * is a display name. Text before a comma that is no address belongs to the next address: names with commas often lack
- * their quotes.
+ * Parses an address list. Never fails. An address is the text in angle brackets or a bare local@domain; other text is a
+ * display name. Text before a comma that is not an address belongs to the next address, because names with commas often
+ * lack their quotation marks.
  */
 export function readAddressList(value: string): AddressList {
   const { tokens, unclosed } = tokenize(value, GRAMMAR);
@@ -62,7 +66,7 @@ export function readAddressList(value: string): AddressList {
   let group: string | null = null;
   let pending: Token[] = [];
   let unplaced: Token[] = [];
-  /** Takes what was gathered up to a comma (kept with the text before it), a semicolon or the end. */
+  /** Ends a mailbox at a comma, a semicolon or the end. Text without an address is kept for the next mailbox. */
   const finish = (separator: Token | null): void => {
     const mailbox = mailboxes.length < MAX_MAILBOXES ? readMailbox(pending, unplaced, group, faults) : null;
     if (mailbox !== null) mailboxes.push(mailbox);
@@ -77,7 +81,7 @@ export function readAddressList(value: string): AddressList {
   for (const [at, token] of tokens.entries()) {
     if (isSpecial(token, "<")) [inAngle, holdsAddress] = [true, false];
     if (isSpecial(token, ">")) inAngle = false;
-    // A route begins with "@"; after any other "@", a comma shows that the bracket was never closed.
+    // A route begins with "@". After any other "@", a comma means that the bracket was not closed.
     const last = pending.at(-1);
     if (isSpecial(token, "@") && last !== undefined && !isSpecial(last, "<")) holdsAddress ||= last.kind !== "special";
     if (inAngle && isSpecial(token, ",") && holdsAddress) {
@@ -98,12 +102,16 @@ export function readAddressList(value: string): AddressList {
   return { mailboxes, groups, faults };
 }
 
-/** Whether colons begin groups: each ends in a semicolon, without which a colon is part of an unquoted name. */
+/**
+ * Reports whether colons begin groups. A group ends in a semicolon; without one, a colon is part of an unquoted name.
+ */
 function endsGroups(tokens: readonly Token[]): boolean {
   return tokens.some((token) => isSpecial(token, ";"));
 }
 
-/** One address with the text around it as its name; null where there is none. `before`: text up to the comma before it. */
+/**
+ * Reads one address with the text around it as its name. `before` is text before the comma. Null without an address.
+ */
 function readMailbox(
   tokens: readonly Token[],
   before: readonly Token[],
@@ -111,7 +119,7 @@ function readMailbox(
   faults: Set<AddressFault>,
 ): Mailbox | null {
   const comments = tokens.filter(({ kind }) => kind === "comment");
-  const found = angleAddress(tokens, faults) ?? findAddrSpec(tokens);
+  const found = findAngleAddress(tokens, faults) ?? findAddrSpec(tokens);
   if (found === null) {
     const commented = comments.map(({ text }) => COMMENTED_ADDRESS.exec(text)?.[1]).find((text) => text !== undefined);
     if (commented === undefined) return null;
@@ -126,29 +134,29 @@ function readMailbox(
   return { name, address, domain, group };
 }
 
-/** The text in angle brackets, the first pair that holds an "@" before others; null without any. */
-function angleAddress(tokens: readonly Token[], faults: Set<AddressFault>): FoundAddress | null {
-  const pairs = anglePairs(tokens);
+/** Finds the address in angle brackets, preferring the first pair with an "@". Null without angle brackets. */
+function findAngleAddress(tokens: readonly Token[], faults: Set<AddressFault>): FoundAddress | null {
+  const pairs = findAnglePairs(tokens);
   const pair = pairs.find(({ holdsAt }) => holdsAt) ?? pairs[0];
   if (pair === undefined) return null;
   const bare = pair.holdsAt ? null : findAddrSpec(tokens);
   if (bare !== null) return bare;
   const { open, close } = pair;
   if (close === tokens.length) faults.add("unclosed");
-  const { inside, route } = insideAngle(tokens.slice(open + 1, close));
+  const { inside, route } = trimAngle(tokens.slice(open + 1, close));
   if (route) faults.add("obsolete_route");
-  return { address: addrSpec(inside), around: [...tokens.slice(0, open), ...tokens.slice(close + 1)] };
+  return { address: joinAddrSpec(inside), around: [...tokens.slice(0, open), ...tokens.slice(close + 1)] };
 }
 
 interface AnglePair {
   readonly open: number;
-  /** Place of ">", of the next "<" where it is missing, else the number of tokens. */
+  /** Index of ">", or of the next "<" if ">" is missing, otherwise the number of tokens. */
   close: number;
   holdsAt: boolean;
 }
 
-/** The first pairs of angle brackets; more than a few are nothing that a program writes. */
-function anglePairs(tokens: readonly Token[]): AnglePair[] {
+/** Finds the first pairs of angle brackets. No program writes more than a few. */
+function findAnglePairs(tokens: readonly Token[]): AnglePair[] {
   const pairs: AnglePair[] = [];
   let current: AnglePair | null = null;
   for (const [at, token] of tokens.entries()) {
@@ -169,7 +177,7 @@ function domainOf(address: string): string | null {
   return at < 0 ? null : address.slice(at + 1).toLowerCase();
 }
 
-/** Words of a display name as they are spaced, without brackets and outer commas; null for none. */
+/** Joins the words of a display name with their spacing, without brackets and outer commas. Null for no words. */
 function phrase(tokens: readonly Token[], faults: Set<AddressFault>): string | null {
   const words = tokens.filter((token) => token.text !== "" && !isSpecial(token, "<", ">"));
   const named = words.filter(({ kind }) => kind !== "comment");

@@ -5,10 +5,10 @@ import { alignmentOf } from "#probe-agent/analysis/mail/email-headers/domains.ts
 type Result = HeaderRows;
 type Alignment = Result["alignment"];
 
-/** What alignment is told from. */
+/** Facts that decide on alignment. */
 interface AlignmentFacts {
   readonly fromDomain: string | null;
-  /** Domain of Return-Path, where the receiver does not name the one it checked. */
+  /** Domain of Return-Path, used if the receiver does not name the domain that it checked. */
   readonly bounceDomain: string | null;
   readonly auth: Result["auth"];
   readonly signatures: Result["dkim_signatures"];
@@ -16,7 +16,7 @@ interface AlignmentFacts {
 
 const MAX_ROWS = 50;
 
-/** Compares the domain that is shown with those that are vouched for (RFC 7489 section 3.1). */
+/** Compares the domain of From with the authenticated domains (RFC 7489 section 3.1). */
 export function describeAlignment({ fromDomain, bounceDomain, auth, signatures }: AlignmentFacts): Alignment {
   const row = (domain: string | null, result: string | null): Alignment["spf"] => {
     const aligned = alignmentOf(fromDomain, domain);

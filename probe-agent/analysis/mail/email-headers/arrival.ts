@@ -1,22 +1,24 @@
 import { readMailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 
-/** When a message arrived. Signatures are judged by this time: their keys and dates were valid then, or were not. */
+/** Time of a message's arrival. The times of its signatures are compared with it. */
 export interface Arrival {
   /** Milliseconds since 1970. */
   readonly time: number;
-  /** received: the newest hop that can be true; mbox: the "From " line; date: the Date field; now: no date is given. */
+  /**
+   * received: the newest hop not in the future; mbox: the "From " line; date: the Date field; now: no date is known.
+   */
   readonly source: "received" | "mbox" | "date" | "now";
 }
 
-/** A clock that is ahead by less is ordinary, milliseconds. */
+/** Lead of a clock that is tolerated, in milliseconds. */
 export const CLOCK_AHEAD_MS = 10 * 60_000;
-/** asctime's words, with a zone before and after the year. */
+/** Numbers of words of an asctime date: with two zones, one zone or none. */
 const MBOX_DATE_WORDS = [7, 6, 5];
 
 /**
- * Tells when a message arrived. Receivers put their Received fields on top, so the newest one is the last that anyone
- * wrote; one that is dated later than now is passed over. Without any: what the mbox file says, else the sender's own
- * Date, else `now`. `hopTimes`: newest first, milliseconds, null without a date.
+ * Finds the time when a message arrived. Receivers add their Received fields at the top, so the newest hop is the last
+ * one; hops with a date later than now are skipped. Without a dated hop, the date of the mbox file counts, otherwise
+ * the sender's Date, otherwise `now`. `hopTimes` are newest first, in milliseconds, null without a date.
  */
 export function readArrival(
   hopTimes: readonly (number | null)[],
@@ -26,13 +28,13 @@ export function readArrival(
   const isPast = (time: number | null): time is number => time !== null && time <= latest;
   const received = hopTimes.find(isPast);
   if (received !== undefined) return { time: received, source: "received" };
-  const delivered = mboxFrom === null ? null : mboxTime(mboxFrom);
+  const delivered = mboxFrom === null ? null : readMboxTime(mboxFrom);
   if (isPast(delivered)) return { time: delivered, source: "mbox" };
   return isPast(date) ? { time: date, source: "date" } : { time: now.getTime(), source: "now" };
 }
 
-/** The date that ends a "From " line (RFC 4155): "From a@b.example Tue Jan  2 10:00:00 2024". */
-function mboxTime(line: string): number | null {
+/** Reads the date at the end of a "From " line (RFC 4155): "From a@b.example Tue Jan  2 10:00:00 2024". */
+function readMboxTime(line: string): number | null {
   const words = line.slice(0, 1_000).trim().split(/\s+/);
   for (const count of MBOX_DATE_WORDS) {
     const { time } = readMailDate(words.slice(-count).join(" "));

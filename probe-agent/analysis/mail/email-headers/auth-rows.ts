@@ -8,7 +8,7 @@ type Result = ResultOf<typeof emailHeader>;
 
 const MAX_COMMENTS = 10;
 
-/** One Authentication-Results field as the tool shows it. */
+/** Makes the result row of an Authentication-Results field. */
 export function resultsRow({ parsed, trusted }: TrustedResults): Result["authentication_results"][number] {
   return {
     authserv_id: printableOrNull(parsed.authservId),
@@ -29,7 +29,7 @@ export function resultsRow({ parsed, trusted }: TrustedResults): Result["authent
   };
 }
 
-/** One Received-SPF field as the tool shows it. */
+/** Makes the result row of a Received-SPF field. */
 export function spfRow({ result, comment, pairs }: ReceivedSpf): Result["received_spf"][number] {
   const pair = (key: string): string | null => printableOrNull(pairs.get(key));
   return {

@@ -14,26 +14,27 @@ import { printable, printableOrNull } from "#probe-agent/analysis/text/printable
 type Result = HeaderRows;
 type Auth = Result["auth"];
 
-/** An Authentication-Results field with whether its word counts. */
+/** An Authentication-Results field, and whether its results count. */
 export interface TrustedResults {
   readonly parsed: AuthenticationResults;
   readonly trusted: boolean;
 }
 
-/** The receiver's word, and every field it was taken from or passed over. */
+/** Summary of the receiver's results, and all fields, counted or not. */
 interface AuthSummary {
   readonly auth: Auth;
   readonly all: readonly TrustedResults[];
 }
 
-/** Fields looked at. */
+/** Maximum number of fields that are read. */
 const MAX_FIELDS = 100;
 const METHODS = new Set(["spf", "dkim", "dmarc", "arc"]);
 
 /**
- * Sums up Authentication-Results. The topmost field is the newest and the only one a sender cannot have put there; those
- * of the same name below it count as far down as every hop between is inside that organisation (RFC 8601 sections 4, 5
- * and appendix B.5). A field that names nobody and is below every hop was in the message before its first hop.
+ * Summarizes Authentication-Results. The topmost field is the newest, and the only one that the sender cannot have
+ * written. Older fields of the same host count while every hop between them is inside that organization (RFC 8601
+ * sections 4, 5 and appendix B.5). A field without an authserv-id below every hop was in the message before its first
+ * hop.
  */
 export function summariseAuth(fields: readonly Field[], receivedSpf: readonly ReceivedSpf[]): AuthSummary {
   const all: TrustedResults[] = [];
@@ -44,7 +45,7 @@ export function summariseAuth(fields: readonly Field[], receivedSpf: readonly Re
     if (key === "received" && together && top !== null) together = isInternal(value, top.authservId);
     if (key !== "authentication-results" || all.length >= MAX_FIELDS) continue;
     const parsed = readAuthenticationResults(value);
-    // Exchange Online leaves such a field in the messages of its customers.
+    // Exchange Online leaves such a field in messages of its customers.
     const cameAlong = parsed.authservId === null && index > oldestHop;
     if (!cameAlong) top ??= { authservId: parsed.authservId, index };
     const isTrusted = !cameAlong && together && isSameHost(parsed.authservId, top?.authservId ?? null);
@@ -73,13 +74,13 @@ function sameName(one: string | null, other: string | null): boolean {
   return one?.toLowerCase() === other?.toLowerCase();
 }
 
-/** One name, or names of one organisation: iCloud's filters each have their own. */
+/** Reports whether two names are equal or of one organization. The filters of iCloud have different names. */
 function isSameHost(one: string | null, other: string | null): boolean {
   const organisation = organisationOf(one);
   return sameName(one, other) || (organisation !== null && organisation === organisationOf(other));
 }
 
-/** A hop between two hosts of the organisation, by the address's own name, or within its network. */
+/** Reports whether a hop is inside the organization, by the reverse name of its client or a private address. */
 function isInternal(received: string, authservId: string | null): boolean {
   const { by, rdns, ip } = readReceived(received);
   const organisation = organisationOf(authservId);
@@ -92,8 +93,8 @@ function isPrivate(ip: string): boolean {
 }
 
 /**
- * Whether the host that speaks received the message: as the newest Received field says, which the receiver wrote, or
- * those next to its results.
+ * Reports whether the host that wrote the results received the message, by the newest Received field (which the
+ * receiver wrote) or the fields next to its results. Null if the names do not decide.
  */
 function confirms(fields: readonly Field[], top: { authservId: string | null; index: number }): boolean | null {
   const { authservId, index } = top;
@@ -124,28 +125,28 @@ function propertyOf(result: MethodResult, ...names: readonly string[]): string |
   return null;
 }
 
-/** Words that receivers write where there is nothing to name: Exchange Online's "header.d=none" and its kin. */
+/** Words that receivers write for an absent value, such as "header.d=none" of Exchange Online. */
 const NOTHING = /^\(?(?:none|unknown|null|nil|n\/a|undefined|empty|missing|-|\?)?\)?$/i;
 
-/** A property's value; null for the words that mean that there is none. */
-function told(value: string | null): string | null {
+/** Returns the value of a property; null for words that mean an absent value. */
+function presentValue(value: string | null): string | null {
   return value === null || NOTHING.test(value.replaceAll(/[<>"]/g, "").trim()) ? null : value;
 }
 
-/** The domain of an address, or of a bare domain; lower case. Null for "none" and other words that are no domain. */
+/** Returns the domain of an address or a bare domain in lower case. Null for "none" and similar words. */
 export function domainOf(address: string | null): string | null {
-  if (told(address) === null || address === null) return null;
+  if (presentValue(address) === null || address === null) return null;
   const bare = address.replaceAll(/[<>"]/g, "");
-  const domain = told(bare.slice(bare.lastIndexOf("@") + 1));
+  const domain = presentValue(bare.slice(bare.lastIndexOf("@") + 1));
   return domain === null ? null : printable(domain.toLowerCase().replace(/\.$/, ""));
 }
 
 function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefined): Auth["spf"] {
   if (result !== undefined) {
-    const mailFrom = told(propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from"));
-    const helo = told(propertyOf(result, "smtp.helo"));
+    const mailFrom = presentValue(propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from"));
+    const helo = presentValue(propertyOf(result, "smtp.helo"));
     const remark = result.comments.join(" ").slice(0, 1024);
-    const ip = told(propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev"));
+    const ip = presentValue(propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev"));
     return {
       ...verdictOf(result),
       domain: domainOf(mailFrom ?? helo),
@@ -155,24 +156,24 @@ function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefin
     };
   }
   if (received === undefined) return null;
-  const from = told(received.pairs.get("envelope-from") ?? null);
+  const from = presentValue(received.pairs.get("envelope-from") ?? null);
   const isHelo = received.pairs.get("identity")?.toLowerCase() === "helo";
   return {
     result: printable(received.result),
     reason: printableOrNull(received.comment),
     domain: domainOf(isHelo ? (received.pairs.get("helo") ?? null) : from),
     scope: isHelo ? "helo" : from === null ? null : "mailfrom",
-    ip: printableOrNull(told(received.pairs.get("client-ip") ?? null)),
+    ip: printableOrNull(presentValue(received.pairs.get("client-ip") ?? null)),
     source: "received-spf",
   };
 }
 
 function dkimOf(result: MethodResult): Auth["dkim"][number] {
-  const identity = told(propertyOf(result, "header.i"));
+  const identity = presentValue(propertyOf(result, "header.i"));
   return {
     ...verdictOf(result),
-    domain: domainOf(told(propertyOf(result, "header.d")) ?? identity),
-    selector: printableOrNull(told(propertyOf(result, "header.s"))),
+    domain: domainOf(presentValue(propertyOf(result, "header.d")) ?? identity),
+    selector: printableOrNull(presentValue(propertyOf(result, "header.s"))),
     identity: printableOrNull(identity),
   };
 }

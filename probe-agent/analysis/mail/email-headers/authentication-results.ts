@@ -1,34 +1,35 @@
 import { tokenize, type Token } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
-/** One method's verdict (RFC 8601 section 2.2, resinfo). */
+/** Result of one method (resinfo of RFC 8601 section 2.2). */
 export interface MethodResult {
-  /** Lower case: spf, dkim, dmarc, arc, iprev, auth, ... */
+  /** Method in lower case: spf, dkim, dmarc, arc, iprev, auth, ... */
   readonly method: string;
   readonly methodVersion: number | null;
-  /** Lower case: pass, fail, none, ... */
+  /** Result in lower case: pass, fail, none, ... */
   readonly result: string;
   readonly reason: string | null;
   readonly properties: readonly { readonly type: string; readonly property: string; readonly value: string }[];
   readonly comments: readonly string[];
 }
 
-/** An Authentication-Results field taken apart. */
+/** A parsed Authentication-Results field. */
 export interface AuthenticationResults {
-  /** Who says so; null where the field begins with a verdict, as Exchange Online writes it. */
+  /** Host that wrote the field; null if the field begins with a result, as fields of Exchange Online do. */
   readonly authservId: string | null;
-  /** Version of the field's format; 1 where none is given (section 2.2). */
+  /** Version of the field's format; 1 if absent (section 2.2). */
   readonly version: number;
   readonly results: readonly MethodResult[];
-  /** What the grammar does not allow and was read over. */
+  /** Whether the field breaks the grammar in a way that was tolerated. */
   readonly malformed: boolean;
 }
 
 const GRAMMAR = { specials: ";=", literals: false };
-/** Verdicts of one field, and properties of one verdict. */
+/** Maximum number of results of one field. */
 const MAX_RESULTS = 100;
+/** Maximum number of properties of one result. */
 const MAX_PROPERTIES = 50;
 
-/** Reads the payload of Authentication-Results, or of ARC-Authentication-Results without its "i=1;". */
+/** Parses the value of Authentication-Results, or of ARC-Authentication-Results without its "i=1;". */
 export function readAuthenticationResults(value: string): AuthenticationResults {
   const { tokens, unclosed } = tokenize(value, GRAMMAR);
   const [first = [], ...others] = splitSections(tokens);
@@ -82,8 +83,8 @@ function readMethod(section: readonly Token[]): MethodResult | null {
 }
 
 /**
- * "key = value" pairs of one section without its comments. A key may be written with blanks around its "/" and "."; a
- * value goes on while nothing stands between its tokens (signatures hold "=").
+ * Reads the "key = value" pairs of one section without its comments. A key can have spaces around its "/" and ".". A
+ * value continues while there is no space between its tokens, because signatures contain "=".
  */
 function readPairs(tokens: readonly Token[]): Pair[] {
   const pairs: Pair[] = [];
@@ -97,7 +98,7 @@ function readPairs(tokens: readonly Token[]): Pair[] {
     }
     const value: string[] = [];
     const next = tokens[at + 1];
-    // "smtp.mailfrom= smtp.helo=a": nothing was put in, and the next key begins.
+    // "smtp.mailfrom= smtp.helo=a": the value is empty, and the next key begins.
     const after = tokens[at + 2];
     const isKey = next?.spaced === true && after?.kind === "special" && !after.spaced && next.text.includes(".");
     if (next !== undefined && !isKey) {
@@ -108,14 +109,14 @@ function readPairs(tokens: readonly Token[]): Pair[] {
         at += 1;
       }
     }
-    pairs.push({ key: keyText(key), value: value.join("") });
+    pairs.push({ key: joinKey(key), value: value.join("") });
     key = [];
   }
   return pairs;
 }
 
-/** The words before "=": the last one, and what "/" or "." joins to it. */
-function keyText(words: readonly Token[]): string {
+/** Returns the key before "=": the last word and the words that "/" or "." joins to it. */
+function joinKey(words: readonly Token[]): string {
   let key = "";
   for (const { text } of words) {
     const joins = /[./]$/.test(key) || /^[./]/.test(text);

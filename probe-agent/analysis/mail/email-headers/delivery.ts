@@ -2,28 +2,28 @@ import { isIP } from "node:net";
 import { organisationOf } from "#probe-agent/analysis/mail/email-headers/received/operators.ts";
 import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 
-/** Who handed a message to the receiver's organisation, as far as SPF asks. */
+/** Delivery of a message to the receiver's organization, with the data that SPF needs. */
 interface Delivery {
   readonly ip: string;
-  /** n of the hop. */
+  /** Number n of the hop. */
   readonly hop: number;
-  /** Empty for bounces. */
+  /** Envelope sender. Empty for bounces. */
   readonly mailFrom: string;
   readonly helo: string | null;
 }
 
-/** What is looked at. */
+/** Result fields that the delivery is found in. */
 export type DeliveryRows = Pick<HeaderRows, "hops" | "auth" | "return_path" | "received_spf">;
 type Hop = HeaderRows["hops"][number];
 
 /**
- * The hop where the message entered the receiver's organisation, and its envelope sender; or why they are not known. The
- * address that the receiver's own SPF result names comes first. Without one the hops are followed from the newest down as
- * long as they are inside the organisation: a private client, or one whose name belongs to it. HELO is the client's own
- * word, so it counts only where the receiver noted no name.
+ * Finds the hop where the message entered the receiver's organization, and its envelope sender, or the reason why they
+ * are unknown. The address in the receiver's own SPF result has priority. Without it, hops inside the organization
+ * (with a private client, or a client with a name of the organization) are skipped from the newest to the oldest. The
+ * client chooses its HELO name, so that name counts only if the receiver recorded no reverse name.
  */
 export function findDelivery(rows: DeliveryRows): Delivery | { readonly unknown: string } {
-  const hop = entryHop(rows);
+  const hop = findEntryHop(rows);
   if (hop?.ip === undefined || hop.ip === null) {
     return { unknown: "the headers name no public address that delivered the message" };
   }
@@ -35,7 +35,7 @@ export function findDelivery(rows: DeliveryRows): Delivery | { readonly unknown:
   return { ip: hop.ip, hop: hop.n, mailFrom, helo: heloOf(hop) };
 }
 
-function entryHop({ hops, auth, received_spf: received }: DeliveryRows): Hop | undefined {
+function findEntryHop({ hops, auth, received_spf: received }: DeliveryRows): Hop | undefined {
   const newestFirst = hops.toReversed();
   const isPublic = ({ ip, ip_type: type }: Hop): boolean => ip !== null && type === "public";
   const checked = auth.spf?.ip ?? received[0]?.client_ip ?? null;
@@ -54,7 +54,7 @@ function isInternal({ by, rdns, from }: Hop, receiver: string | null): boolean {
   return organisationOf(rdns ?? from) === receiver;
 }
 
-/** Taken from a mailbox by IMAP or POP: the client address is the mailbox's server. */
+/** Reports whether a hop fetched the message by IMAP or POP. Then the client address is the server of the mailbox. */
 function isFetched(hop: Hop): boolean {
   return /^(?:imap|pop)/i.test(hop.with ?? "");
 }
@@ -68,7 +68,7 @@ function envelopeSender({ return_path: path, received_spf: received }: DeliveryR
   return sender === null ? null : sender.replaceAll(/[<>]/g, "").trim();
 }
 
-/** A name; address literals have no SPF. */
+/** Returns the HELO name of a hop in lower case. Null for address literals, which have no SPF record. */
 function heloOf({ from }: Hop): string | null {
   return from === null || isIP(from.replaceAll(/[[\]]/g, "")) !== 0 ? null : from.toLowerCase().replace(/\.$/, "");
 }

@@ -1,7 +1,7 @@
 import { domainToUnicode } from "node:url";
 import { registrableDomain } from "#shared/registrable-domain.ts";
 
-/** How two domains agree as DMARC asks (RFC 7489 section 3.1); null where one of them is not known. */
+/** Compares two domains for DMARC alignment (RFC 7489 section 3.1). Null if one of them is unknown. */
 export function alignmentOf(one: string | null, other: string | null): { strict: boolean; relaxed: boolean } | null {
   if (one === null || other === null) return null;
   const strict = one.toLowerCase() === other.toLowerCase();
@@ -9,7 +9,7 @@ export function alignmentOf(one: string | null, other: string | null): { strict:
   return { strict, relaxed: strict || (organisation !== null && organisation === registrableDomain(other)) };
 }
 
-/** What makes a name look like another one. */
+/** Ways in which a name can look like another name. */
 export type Disguise = "mixed_scripts" | "latin_look_alikes" | "invisible_characters";
 
 const SCRIPT_PATTERNS: readonly (readonly [string, RegExp])[] = [
@@ -29,19 +29,23 @@ const SCRIPT_PATTERNS: readonly (readonly [string, RegExp])[] = [
   ["Bopomofo", /\p{Script=Bopomofo}/u],
   ["Hangul", /\p{Script=Hangul}/u],
 ];
-/** Scripts that are written together (UTS 39 section 5.2, "highly restrictive"). */
+/** Scripts that are legitimately mixed (UTS 39 section 5.2, "highly restrictive"). */
 const TOGETHER: readonly ReadonlySet<string>[] = [
   new Set(["Latin", "Han", "Hiragana", "Katakana"]),
   new Set(["Latin", "Han", "Bopomofo"]),
   new Set(["Latin", "Han", "Hangul"]),
 ];
-/** Cyrillic letters that look like Latin ones in lower case (UTS 39, confusables). */
+/** Cyrillic letters that look like Latin letters in lower case (UTS 39, confusables). */
 const LATIN_LOOK_ALIKES = /^[асеорхуѕіјһԁԛԝӏ0-9-]+$/u;
-/** Default-ignorable and bidirectional controls: U+00AD, U+200B to U+200F, U+202A to U+202E, U+2060 to U+2069, U+FEFF. */
+/**
+ * Default-ignorable and bidirectional controls: U+00AD, U+200B to U+200F, U+202A to U+202E, U+2060 to U+2069, U+FEFF.
+ */
 export const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\uFEFF]/u;
 
-/** How a domain may pretend to be another one; null for the ordinary. A-labels are looked at as they are shown. */
-export function disguiseOf(domain: string): Disguise | null {
+/**
+ * Finds how a domain imitates another domain. Null for ordinary domains. A-labels are checked in their Unicode form.
+ */
+export function findDisguise(domain: string): Disguise | null {
   if (INVISIBLE.test(domain)) return "invisible_characters";
   const shown = domain.length <= 253 && domain.includes("xn--") ? domainToUnicode(domain) || domain : domain;
   for (const label of shown.slice(0, 253).split(".")) {

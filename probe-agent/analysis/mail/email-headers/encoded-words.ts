@@ -1,34 +1,34 @@
 import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 
-/** A text with its encoded words decoded (RFC 2047), and what was wrong with them. */
+/** A text with decoded encoded words (RFC 2047) and the number of malformed ones. */
 interface DecodedText {
   readonly text: string;
-  /** Encoded words that were decoded. */
+  /** Number of encoded words that were decoded. */
   readonly decoded: number;
-  /** What looks like an encoded word and cannot be decoded; kept as written. */
+  /** Number of texts that look like encoded words and cannot be decoded. They are kept unchanged. */
   readonly malformed: number;
 }
 
-// encoded-word of RFC 2047 section 2; the charset may carry a language (RFC 2231 section 5).
+// encoded-word of RFC 2047 section 2. The charset can include a language (RFC 2231 section 5).
 const ENCODED_WORD = /=\?([^?\s]{1,100})\?([^?\s]{1,10})\?([^?\s]*)\?=/g;
 const BASE64 = /^[A-Za-z0-9+/]*={0,3}$/;
 const HEX_PAIR = /^[0-9A-Fa-f]{2}$/;
-// The beginning of one that is not complete, or has white space in it.
+// Start of an encoded word that is incomplete or contains white space.
 const BROKEN_WORD = /=\?[^?\s]{1,100}\?[bq]\?/i;
 const SPACE = 0x20;
 const EQUALS = 0x3d;
 const UNDERSCORE = 0x5f;
 
 interface Word {
-  /** WHATWG name. */
+  /** WHATWG name of the encoding. */
   readonly encoding: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Decodes the encoded words of an unfolded value. White space between two of them is no part of the text (section 6.2);
- * neighbours of one charset are decoded together, for some senders cut characters in two. Words that stand against other
- * text are decoded too, as mail programs do.
+ * Decodes the encoded words of an unfolded value. White space between two encoded words is removed (section 6.2).
+ * Adjacent words of one charset are decoded together, because some senders split a character between them. Words
+ * without space to other text are decoded too, as in mail programs.
  */
 export function decodeWords(value: string): DecodedText {
   if (!value.includes("=?")) return { text: value, decoded: 0, malformed: 0 };
@@ -68,7 +68,7 @@ export function decodeWords(value: string): DecodedText {
   return { text: parts.join(""), decoded, malformed };
 }
 
-/** Bytes in a charset by its label (RFC 2231 values); null where nobody knows the charset. */
+/** Decodes bytes by the label of their charset (RFC 2231 values). Null if the charset is unknown. */
 export function decodeBytes(bytes: Uint8Array, charset: string): string | null {
   const encoding = decodableEncoding(charset);
   return encoding === null ? null : decodeText(bytes, encoding);
@@ -82,12 +82,12 @@ function readWord(charset: string, form: string, text: string): Word | null {
   return encoding === null || bytes === null ? null : { encoding, bytes };
 }
 
-/** Lengths that are no multiple of four occur; characters outside the alphabet make it something else. */
+/** Decodes base64 of any length, as wrong lengths occur. Null if a character is outside the alphabet. */
 function fromBase64(text: string): Uint8Array | null {
   return BASE64.test(text) ? Buffer.from(text, "base64") : null;
 }
 
-/** RFC 2047 section 4.2; characters that should have been encoded are taken as UTF-8. */
+/** Decodes the Q encoding (RFC 2047 section 4.2). Unencoded characters that should be encoded count as UTF-8. */
 function fromQ(text: string): Uint8Array {
   const written = Buffer.from(text);
   const bytes: number[] = [];
@@ -103,7 +103,7 @@ function fromQ(text: string): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** The encoding of a label; null where nobody knows it, or the standard replaces the text as a whole. */
+/** Returns the encoding of a label. Null if it is unknown or is the WHATWG encoding "replacement". */
 function decodableEncoding(label: string): string | null {
   const encoding = encodingOf(label);
   return encoding === "replacement" ? null : encoding;

@@ -2,58 +2,58 @@ import { readLines, type LineEndings } from "#probe-agent/analysis/mail/email-he
 
 /** One header field. */
 export interface Field {
-  /** Place from the top, 0 = first. */
+  /** Position from the top, starting at 0. */
   readonly index: number;
-  /** As written. */
+  /** Name, verbatim. */
   readonly name: string;
-  /** Lower case. */
+  /** Name in lower case. */
   readonly key: string;
-  /** Unfolded (RFC 5322 section 2.2.3), white space at both ends removed; encoded words are not decoded. */
+  /** Unfolded value (RFC 5322 section 2.2.3) without white space at both ends. Encoded words are not decoded. */
   readonly value: string;
 }
 
-/** Breaches of RFC 5322 that are read over, each with how often. */
+/** Number of occurrences of each tolerated violation of RFC 5322. */
 interface BlockFaults {
   /** White space before the colon (section 4.5, obsolete). */
   readonly space_before_colon: number;
-  /** Lines of white space alone inside a field (section 4.2, obsolete). */
+  /** Lines inside a field that consist of white space (section 4.2, obsolete). */
   readonly blank_continuation: number;
-  /** Lines that are neither a field nor indented; taken as a continuation of the field above. */
+  /** Lines that neither begin a field nor are indented. They continue the field above. */
   readonly unindented_continuation: number;
-  /** Such lines before the first field; ignored. */
+  /** Such lines before the first field. They are ignored. */
   readonly stray_line: number;
   /** Lines of more than 998 characters (section 2.1.1). */
   readonly long_line: number;
 }
 
-/** A header block taken apart. */
+/** A parsed header block. */
 export interface HeaderBlock {
-  /** Top to bottom, at most MAX_FIELDS. */
+  /** Up to MAX_FIELDS fields, from top to bottom. */
   readonly fields: readonly Field[];
-  /** Fields beyond that. */
+  /** Number of fields that were left out. */
   readonly omitted: number;
   readonly faults: BlockFaults;
   readonly lineEndings: LineEndings;
-  /** The "From " line mbox files put before a message (RFC 4155), null without one. */
+  /** The "From " line before a message in mbox files (RFC 4155); null without one. */
   readonly mboxFrom: string | null;
-  /** An empty line was there, with something after it. */
+  /** Whether an empty line with text after it follows the fields. */
   readonly hasBody: boolean;
 }
 
-/** Fields looked at; real messages have fewer than 200. */
+/** Maximum number of fields that are read. Real messages have fewer than 200. */
 export const MAX_FIELDS = 5000;
 const MAX_LINE = 998;
-/** A longer name is nobody's field. */
+/** Maximum length of a field name. */
 const MAX_NAME = 256;
-// ftext of RFC 5322 section 3.6.8: printable ASCII but the colon.
+// ftext of RFC 5322 section 3.6.8: printable ASCII except the colon.
 const FIELD_NAME = /^[!-9;-~]+$/;
 const CLOCK = /^\d{1,2}:\d{2}\b/;
-// Not the obsolete "From : ...".
+// Does not match the obsolete "From : ...".
 const MBOX_FROM = /^>?From (?! *:)/;
 
 /**
- * Takes a header block apart as mail software does: folded lines are joined, CRLF, LF and CR all end a line, obsolete
- * forms count, an empty line ends the block. Never fails; each line is looked at once.
+ * Parses a header block as mail software does: joins folded lines; accepts CRLF, LF and CR as line endings; accepts
+ * obsolete forms; ends at an empty line. Never fails. Reads each line once.
  */
 export function readHeaderBlock(text: string): HeaderBlock {
   const { lines, endings } = readLines(text);
@@ -79,13 +79,13 @@ export function readHeaderBlock(text: string): HeaderBlock {
     if (line.length > MAX_LINE) faults.long_line += 1;
     const current = open.at(-1);
     const isFolded = line.startsWith(" ") || line.startsWith("\t");
-    // What follows a dropped field belongs to it.
+    // Lines after a left-out field belong to that field.
     if (isFolded && current !== undefined) {
       if (line.trim() === "") faults.blank_continuation += 1;
       if (omitted === 0) current.parts.push(line);
       continue;
     }
-    // A date folded before its time, pasted without the indent: nobody's field has a number for a name.
+    // A date folded before its time loses its indentation when pasted. No field name is a number.
     const found = current !== undefined && CLOCK.test(line) ? null : readField(line.trimStart());
     if (found !== null) {
       if (found.spaced) faults.space_before_colon += 1;

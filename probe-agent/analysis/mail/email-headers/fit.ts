@@ -3,7 +3,7 @@ import { leading } from "#probe-agent/analysis/text/json-size.ts";
 
 type Result = Omit<HeaderRows, "source" | "observed_at" | "elapsed_ms" | "limitations">;
 
-/** Octets of JSON each list may take; together with what is no list they stay below the 256 KB of a result. */
+/** Maximum number of octets of JSON for each list. With the other fields they fit into the 256 KB of a result. */
 const SHARES = {
   hops: 40_000,
   headers: 32_000,
@@ -15,11 +15,11 @@ const SHARES = {
   received_spf: 6_000,
 } as const satisfies Partial<Record<keyof Result, number>>;
 
-/** Octets of the lists inside other parts, and of the ARC chain. */
+/** Maximum number of octets of lists inside other parts, and of the ARC chain. */
 const SMALL_SHARE = 5_000;
 const ARC_SHARE = 12_000;
 
-/** Cuts lists to their shares; `cut` says of which the end is missing. */
+/** Cuts lists to their maximum size. `cut` has a limitation for each list that was cut. */
 export function fitLists(result: Result): { readonly result: Result; readonly cut: readonly string[] } {
   const cut: string[] = [];
   const fit = <T>(name: string, items: readonly T[], share: number): T[] => {

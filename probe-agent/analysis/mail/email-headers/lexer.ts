@@ -1,4 +1,4 @@
-/** What a token is. Comments and quoted strings come without their delimiters, quoted pairs resolved. */
+/** Kind of a token. Comments and quoted strings have no delimiters; their quoted pairs are resolved. */
 type TokenKind = "word" | "quoted" | "literal" | "comment" | "special";
 
 /** One token of a structured field (RFC 5322 section 3.2). */
@@ -7,27 +7,30 @@ export interface Token {
   readonly text: string;
   /** Offset in the value. */
   readonly at: number;
-  /** White space or a comment stands before it. */
+  /** Whether white space or a comment precedes the token. */
   readonly spaced: boolean;
 }
 
-/** Tokens in order; `unclosed` tells of a quote, comment or literal without its end, which is then taken as a plain character. */
+/**
+ * Tokens in order. `unclosed` says whether a quotation mark, comment or literal has no end; its delimiter then counts
+ * as a plain character.
+ */
 interface Tokens {
   readonly tokens: readonly Token[];
   readonly unclosed: boolean;
 }
 
-/** How a field's words are cut. */
+/** Rules for splitting a field into tokens. */
 interface Grammar {
-  /** Characters that are tokens of their own. */
+  /** Characters that are separate tokens. */
   readonly specials: string;
-  /** Whether [...] is one token (domain literals), whatever stands in it. */
+  /** Whether [...] is one token (a domain literal) regardless of its content. */
   readonly literals: boolean;
 }
 
 /**
- * Cuts a structured value into tokens in one pass: nesting is counted, not recursed into, and once a delimiter has been
- * found without its end no further one of its kind is looked for.
+ * Splits a structured value into tokens in linear time: nested comments are counted without recursion, and after one
+ * delimiter without an end, no further delimiter of its kind is tried.
  */
 export function tokenize(value: string, { specials, literals }: Grammar): Tokens {
   const tokens: Token[] = [];
@@ -39,7 +42,7 @@ export function tokenize(value: string, { specials, literals }: Grammar): Tokens
     spaced = kind === "comment";
     at = end;
   };
-  /** Takes a delimited token; false where its end is missing. */
+  /** Reads a delimited token. Returns false if its end is missing. */
   const enclosed = (kind: TokenKind, opener: string, read: (value: string, at: number) => Enclosed | null): boolean => {
     if (hopeless.has(opener)) return false;
     const found = read(value, at);
@@ -113,6 +116,6 @@ function readQuoted(value: string, start: number): Enclosed | null {
 
 function readLiteral(value: string, start: number): Enclosed | null {
   const end = value.indexOf("]", start);
-  // White space inside means nothing (RFC 5322 section 3.4.1).
+  // White space inside has no meaning (RFC 5322 section 3.4.1).
   return end < 0 ? null : { text: value.slice(start, end + 1).replaceAll(/\s/g, ""), end: end + 1 };
 }

@@ -1,7 +1,7 @@
-/** What ends the lines of a text; none: it is one line. */
+/** Line endings of a text. none: the text is one line. */
 export type LineEndings = "crlf" | "lf" | "cr" | "mixed" | "none";
 
-/** Lines without their ends. */
+/** Lines without their endings. */
 interface Lines {
   readonly lines: readonly string[];
   readonly endings: LineEndings;
@@ -11,13 +11,13 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Splits at CRLF, LF and CR. CRs in a row before an LF are one end: text that was converted twice has them, and taken
- * as ends of their own they would end a header block in its midst.
+ * Splits a text at CRLF, LF and CR. Several CRs before an LF are one ending: text that was converted twice has them,
+ * and as separate endings they would end a header block too early.
  */
 export function readLines(text: string): Lines {
   const lines: string[] = [];
   const seen = new Set<"crlf" | "lf" | "cr">();
-  // A byte order mark is no part of the first field's name.
+  // A byte order mark is not part of the first field's name.
   let start = text.startsWith("\uFEFF") ? 1 : 0;
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -1,20 +1,20 @@
 import { decodeBytes, decodeWords } from "#probe-agent/analysis/mail/email-headers/encoded-words.ts";
 import { tokenize } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
-/** A field of a value and its parameters, as Content-Type and Content-Disposition are. */
+/** A parsed field with a value and parameters, such as Content-Type. */
 interface Parameterised {
-  /** Lower case, e.g. multipart/mixed. */
+  /** Value in lower case, e.g. multipart/mixed. */
   readonly value: string;
-  /** In order of first appearance; names in lower case, each once. */
+  /** Parameters in the order of first occurrence. Names are in lower case and unique. */
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
 }
 
 const GRAMMAR = { specials: ";=", literals: false };
-/** Parameters looked at. */
+/** Maximum number of parameters. */
 const MAX_PARAMETERS = 200;
-/** Sections of one continued parameter. */
+/** Maximum number of sections of one continued parameter. */
 const MAX_SECTIONS = 1000;
-// name, section number, and the star that says the value is extended (RFC 2231 section 4.1).
+// Name, section number, and the star of an extended value (RFC 2231 section 4.1).
 const NAME = /^([^*]{1,100})(?:\*(\d{1,4}))?(\*)?$/;
 
 interface Section {
@@ -24,11 +24,11 @@ interface Section {
 
 interface Gathered {
   readonly sections: Map<number, Section>;
-  /** name= without number or star. */
+  /** Value of name= without section number or star; null if absent. */
   plain: string | null;
 }
 
-/** Reads parameters of RFC 2045 section 5.1 with the extensions of RFC 2231: continuations, charsets, languages. */
+/** Parses parameters (RFC 2045 section 5.1) with the extensions of RFC 2231: continuations, charsets, languages. */
 export function readParameters(text: string): Parameterised {
   const { tokens } = tokenize(text, GRAMMAR);
   const gathered = new Map<string, Gathered>();
@@ -68,7 +68,7 @@ function keep(gathered: Map<string, Gathered>, written: string, text: string): v
   }
 }
 
-/** The extended form wins over the plain one (RFC 5987 section 4.2 says why); sections count from 0 without a gap. */
+/** Joins the sections of a parameter, numbered from 0 without a gap. The extended form wins (RFC 5987 section 4.2). */
 function valueOf({ sections, plain }: Gathered): string {
   const first = sections.get(0);
   if (first === undefined) return decodeWords(plain ?? "").text;

@@ -4,7 +4,7 @@ import type { emailHeader } from "#shared/tools/email-header.ts";
 type Contract = ResultOf<typeof emailHeader>;
 type Flawed<T> = T & { issues: string[] };
 
-/** One thing odd about a message, as `analyseHeaders` lists it. */
+/** One anomaly of a message, as `analyseHeaders` lists it. */
 export interface Anomaly {
   id: AnomalyId;
   severity: "critical" | "warning" | "info";
@@ -14,14 +14,14 @@ export interface Anomaly {
 
 /** A DKIM signature with its issues. `other_issues` are the issues whose cause is not an anomaly. */
 type SignatureRow = Flawed<Contract["dkim_signatures"][number]> & { other_issues: string[] };
-/** An ARC chain with what is wrong with it and with its sets. */
+/** An ARC chain with its issues and the issues of its sets. */
 type ArcChainRow = Flawed<
   Omit<NonNullable<Contract["arc_chain"]>, "sets"> & {
     sets: Flawed<NonNullable<Contract["arc_chain"]>["sets"][number]>[];
   }
 >;
 
-/** What headers alone say: the tool's result before its judgements are made findings. */
+/** Analysis of headers: the tool's result before anomalies and issues become findings. */
 export type HeaderRows = Omit<
   Contract,
   "findings" | "spf_now" | "elapsed_ms" | "dkim_signatures" | "arc_chain" | "list_unsubscribe"

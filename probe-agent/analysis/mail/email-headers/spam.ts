@@ -7,15 +7,17 @@ type SpamHeader = HeaderRows["spam_headers"][number];
 type Verdict = Pick<SpamHeader, "verdict" | "score" | "threshold">;
 
 const MAX_SPAM_FIELDS = 60;
-/** Filters' words are short; longer ones are lists of rules. */
+/** Maximum number of characters of a field that are read. Longer fields are lists of rules. */
 const MAX_READ = 4096;
 const NAMES =
   /^x-(?:spam|rspamd?|barracuda|forefront-antispam|microsoft-antispam|ms-exchange-organization-scl|ms-exchange-organization-pcl|ms-exchange-organization-antispam|proofpoint|ham-|spamd|spamexperts|cmae|gm-spam|ironport|mailscanner|bogosity|dspam|sophos|trendmicro|tmn|mimecast-spam|ovh-spam|vade|spampal|junkmail)/;
 const NOTHING: Verdict = { verdict: null, score: null, threshold: null };
-/** Exchange: spam from 5 on (SCL, "spam confidence level"), bulk from 7 on (BCL) by default. */
+/**
+ * Default threshold of Exchange: an SCL ("spam confidence level") of 5 or more is spam. For bulk mail (BCL) it is 7.
+ */
 const SCL_SPAM = 5;
 
-/** The fields of spam filters, with what those that are understood say. */
+/** Reads the fields of spam filters, with the results of known filters. */
 export function readSpamHeaders(fields: readonly Field[]): SpamHeader[] {
   return fields
     .filter(({ key }) => NAMES.test(key))
@@ -30,18 +32,18 @@ export function readSpamHeaders(fields: readonly Field[]): SpamHeader[] {
 function verdictOf(key: string, value: string): Verdict {
   if (key === "x-spam-level") return { ...NOTHING, score: /^\*+$/.test(value) ? value.length : null };
   if (key.endsWith("-scl")) return confidence(number(/^-?\d{1,2}$/.exec(value)?.[0]));
-  if (key === "x-forefront-antispam-report") return forefront(value);
-  if (key === "x-spamd-result") return rspamd(value);
+  if (key === "x-forefront-antispam-report") return readForefront(value);
+  if (key === "x-spamd-result") return readRspamd(value);
   const isStatus = /^x-(?:spam|barracuda-spam)-(?:status|flag)$|^x-spam$|^x-rspamd-action$/.test(key);
-  const verdict = isStatus ? word(value) : null;
+  const verdict = isStatus ? readWord(value) : null;
   const named = /\bscores?=(-?\d{1,4}(?:\.\d{1,4})?)/i.exec(value)?.[1];
   const bare = /(?:score|spam-val|x-spam)$/.test(key) ? /^-?\d{1,4}(?:\.\d{1,4})?/.exec(value)?.[0] : undefined;
   const threshold = /\b(?:required|tagged_above|threshold)=(-?\d{1,4}(?:\.\d{1,4})?)/i.exec(value)?.[1];
   return { verdict, score: number(named ?? bare), threshold: number(threshold) };
 }
 
-/** "Yes, score=..." and the like. */
-function word(value: string): SpamHeader["verdict"] {
+/** Reads a result such as "Yes, score=...". Null if it is unknown. */
+function readWord(value: string): SpamHeader["verdict"] {
   if (/^(?:yes|true|spam)\b|^reject\b/i.test(value)) return "spam";
   return /^(?:no|false|ham|not spam)\b/i.test(value) ? "ham" : null;
 }
@@ -51,8 +53,8 @@ function confidence(level: number | null): Verdict {
   return { verdict: level >= SCL_SPAM ? "spam" : "ham", score: level, threshold: SCL_SPAM };
 }
 
-/** "CIP:...;SCL:5;SFV:SPM;...": the SFV word decides where there is one (Microsoft's table of its fields). */
-function forefront(value: string): Verdict {
+/** Reads "CIP:...;SCL:5;SFV:SPM;...". SFV decides if present (Microsoft's documentation of the field). */
+function readForefront(value: string): Verdict {
   const level = confidence(number(/(?:^|;)SCL:(-?\d{1,2})(?:;|$)/.exec(value)?.[1]));
   const filtered = /(?:^|;)SFV:([A-Z]{2,4})(?:;|$)/.exec(value)?.[1];
   if (filtered === "SPM" || filtered === "SKB") return { ...level, verdict: "spam" };
@@ -60,8 +62,8 @@ function forefront(value: string): Verdict {
   return level;
 }
 
-/** "default: False [1.23 / 15.00]; ...". */
-function rspamd(value: string): Verdict {
+/** Reads "default: False [1.23 / 15.00]; ...". */
+function readRspamd(value: string): Verdict {
   const found = /^\w{1,40}: (True|False) \[(-?\d{1,4}(?:\.\d{1,4})?) \/ (-?\d{1,4}(?:\.\d{1,4})?)\]/.exec(value);
   if (found === null) return NOTHING;
   const [, isSpam, score, threshold] = found;

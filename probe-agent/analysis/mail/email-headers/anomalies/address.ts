@@ -6,7 +6,7 @@ import {
   type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { domainOf } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
-import { disguiseOf, INVISIBLE, type Disguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
+import { findDisguise, INVISIBLE, type Disguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 /** Names of the fields in their usual spelling. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -82,7 +82,7 @@ function findAddressAnomalies({ field, name, domain }: ParsedHeaders["result"]["
   const written = NAMES[field] ?? field;
   const claimed = findClaimedDomain((name ?? "").slice(0, MAX_NAME))?.toLowerCase() ?? null;
   const isOther = claimed !== null && (registrableDomain(claimed) ?? claimed) !== (registrableDomain(domain) ?? domain);
-  const disguise = domain === null ? null : disguiseOf(domain);
+  const disguise = domain === null ? null : findDisguise(domain);
   return [
     ...when(
       isOther,

@@ -4,11 +4,11 @@ import { tokenize, type Token } from "#probe-agent/analysis/mail/email-headers/l
 import { readClient } from "#probe-agent/analysis/mail/email-headers/received/client.ts";
 import { readTls, type ReceivedTls } from "#probe-agent/analysis/mail/email-headers/received/tls.ts";
 
-/** A Received field taken apart (RFC 5321 section 4.4, and what servers really write). Null: not said. */
+/** A parsed Received field (RFC 5321 section 4.4, and the forms in practice). A value is null if absent. */
 export interface Received {
-  /** What the client called itself (HELO or EHLO), or the host that handed the message over. */
+  /** The client's own name (HELO or EHLO), or the host that delivered the message. */
   readonly from: string | null;
-  /** The name the server found for the client's address; null where it found none or did not look. */
+  /** Name that the server found for the client's address; null if it recorded none. */
   readonly rdns: string | null;
   /** The client's address as the server saw it. */
   readonly ip: string | null;
@@ -18,7 +18,7 @@ export interface Received {
   readonly id: string | null;
   readonly for: string | null;
   readonly envelopeFrom: string | null;
-  /** The client logged in: by the protocol's name (RFC 3848) or the server's remark. */
+  /** Whether the client logged in, by the name of the protocol (RFC 3848) or a comment of the server. */
   readonly authenticated: boolean;
   readonly tls: ReceivedTls | null;
   readonly date: MailDate | null;
@@ -34,7 +34,7 @@ interface Part {
   readonly comments: string[];
 }
 
-/** Reads one Received field. Nothing in it is obligatory; every token is looked at once. */
+/** Parses one Received field. All its parts are optional. Reads each token once. */
 export function readReceived(value: string): Received {
   const { tokens } = tokenize(value, GRAMMAR);
   const end = tokens.findLastIndex(({ kind }) => kind === "special");
@@ -60,7 +60,7 @@ export function readReceived(value: string): Received {
   };
 }
 
-/** Words and comments by the keyword before them; the first use of a keyword counts. */
+/** Groups words and comments by the keyword before them. The first occurrence of a keyword counts. */
 function splitClauses(tokens: readonly Token[]): Map<string, Part> {
   const parts = new Map<string, Part>([["none", { words: [], comments: [] }]]);
   let current: Part = parts.get("none") ?? { words: [], comments: [] };
@@ -75,10 +75,10 @@ function splitClauses(tokens: readonly Token[]): Map<string, Part> {
   return parts;
 }
 
-/** No value is longer than a name, an address or an id; more is the sender's play. */
+/** Maximum number of characters of a value. Names, addresses and ids are shorter. */
 const MAX_WORD = 512;
 
-/** A word without angle brackets and the comma or semicolon some put behind it. */
+/** Removes angle brackets and a final comma or semicolon from a word. */
 function bare(word: string | undefined): string | null {
   if (word === undefined) return null;
   const text = withoutTrailing(word.slice(0, MAX_WORD), (character) => character === "," || character === ";");
@@ -90,7 +90,7 @@ function phrase(part: Part | undefined): string | null {
   return part === undefined || part.words.length === 0 ? null : part.words.join(" ").slice(0, MAX_WORD);
 }
 
-/** One word, but for names of products: "Microsoft SMTP Server". Exim's "tls <suite>" is not part of it. */
+/** Reads the protocol: a registered word without Exim's "tls <suite>", or a product such as "Microsoft SMTP Server". */
 function protocolOf(part: Part | undefined): string | null {
   const [first, ...more] = part?.words ?? [];
   if (first === undefined) return null;
@@ -111,7 +111,7 @@ function isAuthenticated(protocol: string | null, comments: readonly string[]): 
   return comments.some((comment) => /^authenticated (?:sender|bits|user|as)\b/i.test(comment));
 }
 
-/** After the last semicolon; where there is none, some servers end in the date all the same. */
+/** Reads the date after the last semicolon. Some servers end the field with a date without a semicolon. */
 function readDate(tokens: readonly Token[], end: number): MailDate | null {
   const words = (list: readonly Token[]): string[] =>
     list.flatMap(({ kind, text }) => (kind === "comment" ? [] : [text]));

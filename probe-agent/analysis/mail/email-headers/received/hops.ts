@@ -4,20 +4,20 @@ import { readReceived, type Received } from "#probe-agent/analysis/mail/email-he
 import { printableOrNull } from "#probe-agent/analysis/text/printable.ts";
 
 type Result = HeaderRows;
-/** The part of the result that follows from the Received fields. */
+/** The result fields that depend on the Received fields. */
 type Trace = Pick<
   Result,
   "hops" | "hop_count" | "total_delay_s" | "date_to_first_hop_s" | "slowest_hop" | "tls_pct" | "originating_ip"
 >;
 type Hop = Result["hops"][number];
 
-/** Received fields that are looked at; mail loops end at 100 (RFC 5321 section 6.3). */
+/** Maximum number of Received fields that are read. Servers stop mail loops at 100 (RFC 5321 section 6.3). */
 export const MAX_HOPS = 200;
 
-/** Where an address stands and whose it is; null where nobody knows. */
+/** Returns the location and network of an address; null if unknown. */
 export type Locate = (ip: string) => Hop["ip_geo"];
 
-/** Traces a message: `values` as they stand, newest first; `sentAt` is the Date field's time, milliseconds. */
+/** Traces a message. `values` are newest first; `sentAt` is the time of the Date field in milliseconds. */
 export function traceHops(values: readonly string[], sentAt: number | null, locate: Locate): Trace {
   const received = values.slice(0, MAX_HOPS).map(readReceived).toReversed();
   const times = received.map(({ date }) => date?.time ?? null);
@@ -68,7 +68,7 @@ function hopRow(one: Received): Omit<Hop, "n" | "delay_s" | "ip_geo"> {
   };
 }
 
-/** ISO 8601 UTC of milliseconds; null for null and for what no calendar holds. */
+/** Converts milliseconds to ISO 8601 UTC. Null for null and for times outside the range of dates. */
 export function isoOrNull(time: number | null): string | null {
   return time === null || Math.abs(time) > 8.64e15 ? null : new Date(time).toISOString();
 }
@@ -77,7 +77,7 @@ function secondsBetween(from: number | null, to: number | null): number | null {
   return from === null || to === null ? null : Math.round((to - from) / 1000);
 }
 
-/** Not within one machine: neither pickup by a mail program nor a filter on the loopback address. */
+/** Reports whether a hop is between two hosts, not a local pickup or a filter on the loopback address. */
 function isBetweenHosts({ from, ip }: Received): boolean {
   const isLoopback = ip === null ? /^localhost\b/i.test(from ?? "") : ip.startsWith("127.") || ip === "::1";
   return (from !== null || ip !== null) && !isLoopback;

@@ -17,10 +17,10 @@ const OPERATORS: readonly (readonly string[])[] = [
   ["yandex.ru", "yandex.net", "yandex.com"],
 ];
 const OPERATOR_OF = new Map(OPERATORS.flatMap((domains) => domains.map((domain) => [domain, domains[0] ?? domain])));
-/** Names for use inside a network (RFC 2606, 6762, 8375 and ICANN's .internal): they tell nothing of the organisation. */
+/** Names for internal networks (RFC 2606, 6762, 8375 and ICANN's .internal), which do not identify an organization. */
 const PRIVATE_NAME = /(?:^|\.)(?:internal|local|lan|localdomain|localhost|intranet|corp|home|home\.arpa)$/i;
 
-/** The organisation behind a host's name: its operator's main domain, else its registrable one; null for private names. */
+/** Returns the main domain of a host's operator, otherwise its registrable domain. Null for private names. */
 export function organisationOf(host: string | null): string | null {
   if (host === null || PRIVATE_NAME.test(host.slice(0, 255))) return null;
   const domain = registrableDomain(host);

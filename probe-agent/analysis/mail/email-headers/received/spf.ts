@@ -1,18 +1,18 @@
 import { tokenize } from "#probe-agent/analysis/mail/email-headers/lexer.ts";
 
-/** A Received-SPF field taken apart (RFC 7208 section 9.1). */
+/** A parsed Received-SPF field (RFC 7208 section 9.1). */
 export interface ReceivedSpf {
-  /** Lower case. */
+  /** Result in lower case. */
   readonly result: string;
   readonly comment: string | null;
-  /** Keys in lower case, each once: client-ip, envelope-from, helo, receiver, identity, mechanism, problem, ... */
+  /** Values by key in lower case: client-ip, envelope-from, helo, receiver, identity, mechanism, problem, ... */
   readonly pairs: ReadonlyMap<string, string>;
 }
 
 const GRAMMAR = { specials: ";=", literals: false };
 const MAX_PAIRS = 50;
 
-/** Reads the field; null where it does not begin with a word. */
+/** Parses a Received-SPF field. Null if it does not begin with a word. */
 export function readReceivedSpf(value: string): ReceivedSpf | null {
   const { tokens } = tokenize(value, GRAMMAR);
   const start = tokens.findIndex(({ kind }) => kind === "word");
@@ -28,7 +28,7 @@ export function readReceivedSpf(value: string): ReceivedSpf | null {
   };
   for (const { kind, text, spaced } of tokens.slice(start + 1)) {
     if (kind === "comment") continue;
-    // Pairs are told apart by ";", and by white space where it was left out.
+    // Pairs are separated by ";", or by white space if the semicolon is missing.
     if ((kind === "special" && text === ";") || (key !== null && spaced && words.length > 0 && kind === "word"))
       finish();
     if (kind === "special" && text === ";") continue;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { analyseHeaders } from "#probe-agent/analysis/email-headers.ts";
-import { alignmentOf, disguiseOf } from "#probe-agent/analysis/mail/email-headers/domains.ts";
+import { alignmentOf, findDisguise } from "#probe-agent/analysis/mail/email-headers/domains.ts";
 
 const NOW = new Date("2024-01-03T00:00:00Z");
 
@@ -34,7 +34,7 @@ describe("disguised domains", () => {
     ["xn--zzzzzzzzzzzzzzzz.example", null],
     ["x".repeat(100_000), null],
   ])("%.30s: %s", (domain, disguise) => {
-    expect(disguiseOf(domain)).toBe(disguise);
+    expect(findDisguise(domain)).toBe(disguise);
   });
 });
 
