@@ -24,14 +24,13 @@ export function readOpportunities(audits: unknown): Opportunity[] {
   const entries = Object.entries(membersOf(audits)).slice(0, MAX_AUDITS);
   const found = entries.flatMap(([id, audit]) => {
     const { title, score, details, metricSavings, displayValue } = membersOf(audit);
-    const { type, overallSavingsMs, overallSavingsBytes } = membersOf(details);
+    const { overallSavingsMs, overallSavingsBytes } = membersOf(details);
     const passed = (amountOf(score) ?? 0) >= PASSED;
     const savings = membersOf(metricSavings);
     const times = [overallSavingsMs, ...TIMES.map((metric) => savings[metric])].map((time) => wholeOf(time) ?? 0);
     const [ms, bytes] = [Math.max(...times), wholeOf(overallSavingsBytes) ?? 0];
     const name = lineOf(title, 200);
-    if (passed || name === null || (ms === 0 && bytes === 0 && type !== "opportunity")) return [];
-    if (ms === 0 && bytes === 0) return [];
+    if (passed || name === null || (ms === 0 && bytes === 0)) return [];
     return [
       {
         id: id.slice(0, 100).toWellFormed(),

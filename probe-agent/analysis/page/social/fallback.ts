@@ -2,6 +2,7 @@ import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { parsePixels } from "#probe-agent/analysis/page/social/pixels.ts";
 import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
@@ -36,16 +37,11 @@ function firstImage({ document }: Page, base: string): string | null {
     const source = attribute(element, "src") ?? "";
     const url = source === "" ? null : resolveAddress(source, base);
     if (url === null || !/^https?:/.test(url)) continue;
-    const [width, height] = [declaredPixels(attribute(element, "width")), declaredPixels(attribute(element, "height"))];
+    const [width, height] = [parsePixels(attribute(element, "width")), parsePixels(attribute(element, "height"))];
     if (width !== null && height !== null && width >= BIG && height >= BIG) return url;
     if (width === null && height === null) unsized ??= url;
   }
   return unsized;
-}
-
-function declaredPixels(written: string | null): number | null {
-  const match = /^(\d{1,6})(?:px)?$/i.exec(written ?? "");
-  return match === null ? null : Number(match[1]);
 }
 
 function nonEmptyText(text: string | null): string | null {

@@ -1,4 +1,5 @@
 import { resolveAddress } from "#probe-agent/analysis/http/address.ts";
+import { parsePixels } from "#probe-agent/analysis/page/social/pixels.ts";
 import type { Property } from "#probe-agent/analysis/page/structured/open-graph.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
@@ -145,13 +146,8 @@ function toMedia(parts: Parts, base: string): GraphMedia {
     url: written === "" ? null : resolveAddress(written, base),
     secure_url: text("secure_url"),
     type: text("type"),
-    width: parsePixels(parts.get("width")),
-    height: parsePixels(parts.get("height")),
+    width: parsePixels(parts.get("width") ?? null),
+    height: parsePixels(parts.get("height") ?? null),
     alt: text("alt"),
   };
-}
-
-function parsePixels(written: string | undefined): number | null {
-  const match = /^(\d{1,6})(?:px)?$/i.exec(written ?? "");
-  return match === null ? null : Number(match[1]);
 }

@@ -1,4 +1,3 @@
-import { isSameOctets } from "#shared/same-octets.ts";
 import {
   childrenOf,
   expectTag,
@@ -11,6 +10,7 @@ import {
 } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { policyOids } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { isSelfIssued } from "#probe-agent/analysis/tls/certificate/self-issued.ts";
 
 const ANY_POLICY = "2.5.29.32.0";
 const POLICY_MAPPINGS = "2.5.29.33";
@@ -136,8 +136,4 @@ function skipCerts(field: Der | undefined): number {
   const [first] = field.contents;
   if (first === undefined || first >= 0x80) throw new MalformedDer("policy constraints");
   return field.contents.reduce((number, octet) => Math.min(number * 256 + octet, Number.MAX_SAFE_INTEGER), 0);
-}
-
-function isSelfIssued({ subject, issuer }: Certificate): boolean {
-  return isSameOctets(subject, issuer);
 }

@@ -1,4 +1,3 @@
-import { isSameOctets } from "#shared/same-octets.ts";
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   authorityKeyId,
@@ -9,6 +8,7 @@ import {
 } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isEmptyName } from "#probe-agent/analysis/tls/certificate/structure.ts";
+import { isSelfIssued } from "#probe-agent/analysis/tls/certificate/self-issued.ts";
 
 /** Rules that only strict verifiers enforce. */
 export type StrictRule =
@@ -96,8 +96,4 @@ function needsSubject(certificate: Certificate): boolean {
 
 function isAuthority(certificate: Certificate): boolean {
   return basicConstraints(certificate)?.ca === true;
-}
-
-function isSelfIssued({ subject, issuer }: Certificate): boolean {
-  return isSameOctets(subject, issuer);
 }

@@ -1,5 +1,5 @@
 import type { Finding, Severity } from "#shared/findings.ts";
-import type { CorsFinding } from "#probe-agent/analysis/web/cors/findings.ts";
+import type { CorsFinding, CorsFindingId } from "#probe-agent/analysis/web/cors/findings.ts";
 
 /**
  * Severity and advice for one id. With credentials a foreign site acts as the visitor; without them it reads only what
@@ -20,7 +20,7 @@ const ONE_ORIGIN =
   "Send one Access-Control-Allow-Origin line with exactly the request's Origin or with *. Do not send a list.";
 
 /** Advice by the id of the finding. */
-export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
+export const CORS_ADVICE: Readonly<Record<CorsFindingId, Advice>> = {
   "reflects-any-origin": { severity: "info", withCredentials: "critical", how: EXACT, reference: GUIDE },
   "null-allowed": {
     severity: "info",
@@ -72,10 +72,8 @@ export const CORS_ADVICE: Readonly<Record<string, Advice>> = {
 
 /** Converts the observations of an analysis to findings; `where` is the origin that revealed the problem. */
 export function describeCorsFindings(found: readonly CorsFinding[]): Finding[] {
-  return found.flatMap(({ id, credentials, origin, message }) => {
-    const advice = CORS_ADVICE[id];
-    if (advice === undefined) return [];
-    const { severity, withCredentials = severity, how, reference } = advice;
-    return [{ id, severity: credentials ? withCredentials : severity, message, how, reference, where: origin }];
+  return found.map(({ id, credentials, origin, message }) => {
+    const { severity, withCredentials = severity, how, reference } = CORS_ADVICE[id];
+    return { id, severity: credentials ? withCredentials : severity, message, how, reference, where: origin };
   });
 }

@@ -5,10 +5,28 @@ import type { OriginKind } from "#probe-agent/analysis/web/cors/origins.ts";
 /** Access that a finding gives to foreign sites, from none to critical: any site acts as the visitor. */
 export type CorsRisk = "none" | "low" | "high" | "critical";
 
+/** What a finding is about. */
+export type CorsFindingId =
+  | "reflects-any-origin"
+  | "null-allowed"
+  | "prefix-match"
+  | "suffix-match"
+  | "unescaped-dot"
+  | "any-subdomain-allowed"
+  | "http-origin-allowed"
+  | "wildcard"
+  | "wildcard-with-credentials"
+  | "missing-vary"
+  | "multiple-allow-origin"
+  | "allow-origin-list"
+  | "allow-origin-not-exact"
+  | "allow-credentials-invalid"
+  | "preflight-redirect"
+  | "preflight-status";
+
 /** An observation about how a target responds to origins. */
 export interface CorsFinding {
-  /** Kebab-case; a key of CORS_ADVICE. */
-  readonly id: string;
+  readonly id: CorsFindingId;
   readonly risk: CorsRisk;
   /** Whether the response also allows credentials. */
   readonly credentials: boolean;
@@ -38,7 +56,10 @@ export interface AnsweredExchange {
  */
 const OPENINGS: Readonly<
   Partial<
-    Record<OriginKind, { readonly id: string; readonly risk: CorsRisk; readonly open: CorsRisk; readonly what: string }>
+    Record<
+      OriginKind,
+      { readonly id: CorsFindingId; readonly risk: CorsRisk; readonly open: CorsRisk; readonly what: string }
+    >
   >
 > = {
   foreign: {
@@ -138,7 +159,7 @@ function varyFinding(exchanges: readonly AnsweredExchange[], base: CorsHeaders):
 
 function malformedFindings(exchanges: readonly AnsweredExchange[]): CorsFinding[] {
   const first = (
-    id: string,
+    id: CorsFindingId,
     describe: (allowOrigin: string, one: AnsweredExchange) => string,
     test: (one: AnsweredExchange, value: string) => boolean,
   ): CorsFinding[] => {
@@ -184,7 +205,7 @@ function preflightFindings(exchanges: readonly AnsweredExchange[]): CorsFinding[
   const preflight = exchanges.find((one) => one.preflight && one.kind === "given");
   if (preflight === undefined) return [];
   const { status, origin, headers } = preflight;
-  const finding = (id: string, message: string): CorsFinding[] => [
+  const finding = (id: CorsFindingId, message: string): CorsFinding[] => [
     { id, risk: "none", credentials: false, origin, message },
   ];
   if (status >= 300 && status < 400) {
