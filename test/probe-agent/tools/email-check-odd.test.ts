@@ -66,7 +66,7 @@ describe("a resolver that fails", () => {
 
 describe("odd domains", () => {
   it.each([".", "test", `${"a".repeat(60)}.${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.test`])(
-    "%s is looked at like any other",
+    "%s is checked like other domains",
     async (domain) => {
       const result = await check(domain, { zones: { test: { SOA: ["a. b. 1 2 3 4 5"] } } });
       expect(result).toMatchObject({ domain, spf: { record: null }, dmarc: { record: null }, spoofable: true });

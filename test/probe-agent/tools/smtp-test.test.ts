@@ -126,8 +126,8 @@ describe("certificates after STARTTLS", () => {
     expect(strange.result.starttls.tls?.error).toBe("untrusted_root");
     const short = await world.test({ chain: world.good.slice(0, 1) });
     expect(short.result.starttls.tls?.error).toBe("untrusted_root");
-    const told = await world.pki.issue({ dns: [MAIL_HOST], caIssuers: ["http://pki.example/intermediate.der"] });
-    const fetchable = await world.test({ chain: [told] });
+    const announced = await world.pki.issue({ dns: [MAIL_HOST], caIssuers: ["http://pki.example/intermediate.der"] });
+    const fetchable = await world.test({ chain: [announced] });
     expect(fetchable.result.starttls.tls?.error).toBe("missing_intermediate");
   });
 

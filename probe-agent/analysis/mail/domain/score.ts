@@ -115,8 +115,8 @@ function dmarcChecks({ dmarc, dmarcUncertain, policies }: MailFacts): MailCheck[
   const belowOk =
     policies !== null &&
     [policies.sub, policies.absent].every((policy) => ORDER.indexOf(policy) >= ORDER.indexOf(policies.own));
-  const agreed = dmarc.external_reporting_authorised.filter(({ authorised }) => authorised === false);
-  const refused = new Set(agreed.map(({ destination }) => destination));
+  const refusing = dmarc.external_reporting_authorised.filter(({ authorised }) => authorised === false);
+  const refused = new Set(refusing.map(({ destination }) => destination));
   const targets = parseReportUris("rua", dmarc.rua.join(","), []);
   const reports = targets.some(({ usable, domain }) => usable && !refused.has(domain ?? ""));
   return [

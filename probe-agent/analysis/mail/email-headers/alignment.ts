@@ -23,8 +23,8 @@ export function describeAlignment({ fromDomain, bounceDomain, auth, signatures }
     return { domain, result, strict: aligned?.strict ?? null, relaxed: aligned?.relaxed ?? null };
   };
   const spf = row(auth.spf === null ? bounceDomain : auth.spf.domain, auth.spf?.result ?? null);
-  const judged = auth.dkim.map(({ domain, result }) => row(domain, result));
-  const dkim = judged.length > 0 ? judged : signatures.map(({ d }) => row(d, null));
+  const results = auth.dkim.map(({ domain, result }) => row(domain, result));
+  const dkim = results.length > 0 ? results : signatures.map(({ d }) => row(d, null));
   const isSilent = auth.spf === null && auth.dkim.length === 0;
   const proves = ({ result, relaxed }: Alignment["spf"]): boolean => result === "pass" && relaxed === true;
   return {
@@ -32,6 +32,6 @@ export function describeAlignment({ fromDomain, bounceDomain, auth, signatures }
     registrable_domain: registrableDomain(fromDomain),
     spf,
     dkim: dkim.slice(0, MAX_ROWS),
-    aligned: isSilent || fromDomain === null ? null : [spf, ...judged].some(proves),
+    aligned: isSilent || fromDomain === null ? null : [spf, ...results].some(proves),
   };
 }

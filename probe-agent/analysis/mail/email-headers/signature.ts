@@ -72,7 +72,7 @@ const MAX_SIGNED = 500;
 export function readSignature(value: string, kind: SignatureKind): Signature {
   const { tags: list, repeated, faults } = parseTagList(value);
   // The first of repeated tags is used.
-  const tags = new Map(list.toReversed().map(({ name, value: told }) => [name, told]));
+  const tags = new Map(list.toReversed().map(({ name, value: text }) => [name, text]));
   const tag = (name: string): string | null => tags.get(name) ?? null;
   const compact = (name: string): string | null => {
     const found = tags.get(name);

@@ -73,15 +73,13 @@ function findDuplicates({ byKey }: ParsedHeaders): Anomaly[] {
 /** Finds a Message-ID in the wrong form. */
 function findMalformedId({ result }: ParsedHeaders): Anomaly[] {
   const id = result.message_id;
-  return [
-    ...when(
-      id !== null && !MESSAGE_ID.test(id),
-      "info",
-      "malformed_message_id",
-      "Message-ID",
-      "The Message-ID does not have the form <left@right>.",
-    ),
-  ];
+  return when(
+    id !== null && !MESSAGE_ID.test(id),
+    "info",
+    "malformed_message_id",
+    "Message-ID",
+    "The Message-ID does not have the form <left@right>.",
+  );
 }
 
 /** Finds control, non-ASCII and invisible characters. */

@@ -38,9 +38,9 @@ export function readTls(
       };
     }
   }
-  const told =
+  const isIndicated =
     SECURE_PROTOCOL.test(protocol ?? "") || comments.some((comment) => /^(?:TLS|encrypted)$/i.test(comment.trim()));
-  return told ? { version: null, cipher: eximCipher(withWords), bits: null } : null;
+  return isIndicated ? { version: null, cipher: eximCipher(withWords), bits: null } : null;
 }
 
 /** Reads the suite from Exim's "with esmtps (TLS1.3) tls TLS_AES_256_GCM_SHA384". */

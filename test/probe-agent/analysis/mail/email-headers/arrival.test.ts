@@ -12,7 +12,7 @@ const signed = (tags: string): string =>
 const DATE = "Date: Tue, 2 Jan 2024 09:00:00 +0000";
 const FROM = "From: a@b.example";
 
-function judge(...lines: string[]) {
+function analyse(...lines: string[]) {
   const {
     arrival,
     dkim_signatures: [signature],
@@ -26,7 +26,7 @@ describe("the time of arrival", () => {
   it("is the time of the newest hop; a signature that was valid then has not expired", () => {
     const valid = signed(`t=${T}; x=${T + 7 * DAY};`);
     expect(
-      judge(hop("Tue, 2 Jan 2024 09:00:05 +0000"), hop("Tue, 2 Jan 2024 09:00:02 +0000"), valid, DATE, FROM),
+      analyse(hop("Tue, 2 Jan 2024 09:00:05 +0000"), hop("Tue, 2 Jan 2024 09:00:02 +0000"), valid, DATE, FROM),
     ).toEqual({
       arrival: { time: "2024-01-02T09:00:05.000Z", source: "received" },
       expired: false,
@@ -36,15 +36,15 @@ describe("the time of arrival", () => {
   });
 
   it("shows that a signature had expired before arrival", () => {
-    const late = judge(hop("Thu, 11 Jan 2024 09:00:00 +0000"), signed(`t=${T}; x=${T + 7 * DAY};`), DATE, FROM);
+    const late = analyse(hop("Thu, 11 Jan 2024 09:00:00 +0000"), signed(`t=${T}; x=${T + 7 * DAY};`), DATE, FROM);
     expect(late).toMatchObject({ expired: true, found: ["dkim_expired"] });
     expect(late.issues).toEqual(["It had expired when the message arrived (x=)."]);
-    expect(judge(hop("Tue, 2 Jan 2024 09:00:00 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(false);
-    expect(judge(hop("Tue, 2 Jan 2024 09:00:01 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(true);
+    expect(analyse(hop("Tue, 2 Jan 2024 09:00:00 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(false);
+    expect(analyse(hop("Tue, 2 Jan 2024 09:00:01 +0000"), signed(`x=${T};`), DATE, FROM).expired).toBe(true);
   });
 
   it("shows that a signature or a Date has a later time", () => {
-    const later = judge(
+    const later = analyse(
       hop("Tue, 2 Jan 2024 09:00:00 +0000"),
       signed(`t=${T + DAY};`),
       "Date: Wed, 3 Jan 2024 09:00:00 +0000",
@@ -55,7 +55,7 @@ describe("the time of arrival", () => {
   });
 
   it("ignores hops with a date in the future", () => {
-    const broken = judge(hop("Sat, 2 Jan 2044 09:00:00 +0000"), hop("Tue, 2 Jan 2024 09:00:00 +0000"), DATE, FROM);
+    const broken = analyse(hop("Sat, 2 Jan 2044 09:00:00 +0000"), hop("Tue, 2 Jan 2024 09:00:00 +0000"), DATE, FROM);
     expect(broken.arrival).toEqual({ time: "2024-01-02T09:00:00.000Z", source: "received" });
   });
 
@@ -67,7 +67,7 @@ describe("the time of arrival", () => {
     ["now", ["Date: Sat, 2 Jan 2044 09:00:00 +0000"], NOW.toISOString()],
     ["now", ["Subject: x"], NOW.toISOString()],
   ])("comes from %s if no hop has a date", (source, lines, time) => {
-    expect(judge(...lines, FROM).arrival).toEqual({ time, source });
+    expect(analyse(...lines, FROM).arrival).toEqual({ time, source });
   });
 
   it("is compared with the times of ARC", () => {

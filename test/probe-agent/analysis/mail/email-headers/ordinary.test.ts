@@ -72,20 +72,20 @@ describe("the receiving host's own results", () => {
   const results = "Authentication-Results: mx.example.net; spf=pass smtp.mailfrom=shop.example";
   const last = "Received: from out.shop.example (out.shop.example [11.0.2.5]) by BY; Tue, 2 Jan 2024 09:00:00 +0000";
   const first = "Received: from pc.shop.example by out.shop.example; Tue, 2 Jan 2024 09:00:00 +0000";
-  const judge = (by: string, ...lines: string[]) => {
+  const resultsOf = (by: string, ...lines: string[]) => {
     const { auth, anomalies } = analyseHeaders([last.replace("BY", by), ...lines].join("\n"), NOW);
     return [auth.confirmed, anomalies.some(({ id }) => id === "authserv_id_foreign")];
   };
 
   it("are confirmed in every position", () => {
-    expect(judge("mx.example.net", results, first)).toEqual([true, false]);
-    expect(judge("mx.example.net", first, results)).toEqual([true, false]);
-    expect(judge("in2.example.net", first, results)).toEqual([true, false]);
+    expect(resultsOf("mx.example.net", results, first)).toEqual([true, false]);
+    expect(resultsOf("mx.example.net", first, results)).toEqual([true, false]);
+    expect(resultsOf("in2.example.net", first, results)).toEqual([true, false]);
   });
 
   it("are confirmed for internal names and for other domains of the operator", () => {
-    expect(judge("store4.nyi.internal", results)).toEqual([null, false]);
-    expect(judge("mx0a-1.pphosted.com", results.replace("mx.example.net", "ppops.net"))).toEqual([true, false]);
+    expect(resultsOf("store4.nyi.internal", results)).toEqual([null, false]);
+    expect(resultsOf("mx0a-1.pphosted.com", results.replace("mx.example.net", "ppops.net"))).toEqual([true, false]);
   });
 
   it("do not include results from before the first hop", () => {
@@ -98,7 +98,7 @@ describe("the receiving host's own results", () => {
   });
 
   it("are unconfirmed if another organization received the message", () => {
-    expect(judge("mx.other.example", first, results)).toEqual([false, true]);
+    expect(resultsOf("mx.other.example", first, results)).toEqual([false, true]);
   });
 });
 

@@ -12,8 +12,8 @@ const FORMS = table
   .split("\n")
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((line) => {
-    const [writer = "", field = "", ...told] = line.split(" | ");
-    const [from, rdns, ip] = told.map((text) => (text === "-" ? null : text));
+    const [writer = "", field = "", ...expectedTexts] = line.split(" | ");
+    const [from, rdns, ip] = expectedTexts.map((text) => (text === "-" ? null : text));
     return { writer, field, expected: { from, rdns, ip } };
   });
 
