@@ -6,7 +6,7 @@ const MOST_TEXT = 400;
 
 /**
  * A result short enough to print: every text cut to 400 characters, and every list to its first items, as many as fit
- * (at most 12, at least one). Everything else stays as the tool said it, so that counts still tell of the whole.
+ * (at most 12, at least one). Everything else is unchanged, so counts are those of the complete result.
  */
 export function cutToPrint(data: unknown): unknown {
   for (const most of [12, 8, 6, 4, 3, 2, 1]) {

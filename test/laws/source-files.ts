@@ -55,7 +55,7 @@ export function parseSourceFile(path: string, text: string): SourceFile {
   return { path, text, code, lines: text.split("\n").length - 1, imports, loads, loadedNames };
 }
 
-/** Whether what stands between `import` and `from` names types alone. */
+/** Reports whether the clause between `import` and `from` names only types. */
 function isTypeOnly(names: string): boolean {
   if (/^type\s/.test(names)) return true;
   const list = /^\{([^}]*)\}\s*$/.exec(names)?.[1]?.split(",") ?? [];

@@ -10,7 +10,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/e2e/*.test.ts"],
-    // These look at the connection itself, or at many processes that no proxy stands before.
+    // These test the connection itself, or many processes without a proxy in front of them.
     exclude: ["test/e2e/*killed*.test.ts", "test/e2e/replicas.test.ts", "test/e2e/lost-agents.test.ts"],
     env: { ...COMPILED_CODE, TEST_THROUGH: "prism" },
     globalSetup: ["test/support/database-server.ts"],

@@ -8,7 +8,7 @@ const BIN = fileURLToPath(new URL("programs/node_modules/.bin/", import.meta.url
 export interface PeerRun {
   readonly status: number | null;
   readonly stdout: string;
-  /** Both outputs as they came. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string;
 }
 

@@ -14,9 +14,9 @@ export interface CrlEntry {
 
 /** How a list is made; the default is from an hour ago for a week. */
 export interface CrlOptions {
-  /** Whose name and key it has. */
+  /** Identity whose name and key the list has. */
   readonly issuer: Issued;
-  /** Whose key signs; default the issuer's. */
+  /** Identity whose key signs; default: the issuer. */
   readonly signer?: Issued;
   readonly entries?: readonly CrlEntry[];
   /** Encoded entries, one after the other, in the place of `entries`. */

@@ -34,7 +34,7 @@ export interface Behaviour {
   readonly rewrite?: (reply: Uint8Array) => Uint8Array | null;
 }
 
-/** One query as it came. */
+/** One received query. */
 export interface Query {
   /** Case as sent. */
   readonly name: string;
@@ -58,7 +58,7 @@ interface Settings {
   readonly answer?: (name: string, type: string, query: Query) => ZoneAnswer;
 }
 
-/** What goes out for a query; `seen` are all queries so far, this one included. */
+/** Makes the replies to a query. `seen` contains all queries so far, including this one. */
 export function writeReplies(settings: Settings, query: Query, seen: readonly Query[]): Replies {
   const name = query.name.toLowerCase();
   const all = settings.behaviours ?? {};

@@ -12,7 +12,7 @@ export interface DnsServerOptions {
   readonly zones?: Zones;
   /** By lower-case name, `name/TYPE` or `*`, the most specific one counts. */
   readonly behaviours?: Readonly<Record<string, Behaviour>>;
-  /** A record that goes with every "there is none" to a query with DO, owned by the name asked. */
+  /** A record that negative answers to queries with DO contain, owned by the queried name. */
   readonly denial?: { readonly type: string; readonly data: string };
   /** Answers in place of `zones`, DNSSEC records included. */
   readonly answer?: (name: string, type: string, query: Query) => ZoneAnswer;
@@ -29,7 +29,7 @@ export interface DnsServer {
   /** `127.0.0.1:port`. */
   readonly address: string;
   readonly port: number;
-  /** Every query that came, in order. */
+  /** All received queries, in order. */
   readonly queries: readonly Query[];
   close(): Promise<void>;
 }

@@ -9,9 +9,9 @@ export type H2cBehaviour =
   | "prior_knowledge"
   /** HTTP/1.1, and HTTP/2 by Upgrade (RFC 7540 section 3.2). */
   | "upgrade"
-  /** Says 101 and goes on in HTTP/1.1. */
+  /** Responds with 101 and continues in HTTP/1.1. */
   | "agrees_only"
-  /** Says 101 and begins with a GOAWAY where SETTINGS must stand (RFC 9113 section 3.4). */
+  /** Responds with 101 and begins with GOAWAY instead of SETTINGS, which must be first (RFC 9113 section 3.4). */
   | "other_frame"
   /** Says 101 to another protocol. */
   | "other_protocol"

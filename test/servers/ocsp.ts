@@ -30,7 +30,7 @@ export interface SingleOptions {
 /** How a response is made. */
 export interface OcspOptions {
   readonly singles: readonly SingleOptions[];
-  /** Whose key signs. */
+  /** Identity whose key signs. */
   readonly signer: Issued;
   /** Whom the response names; default the signer. */
   readonly responder?: Issued;

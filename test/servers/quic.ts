@@ -5,7 +5,7 @@ import { createSocket, type RemoteInfo } from "node:dgram";
 export type QuicBehaviour =
   /** Version Negotiation with both identifiers swapped (RFC 9000 section 17.2.1). */
   | "honest"
-  /** The identifiers in the order they came. */
+  /** The identifiers in the order of arrival. */
   | "unswapped"
   /** Identifiers of nobody. */
   | "stranger"
@@ -29,7 +29,7 @@ export type QuicBehaviour =
 /** A running server. */
 export interface QuicServer {
   readonly port: number;
-  /** Datagrams that came, in order. */
+  /** Received datagrams, in order. */
   readonly received: readonly Uint8Array[];
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ const HASHES = {
 } as const;
 const SALT = 32;
 
-/** The algorithm and signature of something `signer` signs: both parts as they stand behind it in DER. */
+/** Returns the DER of the algorithm and of the signature, which follow the signed part. */
 export function signed(
   signer: Issued,
   data: Uint8Array,

@@ -75,7 +75,7 @@ const WIRES = {
   alert_protocol_version: alertRecord(70),
 } satisfies Record<string, string | Uint8Array | WireHandler>;
 
-/** How a server goes on after its Certificate message. */
+/** What a server does after its Certificate message. */
 const HALF = {
   half_alert: (socket) => socket.end(alertRecord(80)),
   half_close: (socket) => socket.end(),
@@ -86,7 +86,7 @@ const HALF = {
 /** Every kind of server there is. */
 export type TlsVariant = keyof typeof HANDSHAKES | keyof typeof WIRES | keyof typeof HALF;
 
-/** Where a variant listens (default a free port of 127.0.0.1), and what it does once a handshake stands. */
+/** Where a variant listens (default a free port of 127.0.0.1), and what it does after a handshake. */
 export type TlsPlace = Pick<TlsServerOptions, "host" | "port" | "onConnection">;
 
 /** Whether there is a variant of that name. */

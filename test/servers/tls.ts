@@ -20,7 +20,7 @@ export interface TlsServerOptions extends Omit<TlsOptions, "cert" | "key"> {
   readonly host?: string;
   /** Default a free one. */
   readonly port?: number;
-  /** What happens once a handshake stands; default: nothing, the client closes. */
+  /** Called after each handshake. Default: does nothing, the client closes. */
   readonly onConnection?: (socket: TLSSocket) => void;
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { drip, startWireServer, writeForever, type WireServer } from "#test/servers/wire.ts";
 
-/** How a test WHOIS server treats a query; text goes out and the connection is closed. */
+/** How a test WHOIS server treats a query. A text is sent, then the connection is closed. */
 export type WhoisBehaviour =
   | string
   | Uint8Array
@@ -19,7 +19,7 @@ export interface WhoisServer {
   readonly port: number;
   /** `127.0.0.1:port`, as referrals name it. */
   readonly address: string;
-  /** Queries as they came, without their CRLF. */
+  /** Received queries without their CRLF. */
   queries(): readonly string[];
   /** Octets of the first segment of each connection, latin1. */
   readonly received: readonly string[];

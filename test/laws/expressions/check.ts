@@ -5,7 +5,7 @@ import { CHECKER, recheck, type Attack } from "#test/support/recheck.ts";
 
 /** The rules by which expressions are checked; a change of them makes every expression unverified. */
 const RULES = 1;
-/** Characters of the attack that an expression with long bounds must stand, and the milliseconds it may take for them. */
+/** Length of the attack, in characters, for expressions with long bounds, and the time allowed for it, in milliseconds. */
 const ATTACK_CHARACTERS = 65_536;
 const ATTACK_MS = 2_000;
 const LONGEST_KEPT = 3;

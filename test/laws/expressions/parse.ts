@@ -8,7 +8,7 @@ export interface Expression {
   readonly place: string;
 }
 
-/** What one file holds: its expressions, and the calls of RegExp, whose expressions exist only when the file runs. */
+/** Content of one file: its expressions, and its calls of RegExp, whose expressions exist only at run time. */
 export interface Parsed {
   readonly expressions: readonly Expression[];
   readonly calls: readonly Call[];

@@ -33,7 +33,7 @@ describe.skipIf(!raw)("the ICMP process", () => {
   const port = (limits = jobLimits()) => createIcmp({ host, egress: loopbackEgress })(limits);
   const trace = (limits = jobLimits()) => createTrace({ host, egress: loopbackEgress, clock: systemClock })(limits);
 
-  it("pings the loopback and tells each reply as it comes", async () => {
+  it("pings the loopback and reports each reply as it arrives", async () => {
     const live: EchoReply[] = [];
     const run = await port().echo(ECHO, (reply) => live.push(reply));
     if (run.status !== "ok") throw new Error(JSON.stringify(run));

@@ -1,7 +1,7 @@
 import type { ChainChange } from "#test/servers/chains/build.ts";
 
 /**
- * Why our verdict and that of `openssl verify -purpose sslserver` part. Each is a property of the client, not of a row:
+ * Why our result differs from that of `openssl verify -purpose sslserver`. Each is a property of the client, not of a row:
  * - chrome, firefox, go: that client refuses the chain by a rule that OpenSSL does not enforce by default.
  * - profile: RFC 5280 forbids it and our verdict holds to that, though today's clients let it pass.
  * - key_policy: OpenSSL asks for key sizes and hashes only at a security level, which `openssl verify` does not set.

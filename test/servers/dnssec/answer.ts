@@ -120,7 +120,7 @@ function nextCloser(name: string, encloser: string): string {
   return labels.toReversed().join(".");
 }
 
-/** The NSEC of a name, or the one whose gap it is in. */
+/** Returns the NSEC record of a name, or the one whose gap contains it. */
 export function nsecFor(zone: Zone, name: string): readonly DnsRecord[] {
   const owners = at(zone, null, "NSEC").map((record) => record.name);
   const same = owners.find((owner) => owner.toLowerCase() === name.toLowerCase());
@@ -155,7 +155,7 @@ function missing3(zone: Zone, name: string): readonly DnsRecord[] {
   return [];
 }
 
-/** The NSEC3 whose gap holds a name's hash. */
+/** Returns the NSEC3 record whose gap contains a name's hash. */
 export function covering3(zone: Zone, name: string): readonly DnsRecord[] {
   const target = hashedOwner(zone, name);
   const owners = at(zone, null, "NSEC3")
