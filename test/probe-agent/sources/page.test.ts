@@ -91,7 +91,7 @@ describe("a page that is too complex", () => {
     const result = dataOf(await security.run(netThat("out_of_memory"), { url: `${server.url}/` }));
     expect(result).toMatchObject({ score: null, grade: null, mdn: null, tests: [] });
     expect(result.headers.present.length).toBeGreaterThan(0);
-    expect(result.limitations.join(" ")).toContain("no grade without it");
+    expect(result.limitations.join(" ")).toContain("Without it there is no grade.");
   });
 
   it("still ends a chain of redirects, without a title", async () => {

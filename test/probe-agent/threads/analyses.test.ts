@@ -52,7 +52,7 @@ const ROBOTS = {
   bytes: new TextEncoder().encode("user-agent: *\ndisallow: /a*b\n"),
   bots: BOTS,
 };
-const BESIDE = {
+const SITE_FACTS = {
   robots: { known: true as const, status: 200, text: "user-agent: *\ndisallow: /x\n" },
   sitemap: { named: [], tried: { known: false as const, why: "x" } },
   defaultIcon: null,
@@ -68,7 +68,7 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   trackers: page(SITE),
   health: page(SITE, healthFacts satisfies HealthFacts),
   "seo-page": page(SITE, { now: NOW }),
-  "seo-audit": { page: ANALYSES["seo-page"](page(SITE, { now: NOW }) as never).report, beside: BESIDE },
+  "seo-audit": { page: ANALYSES["seo-page"](page(SITE, { now: NOW }) as never).report, site: SITE_FACTS },
   "ai-page": page(SITE),
   "ai-robots": ROBOTS,
   robots: { ...ROBOTS, tested: "https://a.example/aab" },
