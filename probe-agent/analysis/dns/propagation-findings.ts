@@ -32,7 +32,7 @@ function failureFindings({ failures }: PropagationFacts): Finding[] {
   return failures.map(({ cause, detail, resolvers }) => ({
     id: `resolvers-fail-${cause.replaceAll("_", "-")}`,
     severity: cause === "refused" ? "info" : cause === "intermittent" ? "warning" : "critical",
-    message: `${listNames(resolvers)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
+    message: `${resolvers.length === 1 ? "Resolver" : "Resolvers"} ${listNames(resolvers)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
     how: HOW[cause],
     reference: `${RFC}/rfc8914`,
     where: resolvers[0] ?? null,

@@ -44,7 +44,7 @@ export function readBimi(texts: readonly string[]): BimiRecord {
     ...(records.length > 1 ? [{ id: "bimi-several-records", message: several } as const] : []),
     ...wrong.map((message) => ({ id: "bimi-record-malformed", message }) as const),
   ];
-  const uncertified = "The record names no certificate (a=); most mailbox providers show no logo without one.";
+  const uncertified = "The BIMI record has no certificate (a=). Most mailbox providers show no logo without one.";
   const hints: BimiRemark[] =
     location !== null && location !== "" && (authority ?? "") === ""
       ? [{ id: "bimi-without-certificate", message: uncertified }]

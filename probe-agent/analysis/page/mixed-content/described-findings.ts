@@ -28,13 +28,13 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
                 ...base,
                 id: "active-content-upgraded",
                 severity: "info" as const,
-                message: `The policy upgrades ${counts.active} http references to scripts, styles or frames: ${describeFirst(active)}.`,
+                message: `The policy upgrades ${countReferences(counts.active)} to scripts, styles or frames: ${describeFirst(active)}.`,
                 how: "Use https:// in these addresses, because older clients ignore the policy.",
               }
             : {
                 ...base,
                 id: "active-content-blocked",
-                message: `Browsers block ${counts.active} http references to scripts, styles or frames: ${describeFirst(active)}.`,
+                message: `Browsers block ${countReferences(counts.active)} to scripts, styles or frames: ${describeFirst(active)}.`,
                 how: upgrade,
               },
         ]
@@ -44,7 +44,7 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
           {
             ...base,
             id: "passive-content-blocked",
-            message: `Browsers block ${blocked ? counts.passive : lost.length} http references to images, audio or video: ${describeFirst(blocked ? passive : lost)}.`,
+            message: `Browsers block ${countReferences(blocked ? counts.passive : lost.length)} to images, audio or video: ${describeFirst(blocked ? passive : lost)}.`,
             how: blocked
               ? upgrade
               : "Serve these files over https from a host name. Browsers do not upgrade requests to IP addresses.",
@@ -57,7 +57,7 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
             ...base,
             id: "passive-content-upgraded",
             severity: "info" as const,
-            message: `Browsers request ${counts.passive - lost.length} http references to images, audio or video over https: ${describeFirst(passive.filter(({ upgradable }) => upgradable))}. If a request over https fails, the file is missing.`,
+            message: `Browsers request ${countReferences(counts.passive - lost.length)} to images, audio or video over https: ${describeFirst(passive.filter(({ upgradable }) => upgradable))}. If a request over https fails, the file is missing.`,
             how: "Use https:// in these addresses.",
           },
         ]
@@ -78,4 +78,8 @@ export function describeMixedContent(found: MixedContent, blocksAll: boolean): F
 function describeFirst(references: readonly MixedReference[]): string {
   const shown = references.slice(0, MAX_NAMED).map(({ url, line }) => `${url.slice(0, MAX_URL)} (line ${line})`);
   return `${shown.join(", ")}${references.length > MAX_NAMED ? ", ..." : ""}`;
+}
+
+function countReferences(count: number): string {
+  return count === 1 ? "1 http reference" : `${count} http references`;
 }
