@@ -13,25 +13,28 @@ import { readRdfa } from "#probe-agent/analysis/page/structured/rdfa.ts";
 
 /** The structured data of a page by syntax. */
 interface StructuredData {
-  /** Objects as written, one per object of a top-level array. */
+  /** Objects verbatim. A top-level array gives one entry for each of its objects. */
   readonly json_ld: readonly JsonLdObject[];
   readonly microdata: readonly StructuredItem[];
   readonly rdfa: readonly StructuredItem[];
-  /** Faults that were read over, and what could not be read, by position. */
+  /** Faults, including parts that cannot be parsed, sorted by position. */
   readonly errors: readonly StructuredError[];
 }
 
-/** The same with places. */
+/** The structured data of a page with the position of each item. */
 export interface LocatedData {
   readonly json_ld: readonly Located<JsonLdObject>[];
   readonly microdata: readonly Located<StructuredItem>[];
   readonly rdfa: readonly Located<StructuredItem>[];
   readonly errors: readonly LocatedFault[];
-  /** Microdata that search engines read otherwise than the standard. */
+  /** Microdata values that search engines read differently from the standard. */
   readonly contents: ItemContents;
 }
 
-/** JSON-LD, microdata and RDFa of a page. `url`: where it came from; addresses count from it and the base element. */
+/**
+ * Reads JSON-LD, microdata and RDFa of a page. `url` is the page's own URL; relative URLs are resolved against it and
+ * the base element.
+ */
 export function structuredData(html: string, url: string): StructuredData {
   const { json_ld, microdata, rdfa, errors } = locateData(readHtml(html), url);
   return {
@@ -42,7 +45,7 @@ export function structuredData(html: string, url: string): StructuredData {
   };
 }
 
-/** The structured data of a page that is parsed already. */
+/** Reads the structured data of a parsed page, with positions. */
 export function locateData({ document, facts, text }: Page, url: string): LocatedData {
   const base = documentBase(facts.baseHref, url);
   const size = { characters: text.length, elements: document.elements };
@@ -63,7 +66,7 @@ export function locateData({ document, facts, text }: Page, url: string): Locate
   };
 }
 
-/** Open Graph and X card properties of a page, in document order with repeats. */
+/** Reads the Open Graph and X card properties of a page, in document order, repeats included. */
 export function openGraph(html: string, _url: string): SocialTags {
   return readSocialTags(readHtml(html));
 }

@@ -1,18 +1,21 @@
-/** Round-trip statistics in milliseconds, rounded to 0.001; all but loss_percent null where nothing came back. */
+/** Round-trip statistics in milliseconds, rounded to 0.001. If no reply was received, all but loss_percent are null. */
 interface RttStatistics {
   readonly min_ms: number | null;
   readonly avg_ms: number | null;
   readonly max_ms: number | null;
-  /** Population standard deviation, as iputils' mdev. */
+  /** Population standard deviation, like mdev of iputils ping. */
   readonly mdev_ms: number | null;
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
-  /** Mean of |difference| of neighbouring received samples; null below two. */
+  /** Mean absolute difference of consecutive received samples; null for fewer than two samples. */
   readonly jitter_ms: number | null;
   readonly loss_percent: number;
 }
 
-/** Statistics of round trips in the order they were sent; null is a lost one. No samples at all count as all lost. */
+/**
+ * Returns the statistics of round trips, in the order in which the probes were sent. null is a lost probe. Without
+ * samples the loss is 100 %.
+ */
 export function rttStatistics(samples: readonly (number | null)[]): RttStatistics {
   const received = samples.filter((sample) => sample !== null);
   const sorted = received.toSorted((one, other) => one - other);
@@ -36,7 +39,7 @@ export function rttStatistics(samples: readonly (number | null)[]): RttStatistic
   };
 }
 
-/** What mtr shows of a hop; milliseconds, null where it never answered. */
+/** Statistics of a hop as mtr shows them, in milliseconds; null if the hop never answered. */
 interface HopStatistics {
   readonly sent: number;
   readonly received: number;
@@ -45,11 +48,11 @@ interface HopStatistics {
   readonly worst_ms: number | null;
   /** Population standard deviation. */
   readonly stdev_ms: number | null;
-  /** Mean of |difference| of neighbouring answers; null below two. */
+  /** Mean absolute difference of consecutive answers; null for fewer than two answers. */
   readonly jitter_ms: number | null;
 }
 
-/** Statistics of one hop of a trace over the round trips of its answers. */
+/** Returns the statistics of one hop of a trace, from the round trips of its answers in milliseconds. */
 export function hopStatistics(sent: number, roundTrips: readonly number[]): HopStatistics {
   const { min_ms: best, avg_ms: avg, max_ms: worst, mdev_ms: stdev, jitter_ms: jitter } = rttStatistics(roundTrips);
   return {
@@ -63,7 +66,7 @@ export function hopStatistics(sent: number, roundTrips: readonly number[]): HopS
   };
 }
 
-/** Milliseconds (or any figure) rounded to three decimals: what the clocks of an agent are good for. */
+/** Rounds milliseconds to three decimals, which is the precision of the agent's clock. */
 export function toMicroseconds(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000;
 }
@@ -72,7 +75,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Linear interpolation at (n - 1) q of ascending values. */
+/** Returns the quantile q of ascending values, by linear interpolation at position (n - 1) q. */
 function quantile(sorted: readonly number[], q: number): number {
   const position = (sorted.length - 1) * q;
   const below = sorted[Math.floor(position)] ?? Number.NaN;

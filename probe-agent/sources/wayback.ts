@@ -8,7 +8,7 @@ export type ArchiveAnswer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly source: ServiceSource; readonly reason: string };
 
-/** The index, as far as it was read. */
+/** The part of the index that was read. */
 export interface CaptureIndex {
   /** Oldest first. */
   readonly captures: readonly Capture[];

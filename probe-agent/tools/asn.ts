@@ -17,7 +17,7 @@ type Result = Untimed<ResultOf<typeof contract>>;
 
 /** Time kept for sending the answer back after the sources have used their time, in milliseconds. */
 const RESERVE_MS = 500;
-/** Of the deadline; the rest is for the registry. */
+/** Part of the deadline for routing data, in milliseconds. The rest is for the registry. */
 const ROUTING_MS = 5_000;
 
 /**

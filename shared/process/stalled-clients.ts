@@ -61,7 +61,7 @@ function cut(socket: Socket): void {
 interface WriteHandle {
   /** Octets passed to the handle so far. */
   readonly bytesWritten?: number;
-  /** Those of them that the kernel has not taken. */
+  /** Octets of them that the kernel has not yet accepted. */
   readonly writeQueueSize?: number;
   /** Below TLS: the handle of the TCP connection. */
   readonly _parent?: WriteHandle;

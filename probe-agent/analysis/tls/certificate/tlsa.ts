@@ -7,7 +7,7 @@ import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts
 export interface Tlsa {
   /** 0 PKIX-TA, 1 PKIX-EE, 2 DANE-TA, 3 DANE-EE. */
   readonly usage: number;
-  /** 0 the certificate, 1 its public key. */
+  /** 0: the certificate, 1: its public key. */
   readonly selector: number;
   /** 0 exact, 1 SHA-256, 2 SHA-512. */
   readonly matchingType: number;
