@@ -27,7 +27,7 @@ export function digestOf({ source, flags }: Pick<Expression, "source" | "flags">
  */
 export async function faultOf({ source, flags }: Pick<Expression, "source" | "flags">): Promise<string | null> {
   const cut = withShortBounds(source);
-  const verdict = await recheck(cut, flags);
+  const verdict = await recheck(cut, flags, { patient: true });
   if (verdict.status === "vulnerable") return `${verdict.complexity}, e.g. for ${JSON.stringify(verdict.attack)}`;
   if (verdict.status === "unknown") return `not decided (${verdict.reason})`;
   if (cut === source) return null;

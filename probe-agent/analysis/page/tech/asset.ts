@@ -30,12 +30,10 @@ const FOLDER_VERSION = /^([^]{1,80}?)-v?(\d{1,2}(?:\.\d{1,4}){1,3})(?:-[\w.]{1,2
 /** Timestamp that a minifier puts before the name. */
 const STAMP = /^\d[\d-]{4,24}-(?=[a-z])/;
 const FILE = /^([^]{1,120})\.(?:js|mjs|css)$/;
-/**
- * Library shipped with WordPress. WordPress adds `?ver=` with the library's version, and -wp if it changed the library.
- * In a theme's folder the number is the theme's version.
- */
-const WORDPRESS_COPY =
-  /\/wp-includes\/js\/[^?#]{1,200}\?(?:[^#&]{0,60}&){0,3}ver=(\d+(?:\.\d+){1,3})(?:-wp)?(?:$|[&#])/i;
+/** Library shipped with WordPress, and its query. In a theme's folder `ver` is the theme's version. */
+const WORDPRESS_LIBRARY = /\/wp-includes\/js\/[^?#]{1,200}\?([^#]{1,200})/i;
+/** Version in such a query. WordPress adds -wp if it changed the library. */
+const WORDPRESS_VERSION = /(?:^|&)ver=(\d+(?:\.\d+){1,3})(?:-wp)?(?:$|&)/i;
 /** Folder of a WordPress plugin, the rest of the path, and the version in `?ver=`. */
 const PLUGIN =
   /\/wp-content\/plugins\/([\w.-]{1,80})\/([\w./-]{1,200})(?:\?(?:[^#&]{0,60}&){0,3}ver=(\d{1,2}(?:\.\d{1,4}){1,3})(?:$|[&#]))?/i;
@@ -53,7 +51,7 @@ const STORES = /^(?:https?:)?\/\/(?:[\w-]{1,20}\.)?(?:unpkg\.com|esm\.sh|skypack
 /** Parses an address. Returns several assets if the server joins files: `combo?js/jquery.min.js&js/app.js`. */
 export function parseAssets(kind: Asset["kind"], address: string): Asset[] {
   const short = address.slice(0, MAX_ADDRESS);
-  const copied = WORDPRESS_COPY.exec(short)?.[1] ?? null;
+  const copied = WORDPRESS_VERSION.exec(WORDPRESS_LIBRARY.exec(short)?.[1] ?? "")?.[1] ?? null;
   const store = STORES.exec(short);
   const plugin = parsePlugin(short);
   return short
