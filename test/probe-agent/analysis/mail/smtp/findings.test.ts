@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
-import { remarkOnSmtp, type ServerReport } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
+import type { ServerReport } from "#probe-agent/analysis/mail/smtp/remark.ts";
+import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
 
 const EHLO = { code: 250, greeting: "mx.example.com", hostname: "mx.example.com", extensions: {}, faults: [] };
 const TLS = {
