@@ -33,7 +33,7 @@ interface Row {
 }
 
 const NO_DS = (zone: string): RegExp => RegExp(`The parent proves with NSEC that ${zone} has no DS record`);
-const SIGNED = "no record of the type";
+const SIGNED = "has no record of this type";
 
 const ROWS: readonly Row[] = [
   row("a signed zone", "www.signed.test", "A", "secure", /Signed by signed\.test/, { records: 1 }),
