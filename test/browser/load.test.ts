@@ -98,7 +98,7 @@ describeBrowser("a page in the agent's browser", () => {
       conditions: { throttling: "applied", cpu_slowdown: 4, width: 412 },
       lighthouse_version: null,
     });
-    expect(result.limitations[0]).toContain("PageSpeed Insights did not answer");
+    expect(result.limitations[0]).toContain("PageSpeed Insights is unavailable");
   });
 
   it("is followed over redirects, by HTTP and by script, and reported with its newest status", async () => {

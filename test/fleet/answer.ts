@@ -25,7 +25,12 @@ const TEMPLATE: PingResult = {
 /** Returns an outcome that the ping contract accepts, as JSON. Its one limitation has the proof. */
 export function outcomeWith(proof: Proof, params: string): string {
   const { host } = JSON.parse(params) as { host: string };
-  const data: PingResult = { ...TEMPLATE, host, elapsed_ms: proof.spentMs, limitations: [JSON.stringify(proof)] };
+  const data: PingResult = {
+    ...TEMPLATE,
+    host,
+    elapsed_ms: Math.round(proof.spentMs),
+    limitations: [JSON.stringify(proof)],
+  };
   return JSON.stringify({ status: "ok", data });
 }
 
