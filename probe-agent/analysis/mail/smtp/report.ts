@@ -12,6 +12,7 @@ import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/sm
 import { describeDane, type PublishedTlsa } from "#probe-agent/analysis/mail/smtp/dane.ts";
 import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
 import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
+import type { ServerReport } from "#probe-agent/analysis/mail/smtp/remark.ts";
 import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { serverSoftware } from "#probe-agent/analysis/mail/smtp/software.ts";
@@ -22,19 +23,7 @@ import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 
 type Result = ResultOf<typeof smtpTest>;
 /** The fields of the result that depend on the conversation, the reverse name and the TLSA records. */
-type SmtpReport = Omit<
-  Result,
-  | "target"
-  | "mx_used"
-  | "mx_records"
-  | "attempts"
-  | "ip"
-  | "ip_version"
-  | "port"
-  | "source"
-  | "observed_at"
-  | "elapsed_ms"
->;
+type SmtpReport = ServerReport & Pick<Result, "limitations" | "findings">;
 
 /** Facts that the report is made from. */
 interface SmtpFacts {
