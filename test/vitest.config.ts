@@ -1,24 +1,31 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { pureTestFiles } from "./laws/pure-files.ts";
+import { sharingTestFiles } from "./laws/sharing-files.ts";
 import { readSourceFiles } from "./laws/source-files.ts";
 import { COMPILED_CODE } from "./support/compiled-code.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const pure = [...pureTestFiles(readSourceFiles())];
+const files = readSourceFiles();
+const pure = [...pureTestFiles(files)];
+const sharing = sharingTestFiles(files).filter((path) => !pure.includes(path));
 
 /** Suites with a configuration of their own. */
 const elsewhere = ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"];
 
 const shared = {
   pool: "forks" as const,
-  // On two cores: a third of the time files wait for time-outs of the product, not for a core.
-  maxWorkers: 3,
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  // On two cores: half of the time files wait for time-outs of the product, not for a core.
+  maxWorkers: 4,
+  // No test waits so long: only a busy machine comes near these.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // What a test waits for comes later on a busy machine; the default is a second.
+  expect: { poll: { timeout: 20_000 } },
 };
 
-// Vitest runs the projects in the order of their names.
+// Vitest runs the projects in the order of their names: what only computes comes last and keeps every core busy to the
+// end.
 export default defineConfig({
   root,
   test: {
@@ -27,10 +34,10 @@ export default defineConfig({
         root,
         test: {
           ...shared,
-          // One process per file: agents, sockets and databases of one file never meet another's.
+          // One process per file: these replace or measure parts of their process.
           name: "own process",
           include: ["test/**/*.test.ts"],
-          exclude: [...elsewhere, ...pure],
+          exclude: [...elsewhere, ...pure, ...sharing],
           globalSetup: ["test/support/database-server.ts"],
           env: COMPILED_CODE,
         },
@@ -39,8 +46,22 @@ export default defineConfig({
         root,
         test: {
           ...shared,
-          // Files that only compute share a process: modules are loaded once a worker, not once a file.
-          name: "pure",
+          // One process per worker, one file at a time: modules are loaded and threads started once a worker, not once
+          // a file, which takes 1.7 s of CPU time.
+          name: "shared process",
+          include: sharing,
+          exclude: elsewhere,
+          isolate: false,
+          globalSetup: ["test/support/database-server.ts"],
+          env: COMPILED_CODE,
+        },
+      },
+      {
+        root,
+        test: {
+          ...shared,
+          // Files that only compute, apart from those that leave sockets and threads behind.
+          name: "shared process, pure",
           include: pure,
           exclude: elsewhere,
           isolate: false,

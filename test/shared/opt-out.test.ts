@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createEgress, type Denials } from "#shared/egress.ts";
 import { MAX_OPT_OUT_ENTRIES, parseOptOut } from "#shared/opt-out.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 function read(text: string): Denials {
   const list = parseOptOut(text);
@@ -44,11 +45,11 @@ describe("an opt-out list", () => {
       (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}\nd${at}.example`,
     );
     const { deniesAddress, deniesName } = read(lines.join("\n"));
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     for (let round = 0; round < 10_000; round += 1) {
       expect(deniesAddress("192.0.2.9") || deniesName("www.other.example")).toBe(false);
     }
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(cpuTime() - startedAt).toBeLessThan(5_000);
   });
 });
 

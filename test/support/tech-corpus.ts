@@ -91,10 +91,22 @@ export function builtInRules(): TechRules {
   return compileRules(opened.data);
 }
 
-/** Returns what a page itself shows, with versions, without technologies that only follow from others. */
-export function seenOn({ page }: LabelledPage, rules: TechRules): Map<string, string | null> {
-  const seen = detect(page, rules).filter((one) => one.implied_by === null);
-  return new Map(seen.map(({ name, version }) => [name, version]));
+/** What was seen on the pages, by rules: every technology is scored on the same pages. */
+const seenBefore = new WeakMap<TechRules, WeakMap<TechPage, ReadonlyMap<string, string | null>>>();
+
+/**
+ * Returns what a page itself shows, with versions, without technologies that only follow from others. Searches a page
+ * once for the same rules.
+ */
+export function seenOn({ page }: LabelledPage, rules: TechRules): ReadonlyMap<string, string | null> {
+  const byPage = seenBefore.get(rules) ?? new WeakMap<TechPage, ReadonlyMap<string, string | null>>();
+  seenBefore.set(rules, byPage);
+  const before = byPage.get(page);
+  if (before !== undefined) return before;
+  const found = detect(page, rules).filter((one) => one.implied_by === null);
+  const seen = new Map(found.map(({ name, version }) => [name, version]));
+  byPage.set(page, seen);
+  return seen;
 }
 
 /** Compares what is found on pages with their labels. `only` limits the score to one technology. */

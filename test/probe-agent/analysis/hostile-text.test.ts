@@ -14,6 +14,7 @@ import { findEmail } from "#probe-agent/analysis/registry/whois/email.ts";
 import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 /** A WHOIS answer of 256 KB that repeats one line. */
 function whois(line: string): string {
@@ -43,9 +44,9 @@ const READINGS: Readonly<Record<string, () => unknown>> = {
 
 describe("text made to be slow is read within the time that jobs have", () => {
   it.each(Object.entries(READINGS))("%s", (_, read) => {
-    const start = performance.now();
+    const start = cpuTime();
     read();
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(cpuTime() - start).toBeLessThan(5_000);
   });
 });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { readWhoisDate } from "#probe-agent/analysis/registry/whois/dates.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const FOLDER = new URL("../../fixtures/whois/", import.meta.url);
 /** Expected data of each answer. A missing field is null or empty. */
@@ -222,9 +223,9 @@ describe("a hostile answer", () => {
     ["names that may be free", `${"a.".repeat(130_000)} is free`],
     ["domains in words", "domain a.test (ok)\n".repeat(13_000)],
   ])("is read in a moment: %s", (_, text) => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     const read = parseWhois(text, "whois.nic.fr");
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuTime() - startedAt).toBeLessThan(2000);
     expect(read.nameservers.length).toBeLessThanOrEqual(64);
     expect(read.status.length).toBeLessThanOrEqual(64);
     expect(JSON.stringify(read).length).toBeLessThan(64_000);

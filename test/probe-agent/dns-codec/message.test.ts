@@ -6,6 +6,7 @@ import { decodeHead, decodeMessage } from "#probe-agent/dns-codec/message.ts";
 import { textToName } from "#probe-agent/dns-codec/names.ts";
 import { RCODES, rcodeName, typeCode, typeName } from "#probe-agent/dns-codec/registry.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const QUESTION = { name: textToName("example.test") ?? new Uint8Array(), type: 1, class: 1 };
 const SOA = "ns1.example.test. hostmaster.example.test. 1 2 3 4 5";
@@ -133,13 +134,21 @@ describe("hostile messages", () => {
     };
   }
 
+  function withInserted(octets: Uint8Array, at: number, octet: number): Uint8Array<ArrayBuffer> {
+    const longer = new Uint8Array(octets.length + 1);
+    longer.set(octets.subarray(0, at));
+    longer[at] = octet;
+    longer.set(octets.subarray(at), at + 1);
+    return longer;
+  }
+
   function mutate(octets: Uint8Array, random: (below: number) => number): Uint8Array {
     let mutant = Uint8Array.from(octets);
     for (let changes = 1 + random(6); changes > 0; changes -= 1) {
       const at = random(mutant.length || 1);
       const kind = random(6);
       if (kind === 0) mutant = mutant.slice(0, at);
-      else if (kind === 1) mutant = Uint8Array.of(...mutant.subarray(0, at), random(256), ...mutant.subarray(at));
+      else if (kind === 1) mutant = withInserted(mutant, at, random(256));
       else if (kind === 2) mutant.set([0xc0 | random(4), random(256)], Math.max(0, Math.min(at, mutant.length - 2)));
       else if (kind === 3) mutant.copyWithin(at, random(mutant.length || 1), random(mutant.length || 1));
       else mutant[at] = kind === 4 ? random(256) : (mutant[at] ?? 0) ^ (1 << random(8));
@@ -176,9 +185,9 @@ describe("hostile messages", () => {
     const bytes = Uint8Array.from([...head, ...Array.from({ length: count }, () => ns).flat()]);
     bytes[6] = count >>> 8;
     bytes[7] = count & 0xff;
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     expect(decodeMessage(bytes).answers).toHaveLength(count);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(cpuTime() - startedAt).toBeLessThan(5_000);
   });
 });
 

@@ -14,10 +14,16 @@ const NOW = new Date("2026-11-21T12:00:00Z");
 const BOTS = [{ name: "GPTBot", operator: "OpenAI", purpose: "train" as const }];
 const PROGRAM = new URL("../../support/thread-program.ts", import.meta.url);
 
-function analyses(options: Omit<AnalysisThreadsOptions, "clock"> = {}, limits = jobLimits(30_000)) {
-  return createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock, ...options }) })(
-    limits,
-  );
+/** The pool of a real agent. Its threads, which take half a second of CPU time to start, stay for the next test. */
+const THREADS = createAnalysisThreads({ clock: systemClock });
+
+function analyses(threads = THREADS, limits = jobLimits(30_000)) {
+  return createAnalyses({ clock: systemClock, threads })(limits);
+}
+
+/** Creates a pool for one test. */
+function createThreads(options: Omit<AnalysisThreadsOptions, "clock">) {
+  return createAnalysisThreads({ clock: systemClock, ...options });
 }
 
 function page(html: string, facts: object = {}) {
@@ -85,6 +91,11 @@ const INPUTS: Readonly<Record<AnalysisName, unknown>> = {
   "llms-txt": "# A\n## B\n- [c](https://a.example/c)\n",
   tdmrep: '[{"location":"/","tdm-reservation":1}]',
   "json-object": "{}",
+  "json-condition": {
+    octets: new TextEncoder().encode('{"status":"degraded"}'),
+    condition: { path: "$.status", op: "equals", value: "ok" },
+  },
+  "contains-text": { octets: new TextEncoder().encode(SITE), contentType: "text/html", text: "Shop" },
   "mta-sts": "version: STSv1\nmode: enforce\nmx: mail.a.example\nmax_age: 86400\n",
   rdap: {
     text: '{"objectClassName":"domain","ldhName":"a.example","nameservers":[]}',
@@ -102,7 +113,10 @@ function heavy(name: AnalysisName): unknown {
 
 /** Runs an order in a thread instead of an analysis. */
 function runInThread(order: ThreadOrder, limits = jobLimits(30_000)) {
-  return analyses({ entry: PROGRAM }, limits).run("schema", { ...order, padding: new Uint8Array(100_000) } as never);
+  return analyses(createThreads({ entry: PROGRAM }), limits).run("schema", {
+    ...order,
+    padding: new Uint8Array(100_000),
+  } as never);
 }
 
 describe("analyses", () => {
@@ -122,13 +136,13 @@ describe("analyses", () => {
   });
 
   it("of small input need no thread", async () => {
-    const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
+    const port = analyses(createThreads({ entry: new URL("no-such-program.ts", PROGRAM) }));
     expect(await port.run("schema", page(SITE) as never)).toMatchObject({ ok: true });
     expect(await port.run("schema", heavy("schema") as never)).toEqual({ ok: false, reason: "broken" });
   });
 
   it("of text above 16 KB need a thread", async () => {
-    const port = analyses({ entry: new URL("no-such-program.ts", PROGRAM) });
+    const port = analyses(createThreads({ entry: new URL("no-such-program.ts", PROGRAM) }));
     const whois = (characters: number) => ({ text: "x".repeat(characters), server: "whois.example" });
     expect(await port.run("whois-domain", whois(16_000))).toMatchObject({ ok: true });
     expect(await port.run("whois-domain", whois(16_500))).toEqual({ ok: false, reason: "broken" });
@@ -145,7 +159,7 @@ describe("analyses", () => {
   });
 
   it("end only their thread if a page needs too much memory", async () => {
-    const port = analyses({ heapMb: 48 });
+    const port = analyses(createThreads({ heapMb: 48 }));
     const tags = page(HOSTILE_PAGES["tags"]?.(5 * 1024 * 1024) ?? "");
     expect(await port.run("schema", tags as never)).toEqual({ ok: false, reason: "out_of_memory" });
     expect(await port.run("schema", heavy("schema") as never)).toMatchObject({ ok: true });

@@ -44,14 +44,17 @@ describe("technology searches in threads", () => {
 
   it("suspend only the rule with a catastrophic expression, and the next page is not delayed", async () => {
     const detect = search({ Before: GOOD, Bad: { text: CATASTROPHIC }, After: GOOD });
-    const started = systemClock.monotonic();
-    const found = await detect(`${BOMB} good`);
-    expect(systemClock.monotonic() - started).toBeLessThan(8000);
+    const found = await detect(`${BOMB} good`, 20_000);
     expect(found).toMatchObject({ ok: true, suspended: ["Bad"] });
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["After", "Before"]);
-    const next = systemClock.monotonic();
-    expect(await detect(`${BOMB} good`)).toMatchObject({ ok: true, suspended: ["Bad"] });
-    expect(systemClock.monotonic() - next).toBeLessThan(900);
+    // The quickest of several, because a busy machine delays some. With the rule, each would take a second or more.
+    const times: number[] = [];
+    for (let page = 0; page < 5; page += 1) {
+      const started = systemClock.monotonic();
+      expect(await detect(`${BOMB} good`, 20_000)).toMatchObject({ ok: true, suspended: ["Bad"] });
+      times.push(systemClock.monotonic() - started);
+    }
+    expect(Math.min(...times)).toBeLessThan(900);
   });
 
   it("retry a suspended rule after a while, because a hostile page may have been the reason", async () => {
@@ -66,18 +69,19 @@ describe("technology searches in threads", () => {
 
   it("suspend two such rules", async () => {
     const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD, Worse: { html: "(b|b|aa?)+c" } });
-    const found = await detect(`${BOMB} good`);
+    const found = await detect(`${BOMB} good`, 20_000);
     expect(found.ok && found.suspended.toSorted()).toEqual(["Bad", "Worse"]);
     expect(found.ok && found.technologies.map(({ name }) => name)).toEqual(["Good"]);
   });
 
   it("do not shorten the time of others if a page uses all of its time", async () => {
     const detect = search({ Bad: { text: CATASTROPHIC }, Good: GOOD });
-    const slow = detect(BOMB, 4000);
-    const quick = systemClock.monotonic();
-    expect(await detect("good", 4000)).toMatchObject({ ok: true, suspended: [] });
-    expect(systemClock.monotonic() - quick).toBeLessThan(2000);
+    const finished: string[] = [];
+    const slow = detect(BOMB, 8000).finally(() => finished.push("slow"));
+    const quick = detect("good", 8000).finally(() => finished.push("quick"));
+    expect(await quick).toMatchObject({ ok: true, suspended: [] });
     await slow;
+    expect(finished).toEqual(["quick", "slow"]);
   });
 
   it("return too_slow in time if there is no time to find the rule at fault", async () => {
@@ -90,7 +94,7 @@ describe("technology searches in threads", () => {
     const slow = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`Slow ${n}`, { text: `b[^c]*c{${n + 1}}` }]),
     );
-    const found = await search({ Good: GOOD, ...slow })(`good ${"ab ".repeat(6000)}`, 1500);
+    const found = await search({ Good: GOOD, ...slow })(`good ${"ab ".repeat(6000)}`, 6000);
     expect(found.ok ? found.unfinished : 0).toBeGreaterThan(0);
     expect(found.ok && found.technologies.map(({ name }) => name)).toContain("Good");
   });

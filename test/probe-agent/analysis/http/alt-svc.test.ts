@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 function rows(...values: string[]): string[] {
   return (parseAltSvc(values)?.services ?? []).map(
@@ -74,11 +75,11 @@ describe("Alt-Svc (RFC 7838 section 3)", () => {
       `h3=":1",`.repeat(50_000),
       ",".repeat(300_000),
     ];
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     for (const value of hostile) {
       const read = parseAltSvc([value]);
       expect((read?.services.length ?? 0) + (read?.problems.length ?? 0)).toBeLessThanOrEqual(100);
     }
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuTime() - startedAt).toBeLessThan(2000);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 describe("Link (RFC 8288 section 3.5)", () => {
   it.each([
@@ -48,7 +49,7 @@ describe("Link (RFC 8288 section 3.5)", () => {
   });
 
   it("reads any text in linear time and within bounds", () => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     for (const value of [
       "<a>,".repeat(50_000),
       "<".repeat(200_000),
@@ -57,6 +58,6 @@ describe("Link (RFC 8288 section 3.5)", () => {
     ]) {
       expect(parseLinkHeader([value]).length).toBeLessThanOrEqual(200);
     }
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuTime() - startedAt).toBeLessThan(2000);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseRefresh } from "#probe-agent/analysis/http/refresh.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 /** Cases from the web platform tests for http-equiv=refresh. */
 describe("a refresh (WHATWG HTML, shared declarative refresh steps)", () => {
@@ -39,9 +40,9 @@ describe("a refresh (WHATWG HTML, shared declarative refresh steps)", () => {
   );
 
   it("is read in linear time at any length", () => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     for (const value of [" ".repeat(1e6), "1".repeat(1e6), `1;${" ".repeat(1e6)}`, `1;url=${"'".repeat(1e6)}`])
       parseRefresh(value);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(cpuTime() - startedAt).toBeLessThan(1000);
   });
 });

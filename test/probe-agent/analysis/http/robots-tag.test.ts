@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { forbidsAll, parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 describe("X-Robots-Tag", () => {
   it.each([
@@ -37,7 +38,7 @@ describe("X-Robots-Tag", () => {
   });
 
   it("is read in linear time and within bounds", () => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     for (const value of [
       "a:".repeat(50_000),
       "noindex,".repeat(50_000),
@@ -47,6 +48,6 @@ describe("X-Robots-Tag", () => {
       const directives = parseRobotsTags([value, value]).flatMap((tag) => tag.directives);
       expect(directives.length).toBeLessThanOrEqual(100);
     }
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuTime() - startedAt).toBeLessThan(2000);
   });
 });

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { isDkimRecord, parseDkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
 import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 /** The key of RFC 6376 appendix C, split at the line breaks of its zone file. */
 const RFC_6376 =
@@ -127,7 +128,7 @@ describe("tags", () => {
   });
 
   it("of hostile texts are read in time and printed as ASCII", () => {
-    const started = performance.now();
+    const started = cpuTime();
     for (const text of [
       `v=DKIM1; p=${"A".repeat(1_000_000)}`,
       `v=DKIM1; p=${"A ".repeat(500_000)}!`,
@@ -141,7 +142,7 @@ describe("tags", () => {
       expect(shown.length).toBeLessThan(20_000);
       expect(shown).not.toMatch(/\\u00|\\r|ÿ/);
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 });
 

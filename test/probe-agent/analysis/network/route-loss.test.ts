@@ -40,6 +40,9 @@ describe("loss at a hop", () => {
     [["0/3", "2/3", "0/3"], false, [0, null, 0]],
     // A target that lost none by chance proves nothing about the hops before it, three of which in a row lost some.
     [["0/5", "3/5", "2/5", "3/5", "0/5"], true, [0, null, null, null, 0]],
+    // A hop that may have lost some leaves the hops before it unknown, also if the target answered everything.
+    [["2/3", "2/5", "0/6"], true, [null, null, 0]],
+    [["0/1?", "2/5", "0/6"], true, [null, null, 0]],
     // Too few probes of the hop itself. Only later hops show its loss.
     [["0/1?", "0/3", "0/3"], true, [0, 0, 0]],
     [["0/3", "1/2?", "2/3"], true, [0, null, 66.667]],

@@ -8,6 +8,7 @@ import { fromRdata, makeDnsRecord } from "#test/servers/dnssec/record.ts";
 import { signRrset } from "#test/servers/dnssec/sign.ts";
 import { only, zoneSigner } from "#test/servers/dnssec/tamper.ts";
 import { validateIn, type Tamper } from "#test/servers/dnssec/tree.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const sound = grow();
 const A = { name: "www.example", type: "A" };
@@ -15,9 +16,9 @@ const A = { name: "www.example", type: "A" };
 const DEADLINE_MS = 10_000;
 
 function timed(tamper: Tamper, grown = sound, question = A) {
-  const startedAt = performance.now();
+  const startedAt = cpuTime();
   const verdict = validateIn(grown.zones, question, { anchors: grown.anchors, tamper });
-  expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS);
+  expect(cpuTime() - startedAt).toBeLessThan(DEADLINE_MS);
   return verdict;
 }
 

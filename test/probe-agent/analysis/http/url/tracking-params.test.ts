@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const clean = (url: string): string => cleanUrl(new URL(url));
 const names = (url: string): string[] => trackingParams(new URL(url)).map(({ name }) => name);
@@ -33,10 +34,10 @@ describe("tracking parameters of a URL", () => {
   });
 
   it("are found in linear time", () => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     const url = new URL(`https://a.test/?${"utm_a=1&b=2&".repeat(20_000)}`);
     expect(names(url.href)).toHaveLength(100);
     expect(clean(url.href)).not.toContain("utm_");
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(cpuTime() - startedAt).toBeLessThan(2000);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isDmarcRecord, explainNearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 import { messagesOf } from "#test/support/remarks.ts";
 
 describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
@@ -124,7 +125,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
   });
 
   it("with hostile content is read in time and printed as ASCII", () => {
-    const started = performance.now();
+    const started = cpuTime();
     const hostile = [
       `v=DMARC1; ${"p=none;".repeat(50_000)}`,
       `v=DMARC1; rua=${"mailto:a@b.example!".repeat(30_000)}`,
@@ -135,6 +136,6 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     ];
     for (const text of hostile) expect(JSON.stringify(parseDmarc(text)).length).toBeLessThan(20_000);
     expect(JSON.stringify(parseDmarc(hostile[4] ?? ""))).not.toMatch(/\\u00|\\r|\\n|ÿ/);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 });

@@ -3,6 +3,7 @@ import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import { parseMtaStsPolicy, policyNames, readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 import { idsOf } from "#test/support/remarks.ts";
 
 describe("MTA-STS in DNS (RFC 8461 section 3.1)", () => {
@@ -69,7 +70,7 @@ describe("an MTA-STS policy (section 3.2)", () => {
   });
 
   it("of one megabyte is read in time", () => {
-    const started = performance.now();
+    const started = cpuTime();
     for (const text of [
       "mx: *.a\n".repeat(100_000),
       ":".repeat(1_000_000),
@@ -78,7 +79,7 @@ describe("an MTA-STS policy (section 3.2)", () => {
     ]) {
       expect(JSON.stringify(parseMtaStsPolicy(text)).length).toBeLessThan(20_000);
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuTime } from "#test/support/cpu-time.ts";
 import { trySpf, zoneResolver, type SpfZone } from "#test/support/spf.ts";
 import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
 
@@ -107,7 +108,7 @@ describe("hostile records", () => {
   });
 
   it("of one megabyte, or beside sixty other texts, are read in time", async () => {
-    const started = performance.now();
+    const started = cpuTime();
     const huge = `v=spf1 ${"ip4:198.51.100.7/32 ".repeat(50_000)}-all`;
     expect((await trySpf({ "example.com": { TXT: [huge] } })).result).toBe("fail");
     const others = Array.from({ length: 60 }, (_, index) => `token-${index}=${"x".repeat(200)}`);
@@ -115,7 +116,7 @@ describe("hostile records", () => {
     for (const nasty of [".".repeat(1e6), `a${"/".repeat(1e6)}`, `a:${"a-".repeat(5e5)}`, "=".repeat(1e6)]) {
       expect((await trySpf({ "example.com": { TXT: [`v=spf1 ${nasty}`] } })).result).toBe("permerror");
     }
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuTime() - started).toBeLessThan(10_000);
   });
 
   it("with a loop of aliases are a temperror", async () => {

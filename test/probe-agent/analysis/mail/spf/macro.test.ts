@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuTime } from "#test/support/cpu-time.ts";
 import { trySpf, zoneResolver, type SpfTry, type SpfZone } from "#test/support/spf.ts";
 import { evaluateSpf } from "#probe-agent/analysis/spf.ts";
 import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
@@ -163,12 +164,12 @@ describe("the validated name, p", () => {
 
 describe("hostile macros", () => {
   it("are expanded in time", async () => {
-    const started = performance.now();
+    const started = cpuTime();
     const bomb = `v=spf1 ${"exists:%{l99999r.-+,/_=}%{s}%{p}.%{d} ".repeat(2000)}-all`;
     const mailFrom = `${"a.-".repeat(5000)}@example.com`;
     expect((await trySpf({ "example.com": { TXT: [bomb] } }, { mailFrom })).result).toMatch(/permerror|fail/);
     expect(parseMacros("%{d".repeat(100_000), "name")).toBeNull();
     expect(parseMacros(`%{d${"-".repeat(200_000)}`, "name")).toBeNull();
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 });

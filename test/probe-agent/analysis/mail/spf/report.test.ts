@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 import { zoneResolver, type SpfZone } from "#test/support/spf.ts";
 import { messagesOf } from "#test/support/remarks.ts";
 
@@ -208,11 +209,11 @@ describe("a policy without a sender", () => {
     const result = reportSpf(await walkSpf("example.com", resolver));
     expect(result.valid).toBe(false);
     expect(resolver.asked.length).toBeLessThanOrEqual(40);
-    const started = performance.now();
+    const started = cpuTime();
     const huge = await report(`v=spf1 ${"a:%{d} ip4:192.0.2.1 exists:%{i}.%{d} ".repeat(20_000)}-all`);
     expect(huge).toMatchObject({ valid: false, all_qualifier: "fail" });
     expect(huge.mechanisms).toHaveLength(150);
     expect(JSON.stringify(huge).length).toBeLessThan(100_000);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuTime() - started).toBeLessThan(10_000);
   });
 });

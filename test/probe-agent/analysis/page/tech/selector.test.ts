@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parseDocument } from "#probe-agent/analysis/html/document.ts";
 import { Elements } from "#probe-agent/analysis/page/tech/elements.ts";
 import { parseSelector } from "#probe-agent/analysis/page/tech/selector.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const PAGE = `<html lang="de-CH"><body class="home page"><main id="main"><h1 class="t big">One</h1><p>a</p><p data-x="Foo bar">b</p>
   <a href="https://cdn.example/x.js?y" id="l:1">c</a><ul><li>1</li><li class="on">2</li></ul><q></q><b><s> </s></b><input type=TEXT class="">
@@ -100,16 +101,16 @@ describe("a selector finds the same elements as in a browser", () => {
   it("takes less than 5 s with a long selector on a deep page", () => {
     const deep = new Elements(parseDocument("<div class=a>".repeat(100_000)).root);
     const parsed = parseSelector(".a .a .a > .b");
-    const started = performance.now();
+    const started = cpuTime();
     expect(deep.find(parsed ?? [], 10)).toEqual([]);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 
   it.each(["i:last-child", "i:only-child"])("finds %s in less than 5 s on a page of 40,000 comments", (selector) => {
     const comments = "<!---->".repeat(20_000);
     const wide = new Elements(parseDocument(`<p>${comments}${"<i></i>".repeat(40_000)}${comments}`).root);
-    const started = performance.now();
+    const started = cpuTime();
     expect(wide.find(parseSelector(selector) ?? [], 10).length).toBeLessThan(2);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - started).toBeLessThan(5000);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
 import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const NAMED = { ianaId: null, behind: null, phone: null };
 
@@ -65,9 +66,9 @@ describe("a registrar's name", () => {
     ["open brackets", "(".repeat(262_144)],
     ["numbers", `Example ${"#12 ".repeat(60_000)}`],
   ])("is read in a moment: %s", (_, text) => {
-    const startedAt = performance.now();
+    const startedAt = cpuTime();
     parseRegistrarName(text);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(cpuTime() - startedAt).toBeLessThan(1000);
   });
 });
 

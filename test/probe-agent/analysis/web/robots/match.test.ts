@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createMatcher, matchRobots } from "#probe-agent/analysis/web/robots/match.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const FILE = parseRobots(
   "user-agent: a\nuser-agent: b\ndisallow: /x\n\nuser-agent: *\ndisallow: /y\n\n" +
@@ -27,7 +28,7 @@ it("the rules of all groups of an agent are combined, also if they name other ag
 
 it("60,000 wildcard rules for * are evaluated once, not once for each of a thousand agents", () => {
   const match = createMatcher(parseRobots(`user-agent: *\n${"allow:*a\n".repeat(60_000)}`), "/");
-  const started = performance.now();
+  const started = cpuTime();
   for (let n = 0; n < 1000; n += 1) expect(match([`bot-${n}`]).group).toBe("global");
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(cpuTime() - started).toBeLessThan(3000);
 });
