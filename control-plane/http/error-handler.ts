@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
-import { BODY_LIMIT } from "#control-plane/http/body.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
   Refusal,
@@ -28,7 +27,7 @@ export function createErrorHandler(
   rendererOf: (request: FastifyRequest) => ErrorRenderer | undefined,
 ): ErrorHandler {
   return (error, request, reply) => {
-    const refusal = isAborted(request) ? ABORTED : toRefusal(error);
+    const refusal = isAborted(request) ? ABORTED : toRefusal(error, request.routeOptions.bodyLimit);
     if (refusal === null || (refusal !== error && refusal.status === 503)) {
       log.error({ request_id: request.id, route: request.routeOptions.url, err: error }, "request failed");
     }
@@ -69,15 +68,15 @@ function isAborted({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete;
 }
 
-/** Returns the answer for an error; null for an internal error. */
-function toRefusal(error: unknown): Refusal | null {
+/** Returns the answer for an error; null for an internal error. `bodyLimit`: the route's limit of the body, in bytes. */
+function toRefusal(error: unknown, bodyLimit: number): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
   if (isAccountGone(error)) return ACCOUNT_DELETED;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
+      return new Refusal("payload_too_large", `The body is larger than ${bodyLimit} bytes, the limit.`);
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
       return new Refusal("unsupported_media_type", "Send the body as Content-Type: application/json.");
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":

@@ -1,3 +1,5 @@
+import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
 import { fastify, type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
@@ -10,7 +12,7 @@ import { createErrorHandler, notFound } from "#control-plane/http/error-handler.
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe-requests.ts";
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
-import { limitPipelining } from "#control-plane/http/connection/pipelining.ts";
+import { createPipelineLimits } from "#control-plane/http/connection/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
 import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
@@ -39,8 +41,14 @@ export interface ServerTls {
   readonly key: string | Buffer;
 }
 
-// Timeouts: 10 s for the headers, 30 s for the whole request (requestTimeout below), checked every 5 s.
-const NODE_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, requireHostHeader: false };
+// Timeouts: 10 s for the headers and 30 s for the whole request, checked every 5 s; 72 s between two requests.
+const NODE_OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: 72_000,
+  requireHostHeader: false,
+};
 // The same timeout as for headers; Node's default is 120 s.
 const TLS_OPTIONS = { handshakeTimeout: 10_000 };
 
@@ -55,6 +63,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
   const monotonic = (): number => clock.monotonic();
   const clientAddress = createClientAddress(config.trustedProxies);
+  const pipelines = createPipelineLimits();
 
   /** Sets the fields of a request and the headers of its answer that do not depend on the route. */
   function receive(request: FastifyRequest, setHeader: (name: string, value: string) => void): void {
@@ -74,8 +83,11 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   }
 
   const server = fastify({
-    ...(tls === undefined ? { http: NODE_OPTIONS } : { https: { ...NODE_OPTIONS, ...TLS_OPTIONS, ...tls } as never }),
-    requestTimeout: 30_000,
+    serverFactory: (handler) => {
+      const listener = pipelines.dropExcess(handler);
+      if (tls === undefined) return createHttpServer(NODE_OPTIONS, listener);
+      return createHttpsServer({ ...NODE_OPTIONS, ...TLS_OPTIONS, ...tls }, listener);
+    },
     bodyLimit: BODY_LIMIT,
     logger: false,
     // Instead of Fastify's trustProxy, which accepts ports and invalid addresses: http/connection/client-address.ts.
@@ -117,7 +129,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   });
   const clients = cutStalledClients({ ...stall, onCut: reportStalled(log, metrics) });
   server.addHook("onClose", async () => clients.close());
-  limitPipelining(server, (socket) => clients.watch(socket));
+  pipelines.install(server, (socket) => clients.watch(socket));
   server.addHook("onRequest", (request, _reply, done) => {
     const refusal = refuseSunset(request);
     if (refusal !== undefined) done(refusal);

@@ -24,8 +24,8 @@ interface Operation {
   readonly plain?: string;
   /** The route changes data, and accepts X-Idempotency-Key (http/writes.ts). */
   readonly isWrite?: boolean;
-  /** A second kind of success, with its own status and data. */
-  readonly otherwise?: { readonly status: 200; readonly data: TSchema };
+  /** Further kinds of success, each with its own status and data. */
+  readonly otherwise?: readonly { readonly status: 200 | 202; readonly data: TSchema }[];
 }
 
 /** Schema of the meta of an answer. */
@@ -127,12 +127,12 @@ export const SECURITY = {
 
 /** Returns the Fastify schema of a route. It is documentation only: Fastify's validation and serialisation are off. */
 export function operation(described: Operation) {
-  const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise } = described;
+  const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise = [] } = described;
   const isWrite = described.isWrite === true;
   const codes = [...GATE_ERRORS[security], ...(described.errors ?? []), ...(isWrite ? WRITE_ERRORS : [])];
   const response: Record<number, object> = {
     [status]: plain === undefined ? success(data) : { description: "Success", content: { [plain]: { schema: data } } },
-    ...(otherwise === undefined ? {} : { [otherwise.status]: success(otherwise.data) }),
+    ...Object.fromEntries(otherwise.map((other) => [other.status, success(other.data)])),
     ...errorResponses(codes),
   };
   return {

@@ -137,6 +137,24 @@ describe("requests that one connection sends without reading", () => {
     expect((await fetch(`${url}/slow`)).status).toBe(200);
   });
 
+  it("are not even parsed far above the limit, so that one write cannot cost thousands of requests", async () => {
+    const crowded = makeServer();
+    const served = { parsed: 0, entered: 0 };
+    crowded.server.on("request", () => (served.parsed += 1));
+    crowded.addHook("onRequest", (_request, _reply, done) => {
+      served.entered += 1;
+      done();
+    });
+    const at = await crowded.listen({ host: "127.0.0.1", port: 0 });
+    await sendRaw(at, get("/slow").repeat(1_500)).catch(() => "");
+    await expect.poll(() => connections(crowded)).toBe(0);
+    // Those that wait have not entered yet; the refused one enters no route.
+    expect(served.entered).toBeLessThanOrEqual(MOST_UNANSWERED);
+    // One refused request and 32 dropped ones are parsed; the next one ends the connection.
+    expect(served.parsed).toBeLessThanOrEqual(MOST_UNANSWERED + 1 + 32 + 1);
+    await crowded.close();
+  });
+
   it("count even if no route matches them", async () => {
     const text = await sendRaw(
       url,
