@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import { NO_ALLOW_LISTS, createEgress, type AllowLists } from "#shared/egress.ts";
 import { createSuffixRule } from "#shared/egress/names.ts";
 import { siteUrls } from "#shared/target-url.ts";
+import { implementationOf } from "#probe-agent/implementations.ts";
 import type { Job } from "#probe-agent/run-job.ts";
-import { implementations } from "#probe-agent/tools/index.ts";
 
 const publicOnly = createEgress(NO_ALLOW_LISTS);
 
@@ -15,7 +15,7 @@ export function createInside(allow: AllowLists): (job: Pick<Job, "tool" | "param
   const egress = createEgress(allow);
   const isListedName = createSuffixRule(allow.names);
   return ({ tool, params }) => {
-    const contract = implementations.get(tool)?.contract;
+    const contract = implementationOf(tool)?.contract;
     if (contract === undefined || contract.target === null) return false;
     const { param, kind } = contract.target;
     const target = (JSON.parse(params) as Readonly<Record<string, unknown>>)[param];

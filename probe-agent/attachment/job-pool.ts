@@ -4,7 +4,7 @@ import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";
-import { canRun, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
+import { canRun, reservedMs, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
 
 /** Runner of an agent's jobs from all its streams. */
 export interface JobPool {
@@ -68,13 +68,16 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const key = `${jobId}/${attempt}`;
     const abort = new AbortController();
     const startedAt = clock.monotonic();
-    const timer = setTimeout(() => abort.abort(ENDED), job.deadlineMs);
-    const late = setTimeout(onLate, Math.max(job.deadlineMs / 2, job.deadlineMs - LATE_MS));
+    const reserved = Math.min(reservedMs(tool), job.deadlineMs / 2);
+    const ownMs = job.deadlineMs - reserved;
+    const timer = setTimeout(() => abort.abort(ENDED), ownMs);
+    // A job with time for the test after a failure does not need one before it.
+    const late = reserved > 0 ? undefined : setTimeout(onLate, Math.max(ownMs / 2, ownMs - LATE_MS));
     jobs.add(key, { abort, source, tool });
     onChange();
     const limits = {
       signal: abort.signal,
-      deadline: startedAt + job.deadlineMs,
+      deadline: startedAt + ownMs,
       now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
     };
     const sendProgress = (event: { kind: string; data: unknown }): void => {
@@ -83,7 +86,12 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       else if (message !== null) source.say(message);
     };
     const emit = job.quiet ? dropProgress : sendProgress;
-    const { outcome, result } = await runJob(job, limits, { createNet, correctSource, log, clock }, emit);
+    const { outcome, result } = await runJob(
+      job,
+      limits,
+      { reservedMs: reserved, createNet, correctSource, log, clock },
+      emit,
+    );
     clearTimeout(timer);
     clearTimeout(late);
     const elapsedMs = clock.monotonic() - startedAt;

@@ -79,7 +79,7 @@ async function fetchPage(
   const start = firstUrl(request, deps.egress);
   if (start.status !== "ok") return start;
 
-  const hops: Hop[] = [];
+  const hops: Promise<Hop>[] = [];
   const contextFor = (url: URL): HopContext => {
     // Only the service's own origin is trusted: an open redirect of it must not lead into the private network.
     const trusted = request.trusted === true && url.origin === start.data.origin;
@@ -109,18 +109,17 @@ async function fetchPage(
   };
   for (;;) {
     const cookies = cookiesOf(current, jar);
-    seen.add(visitKey(current, cookies));
     const context = contextFor(current.url);
     const opened = await openWithFallback(withCookies(current, cookies), context);
     if (opened.status !== "ok") {
-      const final = hops.at(-1);
+      const final = await hops.at(-1);
       if (opened.status !== "failed" || final === undefined) return opened;
       if (request.keepDeadEnd !== true)
         return { ...opened, message: withFailedUrl(hops.length, current.url, opened.message) };
       const elapsedUs = Math.round((deps.clock.monotonic() - context.startedAt) * 1000);
       const deadEnd = { url: current.url.href, failure: opened, elapsedUs };
-      const last = { hop: final, body: await noBody() };
-      return ok(snapshot(request.url, hops.slice(0, -1), last, "dead_end", deadEnd));
+      const last = { hop: final, body: NO_BODY };
+      return ok(snapshot(request.url, await Promise.all(hops.slice(0, -1)), last, "dead_end", deadEnd));
     }
     const { code, target, setCookies } = opened.data;
     if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
@@ -129,11 +128,12 @@ async function fetchPage(
     const verdict = mayFollow(target.next, context.egress === null ? start.data.origin : null, deps.egress);
     if (verdict !== "ok") {
       if (verdict === "bad_location") return await finish(opened.data, "bad_location");
-      opened.data.skip();
+      void opened.data.skip();
       return refused;
     }
     const following = redirected(current, code, target.next);
     jar.keep(current.url, setCookies, job.now());
+    seen.add(visitKey(current, cookies));
     if (seen.has(visitKey(following, cookiesOf(following, jar)))) return await finish(opened.data, "loop");
     if (hops.length >= (request.maxRedirects ?? MAX_REDIRECTS)) return await finish(opened.data, "too_many_redirects");
     hops.push(opened.data.skip());
@@ -148,15 +148,15 @@ async function fetchPage(
       trial?.cancel();
       return read;
     }
-    const page = snapshot(request.url, hops, read.data, stopped);
+    const page = snapshot(request.url, await Promise.all(hops), read.data, stopped);
     return ok(request.tryOtherFamily === true ? { ...page, otherFamily: (await trial?.attempt) ?? null } : page);
   }
 }
 
 async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHop["read"]> {
-  const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs } = request;
-  return maxBodyBytes === 0
-    ? ok({ hop: open.skip(), body: await noBody() })
+  const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs, needsBody } = request;
+  return maxBodyBytes === 0 || needsBody?.(open) === false
+    ? ok({ hop: await open.skip(), body: NO_BODY })
     : await open.read(maxBodyBytes, bodyTimeoutMs);
 }
 
@@ -168,10 +168,8 @@ function withFailedUrl(count: number, { href }: URL, message: string): string {
   return `after ${count === 1 ? "1 redirect" : `${count} redirects`}, at ${href.slice(0, MAX_SHOWN_URL)}: ${message}`;
 }
 
-/** Returns the body of a response whose header was enough. */
-function noBody(): Promise<HttpBody> {
-  return createBodyCollector([], 0).finish(null);
-}
+/** The body of a response whose header was enough. */
+const NO_BODY = await createBodyCollector([], 0).finish(null);
 
 function snapshot(
   url: string,

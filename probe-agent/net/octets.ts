@@ -9,13 +9,14 @@ interface Octets {
 }
 
 const SMALLEST = 1024;
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Creates an empty buffer. Each octet is copied a constant number of times on average, because the buffer doubles when
  * it is full. `Buffer.concat` for each piece copies all octets again: 64 KB in pieces of one octet are 2 GB of copies.
  */
 export function createOctets(): Octets {
-  let store: Buffer = Buffer.alloc(0);
+  let store: Buffer = EMPTY;
   let start = 0;
   let end = 0;
   return {

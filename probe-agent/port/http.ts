@@ -29,6 +29,11 @@ export interface HttpRequest {
    * stream may not begin for hours.
    */
   readonly maxBodyBytes?: number;
+  /**
+   * Called with the header of the final response. Returns whether the body is needed; if not, it is left out as with
+   * maxBodyBytes 0. The session of `final` is not verified a second time yet. Default: the body is needed.
+   */
+  readonly needsBody?: (final: Pick<Hop, "url" | "code" | "tls">) => boolean;
   /** Limit for this fetch including redirects and body, in milliseconds. The job's deadline applies in any case. */
   readonly timeoutMs?: number;
   /**

@@ -20,7 +20,7 @@ interface AnalysesOptions {
  * because the thread has a lower priority than all others.
  */
 const ANALYSIS_MS = 8000;
-/** Part of a job's time that is reserved for its answer, in milliseconds. */
+/** Maximum part of a job's remaining time that is reserved for its answer, in milliseconds. It is at most half. */
 const RESERVE_MS = 1000;
 /**
  * Maximum size of input that is analysed on the agent's own event loop. So many octets take 2 ms if they are tags, 6 ms
@@ -58,7 +58,7 @@ export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: Jo
     async run<Name extends AnalysisName>(name: Name, input: InputOf<Name>, ms = ANALYSIS_MS) {
       type Report = ReportOf<Name>;
       if (!isHeavy(input, LIGHT_BYTES)) return { ok: true, report: ANALYSES[name](input as never) as Report };
-      const until = deadline - RESERVE_MS;
+      const until = deadline - Math.min(RESERVE_MS, (deadline - clock.monotonic()) / 2);
       const analysed = await Promise.race([
         analyse({ kind: "analysis", name, input }, ms, until, signal),
         cancelled(signal),

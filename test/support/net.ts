@@ -7,6 +7,7 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { perFile } from "#test/support/per-file.ts";
 
 /** Returns the limits of one job that starts now. `signal` defaults to one that never aborts. */
 export function jobLimits(timeoutMs = 10_000, signal: AbortSignal = new AbortController().signal): JobLimits {
@@ -33,7 +34,9 @@ export function dnsPort(
   return dns(options.limits ?? jobLimits());
 }
 
-const analysesFor = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) });
+const analysesOfFile = perFile(() =>
+  createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) }),
+);
 
 /**
  * Creates a Net with the given ports and with analyses. Any other port throws when it is used. `events` collects what
@@ -53,7 +56,7 @@ export function netOf(
     random: (count: number) => systemRandom.bytes(count),
     emit: (event: ProgressEvent) => events.push(event),
     trustAnchors: IANA_ANCHORS,
-    analyses: analysesFor(limits),
+    analyses: analysesOfFile()(limits),
     ...ports,
   };
   return new Proxy(base, {

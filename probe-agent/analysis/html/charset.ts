@@ -17,6 +17,15 @@ export interface Charset {
 
 /** Determines the encoding of a page. A label unknown to the standard is ignored, and the next source decides. */
 export function pageCharset(bytes: Uint8Array, contentType: string | null): Charset {
+  const declared = declaredCharset(bytes, contentType);
+  if (declared !== null) return declared;
+  const late = findLateCharset(bytes);
+  if (late !== null) return { encoding: metaEncoding(late), source: "late_meta" };
+  return { encoding: isUtf8(bytes) ? "utf-8" : "windows-1252", source: "guess" };
+}
+
+/** Determines the encoding from the places that need little work to read; null if none of them declares it. */
+export function declaredCharset(bytes: Uint8Array, contentType: string | null): Charset | null {
   const marked = byteOrderMark(bytes);
   if (marked !== null) return { encoding: marked, source: "bom" };
   const declared = encodingOf(charsetParameter(contentType ?? ""));
@@ -24,10 +33,7 @@ export function pageCharset(bytes: Uint8Array, contentType: string | null): Char
   const meta = prescanForCharset(bytes);
   if (meta !== null) return { encoding: metaEncoding(meta), source: "meta" };
   const xml = xmlEncoding(bytes);
-  if (xml !== null) return { encoding: xml, source: "xml" };
-  const late = findLateCharset(bytes);
-  if (late !== null) return { encoding: metaEncoding(late), source: "late_meta" };
-  return { encoding: isUtf8(bytes) ? "utf-8" : "windows-1252", source: "guess" };
+  return xml === null ? null : { encoding: xml, source: "xml" };
 }
 
 /**

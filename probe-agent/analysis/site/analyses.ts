@@ -1,3 +1,4 @@
+import { containsText } from "#probe-agent/analysis/html/contains-text.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { isJsonObject } from "#probe-agent/analysis/page/ai/json-object.ts";
@@ -13,6 +14,7 @@ import { onPage, type RawPage } from "#probe-agent/analysis/html/pages/reading.t
 import { readRegistration } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/web/redirects/landing.ts";
 import { namedSitemaps, robotsForAi, robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
+import { checkJson } from "#probe-agent/analysis/text/json-condition.ts";
 import { securityReport } from "#probe-agent/analysis/web/security/report.ts";
 import { readSeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
 import { auditSeo } from "#probe-agent/analysis/page/seo/score.ts";
@@ -48,6 +50,8 @@ export const ANALYSES = {
   "llms-txt": parseLlmsTxt,
   tdmrep: parseTdmRep,
   "json-object": isJsonObject,
+  "json-condition": checkJson,
+  "contains-text": containsText,
   "mta-sts": parseMtaStsPolicy,
   rdap: readRegistration,
   "whois-domain": readDomainWhois,

@@ -13,6 +13,7 @@ export interface BodyCollector {
   finish(error: string | null): Promise<HttpBody>;
 }
 
+const EMPTY = Buffer.alloc(0);
 /** Maximum number of content codings of one body. */
 const MAX_CODINGS = 4;
 /** Decoded octets from which the ratio to transferred octets is limited, and its limit, above that of genuine pages. */
@@ -32,7 +33,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
   else if (known.length > MAX_CODINGS) failure = "too_many_encodings";
   const applied = failure === null ? known : [];
 
-  let store: Buffer = Buffer.alloc(0);
+  let store: Buffer = EMPTY;
   let transferred = 0;
   let decoded = 0;
   let truncated = false;
@@ -102,13 +103,17 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
       // transfer all of it to threads.
       const bytes = store.length === decoded ? store : Buffer.from(store.subarray(0, decoded));
       store = bytes;
+      let digest: string | null = null;
       return {
         bytes,
         transferredBytes: transferred,
         decodedBytes: decoded,
         encoding: applied.length > 0 && transferred > 0 ? applied.join(", ") : null,
         truncated,
-        sha256: createHash("sha256").update(bytes).digest("hex"),
+        // Few callers show it, and it costs more than the rest of a small body.
+        get sha256() {
+          return (digest ??= createHash("sha256").update(bytes).digest("hex"));
+        },
         error: error ?? failure,
       };
     },

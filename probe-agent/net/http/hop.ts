@@ -1,5 +1,5 @@
 import { ok, type Outcome } from "#shared/outcome.ts";
-import type { Hop, HttpBody } from "#probe-agent/port/http.ts";
+import type { Hop, HopTls, HttpBody } from "#probe-agent/port/http.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { DeadlineError, exchangeFailure } from "#probe-agent/net/http/failure.ts";
 import { readable } from "#probe-agent/net/http/header-text.ts";
@@ -11,7 +11,10 @@ import type { HopRequest } from "#probe-agent/net/http/request.ts";
 
 /** A hop whose response head has arrived. Call exactly one of `read` and `skip`. */
 export interface OpenHop {
+  readonly url: string;
   readonly code: number;
+  /** The session as verified at first; null without TLS. */
+  readonly tls: HopTls | null;
   readonly target: LocationTarget;
   /** Starts a connection to an address of the other IP family; null if the host has none. */
   tryOtherFamily(): TrialConnection | null;
@@ -19,8 +22,8 @@ export interface OpenHop {
   readonly setCookies: readonly string[];
   /** Reads the body. Used on the final hop. */
   read(maxBytes: number, patienceMs?: number): Promise<Outcome<{ readonly hop: Hop; readonly body: HttpBody }>>;
-  /** Closes the connection without reading the body. */
-  skip(): Hop;
+  /** Closes the connection at once, without reading the body. Resolves when the certificates are verified. */
+  skip(): Promise<Hop>;
 }
 
 /** Connects to the server of a URL, sends the request, and waits for the head of the final response. */
@@ -44,11 +47,15 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
 
   const { head } = exchange;
   const target = readLocation(head, request.url);
-  const { attempts, endpoints, port, reviewedTls } = connection;
-  const describe = (endedAt: number): Hop =>
-    describeHop(request, context, connection, exchange, { location: target.location, endedAt });
+  const { attempts, endpoints, port, tls, reviewedTls } = connection;
+  const describe = async (endedAt: number): Promise<Hop> => {
+    const hop = describeHop(request, context, connection, exchange, { location: target.location, endedAt });
+    return reviewedTls === null ? hop : { ...hop, tls: await reviewedTls };
+  };
   return ok({
+    url: request.url.href,
     code: head.code,
+    tls,
     target,
     tryOtherFamily: () => tryOtherFamily({ allowed: endpoints.allowed, attempts }, port, context),
     setCookies: headerValues(head.headers, "set-cookie").map(readable),
@@ -56,9 +63,7 @@ export async function openHop(request: HopRequest, context: HopContext): Promise
       const read = await exchange.readBody(maxBytes, patienceMs);
       const endedAt = context.clock.monotonic();
       signal.removeEventListener("abort", giveUp);
-      if (read.status !== "ok") return read;
-      const hop = describe(endedAt);
-      return ok({ hop: reviewedTls === null ? hop : { ...hop, tls: await reviewedTls }, body: read.body });
+      return read.status === "ok" ? ok({ hop: await describe(endedAt), body: read.body }) : read;
     },
     skip() {
       exchange.close();

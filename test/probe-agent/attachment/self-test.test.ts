@@ -29,7 +29,7 @@ afterEach(() => selfTest.stop());
 it.each([
   [{ resolver: false, route: false, control_plane: null }, true],
   [{ resolver: false, route: true, control_plane: null }, true],
-  [{ resolver: false, route: true, control_plane: true }, false],
+  [{ resolver: false, route: true, control_plane: true }, true],
   [{ resolver: true, route: false, control_plane: null }, false],
 ])("%o: the agent's own network is down: %s", (results, gone) => {
   expect(isNetworkGone(results)).toBe(gone);
@@ -50,12 +50,12 @@ describe("a failure", () => {
     });
   });
 
-  it("starts a new test if the last one is half a minute old, one test for all concurrent failures", async () => {
+  it("starts a new test if the last one is half a second old, one test for all concurrent failures", async () => {
     await selfTest.run();
     answers = { resolver: false, route: false, control_plane: null };
-    now = 29_000;
+    now = 400;
     expect(await selfTest.correctSource(timeout, 1_000)).toEqual(timeout);
-    now = 31_000;
+    now = 600;
     const both = await Promise.all([selfTest.correctSource(timeout, 1_000), selfTest.correctSource(timeout, 1_000)]);
     expect(both.map(({ source }) => source)).toEqual(["probe", "probe"]);
     expect(looks).toBe(2);
@@ -69,6 +69,16 @@ describe("a failure", () => {
     selfTest.prepare();
     await expect.poll(() => looks).toBe(2);
     expect(await selfTest.correctSource(timeout, -100)).toMatchObject({ source: "probe" });
+  });
+
+  it("belongs to the probe if only the control plane is reachable", async () => {
+    answers = { resolver: false, route: true, control_plane: true };
+    const lookup = failed("dns", "resolver", "timeout", "The resolver did not answer in time");
+    expect(await selfTest.correctSource(lookup, 1_000)).toMatchObject({ source: "probe", reason: "timeout" });
+    expect(await selfTest.correctSource(timeout, 1_000)).toMatchObject({ source: "probe", reason: "timeout" });
+    answers = { resolver: true, route: true, control_plane: true };
+    now = 10_000;
+    expect(await selfTest.correctSource(lookup, 1_000)).toEqual(lookup);
   });
 
   it("of the probe itself is unchanged", async () => {
@@ -110,6 +120,8 @@ it.each([
   ["check", { url: "https://example.com/" }, false],
   ["ping", { host: "10.9.9.9" }, true],
   ["ping", { host: "192.0.2.1" }, false],
+  ["monitor-http", { url: "http://10.1.2.3/" }, true],
+  ["monitor-port", { host: "192.0.2.1", port: 80 }, false],
   ["no-such-tool", {}, false],
 ])("a target inside the operator's own lists does not need internet access: %s %o %s", (tool, params, inside) => {
   const isInside = createInside({ targets: ["10.0.0.0/8"], names: ["corp.example"] });

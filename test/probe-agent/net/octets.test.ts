@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createHeadReader } from "#probe-agent/net/http/response-head.ts";
 import { createGzipDecoder } from "#probe-agent/net/http/gzip.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
@@ -71,6 +71,24 @@ describe("what comes octet by octet is copied a few times at most", () => {
     const copied = await inSingleOctets(header, (octet) => decoder.write(octet));
     expect(copied).toBeLessThan(MOST_COPIES * header.length);
   });
+});
+
+it("a response head that comes octet by octet is searched for its end once, not again for each octet", () => {
+  const head = Buffer.from(`HTTP/1.1 200 OK\r\n${"X-Padding: aaaaaaaaaaaaaaaaaaaa\r\n".repeat(1980)}`);
+  const pieces = Array.from(head, (octet) => Buffer.of(octet));
+  const read = createHeadReader();
+  const indexOf = vi.spyOn(Buffer.prototype, "indexOf");
+  let searched = 0;
+  for (const piece of pieces) {
+    read(piece);
+    for (const [index, [, from]] of indexOf.mock.calls.entries()) {
+      searched += (indexOf.mock.contexts[index] as Buffer).length - Number(from);
+    }
+    indexOf.mockClear();
+  }
+  indexOf.mockRestore();
+  expect(searched).toBeGreaterThan(head.length);
+  expect(searched).toBeLessThan(MOST_COPIES * head.length);
 });
 
 it("a server that repeats ChangeCipherSpec does not have its flight joined for each", async () => {
