@@ -54,11 +54,28 @@ export function parseParams<T extends TObject>(
 }
 
 function readField(field: string, schema: TSchema, given: unknown, from: Origin): Converted {
+  const inner = nonNullOf(schema);
+  if (inner !== null)
+    return given === null ? { ok: true, value: null } : orNull(field, readField(field, inner, given, from));
   const converted = convertField(field, schema, given, from);
   if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
   if ("anyOf" in schema) return refuse(field, "type", describeProblem("type", schema));
   const problem = problemInside(field, schema, converted.value);
   return { ok: false, problem: problem ?? { field, reason: "type", message: describeProblem("type", schema) } };
+}
+
+/** Returns the schema of a nullable field's other values; null if the schema is no such alternative. */
+function nonNullOf(schema: TSchema): TSchema | null {
+  const { anyOf = [] } = schema as { readonly anyOf?: readonly (TSchema & { readonly type?: string })[] };
+  const [inner, nothing] = anyOf;
+  return anyOf.length === 2 && inner !== undefined && nothing?.type === "null" ? inner : null;
+}
+
+/** Adds to a problem with the whole field that it can be null. Problems inside the value are unchanged. */
+function orNull(field: string, converted: Converted): Converted {
+  if (converted.ok || converted.problem.field !== field) return converted;
+  const { problem } = converted;
+  return { ok: false, problem: { ...problem, message: `${problem.message}, or null` } };
 }
 
 function refuse(field: string, reason: FieldProblem["reason"], message: string): { ok: false; problem: FieldProblem } {

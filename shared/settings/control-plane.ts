@@ -1,6 +1,7 @@
 import { listenAddress, dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
 import { base64Key, choice, duration, instant, integer, list, path, text } from "#shared/settings/kinds.ts";
-import { baseUrl, cidr, databaseUrl, mailbox, url } from "#shared/settings/network.ts";
+import { mailServer } from "#shared/settings/mail-server.ts";
+import { baseUrl, cidr, databaseUrl, mailbox } from "#shared/settings/network.ts";
 import { row } from "#shared/settings/row.ts";
 
 const hub = row("control-plane");
@@ -57,13 +58,12 @@ export const CONTROL_PLANE_SETTINGS = {
     meaning: "who may create an account",
     notYetUsed: true,
   }),
-  smtpUrl: hub("VANTAGE_SMTP_URL", url("an smtp:// or smtps:// URL", ["smtp:", "smtps:"]), {
+  smtpUrl: hub("VANTAGE_SMTP_URL", mailServer, {
     absent: "none: no mail",
     meaning: "mail server, with user and password if it needs them",
     secret: true,
-    notYetUsed: true,
   }),
-  mailFrom: hub("VANTAGE_MAIL_FROM", mailbox, { absent: "none", meaning: "sender of mail", notYetUsed: true }),
+  mailFrom: hub("VANTAGE_MAIL_FROM", mailbox, { absent: "none", meaning: "sender of mail" }),
   plansFile: hub("VANTAGE_PLANS", path("a JSON file"), {
     absent: "built-in table",
     meaning: "JSON file overriding rows of the plan table",
@@ -101,13 +101,11 @@ export const CONTROL_PLANE_SETTINGS = {
   }),
   retentionChecks: hub("VANTAGE_RETENTION_CHECKS", upToTenYears, {
     default: "90d",
-    meaning: "how long checks are kept",
-    notYetUsed: true,
+    meaning: "how long checks of monitors are kept",
   }),
   retentionDeliveries: hub("VANTAGE_RETENTION_DELIVERIES", upToTenYears, {
     default: "30d",
-    meaning: "how long webhook deliveries are kept",
-    notYetUsed: true,
+    meaning: "how long events and their deliveries are kept",
   }),
   retentionMeasurements: hub("VANTAGE_RETENTION_MEASUREMENTS", upToTenYears, {
     default: "7d",

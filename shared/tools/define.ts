@@ -83,6 +83,11 @@ export interface Contract<P extends TProperties = TProperties, R extends TProper
   readonly input?: TObject;
   /** Time limit of the whole check, in milliseconds. */
   deadlineMs(params: Params<P>): number;
+  /**
+   * The last part of that time, in milliseconds, in which the agent tests its own network after a failure. The check
+   * itself ends before. Absent: none is kept.
+   */
+  readonly reserveMs?: number;
   /** The tool in the keyless open tier, under `name` if that differs; absent if the open tier does not offer it. */
   readonly open?: {
     readonly q: keyof P & string;

@@ -184,5 +184,7 @@ test("resolvers can be in the value itself", () => {
 test("settings that belong together are rejected alone, by the process that uses them", () => {
   expect(line({ VANTAGE_TLS_CERT: "a.pem" })).toBe("VANTAGE_TLS_CERT needs VANTAGE_TLS_KEY");
   expect(line({ VANTAGE_TLS_CERT: "a.pem" }, "agent")).toBe("accepted");
+  expect(line({ VANTAGE_SMTP_URL: "smtp://mail.example" })).toBe("VANTAGE_SMTP_URL needs VANTAGE_MAIL_FROM");
+  expect(line({ VANTAGE_MAIL_FROM: "a@b.example" })).toBe("VANTAGE_MAIL_FROM needs VANTAGE_SMTP_URL");
   expect(line({ VANTAGE_JOIN_TOKEN: "a", VANTAGE_JOIN_TOKEN_FILE: "b" }, "agent")).toContain("are both set: unset one");
 });

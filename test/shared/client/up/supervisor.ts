@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
 
 /** A data directory with a supervisor process and stand-in programs. */
@@ -63,6 +64,7 @@ export async function makePlace(): Promise<Place> {
   chmodSync(parent, 0o755);
   const directory = join(parent, "data");
   const environment = {
+    ...COMPILED_CODE,
     VANTAGE_DATA_DIR: directory,
     VANTAGE_HTTP_ADDR: `127.0.0.1:${await freePort()}`,
     VANTAGE_GRPC_ADDR: `127.0.0.1:${await freePort()}`,

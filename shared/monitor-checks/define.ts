@@ -1,0 +1,58 @@
+import { Type, type Static } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+
+/**
+ * The answer of an agent to a monitor's check. A target that gives no answer at all is a failed outcome instead, so that
+ * the agent can find out whether its own network is the cause.
+ */
+export const MONITOR_RESULT = Type.Object({
+  verdict: Type.Enum(["up", "down"], { description: "down: the target answered, but not as the monitor expects" }),
+  response_ms: Type.Number({
+    minimum: 0,
+    description:
+      "Time to the answer, milliseconds. http: from the start, with redirects, to the first byte of the final response, " +
+      "which is redirect + dns + connect + tls + ttfb of the tool check; dns: round trip of the query; ping: mean round " +
+      "trip; port: round trip of the handshake",
+  }),
+  http_status: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
+  fault: Nullable(
+    Type.Object(
+      {
+        stage: Type.Enum(["dns", "connect", "tls", "request", "response"], { description: "Stage that failed" }),
+        reason: Type.String({ maxLength: 100, description: "Cause as a stable snake_case word" }),
+        message: Type.String({ maxLength: 500, description: "Cause for people, one line" }),
+      },
+      { description: "Why the verdict is down; null if it is up" },
+    ),
+  ),
+  whole: Nullable(
+    Type.Unknown({ description: "Result of the tool that examines such a target; null if it was not needed" }),
+  ),
+  elapsed_ms: Type.Integer({ minimum: 0, description: "Duration of the check in milliseconds" }),
+});
+/** The values of such an answer. */
+export type MonitorResult = Static<typeof MONITOR_RESULT>;
+/** Why an answer is not as expected. */
+export type MonitorFault = NonNullable<MonitorResult["fault"]>;
+
+/** Parameters of every monitor's check. */
+export const REPORT_PARAMS = {
+  timeout_seconds: Type.Integer({ minimum: 1, maximum: 30, description: "Time limit for the target, seconds" }),
+  /** The verdict that is known from this location; the whole result is sent if it changes. null: none yet. */
+  known: Nullable(Type.Enum(["up", "down"], { description: "Known verdict: the whole result is sent if it differs" })),
+  always_whole: Type.Boolean({ description: "Send the whole result in any case" }),
+};
+
+/** Time that an agent has after the time limit of the target to test its own network, in milliseconds. */
+const SELF_TEST_MS = 2_000;
+
+/**
+ * The parts of the contract of every monitor's check: run like a tool, but in no catalogue, and with a short result.
+ * `deadlineMs` is the time limit of the target and of that test.
+ */
+export const MONITOR_CHECK = {
+  scope: "monitors",
+  result: MONITOR_RESULT,
+  reserveMs: SELF_TEST_MS,
+  deadlineMs: ({ timeout_seconds }: { readonly timeout_seconds: number }) => timeout_seconds * 1_000 + SELF_TEST_MS,
+} as const;

@@ -1,0 +1,12 @@
+import { monitorDns } from "#shared/monitor-checks/monitor-dns.ts";
+import { monitorHttp } from "#shared/monitor-checks/monitor-http.ts";
+import { monitorPing } from "#shared/monitor-checks/monitor-ping.ts";
+import { monitorPort } from "#shared/monitor-checks/monitor-port.ts";
+
+/** Every contract of a monitor's check by its name. */
+export const MONITOR_CHECKS = {
+  "monitor-http": monitorHttp,
+  "monitor-dns": monitorDns,
+  "monitor-ping": monitorPing,
+  "monitor-port": monitorPort,
+};
