@@ -4,8 +4,8 @@ import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
+import { implementationOf } from "#probe-agent/implementations.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
-import { implementations } from "#probe-agent/tools/index.ts";
 
 /** One job as received. */
 export interface Job {
@@ -19,9 +19,14 @@ export interface Job {
 /** Builds the Net of one job. */
 export type NetFactory = (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net;
 
-/** Reports whether this agent has the tool. */
+/** Reports whether this agent has the tool or the monitor's check. */
 export function canRun(tool: string): boolean {
-  return implementations.has(tool);
+  return implementationOf(tool) !== undefined;
+}
+
+/** Returns the part of a job's time that is kept for the test of the agent's own network, in milliseconds. */
+export function reservedMs(tool: string): number {
+  return implementationOf(tool)?.contract.reserveMs ?? 0;
 }
 
 /** Corrects the source of a failure by the state of the agent's own network, within `remainingMs` milliseconds. */
@@ -29,6 +34,8 @@ export type CorrectSource = (failure: Failed, job: Job, remainingMs: number) => 
 
 /** Dependencies of every job. */
 interface JobTools {
+  /** Part of the job's time after the deadline of its limits, in milliseconds. */
+  readonly reservedMs: number;
   readonly createNet: NetFactory;
   readonly correctSource: CorrectSource;
   readonly clock: Pick<Clock, "monotonic">;
@@ -49,13 +56,13 @@ interface JobEnd {
 export async function runJob(
   job: Job,
   limits: JobLimits,
-  { createNet, correctSource, clock, log }: JobTools,
+  { reservedMs: reserved, createNet, correctSource, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
   const timeout = createTimeout(limits.signal);
   const first = await Promise.race([execute(job, createNet(limits, emit), log), timeout.outcome]);
   timeout.forget();
-  const remainingMs = limits.deadline - clock.monotonic();
+  const remainingMs = limits.deadline + reserved - clock.monotonic();
   const outcome = first.status === "failed" ? await correctSource(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
   if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return { outcome: text, result: outcome.status };
@@ -64,7 +71,7 @@ export async function runJob(
 }
 
 async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown>> {
-  const implementation = implementations.get(job.tool);
+  const implementation = implementationOf(job.tool);
   if (implementation === undefined) return failed("request", "probe", "incapable", "this probe does not have the tool");
   try {
     return await implementation.run(net, JSON.parse(job.params) as never, readInput(job));

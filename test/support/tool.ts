@@ -9,8 +9,7 @@ import { IANA_ANCHORS } from "#probe-agent/analysis/dns/dnssec/anchors.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readConfig } from "#probe-agent/config.ts";
 import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
-import { createAnalysisThreads, type AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
-import type { Pool } from "#probe-agent/threads/pool.ts";
+import { createAnalysisThreads } from "#probe-agent/threads/analyses/threads.ts";
 import type { NetFactory } from "#probe-agent/run-job.ts";
 import type { IcmpHost } from "#probe-agent/net/icmp/host.ts";
 import type { ProgressEvent, Services } from "#probe-agent/toolkit/net.ts";
@@ -19,6 +18,7 @@ import type { Implementation, JobInput } from "#probe-agent/tools/implement.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { loopbackEgress } from "#test/support/net.ts";
+import { perFile } from "#test/support/per-file.ts";
 import { testServices } from "#test/support/services.ts";
 
 /** Settings of a run. All have defaults. */
@@ -77,16 +77,10 @@ function readBuiltInData(): DataPort {
   return opened.data;
 }
 
-let builtInThreads: Pool<AnalysisThread> | undefined;
-
-/**
- * Returns threads with the built-in rules, shared by all runs of a test file, because a thread takes half a second of
- * CPU time to start.
- */
-function threadsWithBuiltInRules(): Pool<AnalysisThread> {
-  builtInThreads ??= createAnalysisThreads({ clock: systemClock, rules: builtInData().techRules });
-  return builtInThreads;
-}
+/** Threads with the built-in rules, for all runs of a test file, because a thread takes half a second of CPU time. */
+const threadsWithBuiltInRules = perFile(() =>
+  createAnalysisThreads({ clock: systemClock, rules: builtInData().techRules }),
+);
 
 /** Creates the agent's real network ports with a setting. */
 export function netFactory(setting: ToolSetting = {}): NetFactory {

@@ -163,7 +163,7 @@ describe("a difficult target", () => {
       setTimeout(() => {
         open -= 1;
         response.end();
-      }, 30);
+      }, 300);
       return true;
     };
     await see();

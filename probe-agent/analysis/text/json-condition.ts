@@ -1,0 +1,81 @@
+import { compare } from "#shared/json-path/compare.ts";
+import { Effort } from "#shared/json-path/effort.ts";
+import { parseJsonPath } from "#shared/json-path/parse.ts";
+import { selectJson } from "#shared/json-path/select.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+
+/** A condition on the first value that a path selects. */
+export interface JsonCondition {
+  /** JSONPath (RFC 9535). */
+  readonly path: string;
+  readonly op: "exists" | "equals" | "not_equals" | "less" | "greater";
+  readonly value: string | number | boolean | null;
+}
+
+/** Why a condition does not hold: a stable word, and one line for people. */
+interface JsonFault {
+  readonly reason: "json_path_invalid" | "json_invalid" | "json_too_complex" | "json_missing" | "json_mismatch";
+  readonly message: string;
+}
+
+const MAX_PATH_SHOWN = 100;
+const MAX_VALUE_SHOWN = 100;
+
+/** Steps of an evaluation: enough to visit each value of a document a few times. */
+const BASE_STEPS = 50_000;
+const STEPS_PER_OCTET = 4;
+
+/** Words for the expected value of each comparison. */
+const EXPECTATIONS = { equals: "", not_equals: "another value than ", less: "less than ", greater: "more than " };
+
+/** Checks a condition on a JSON document in UTF-8. Returns null if it holds. The time is linear in the document. */
+export function checkJson({ octets, condition }: { octets: Uint8Array; condition: JsonCondition }): JsonFault | null {
+  const parsed = parseJsonPath(condition.path);
+  const path = printable(condition.path, MAX_PATH_SHOWN);
+  if (!parsed.ok) return { reason: "json_path_invalid", message: `the path ${path} is not valid: ${parsed.message}` };
+  const document = parseJson(octets);
+  if (!document.ok) return { reason: "json_invalid", message: "the body is not JSON" };
+  const steps = BASE_STEPS + STEPS_PER_OCTET * octets.byteLength;
+  const selected = selectJson(parsed.path, document.value, steps);
+  if (selected === null)
+    return { reason: "json_too_complex", message: `the path ${path} selects too much of the body` };
+  if (selected.length === 0) return { reason: "json_missing", message: `${path} is missing${expected(condition)}` };
+  if (holds(condition, selected[0], steps)) return null;
+  return { reason: "json_mismatch", message: `${path} is ${show(selected[0])}${expected(condition)}` };
+}
+
+function parseJson(octets: Uint8Array): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(new TextDecoder().decode(octets)) as unknown };
+  } catch {
+    return { ok: false };
+  }
+}
+
+function holds({ op, value }: JsonCondition, found: unknown, steps: number): boolean {
+  switch (op) {
+    case "exists":
+      return true;
+    case "equals":
+      return found === value;
+    case "not_equals":
+      return found !== value;
+    case "less":
+      return compare("<", found, value, new Effort(steps));
+    case "greater":
+      return compare(">", found, value, new Effort(steps));
+  }
+}
+
+function expected({ op, value }: JsonCondition): string {
+  return op === "exists" ? "" : `, expected ${EXPECTATIONS[op]}${show(value)}`;
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  return printable(
+    JSON.stringify(typeof value === "string" ? value.slice(0, MAX_VALUE_SHOWN) : value),
+    MAX_VALUE_SHOWN,
+  );
+}

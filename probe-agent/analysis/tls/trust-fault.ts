@@ -1,0 +1,72 @@
+import { describeDuration } from "#probe-agent/analysis/text/duration.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+import { describeCertificate, describeChainCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
+import type { HopTls } from "#probe-agent/port/http.ts";
+
+const MAX_NAME = 100;
+const NAMES_SHOWN = 3;
+
+/** Sentences of the faults that need nothing but their name. */
+const FIXED: Readonly<Record<string, string>> = {
+  malformed: "a certificate of the chain violates RFC 5280",
+  self_signed: "the certificate is signed with its own key",
+  bad_signature: "a certificate of the chain is not signed by the issuer that it names",
+  not_a_ca: "a certificate of the chain issued another one, but is no CA certificate",
+  path_too_long: "the chain is longer than one of its authorities allows",
+  name_constraints: "an authority of the chain may not issue certificates for these names",
+  no_valid_policy: "an authority of the chain requires a certificate policy that is not valid",
+  wrong_usage: "a certificate of the chain is not allowed for a TLS server",
+  unknown_critical_extension: "a certificate of the chain has a critical extension that clients do not support",
+  weak_signature: "a certificate of the chain has a signature that browsers refuse",
+  weak_key: "a certificate of the chain has a key that browsers refuse",
+};
+
+/**
+ * Describes in one line why a session's certificate is not trusted: "certificate expired 3 minutes ago". `host` is the
+ * name or address of the URL.
+ */
+export function describeTrustFault({ error, chain, path }: HopTls, host: string, now: Date): string {
+  const certificates = [...chain, ...path].flatMap((der) => parseCertificate(der) ?? []);
+  const [leaf] = certificates;
+  if (leaf === undefined) return "the server's certificate cannot be read";
+  switch (error) {
+    case "expired":
+      return describeExpiry(certificates, leaf, now);
+    case "not_yet_valid": {
+      const early = certificates.find((one) => isNotYetValid(one, now)) ?? leaf;
+      const ahead = describeDuration(early.notBefore.getTime() - now.getTime());
+      return `${nameOf(early, leaf)} becomes valid in ${ahead}`;
+    }
+    case "missing_intermediate":
+      return `the server does not send the certificate of the issuer, ${issuerOf(leaf, now)}`;
+    case "untrusted_root":
+      return `the issuer is not trusted: ${issuerOf(certificates.at(-1) ?? leaf, now)}`;
+    case "hostname_mismatch":
+      return `certificate is for ${namesOf(leaf, now)}, not for ${printable(host, MAX_NAME)}`;
+    default:
+      return FIXED[error ?? ""] ?? `the certificate is not trusted: ${error ?? "unknown fault"}`;
+  }
+}
+
+function describeExpiry(certificates: readonly Certificate[], leaf: Certificate, now: Date): string {
+  const ended = certificates.find((one) => isExpired(one, now)) ?? leaf;
+  return `${nameOf(ended, leaf)} expired ${describeDuration(now.getTime() - ended.notAfter.getTime())} ago`;
+}
+
+function nameOf(certificate: Certificate, leaf: Certificate): string {
+  return certificate === leaf ? "certificate" : "a certificate above the server's";
+}
+
+function issuerOf(certificate: Certificate, now: Date): string {
+  const { issuer } = describeChainCertificate(certificate, now);
+  return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
+}
+
+function namesOf(leaf: Certificate, now: Date): string {
+  const { san, san_total: total } = describeCertificate(leaf, now);
+  const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
+  if (shown.length === 0) return "no name";
+  return shown.join(", ") + (total > shown.length ? ` and ${total - shown.length} more` : "");
+}

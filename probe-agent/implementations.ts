@@ -1,0 +1,14 @@
+import { monitorChecks } from "#probe-agent/monitor-checks/list.ts";
+import type { Implementation } from "#probe-agent/tools/implement.ts";
+import { implementations } from "#probe-agent/tools/index.ts";
+
+/** Everything that an agent can run, by the name in a job: tools and monitors' checks. */
+const runnable: ReadonlyMap<string, Implementation> = new Map([
+  ...implementations,
+  ...Object.entries(monitorChecks as unknown as Record<string, Implementation>),
+]);
+
+/** Returns the implementation of a job's tool or monitor's check; undefined if this agent has none. */
+export function implementationOf(name: string): Implementation | undefined {
+  return runnable.get(name);
+}

@@ -1,0 +1,41 @@
+import type { MonitorFault, MonitorResult } from "#shared/monitor-checks/define.ts";
+import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+import type { Untimed } from "#probe-agent/tools/implement.ts";
+
+/** What a check found at a target that answered. */
+interface Finding {
+  /** null: the answer is as expected. */
+  readonly fault: MonitorFault | null;
+  /** Milliseconds. */
+  readonly responseMs: number;
+  readonly httpStatus: number | null;
+}
+
+/** Parameters that decide about the whole result. */
+interface ReportParams {
+  readonly known: "up" | "down" | null;
+  readonly always_whole: boolean;
+}
+
+/** A message is one line of at most so many characters. */
+const MAX_MESSAGE = 500;
+/** Most of the 256 KB of an outcome. A larger whole result is left out, because the verdict must arrive. */
+const MAX_WHOLE_BYTES = 240_000;
+
+/** Returns the short result, and the whole result if the verdict changed or if it is asked for. */
+export async function answerWith(
+  { fault, responseMs, httpStatus }: Finding,
+  { known, always_whole }: ReportParams,
+  createWhole: () => Promise<unknown>,
+): Promise<Untimed<MonitorResult>> {
+  const verdict = fault === null ? "up" : "down";
+  const whole = always_whole || verdict !== known ? await createWhole() : null;
+  return {
+    verdict,
+    response_ms: responseMs,
+    http_status: httpStatus,
+    fault: fault === null ? null : { ...fault, message: printable(fault.message, MAX_MESSAGE) },
+    whole: whole === null || jsonBytes(whole) > MAX_WHOLE_BYTES ? null : whole,
+  };
+}

@@ -1,0 +1,54 @@
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
+import { comparable, expectedData } from "#probe-agent/monitor-checks/dns/records.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
+
+/** What the records of a type must be. */
+interface RecordCondition {
+  readonly domain: string;
+  readonly type: string;
+  readonly op: "any" | "equals" | "contains" | "not_contains";
+  readonly values: readonly string[];
+}
+
+const VALUES_SHOWN = 3;
+const MAX_VALUE_SHOWN = 80;
+
+/** Compares the records that were found with those that are expected. Returns null if they are as expected. */
+export function examineRecords(
+  { domain, type, op, values }: RecordCondition,
+  records: readonly DnsRecord[],
+): MonitorFault | null {
+  const found = new Set(records.map(comparable));
+  const expected = new Set(values.map((value) => expectedData(type, value)));
+  const missing = [...expected].filter((value) => !found.has(value));
+  const fault = (reason: string, message: string): MonitorFault => ({ stage: "dns", reason, message });
+  const name = `${type} of ${domain}`;
+  if (found.size === 0 && op !== "not_contains" && (op === "any" || expected.size > 0)) {
+    return fault(
+      "no_records",
+      `there is no ${type} record of ${domain}${op === "any" ? "" : `, expected ${list(expected)}`}`,
+    );
+  }
+  switch (op) {
+    case "any":
+      return null;
+    case "equals":
+      if (missing.length === 0 && found.size === expected.size) return null;
+      return fault("records_differ", `${name} is ${list(found)}, expected ${list(expected)}`);
+    case "contains":
+      if (missing.length === 0) return null;
+      return fault("record_missing", `${name} is ${list(found)}, without ${list(missing)}`);
+    case "not_contains": {
+      const present = [...expected].filter((value) => found.has(value));
+      return present.length === 0 ? null : fault("record_present", `${name} contains ${list(present)}`);
+    }
+  }
+}
+
+function list(values: Iterable<string>): string {
+  const all = [...values];
+  if (all.length === 0) return "no record";
+  const shown = all.slice(0, VALUES_SHOWN).map((value) => printable(value, MAX_VALUE_SHOWN));
+  return shown.join(", ") + (all.length > shown.length ? ` and ${all.length - shown.length} more` : "");
+}

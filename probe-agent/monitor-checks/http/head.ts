@@ -1,0 +1,46 @@
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
+import type { PageSnapshot } from "#probe-agent/port/http.ts";
+import { endlessRedirects } from "#probe-agent/tools/check/endless.ts";
+
+/** Ranges of statuses, both ends included. */
+type CodeRanges = readonly (readonly [number, number])[];
+
+const RANGES_SHOWN = 5;
+
+/** Returns the fault of the first certificate on the way that is not trusted; null if all are. */
+export function examineCertificates({ hops }: PageSnapshot, now: Date): MonitorFault | null {
+  const [first] = hops;
+  for (const hop of hops) {
+    if (hop.tls === null || hop.tls.authorized) continue;
+    const { hostname, host } = new URL(hop.url);
+    const words = describeTrustFault(hop.tls, hostname, now);
+    return {
+      stage: "tls",
+      reason: hop.tls.error ?? "untrusted",
+      message: hop === first ? words : `after a redirect, at ${host}: ${words}`,
+    };
+  }
+  return null;
+}
+
+/** Returns the fault of redirects without an end; null if they end. */
+export function examineRedirects(page: PageSnapshot): MonitorFault | null {
+  const endless = endlessRedirects(page);
+  return endless === null ? null : { stage: endless.stage, reason: endless.reason, message: endless.message };
+}
+
+/** Returns the fault of a status that is not expected; null if it is. */
+export function examineStatus(code: number, expected: CodeRanges): MonitorFault | null {
+  if (expected.some(([from, to]) => code >= from && code <= to)) return null;
+  return {
+    stage: "response",
+    reason: "unexpected_status",
+    message: `expected ${describeRanges(expected)}, got ${code}`,
+  };
+}
+
+function describeRanges(ranges: CodeRanges): string {
+  const shown = ranges.slice(0, RANGES_SHOWN).map(([from, to]) => (from === to ? String(from) : `${from}-${to}`));
+  return [...shown, ...(ranges.length > shown.length ? ["..."] : [])].join(", ");
+}

@@ -1,0 +1,122 @@
+import type { Finding } from "#shared/findings.ts";
+import type { check } from "#shared/tools/check.ts";
+import type { ResultOf } from "#shared/tools/define.ts";
+import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
+import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
+import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
+import type { Address } from "#probe-agent/port/address.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
+
+type Result = ResultOf<typeof check>;
+
+/** Facts about a fetch that the snapshot does not have. */
+interface FetchFacts {
+  /** The method as requested; redirects may have changed it. */
+  readonly method: string;
+  /** When the fetch began. */
+  readonly startedAt: Date;
+  /** PTR name of the server's address; null if it is unknown. */
+  readonly reverse: string | null;
+}
+
+/** Returns the result of the check tool for one fetch. */
+export function reportFetch(page: PageSnapshot, { method, startedAt, reverse }: FetchFacts): Result {
+  const { final } = page;
+  return {
+    url: page.url,
+    final_url: page.finalUrl,
+    method,
+    code: final.code,
+    status_text: final.statusText,
+    http_version: final.httpVersion,
+    ip: final.ip,
+    ip_version: final.ipVersion,
+    port: final.port,
+    remote: { reverse },
+    addresses: [...final.addresses.map(row(false)), ...final.blocked.map(row(true))],
+    families: reportFamilies({
+      ...final,
+      ...(page.otherFamily === undefined ? {} : { otherFamily: page.otherFamily }),
+    }),
+    headers: final.headers.map(([name, value]) => ({ name, value })),
+    findings: fitFindings([...responseFindings(final), ...bodyFindings(page)]).findings,
+    redirects: page.hops.slice(0, -1).map(redirectRow),
+    stopped: page.stopped,
+    tls: final.tls === null ? null : describeSession(final.tls, startedAt),
+    body: bodyReport(page),
+    ...timingReport(page),
+    observed_at: startedAt.toISOString(),
+    limitations: limitationsOf(page),
+  };
+}
+
+function row(blocked: boolean): (address: Address) => Result["addresses"][number] {
+  return ({ ip, version }) => ({ ip, ip_version: version, blocked });
+}
+
+function redirectRow({ url, code, location, ip, httpVersion, timing }: Hop): Result["redirects"][number] {
+  return {
+    url,
+    code,
+    location,
+    ip,
+    http_version: httpVersion,
+    timing: hopTimingMs(timing),
+    timing_us: hopTimingUs(timing),
+  };
+}
+
+function bodyReport({ final, body }: PageSnapshot): Result["body"] {
+  const header = (name: string) => headerValues(final.headers, name)[0] ?? null;
+  const type = header("content-type");
+  const length = header("content-length");
+  const charset = type === null ? null : /;\s*charset\s*=\s*"?([^\s";,]+)/i.exec(type);
+  return {
+    content_type: type === null ? null : (type.split(";")[0] ?? "").trim().toLowerCase(),
+    charset: charset?.[1]?.toLowerCase() ?? null,
+    content_length: length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null,
+    transferred_bytes: body.transferredBytes,
+    decoded_bytes: body.decodedBytes,
+    encoding: body.encoding,
+    truncated: body.truncated,
+    sha256: final.method === "HEAD" ? null : body.sha256,
+    error: body.error,
+  };
+}
+
+/** Returns a finding about an error of the body. A body that our limit truncates is not an error. */
+function bodyFindings({ body }: PageSnapshot): Finding[] {
+  if (body.error === null) return [];
+  const broken = bodyBreakOf(body.error);
+  return [
+    {
+      id: broken === null ? "body-unreadable" : "body-cut-short",
+      severity: "warning",
+      message:
+        broken === null
+          ? `The body does not have the announced form: ${body.error}.`
+          : `The body was cut short after ${body.transferredBytes} bytes: ${BODY_BREAKS[broken]}.`,
+      how: "Look for this request in the logs of the server and of the proxies in front of it.",
+      reference: "https://www.rfc-editor.org/rfc/rfc9112#section-8",
+      where: null,
+    },
+  ];
+}
+
+function limitationsOf({ final, body }: PageSnapshot): string[] {
+  const limitations: string[] = [];
+  const broken = bodyBreakOf(body.error);
+  if (broken !== null) {
+    limitations.push(
+      `The body was cut short: ${BODY_BREAKS[broken]}. Its sizes and hash are those of the received part.`,
+    );
+  }
+  if (body.truncated)
+    limitations.push("The body was not read to its end. Its sizes and hash are those of the part that was read.");
+  if (final.blocked.length > 0) limitations.push("Addresses marked blocked were not contacted.");
+  return limitations;
+}
