@@ -6,6 +6,7 @@ import type { Clock, Random } from "#shared/clock.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 import { createApp } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
+import { isLeftByLostConnection } from "#control-plane/database/lost-connection.ts";
 import { planConnections } from "#control-plane/descriptors.ts";
 import { readBuild, registerBuildInfo } from "#shared/process/build.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
@@ -48,6 +49,14 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
   const log = createLog({ level: config.logLevel });
   for (const line of [...notYetUsed, ...(plans?.notYetUsed ?? [])]) log.warn(line);
+  process.on("uncaughtException", (error) => {
+    if (isLeftByLostConnection(error)) {
+      log.debug({ err: error }, "a database connection was reset");
+      return;
+    }
+    log.fatal({ err: error }, "control plane ends after an unexpected error");
+    log.flush(() => process.exit(1));
+  });
   const optOut = openOptOutFile(config.optOutFile, (line) => log.warn(line));
   if (!optOut.ok) fail(optOut.line);
   const app = await createApp({
