@@ -1,0 +1,49 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import type { createServer } from "#control-plane/http/server.ts";
+import type { Writes } from "#control-plane/http/writes.ts";
+import { registerIncidents } from "#control-plane/incidents/routes.ts";
+import type { Keys } from "#control-plane/keys/keys.ts";
+import { registerMaintenance } from "#control-plane/maintenance/routes.ts";
+import type { Monitoring } from "#control-plane/monitoring.ts";
+import type { History } from "#control-plane/monitors/history/history.ts";
+import { HISTORY, HISTORY_FIELDS, readRange, showHistory } from "#control-plane/monitors/history/routes.ts";
+import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
+import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+
+/** Dependencies of the routes. */
+interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenance" | "history"> {
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly keys: Keys;
+}
+
+/** Registers the routes of monitors, incidents and maintenance. */
+export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
+  const { gate, writes, sql, clock, keys, monitors, maintenance, history } = deps;
+  registerMonitors(server, { gate, writes, monitors, readActions: [historyAction(history, clock)] });
+  registerMaintenance(server, { gate, writes, maintenance });
+  registerIncidents(server, {
+    gate,
+    writes,
+    sql,
+    clock,
+    monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
+    // There are no status pages yet.
+    pagesOf: () => Promise.resolve([]),
+    nameCaller: (on, { keyId }) => keys.label(on, keyId),
+  });
+}
+
+/** The read of a monitor's history: GET /api/v4/monitors?id=&action=history. */
+function historyAction(history: History, clock: Clock): ReadAction {
+  return {
+    name: "history",
+    query: HISTORY_FIELDS,
+    data: HISTORY,
+    run: async (request, { id }) => showHistory(await history.readPoints(id, readRange(request, clock.now()))),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { Config } from "#control-plane/config.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import { exportIncidents } from "#control-plane/incidents/incidents.ts";
+import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
+import type { Mail } from "#control-plane/mail/mail.ts";
+import { coveredBetween, isCovered } from "#control-plane/maintenance/coverage/coverage.ts";
+import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
+import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
+import { addStatusChange } from "#control-plane/monitors/history/record.ts";
+import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
+import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
+import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
+import { createSchedule } from "#control-plane/monitors/schedule/schedule.ts";
+import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
+import { readOwned } from "#control-plane/monitors/store.ts";
+import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
+
+/** Monitors and everything that watches them. */
+export interface Monitoring {
+  readonly monitors: Monitors;
+  readonly maintenance: Maintenance;
+  readonly history: History;
+  readonly watch: Watch;
+}
+
+/** Dependencies of monitoring. */
+interface MonitoringDeps {
+  readonly config: Pick<Config, "retention">;
+  readonly sql: Sql;
+  readonly accounts: Accounts;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly registry: Registry;
+  readonly encryption: Encryption;
+  readonly plans: Plans;
+  readonly checks: CheckContext;
+  readonly events: Events;
+  readonly mail: Mail;
+}
+
+/** Opens monitors, their maintenance and history, and starts to watch them. `graceMs` is that of the shutdown. */
+export async function openMonitoring(
+  deps: MonitoringDeps,
+  graceMs: () => number,
+  teardown: Teardown,
+): Promise<Monitoring> {
+  const { sql, accounts, clock, log, mail, events, checks, encryption } = deps;
+  const maintenance = createMaintenance({ sql, clock, log, monitorsOf: readOwned });
+  teardown.push(() => maintenance.close());
+  const history = createHistory({
+    sql,
+    clock,
+    log,
+    retentionMs: deps.config.retention.checks,
+    maintenanceBetween: coveredBetween,
+  });
+  teardown.push(() => history.stop());
+  await history.start();
+  const ports: MonitorPorts = {
+    schedule: createSchedule(clock),
+    states: createStates(clock, maintenance),
+    knowledge: createKnowledge(history),
+    mail: { isConfigured: mail.sender !== null, ...mail.recipients },
+  };
+  const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
+  accounts.addExporter("monitors", (tx, accountId) => monitors.export(tx, accountId));
+  accounts.addExporter("incidents", (tx, accountId) => exportIncidents(tx, accountId, clock.now()));
+  accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
+  accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));
+  accounts.onAddress((tx, accountId) => monitors.addressChanged(tx, accountId));
+  accounts.onErase((tx, accountId) => monitors.accountErased(tx, accountId));
+  const watch = startWatch({
+    ...deps,
+    recording: { events, isCovered },
+    openSecrets: (sealed) => openSecrets(encryption, sealed),
+  });
+  teardown.push(() => watch.stop(graceMs()));
+  return { monitors, maintenance, history, watch };
+}
+
+/** Creates the functions that begin and end what is known about monitors. */
+function createStates(clock: Clock, maintenance: Maintenance): StatePort {
+  return {
+    insert: insertStates,
+    async reset(tx, ids, reason) {
+      const now = clock.now();
+      await resetStates(tx, ids);
+      for (const monitorId of ids) await addStatusChange(tx, { monitorId, at: now, status: "unknown" }, now);
+      await endOutagesOf(tx, ids, now, reason === "paused" ? "paused" : "changed_target");
+    },
+    async remove(tx, ids) {
+      await endOutagesOf(tx, ids, clock.now(), "deleted");
+      await maintenance.removeMonitors(tx, ids);
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
+import type { Contract } from "#shared/tools/define.ts";
+import type { CheckType } from "#control-plane/monitors/monitor.ts";
+
+const CONTRACTS: Readonly<Record<CheckType, keyof typeof MONITOR_CHECKS>> = {
+  http: "monitor-http",
+  keyword: "monitor-http",
+  dns: "monitor-dns",
+  ping: "monitor-ping",
+  port: "monitor-port",
+};
+
+/** Returns the contract by which agents check monitors of a type. */
+export function contractOf(checkType: CheckType): Contract {
+  return MONITOR_CHECKS[CONTRACTS[checkType]];
+}

@@ -1,0 +1,79 @@
+import type { MonitorDraft, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { Scheduled } from "#control-plane/monitors/ports.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
+
+/** Returns a stored monitor as its user wrote it. */
+export function draftOf(monitor: StoredMonitor, secrets: MonitorSecrets): MonitorDraft {
+  return {
+    ...monitor.settings,
+    ...secrets,
+    name: monitor.name,
+    url: monitor.url,
+    check_type: monitor.checkType,
+    interval_minutes: monitor.intervalMinutes,
+    is_active: monitor.isActive,
+    tags: monitor.tags,
+    depends_on: monitor.dependsOn,
+  };
+}
+
+/** Returns the row of a monitor; its secrets are already sealed. */
+export function rowOf(
+  draft: MonitorDraft,
+  row: Pick<NewMonitor, "id" | "accountId" | "pausedReason" | "secrets">,
+): NewMonitor {
+  return {
+    ...row,
+    name: draft.name,
+    url: draft.url,
+    checkType: draft.check_type,
+    intervalMinutes: draft.interval_minutes,
+    isActive: draft.is_active,
+    tags: draft.tags,
+    dependsOn: draft.depends_on,
+    settings: settingsOf(draft),
+  };
+}
+
+function settingsOf(draft: MonitorDraft): MonitorSettings {
+  const names = Object.keys(DEFAULT_SETTINGS) as readonly (keyof MonitorSettings)[];
+  return Object.fromEntries(names.map((name) => [name, draft[name]] as const)) as unknown as MonitorSettings;
+}
+
+/**
+ * Returns what the schedule of a monitor depends on. After a downgrade the record keeps its interval and its locations,
+ * and the schedule has those that the plan allows.
+ */
+export function scheduleOf(monitor: Omit<NewMonitor, "secrets">, plan: Plan): Scheduled {
+  const { locations, timeout_seconds: timeoutSeconds } = monitor.settings;
+  return {
+    id: monitor.id,
+    accountId: monitor.accountId,
+    locations: locations.slice(0, plan.locations),
+    intervalSeconds: Math.max(monitor.intervalMinutes, plan.shortestIntervalMinutes) * 60,
+    timeoutSeconds,
+  };
+}
+
+/** What a change of a monitor means for its checks. */
+export interface DraftChange {
+  /** Whether any field differs. */
+  readonly isChanged: boolean;
+  /** Whether something else is checked: what was known about the monitor does not apply any more. */
+  readonly isNewStart: boolean;
+  /** Whether it is checked at other times or places. */
+  readonly isRescheduled: boolean;
+}
+
+/** Compares a monitor with its present fields. */
+export function compareDrafts(before: MonitorDraft, after: MonitorDraft): DraftChange {
+  const differs = (...fields: readonly (keyof MonitorDraft)[]) =>
+    fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+  return {
+    isChanged: differs(...(Object.keys(after) as (keyof MonitorDraft)[])),
+    isNewStart: differs("url", "check_type", "port"),
+    isRescheduled: differs("interval_minutes", "timeout_seconds", "locations"),
+  };
+}

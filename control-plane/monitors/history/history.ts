@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import { sweepDeleted } from "#control-plane/monitors/history/deleted/sweep.ts";
+import type { Percentiles } from "#control-plane/monitors/history/histogram.ts";
+import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import type { Span } from "#control-plane/monitors/history/period.ts";
+import type { Point } from "#control-plane/monitors/history/points.ts";
+import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
+import { readPoints } from "#control-plane/monitors/history/read/read-points.ts";
+import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
+import { readUptimes, type Uptimes } from "#control-plane/monitors/history/read/uptimes.ts";
+import { recentChecks, type RecentCheck } from "#control-plane/monitors/history/recent.ts";
+import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
+import { rollUpHours, type Step } from "#control-plane/monitors/history/roll-up/hours.ts";
+import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
+import { deleteHours } from "#control-plane/monitors/history/roll-up/retention.ts";
+
+/** What history knows about a monitor. */
+interface Summary {
+  readonly uptime: Uptimes;
+  /** Of successful checks in the running hour and the 24 hours before it. */
+  readonly responseMs: Percentiles;
+}
+
+/** What checks leave behind: the newest checks, points of time, uptime and response times. */
+export interface History {
+  /** Creates the partitions that the first checks need, and starts the upkeep. Rejects while the database is away. */
+  start(): Promise<void>;
+  /** Returns the summaries of up to 100 monitors by id, in a bounded number of statements. */
+  summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
+  /** Returns the newest checks of a monitor in the shape of the API, newest first. */
+  recentChecks(monitorId: number, limit: number): Promise<readonly RecentCheck[]>;
+  /** Returns a range of a monitor's history (read/read-points.ts). */
+  readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
+  /** Starts no further upkeep, and waits for a step that is running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the history. */
+interface HistoryDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Retention of checks in milliseconds. */
+  readonly retentionMs: number;
+  readonly maintenanceBetween: MaintenanceBetween;
+}
+
+const PARTITIONS_EVERY_MS = 600_000;
+const ROLL_UPS_EVERY_MS = 30_000;
+
+/** Monitors of one step of each kind: about half a second of the database, and a few milliseconds of this process. */
+const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
+
+/** Opens the history of one replica. */
+export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween }: HistoryDeps): History {
+  const now = () => clock.now();
+  const responseTimes = createResponseTimes(clock);
+  let isStopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const upkeeps: { stop(): void }[] = [];
+
+  /** Runs steps until one is idle. After each step it pauses as long as the step took: half of a core is for checks. */
+  async function runSteps(step: () => Promise<Step>): Promise<void> {
+    for (;;) {
+      if (isStopped) return;
+      const startedAt = clock.monotonic();
+      const current = step();
+      running = current.catch(() => {});
+      if ((await current) === "idle") return;
+      await sleep(clock.monotonic() - startedAt, undefined, { ref: false });
+    }
+  }
+
+  async function rollUp(): Promise<void> {
+    await runSteps(() => rollUpHours(sql, now(), STEP.hours));
+    await runSteps(() => recomputeLate(sql, maintenanceBetween, STEP.late));
+    await runSteps(() => rollUpDays(sql, maintenanceBetween, now(), STEP.days));
+    await runSteps(() => sweepDeleted(sql, now(), retentionMs, STEP.deleted));
+    await deleteHours(sql, now());
+  }
+
+  return {
+    async start() {
+      await keepPartitions(sql, now(), retentionMs);
+      upkeeps.push(
+        startUpkeep({
+          everyMs: PARTITIONS_EVERY_MS,
+          round: () => keepPartitions(sql, now(), retentionMs),
+          // Checks are not lost: they go to the default partition.
+          onError: (error) => log.warn({ err: error }, "history: partitions of checks not updated; retried in 10 min"),
+        }),
+        startUpkeep({
+          everyMs: ROLL_UPS_EVERY_MS,
+          round: rollUp,
+          onError: (error) => log.debug({ err: error }, "history: roll-up failed; it runs again later"),
+        }),
+      );
+    },
+    async summarise(monitors) {
+      const at = now();
+      const ids = monitors.map(({ id }) => id);
+      const [uptimes, times] = await Promise.all([
+        readUptimes(sql, monitors, maintenanceBetween, at),
+        responseTimes.read(sql, ids, at),
+      ]);
+      return new Map(
+        ids.map((id) => [
+          id,
+          {
+            uptime: uptimes.get(id) ?? { d1: null, d7: null, d30: null, d90: null },
+            responseMs: times.get(id) ?? { p50: null, p95: null, p99: null },
+          },
+        ]),
+      );
+    },
+    recentChecks: (monitorId, limit) => recentChecks(sql, monitorId, limit, now()),
+    readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
+    async stop() {
+      isStopped = true;
+      for (const upkeep of upkeeps) upkeep.stop();
+      await running;
+    },
+  };
+}

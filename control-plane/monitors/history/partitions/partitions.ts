@@ -1,0 +1,50 @@
+import { DAY_MS, startOf } from "#control-plane/monitors/history/period.ts";
+
+/** Days after today whose partitions exist. */
+const DAYS_AHEAD = 3;
+
+/** Returns the name of the partition of a UTC day, given its beginning in Unix milliseconds. */
+export function nameOf(day: number): string {
+  return `checks_${new Date(day).toISOString().slice(0, 10).replaceAll("-", "")}`;
+}
+
+/** Returns the beginning of the day of a partition in Unix milliseconds; null if this is not the name of one. */
+export function dayOf(name: string): number | null {
+  const [, year, month, date] = /^checks_(\d{4})(\d{2})(\d{2})$/.exec(name) ?? [];
+  if (year === undefined) return null;
+  const day = Date.parse(`${year}-${month}-${date}T00:00:00Z`);
+  return Number.isNaN(day) ? null : day;
+}
+
+/** What to do with partitions, as beginnings of days in ascending order. */
+interface PartitionPlan {
+  readonly create: readonly number[];
+  readonly drop: readonly number[];
+}
+
+/**
+ * Plans the partitions at `now`. Yesterday's exists too, because its last checks arrive after midnight. `waiting` are
+ * days whose checks are in the default partition. A day is dropped when all of it is older than the retention.
+ */
+export function planPartitions(
+  existing: readonly number[],
+  waiting: readonly number[],
+  now: number,
+  retentionMs: number,
+): PartitionPlan {
+  const today = startOf(now, DAY_MS);
+  const last = today + DAYS_AHEAD * DAY_MS;
+  const first = firstKeptDay(now, retentionMs);
+  const routine = Array.from({ length: DAYS_AHEAD + 2 }, (_, index) => today + (index - 1) * DAY_MS);
+  const wanted = new Set([...routine, ...waiting].filter((day) => day >= first && day <= last));
+  for (const day of existing) wanted.delete(day);
+  return {
+    create: [...wanted].toSorted((a, b) => a - b),
+    drop: existing.filter((day) => day < first).toSorted((a, b) => a - b),
+  };
+}
+
+/** Returns the beginning of the oldest day that still has checks within the retention. */
+export function firstKeptDay(now: number, retentionMs: number): number {
+  return startOf(now - retentionMs, DAY_MS);
+}

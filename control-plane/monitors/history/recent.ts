@@ -1,0 +1,72 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+import { DAY_MS, HOUR_MS, hoursBetween, startOf } from "#control-plane/monitors/history/period.ts";
+import { readDaysOfChecks, readNewest, readProgress, type StoredCheck } from "#control-plane/monitors/history/store.ts";
+
+/** A check as the API shows it. */
+export interface RecentCheck {
+  readonly id: number;
+  /** ISO 8601: when the check began. */
+  readonly checked_at: string;
+  readonly location: string;
+  readonly status: "up" | "down" | "unknown" | "degraded";
+  readonly response_time_ms: number | null;
+  readonly http_status_code: number | null;
+  /** null: no fault. */
+  readonly error: { readonly stage: string; readonly source: string; readonly reason: string } | null;
+}
+
+/**
+ * How far back the newest checks are searched at first, in milliseconds: enough for a monitor with an interval of a
+ * minute, then of five minutes. Each check is on another page, so a shorter search reads far fewer pages.
+ */
+const NEAR_MS = [25 * 60_000, 3 * HOUR_MS];
+/** Hours after the running one, for checks recorded while the clock was ahead. */
+const AHEAD_HOURS = 1;
+/** Days in which checks are searched before the first roll-up. */
+const FIRST_DAYS = 8;
+
+/**
+ * Returns the newest checks of a monitor, newest first, re-checks included: one or two short statements for most
+ * monitors, and for slow or paused ones another that visits only days on which the monitor has checks.
+ */
+export async function recentChecks(
+  sql: Sql,
+  monitorId: number,
+  limit: number,
+  now: Date,
+): Promise<readonly RecentCheck[]> {
+  const end = startOf(now.getTime(), HOUR_MS) + (1 + AHEAD_HOURS) * HOUR_MS;
+  for (const backMs of NEAR_MS) {
+    const near = hoursBetween(startOf(now.getTime() - backMs, HOUR_MS), end);
+    const found = await readNewest(sql, monitorId, near, limit);
+    if (found.length >= limit) return found.map(showCheck);
+  }
+  const { openDay } = await readProgress(sql, now);
+  const days = await readDaysOfChecks(sql, monitorId, limit);
+  const open = Number.isFinite(openDay) ? openDay : startOf(end, DAY_MS) - FIRST_DAYS * DAY_MS;
+  const hours = [
+    ...days.filter((day) => day < open).flatMap((day) => hoursBetween(day, day + DAY_MS)),
+    ...hoursBetween(open, end),
+  ];
+  return (await readNewest(sql, monitorId, hours, limit)).map(showCheck);
+}
+
+const STATUS_OF: Readonly<Record<number, RecentCheck["status"]>> = { 1: "up", 2: "down", 3: "unknown", 4: "degraded" };
+
+function showCheck(check: StoredCheck): RecentCheck {
+  return {
+    id: check.id,
+    checked_at: check.checkedAt.toISOString(),
+    location: check.location,
+    status: STATUS_OF[check.status] ?? "unknown",
+    response_time_ms: check.responseMs,
+    http_status_code: check.httpStatus,
+    error: check.fault === null ? null : showFault(check.fault),
+  };
+}
+
+/** Shows the fixed words of a fault. Its message is part of the incident's cause. */
+function showFault(fault: string): RecentCheck["error"] {
+  const { stage, source, reason } = JSON.parse(fault) as Readonly<Record<"stage" | "source" | "reason", string>>;
+  return { stage, source, reason };
+}

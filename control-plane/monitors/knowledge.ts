@@ -1,0 +1,58 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { History } from "#control-plane/monitors/history/history.ts";
+import type { KnowledgePort, StateFacts } from "#control-plane/monitors/ports.ts";
+import { readSlotFacts } from "#control-plane/monitors/schedule/store.ts";
+import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import { readStates } from "#control-plane/monitors/state/store.ts";
+
+/** Creates what reads of monitors show beside their records: state, schedule and history. */
+export function createKnowledge(history: History): KnowledgePort {
+  return {
+    states: readStateFacts,
+    statistics: (monitors) => history.summarise(monitors),
+    recentChecks: (id, most) => history.recentChecks(id, most),
+  };
+}
+
+async function readStateFacts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, StateFacts>> {
+  const states = await readStates(sql, ids);
+  const slots = new Map((await readSlotFacts(sql, ids)).map((facts) => [facts.monitorId, facts]));
+  return new Map(
+    Array.from(states, ([id, { state }]): [number, StateFacts] => {
+      const slot = slots.get(id);
+      return [
+        id,
+        {
+          status: state.status,
+          isDegraded: state.isDegraded,
+          isFlapping: state.isFlapping,
+          advisory: describeAdvisory(state),
+          lastCheckedAt: slot?.lastCheckedAt ?? null,
+          nextCheckAt: slot?.nextCheckAt ?? null,
+          scheduleLagMs: slot?.lagMs ?? null,
+          lastChangeAt: state.changedAt === null ? null : new Date(state.changedAt),
+          lastError: newestFault(state),
+        },
+      ];
+    }),
+  );
+}
+
+/** Returns the fault of the location that failed most recently; null if none fails. */
+function newestFault({ locations }: MonitorState): StateFacts["lastError"] {
+  const failing = Array.from(locations.values()).filter(({ fault }) => fault !== null);
+  return failing.toSorted((one, other) => other.at - one.at)[0]?.fault ?? null;
+}
+
+/** Describes the locations that keep failing while the monitor is up; null if there are none. */
+function describeAdvisory({ status, failing, locations }: MonitorState): StateFacts["advisory"] {
+  if (status !== "up" || failing.length === 0) return null;
+  const known = failing.flatMap((location) => locations.get(location) ?? []);
+  const since = Math.min(...known.map((location) => location.since));
+  const cause = known.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
+  return {
+    since: new Date(since),
+    locations: failing,
+    message: `The check fails in ${failing.join(", ")} only: ${cause}`,
+  };
+}

@@ -1,0 +1,87 @@
+/** What a monitor checks; `url` holds the target of each. */
+export const CHECK_TYPES = ["http", "keyword", "dns", "ping", "port"] as const;
+/** One of these check types. */
+export type CheckType = (typeof CHECK_TYPES)[number];
+
+/** A condition on the JSON of a response body; `path` is a JSONPath (RFC 9535). */
+export interface JsonCondition {
+  readonly path: string;
+  readonly op: "exists" | "equals" | "not_equals" | "less" | "greater";
+  /** Compared with the first node of the path; null for `exists`. */
+  readonly value: string | number | boolean | null;
+}
+
+/** A condition on the answer of a DNS look-up. */
+export interface DnsCondition {
+  readonly type: string;
+  readonly op: "any" | "equals" | "contains" | "not_contains";
+  readonly values: readonly string[];
+  readonly dnssec: "ignore" | "not_bogus" | "secure";
+}
+
+/** The options of a monitor without secrets, under their names in the API; every option has a value. */
+export interface MonitorSettings {
+  readonly method: "GET" | "HEAD" | "POST";
+  readonly follow: boolean;
+  readonly timeout_seconds: number;
+  readonly expected_code: number;
+  /** Overrides expected_code: codes, and ranges such as "200-299". */
+  readonly expected_codes: readonly (number | string)[] | null;
+  readonly keyword: string | null;
+  readonly keyword_mode: "present" | "absent";
+  readonly json: JsonCondition | null;
+  readonly dns: DnsCondition | null;
+  readonly port: number | null;
+  /** Items of a location expression, each for one probe. */
+  readonly locations: readonly string[];
+  /** How many fresh locations must fail; majority: more than half. */
+  readonly quorum: "majority" | number;
+  /** Further checks that must fail before a monitor with one location is down. */
+  readonly retries: number;
+  /** How many times a location must succeed before it counts as up again. */
+  readonly recovery: number;
+  readonly degraded_ms: number | null;
+  readonly watch_domain: boolean;
+  readonly notify_email: boolean;
+  /** null: the account's address. */
+  readonly notify_emails: readonly string[] | null;
+  readonly repeat_minutes: number | null;
+}
+
+/** Request headers and body, which can hold secrets. */
+export interface MonitorSecrets {
+  readonly request_headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** A monitor as its user wrote it. */
+export interface Monitor {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string;
+  /** As submitted. */
+  readonly url: string;
+  readonly checkType: CheckType;
+  readonly intervalMinutes: number;
+  readonly isActive: boolean;
+  /** plan: paused by the service after a downgrade; null otherwise. */
+  readonly pausedReason: "plan" | null;
+  readonly tags: readonly string[];
+  /** Id of the monitor whose outage holds this one's notices back. */
+  readonly dependsOn: number | null;
+  readonly settings: MonitorSettings;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Everything that a user writes about a monitor, under its names in the API; every field has a value. */
+export interface MonitorDraft extends MonitorSettings, MonitorSecrets {
+  readonly name: string;
+  readonly url: string;
+  readonly check_type: CheckType;
+  readonly interval_minutes: number;
+  readonly is_active: boolean;
+  readonly tags: readonly string[];
+  readonly depends_on: number | null;
+}

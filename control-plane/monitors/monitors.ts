@@ -1,0 +1,174 @@
+import type { Sql, Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { applyPlan } from "#control-plane/monitors/allowance.ts";
+import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
+import type { Statistics } from "#control-plane/monitors/ports.ts";
+import type { Written } from "#control-plane/monitors/refusal.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { showMonitors } from "#control-plane/monitors/show.ts";
+import {
+  countMonitors,
+  findMonitor,
+  isAccountMailed,
+  listMonitors,
+  listMonitorsAfter,
+  lockMonitors,
+  readEmail,
+  readIds,
+  readOwned,
+  type MonitorFilter,
+  type StoredMonitor,
+} from "#control-plane/monitors/store.ts";
+import { exportMonitors, type ExportedRow } from "#control-plane/monitors/transfer/export.ts";
+import { importMonitors } from "#control-plane/monitors/transfer/import.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
+import { changeMonitor } from "#control-plane/monitors/write/change.ts";
+import { createMonitor } from "#control-plane/monitors/write/create.ts";
+import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { removeMonitor, requestRun } from "#control-plane/monitors/write/remove.ts";
+
+/** The monitors of accounts. Writes belong to the caller's transaction, which a refusal rolls back. */
+export interface Monitors {
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<MonitorView>>;
+  /** Changes a monitor. `statistics` are those of `statisticsOf`, read before the transaction. */
+  change(
+    tx: Transaction,
+    monitor: OwnMonitor,
+    given: Given,
+    statistics: ReadonlyMap<number, Statistics>,
+  ): Promise<Written<MonitorView>>;
+  /** Returns the statistics of a monitor; none if the account has none with this id. */
+  statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
+  /** Deletes a monitor; its open incident is resolved without an event. */
+  remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
+  /** Requests a check now, at most once a minute. */
+  run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
+  /** Creates the monitors of a document, all or none. Returns their ids; none for a dry run. */
+  import(
+    tx: Transaction,
+    accountId: number,
+    rows: readonly unknown[],
+    options: { readonly isDryRun: boolean },
+  ): Promise<Written<readonly number[]>>;
+  /** Finds a monitor; null if the account has none with this id. */
+  find(accountId: number, id: number): Promise<MonitorView | null>;
+  /** Returns the 20 newest checks of a monitor, newest first. */
+  recentChecks(id: number): Promise<readonly RecentCheck[]>;
+  /** Lists a page of an account's monitors, newest first, and the total number. */
+  list(
+    accountId: number,
+    filter: MonitorFilter,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly rows: readonly MonitorView[]; readonly total: number }>;
+  /** Returns all monitors of an account as rows of a document, oldest first. */
+  exportRows(accountId: number): Promise<readonly ExportedRow[]>;
+  /** Returns the monitors of an account for its data export, without statistics. */
+  export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Adapts the monitors to the plan of their account. Call it in the transaction that changes the account. */
+  accountChanged(sql: Queryable, accountId: number): Promise<void>;
+  /**
+   * Asks the owner of an account's new address to confirm it, if a monitor mails to it. Call it in the transaction that
+   * changes the address.
+   */
+  addressChanged(sql: Queryable, accountId: number): Promise<void>;
+  /** Ends the checks of an account that is erased. Call it in the transaction, once the account is locked. */
+  accountErased(sql: Queryable, accountId: number): Promise<void>;
+  /** Returns which of these ids are monitors of the account. */
+  owned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<ReadonlySet<number>>;
+}
+
+/** Dependencies of monitors. */
+interface MonitorsDeps extends WriteDeps {
+  readonly sql: Sql;
+}
+
+const NO_STATISTICS: ReadonlyMap<number, Statistics> = new Map();
+const MOST_CHECKS = 20;
+/** Number of monitors that are read at once. */
+const STEP = 100;
+
+/** Opens the monitors of one replica. */
+export function createMonitors(deps: MonitorsDeps): Monitors {
+  const { sql, encryption, ports } = deps;
+
+  /** Reads monitors outside a transaction. */
+  async function showAll(on: Queryable, monitors: readonly StoredMonitor[]): Promise<readonly MonitorView[]> {
+    return showMonitors(deps, on, monitors, await ports.knowledge.statistics(monitors));
+  }
+
+  async function readBack(
+    tx: Transaction,
+    { accountId, id }: OwnMonitor,
+    statistics: ReadonlyMap<number, Statistics>,
+  ): Promise<Written<MonitorView>> {
+    const monitor = await findMonitor(tx, accountId, id);
+    const [view] = monitor === null ? [] : await showMonitors(deps, tx, [monitor], statistics);
+    if (view === undefined) throw new Error("the monitor that was just written is missing");
+    return { ok: true, value: view };
+  }
+
+  async function* eachStep(on: Queryable, accountId: number): AsyncGenerator<readonly StoredMonitor[]> {
+    for (let after = 0; ;) {
+      const monitors = await listMonitorsAfter(on, accountId, after, STEP);
+      yield monitors;
+      if (monitors.length < STEP) return;
+      after = monitors.at(-1)?.id ?? 0;
+    }
+  }
+
+  return {
+    async create(tx, accountId, given) {
+      const created = await createMonitor(deps, tx, accountId, given);
+      return created.ok ? readBack(tx, { accountId, id: created.value }, NO_STATISTICS) : created;
+    },
+    async change(tx, monitor, given, statistics) {
+      const changed = await changeMonitor(deps, tx, monitor, given);
+      return changed.ok ? readBack(tx, monitor, statistics) : changed;
+    },
+    async statisticsOf({ accountId, id }) {
+      const monitor = await findMonitor(sql, accountId, id);
+      return monitor === null ? NO_STATISTICS : ports.knowledge.statistics([monitor]);
+    },
+    remove: (tx, monitor) => removeMonitor(deps, tx, monitor),
+    run: (tx, monitor) => requestRun(deps, tx, monitor),
+    import: (tx, accountId, rows, { isDryRun }) => importMonitors(deps, tx, accountId, rows, isDryRun),
+    async find(accountId, id) {
+      const monitor = await findMonitor(sql, accountId, id);
+      const [view = null] = monitor === null ? [] : await showAll(sql, [monitor]);
+      return view;
+    },
+    recentChecks: (id) => ports.knowledge.recentChecks(id, MOST_CHECKS),
+    async list(accountId, filter, page) {
+      const [monitors, total] = await Promise.all([
+        listMonitors(sql, accountId, filter, page),
+        countMonitors(sql, accountId, filter),
+      ]);
+      return { rows: await showAll(sql, monitors), total };
+    },
+    async exportRows(accountId) {
+      const monitors: StoredMonitor[] = [];
+      for await (const step of eachStep(sql, accountId)) monitors.push(...step);
+      return exportMonitors(encryption, monitors);
+    },
+    async export(queryable, accountId) {
+      const views: MonitorView[] = [];
+      for await (const step of eachStep(queryable, accountId)) {
+        views.push(...(await showMonitors(deps, queryable, step, NO_STATISTICS)));
+      }
+      return views;
+    },
+    accountChanged: (queryable, accountId) => applyPlan(deps, queryable, accountId),
+    async addressChanged(queryable, accountId) {
+      const tx = queryable as Transaction;
+      const email = await readEmail(tx, accountId);
+      if (email === null || !(await isAccountMailed(tx, accountId))) return;
+      await ports.mail.ensureRecipients(tx, accountId, [email]);
+    },
+    async accountErased(queryable, accountId) {
+      const tx = queryable as Transaction;
+      const ids = await readIds(tx, accountId);
+      await lockMonitors(tx, ids);
+      await ports.schedule.remove(tx, ids);
+    },
+    owned: readOwned,
+  };
+}

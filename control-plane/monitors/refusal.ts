@@ -1,0 +1,50 @@
+import type { FieldProblem } from "#shared/schema/problem.ts";
+
+/** Why a write was not done. The transaction must be rolled back. */
+export interface MonitorRefusal {
+  readonly code:
+    | "missing_parameter"
+    | "target_not_allowed"
+    | "plan_limit_exceeded"
+    | "probe_unavailable"
+    | "rate_limit_exceeded"
+    | "invalid_api_key"
+    | "not_found";
+  /** Explanation for people. Without the field's name if the code is missing_parameter. */
+  readonly message: string;
+  readonly field?: string;
+  readonly reason?: string;
+  /** Seconds to wait; for rate_limit_exceeded. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Result of a write. */
+export type Written<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: MonitorRefusal };
+
+/** Returns the refusal of one field. */
+export function refuseProblem({ field, reason, message }: FieldProblem): Written<never> {
+  return { ok: false, refusal: { code: "missing_parameter", field, reason, message } };
+}
+
+/** Returns another refusal. */
+export function refuseWrite(refusal: MonitorRefusal): Written<never> {
+  return { ok: false, refusal };
+}
+
+/** Returns the refusal of a monitor that does not exist or belongs to another account. */
+export function refuseAbsent(): Written<never> {
+  return refuseWrite({ code: "not_found", message: "No monitor has this id." });
+}
+
+/** Puts a path before the field of a refusal, for rows of a document. */
+export function refuseInside(path: string, refusal: MonitorRefusal): Written<never> {
+  const field = refusal.field === undefined ? path : `${path}.${refusal.field}`;
+  return { ok: false, refusal: { ...refusal, field } };
+}
+
+/** Returns the refusal of a write whose account was deleted after the request was admitted. */
+export function refuseGone(): Written<never> {
+  return refuseWrite({ code: "invalid_api_key", message: "The account of this API key was deleted." });
+}

@@ -1,0 +1,220 @@
+import { Type, type TProperties, type TSchema } from "typebox";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
+import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Write, Writes } from "#control-plane/http/writes.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
+import {
+  IMPORTED,
+  MONITOR_WITH_CHECKS,
+  POST_QUERY,
+  READ,
+  readActionSchema,
+  RUN,
+} from "#control-plane/monitors/routes/schemas.ts";
+import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
+import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
+import { DOCUMENT, OUTLINE } from "#control-plane/monitors/transfer/document.ts";
+
+const URL = "/api/v4/monitors";
+const TAG = "Monitors";
+/** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
+const DOCUMENT_LIMIT = 4_194_304;
+/** Actions of check types of later releases. */
+const LATER_ACTIONS: ReadonlySet<unknown> = new Set(["accept", "rotate"]);
+
+/** A further read of one monitor: GET /api/v4/monitors?id=&action=<name>. */
+export interface ReadAction {
+  readonly name: string;
+  /** Fields of the query besides id and action. */
+  readonly query: TProperties;
+  readonly data: TSchema;
+  /** Returns the data of the answer. The monitor belongs to the account. Throws Refusal. */
+  run(request: FastifyRequest, monitor: { readonly accountId: number; readonly id: number }): Promise<unknown>;
+}
+
+/** Dependencies of the routes. */
+export interface MonitorRoutesDeps {
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly monitors: Monitors;
+  /** Further reads of one monitor. */
+  readonly readActions: readonly ReadAction[];
+}
+
+/** Registers GET, POST, PUT and DELETE /api/v4/monitors. */
+export function registerCurrent(server: FastifyInstance, deps: MonitorRoutesDeps): void {
+  const keyed = deps.gate.keyed({ scope: "monitors" });
+  registerReading(server, keyed, deps);
+  registerCreation(server, keyed, deps);
+  registerChange(server, keyed, deps);
+  registerRemoval(server, keyed, deps);
+}
+
+type Keyed = ReturnType<Gate["keyed"]>;
+
+function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, readActions }: MonitorRoutesDeps): void {
+  const actions = readActionSchema(readActions.map(({ name }) => name));
+  const fields = Object.assign({}, ...readActions.map(({ query }) => query)) as TProperties;
+  server.route({
+    ...keyed,
+    method: "GET",
+    url: URL,
+    schema: operation({
+      id: "read_monitors",
+      tag: TAG,
+      summary: "List your monitors, newest first, or get one by id with its newest checks",
+      data: Type.Union([
+        Type.Array(Type.Ref("Monitor#")),
+        MONITOR_WITH_CHECKS,
+        DOCUMENT,
+        ...readActions.map(({ data }) => data),
+      ]),
+      query: Type.Object({ ...READ.properties, ...actions.properties, ...fields }),
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request) => {
+      const { accountId } = callerOf(request);
+      const { action } = readQuery(actions, request);
+      const { id, status, tag, check_type: checkType, q: text, ...page } = readQuery(READ, request);
+      if (action === "export") {
+        return answer(request, { version: 1, monitors: await monitors.exportRows(accountId) });
+      }
+      const read = readActions.find(({ name }) => name === action);
+      if (read !== undefined || id !== undefined) {
+        if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+        const monitor = await monitors.find(accountId, id);
+        if (monitor === null) throw new Refusal("not_found", "No monitor has this id.");
+        if (read !== undefined) return answer(request, await read.run(request, { accountId, id }));
+        return answer(request, { ...monitor, checks: await monitors.recentChecks(id) });
+      }
+      const paged = pageOf(page);
+      const { rows, total } = await monitors.list(accountId, { status, tag, checkType, text }, paged);
+      return answer(request, rows, { pagination: paged.pagination(total) });
+    },
+  });
+}
+
+function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
+  server.route({
+    ...keyed,
+    method: "POST",
+    url: URL,
+    bodyLimit: DOCUMENT_LIMIT,
+    schema: operation({
+      id: "create_monitor",
+      tag: TAG,
+      summary: "Create a monitor, check one now, or import many",
+      description:
+        "The first check of a new monitor is made at once. An import creates all monitors of its document or none.",
+      status: 201,
+      data: Type.Union([Type.Ref("Monitor#"), IMPORTED]),
+      otherwise: [
+        { status: 200, data: IMPORTED },
+        { status: 202, data: RUN },
+      ],
+      query: POST_QUERY,
+      body: Type.Union([CREATE, DOCUMENT], { examples: [{ url: "https://example.com", interval_minutes: 5 }] }),
+      errors: [
+        "missing_parameter",
+        "target_not_allowed",
+        "plan_limit_exceeded",
+        "not_found",
+        "payload_too_large",
+        "probe_unavailable",
+      ],
+      isWrite: true,
+    }),
+    handler: (request, reply) => writes.run(request, reply, readPost(monitors, request)),
+  });
+}
+
+/** Reads a POST; returns the write that does it. */
+function readPost(monitors: Monitors, request: FastifyRequest): Write {
+  const { accountId } = callerOf(request);
+  const asked = (request.query as Record<string, unknown>)["action"];
+  if (LATER_ACTIONS.has(asked)) {
+    const message = `${String(asked)} is for check types that are not available yet; use run or import`;
+    throw refuseField({ field: "action", reason: "enum", message });
+  }
+  const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
+  if (action === "import") {
+    const { monitors: rows } = readWrite(OUTLINE, request);
+    return async (tx) => {
+      const ids = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
+      return { status: isDryRun ? 200 : 201, data: { created: ids.length, ids } };
+    };
+  }
+  if (request.body instanceof RawBody && request.body.bytes.length > BODY_LIMIT) {
+    throw new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
+  }
+  if (action === "run") {
+    readWrite(Type.Object({}), request);
+    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+    return async (tx) => ({
+      status: 202,
+      data: { id: requireWritten(await monitors.run(tx, { accountId, id })) },
+    });
+  }
+  const given = requireFields(parseCreation(readBody(request), "current"));
+  return async (tx) => ({ status: 201, data: requireWritten(await monitors.create(tx, accountId, given)) });
+}
+
+function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
+  server.route({
+    ...keyed,
+    method: "PUT",
+    url: URL,
+    schema: operation({
+      id: "update_monitor",
+      tag: TAG,
+      summary: "Change a monitor: any of its fields",
+      description:
+        "With a new url, check_type or port its status is unknown until the next check, which is made at once. " +
+        "is_active false pauses it.",
+      data: Type.Ref("Monitor#"),
+      query: IdQuery,
+      body: CHANGE,
+      errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "not_found"],
+      isWrite: true,
+    }),
+    handler: async (request, reply) => {
+      const { accountId } = callerOf(request);
+      const id = readId(request);
+      const given = requireFields(parseChange(readBody(request), "current"));
+      const statistics = await monitors.statisticsOf({ accountId, id });
+      return writes.run(request, reply, async (tx) => ({
+        data: requireWritten(await monitors.change(tx, { accountId, id }, given, statistics)),
+      }));
+    },
+  });
+}
+
+function registerRemoval(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
+  server.route({
+    ...keyed,
+    method: "DELETE",
+    url: URL,
+    schema: operation({
+      id: "delete_monitor",
+      tag: TAG,
+      summary: "Delete a monitor with its history",
+      data: DELETED,
+      query: IdQuery,
+      errors: ["missing_parameter", "not_found"],
+      isWrite: true,
+    }),
+    handler: (request, reply) => {
+      const { accountId } = callerOf(request);
+      const id = readId(request);
+      return writes.run(request, reply, async (tx) => ({
+        data: { id: requireWritten(await monitors.remove(tx, { accountId, id })), deleted: true },
+      }));
+    },
+  });
+}

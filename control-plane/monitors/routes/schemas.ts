@@ -1,0 +1,171 @@
+import { Type } from "typebox";
+import { SOURCES } from "#shared/outcome.ts";
+import { Flag, Nullable } from "#shared/tools/fields.ts";
+import { IdField, PageFields } from "#control-plane/http/params.ts";
+import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
+
+const Time = (description: string) => Type.String({ format: "date-time", description });
+const Percent = (period: string) =>
+  Nullable(Type.Number({ description: `Of the last ${period}, percent; null while no time is known` }));
+const Milliseconds = (part: string) =>
+  Nullable(Type.Number({ description: `${part} of the last 24 hours, milliseconds; null without a result` }));
+const Later = (name: string) => Type.Null({ description: `${name}; of later check types, null for these` });
+
+const STATUS = Type.Enum(["up", "down", "unknown"], {
+  description: "unknown: new, paused, or no recent result",
+});
+
+const FAULT = {
+  stage: Type.Enum(["dns", "connect", "tls", "request", "response"], { description: "How far the check got" }),
+  source: Type.Enum([...SOURCES], { description: "Party that failed" }),
+  reason: Type.String({ description: "Cause as a fixed word" }),
+};
+
+/** A monitor in responses. */
+export const MONITOR = Type.Object(
+  {
+    id: IdField,
+    ...RECORD.properties,
+    paused_reason: Nullable(
+      Type.Enum(["plan"], { description: "plan: the service paused it because the plan allows fewer monitors" }),
+    ),
+    status: STATUS,
+    notify_emails: Type.Array(
+      Type.Object({
+        email: Type.String({ description: "Address" }),
+        confirmed: Type.Boolean({ description: "Whether its owner has confirmed it; mail is sent only then" }),
+      }),
+      { description: "Receivers of mail; the address of the account if none is set" },
+    ),
+    notify_state: Type.Enum(["ok", "no_recipient", "mail_not_configured"], {
+      description: "no_recipient: no address is confirmed; mail_not_configured: this service cannot send mail",
+    }),
+    ssl_days: Later("Days until the certificate expires"),
+    heartbeat: Later("Settings of a heartbeat"),
+    heartbeat_url: Later("Address for heartbeats"),
+    visual: Later("Settings of a visual check"),
+    degraded: Type.Boolean({ description: "Whether it is up but responds slower than degraded_ms" }),
+    flapping: Type.Boolean({ description: "Whether its status changed more than 4 times within an hour" }),
+    advisory: Nullable(
+      Type.Object(
+        {
+          since: Time("Since when they fail"),
+          locations: Type.Array(Type.String(), { description: "Locations that fail" }),
+          message: Type.String({ description: "Explanation for people" }),
+        },
+        { description: "Locations that fail while the monitor is up; null: none" },
+      ),
+    ),
+    last_checked_at: Nullable(Time("Beginning of the newest check")),
+    next_check_at: Nullable(Time("Planned time of the next check; null while paused")),
+    schedule_lag_ms: Nullable(
+      Type.Integer({ description: "How much later than planned the newest check began, milliseconds" }),
+    ),
+    last_change_at: Nullable(Time("Time of the newest change of status")),
+    last_error: Nullable(
+      Type.Object(
+        { ...FAULT, message: Type.String({ description: "Cause for people" }) },
+        { description: "Fault of the newest failing check; null: none" },
+      ),
+    ),
+    uptime: Type.Object(
+      { d1: Percent("24 hours"), d7: Percent("7 days"), d30: Percent("30 days"), d90: Percent("90 days") },
+      { description: "Share of the known time in which it was up, without maintenance" },
+    ),
+    response_ms: Type.Object(
+      { p50: Milliseconds("Median"), p95: Milliseconds("95th percentile"), p99: Milliseconds("99th percentile") },
+      { description: "Response times" },
+    ),
+    created_at: Time("Time of creation"),
+    updated_at: Time("Time of the newest change of its settings"),
+  },
+  { $id: "Monitor", description: "A monitor" },
+);
+
+const CHECK = {
+  id: Type.Integer({ description: "Number of the check" }),
+  checked_at: Time("Beginning of the check"),
+  status: Type.Enum(["up", "down", "unknown", "degraded"], { description: "Result of this check alone" }),
+  response_time_ms: Nullable(Type.Integer({ description: "Time to the response, milliseconds" })),
+  http_status_code: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
+};
+
+/** A monitor with its newest checks. */
+export const MONITOR_WITH_CHECKS = Type.Object({
+  ...MONITOR.properties,
+  checks: Type.Array(
+    Type.Object({
+      ...CHECK,
+      location: Type.String({ description: "Where it ran" }),
+      error: Nullable(Type.Object(FAULT, { description: "Cause of a failure; null: none" })),
+    }),
+    { description: "The 20 newest checks, newest first" },
+  ),
+});
+
+/** A monitor in responses before v4. */
+export const OLD_MONITOR = Type.Object({ id: IdField, ...OLD_RECORD.properties, status: STATUS });
+/** A monitor with its newest checks before v4. */
+export const OLD_MONITOR_WITH_CHECKS = Type.Object({
+  ...OLD_MONITOR.properties,
+  checks: Type.Array(Type.Object(CHECK), { description: "The 20 newest checks, newest first" }),
+});
+
+/** Query of reads before v4. */
+export const OLD_READ = Type.Object({
+  id: Type.Optional({ ...IdField, description: "Id of a monitor to read with its newest checks" }),
+  ...PageFields,
+  status: Type.Optional(Type.Enum(["up", "down", "unknown"], { description: "List only monitors with this status" })),
+});
+
+/** Filters of lists. */
+export const FILTERS = Type.Object({
+  status: OLD_READ.properties.status,
+  tag: Type.Optional(Type.String({ minLength: 1, maxLength: 50, description: "List only monitors with this tag" })),
+  check_type: Type.Optional(Type.Enum([...CHECK_TYPES], { description: "List only monitors of this type" })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "List only monitors whose name or url contains this text",
+    }),
+  ),
+});
+
+/** Query of reads, without actions. */
+export const READ = Type.Object({ ...OLD_READ.properties, ...FILTERS.properties });
+
+/** Returns the schema of the action of a read; `names` are those of further reads. */
+export function readActionSchema(names: readonly string[]) {
+  return Type.Object({
+    action: Type.Optional(
+      Type.Enum(["export", ...names], {
+        description: [
+          "export: all monitors as a document for an import",
+          ...names.map((name) => `${name}: of one id`),
+        ].join("; "),
+      }),
+    ),
+  });
+}
+
+/** Query of POST. */
+export const POST_QUERY = Type.Object({
+  action: Type.Optional(
+    Type.Enum(["run", "import"], {
+      description: "run: check the monitor id now; import: create the monitors of a document. Default: create one",
+    }),
+  ),
+  id: Type.Optional({ ...IdField, description: "run: id of the monitor" }),
+  dry_run: Type.Optional(Flag({ description: "import: 1 checks the document and creates nothing" })),
+});
+
+/** Result of an import. */
+export const IMPORTED = Type.Object({
+  created: Type.Integer({ description: "Number of created monitors; 0 for a dry run" }),
+  ids: Type.Array(IdField, { description: "Their ids, in the order of the document" }),
+});
+
+/** Result of a request to check a monitor now. */
+export const RUN = Type.Object({ id: IdField });

@@ -1,0 +1,46 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Scheduled, SchedulePort } from "#control-plane/monitors/ports.ts";
+import { phaseSeconds } from "#control-plane/monitors/schedule/planned-time.ts";
+import {
+  deleteSlots,
+  insertSlots,
+  replaceSlots,
+  requestRun,
+  type NewSlot,
+} from "#control-plane/monitors/schedule/store.ts";
+
+/** Creates the schedule: the slots in which monitors are checked. */
+export function createSchedule(clock: Clock): SchedulePort {
+  const slotsFrom = (monitors: readonly Scheduled[]): readonly NewSlot[] => {
+    const plannedAt = clock.now();
+    return monitors.flatMap((monitor) => slotsOf(monitor, plannedAt));
+  };
+  return {
+    plan: (tx, monitors) => insertSlots(tx, slotsFrom(monitors)),
+    async replan(tx, monitor) {
+      await deleteSlots(tx, [monitor.id]);
+      await insertSlots(tx, slotsFrom([monitor]));
+    },
+    change: (tx, monitors) =>
+      replaceSlots(
+        tx,
+        monitors.map(({ id }) => id),
+        slotsFrom(monitors),
+      ),
+    remove: deleteSlots,
+    run: (tx, id) => requestRun(tx, id, clock.now()),
+  };
+}
+
+/** Returns the slots of a monitor, one for each location. The first check of each is planned at `plannedAt`. */
+function slotsOf({ id, accountId, locations, intervalSeconds, timeoutSeconds }: Scheduled, plannedAt: Date): NewSlot[] {
+  return locations.map((location, ordinal) => ({
+    monitorId: id,
+    location,
+    accountId,
+    intervalSeconds,
+    phaseSeconds: phaseSeconds(id, ordinal, locations.length, intervalSeconds),
+    timeoutSeconds,
+    plannedAt,
+  }));
+}

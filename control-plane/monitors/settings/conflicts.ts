@@ -1,0 +1,61 @@
+import { parseJsonPath } from "#shared/json-path/parse.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+
+/** Checks the rules between fields, except the locations. Returns the first problem; null if there is none. */
+export function findConflict(draft: MonitorDraft): FieldProblem | null {
+  return typeConflict(draft) ?? requestConflict(draft) ?? conditionConflict(draft);
+}
+
+function problem(field: string, reason: FieldProblem["reason"], message: string): FieldProblem {
+  return { field, reason, message };
+}
+
+function typeConflict({ check_type: type, keyword, port }: MonitorDraft): FieldProblem | null {
+  if (type === "keyword" && keyword === null) {
+    return problem("keyword", "required", "is required for check_type keyword: text to find in the body");
+  }
+  if (type === "port" && port === null) {
+    return problem("port", "required", "is required for check_type port: the TCP port to check");
+  }
+  return null;
+}
+
+function requestConflict({ method, body, keyword, json }: MonitorDraft): FieldProblem | null {
+  if (body !== null && method !== "POST") return problem("body", "enum", "needs method POST; set it, or remove body");
+  if (method === "HEAD" && keyword !== null) {
+    return problem("method", "enum", "must be GET or POST for a keyword: a response to HEAD has no body");
+  }
+  if (method === "HEAD" && json !== null) {
+    return problem("method", "enum", "must be GET or POST for a json condition: a response to HEAD has no body");
+  }
+  return null;
+}
+
+function conditionConflict({ json, dns }: MonitorDraft): FieldProblem | null {
+  if (json !== null) {
+    const path = parseJsonPath(json.path);
+    if (!path.ok) return problem("json.path", "type", `must be a JSONPath (RFC 9535): ${path.message}`);
+    if (json.op === "exists" && json.value !== null) {
+      return problem("json.value", "type", "must be left out if op is exists");
+    }
+    if ((json.op === "less" || json.op === "greater") && typeof json.value !== "number") {
+      return problem("json.value", "type", `must be a number if op is ${json.op}`);
+    }
+  }
+  if (dns === null) return null;
+  if (dns.op === "any" && dns.values.length > 0) {
+    return problem("dns.values", "type", "must be left out if op is any");
+  }
+  if (dns.op !== "any" && dns.values.length === 0) {
+    return problem("dns.values", "required", `must have at least one value if op is ${dns.op}`);
+  }
+  return null;
+}
+
+/** Checks the quorum against the locations, which are known later than the other fields. */
+export function findQuorumConflict({ quorum, locations }: MonitorDraft): FieldProblem | null {
+  if (quorum === "majority" || quorum <= locations.length) return null;
+
+  return problem("quorum", "range", `must be majority or at most ${locations.length}, the number of locations`);
+}

@@ -1,0 +1,68 @@
+import type { CheckType, DnsCondition, MonitorDraft, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+
+const DNS_DEFAULT: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
+
+/** The options without a value from the user. `locations` are chosen when the monitor is created. */
+export const DEFAULT_SETTINGS: MonitorSettings = {
+  method: "GET",
+  follow: true,
+  timeout_seconds: 15,
+  expected_code: 200,
+  expected_codes: null,
+  keyword: null,
+  keyword_mode: "present",
+  json: null,
+  dns: null,
+  port: null,
+  locations: [],
+  quorum: "majority",
+  retries: 2,
+  recovery: 1,
+  degraded_ms: null,
+  watch_domain: false,
+  notify_email: false,
+  notify_emails: null,
+  repeat_minutes: null,
+};
+
+const DEFAULT_INTERVAL_MINUTES = 5;
+
+/** Returns a monitor of a check type as it is without any field from the user: without target and name. */
+export function defaultDraft(checkType: CheckType, shortestIntervalMinutes: number): MonitorDraft {
+  return {
+    ...DEFAULT_SETTINGS,
+    dns: checkType === "dns" ? DNS_DEFAULT : null,
+    name: "",
+    url: "",
+    check_type: checkType,
+    interval_minutes: Math.max(DEFAULT_INTERVAL_MINUTES, shortestIntervalMinutes),
+    is_active: true,
+    tags: [],
+    depends_on: null,
+    request_headers: {},
+    body: null,
+  };
+}
+
+const HTTP_TYPES = ["http", "keyword"] as const;
+
+/** Fields that only some check types have. */
+const ONLY_FOR: Partial<Record<keyof MonitorDraft, readonly CheckType[]>> = {
+  method: HTTP_TYPES,
+  request_headers: HTTP_TYPES,
+  body: HTTP_TYPES,
+  expected_code: HTTP_TYPES,
+  expected_codes: HTTP_TYPES,
+  follow: HTTP_TYPES,
+  json: HTTP_TYPES,
+  watch_domain: HTTP_TYPES,
+  keyword: ["keyword"],
+  keyword_mode: ["keyword"],
+  dns: ["dns"],
+  port: ["port"],
+};
+
+/** The check types that have a field; null: all. */
+export function checkTypesOf(field: keyof MonitorDraft): readonly CheckType[] | null {
+  return ONLY_FOR[field] ?? null;
+}

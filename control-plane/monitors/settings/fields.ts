@@ -1,0 +1,187 @@
+import { Type, type Static } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
+
+/** Maximum length of a request body that a monitor sends, in characters. */
+const LONGEST_BODY = 65_536;
+const MOST_ID = Number.MAX_SAFE_INTEGER;
+
+const URL_FIELD = Type.String({
+  minLength: 1,
+  maxLength: 8_192,
+  examples: ["https://example.com/health"],
+  description:
+    "Target. http and keyword: a URL; example.org means https://example.org. dns: a domain name. ping and port: a host " +
+    "name or IP address",
+});
+
+/** The fields of every API version. */
+const OLDEST = {
+  url: URL_FIELD,
+  check_type: Type.Enum([...CHECK_TYPES], {
+    examples: ["http"],
+    description:
+      "http: status of a URL; keyword: text of a page; dns: records of a name; ping: echo replies of a host; port: a " +
+      "TCP port. Default: http",
+  }),
+  interval_minutes: Type.Integer({
+    minimum: 1,
+    maximum: 1_440,
+    examples: [5],
+    description: "Time between two checks at each location; the plan limits it. Default: 5",
+  }),
+  expected_code: EXPECTED_CODE,
+  notify_email: Type.Boolean({ description: "Whether outages are reported by mail. Default: false" }),
+  is_active: Type.Boolean({ description: "Whether it is checked; false: paused. Default: true" }),
+};
+
+const FIELDS = {
+  ...OLDEST,
+  name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    examples: ["Shop"],
+    description: "Name in lists, pages and mails. Default: the target",
+  }),
+  method: Type.Enum(["GET", "HEAD", "POST"], { description: "http, keyword: request method. Default: GET" }),
+  request_headers: Type.Record(Type.String(), Type.String(), {
+    examples: [{ Authorization: "Bearer s3cret" }],
+    description:
+      "http, keyword: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
+      "value of **** in a change keeps the stored value",
+  }),
+  body: Nullable(
+    Type.Unsafe<string>({
+      type: "string",
+      maxLength: LONGEST_BODY,
+      "x-kind": "text",
+      description:
+        "http, keyword: request body of POST; null: none. Encrypted at rest. Responses show it as ****; **** in a " +
+        "change keeps the stored body",
+    }),
+  ),
+  keyword: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      examples: ["Welcome"],
+      description: "keyword: text to find in the body. Required for this check type",
+    }),
+  ),
+  keyword_mode: Type.Enum(["present", "absent"], {
+    description: "keyword: whether the text must be present or absent. Default: present",
+  }),
+  expected_codes: Nullable(
+    Type.Array(Type.Union([Type.Integer(), Type.String()]), {
+      minItems: 1,
+      maxItems: 20,
+      examples: [[200, "300-399"]],
+      description: "http, keyword: accepted statuses and ranges of them; used instead of expected_code. Default: null",
+    }),
+  ),
+  timeout_seconds: Type.Integer({
+    minimum: 1,
+    maximum: 30,
+    examples: [15],
+    description: "Time limit of one check. Default: 15",
+  }),
+  follow: Type.Boolean({
+    description: "http, keyword: follow redirects; the status is that of the final response. Default: true",
+  }),
+  json: JSON_CONDITION,
+  dns: DNS,
+  port: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      examples: [443],
+      description: "port: TCP port that must be open. Required for this check type",
+    }),
+  ),
+  locations: Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: 50,
+    examples: [["eu-west"]],
+    description:
+      "Where it is checked, one probe for each item: a region, country, continent, city, AS<number>, tag or " +
+      "probe:<id>; + joins terms. The plan limits their number. Default: up to 3 regions with an online probe",
+  }),
+  quorum: Type.Unsafe<"majority" | number>({
+    anyOf: [
+      { type: "string", enum: ["majority"] },
+      { type: "integer", minimum: 1, maximum: 50 },
+    ],
+    "x-kind": "quorum",
+    examples: ["majority"],
+    description:
+      "How many of the locations with a recent result must fail until it is down: majority (more than half) or a " +
+      "number. Default: majority",
+  }),
+  retries: Type.Integer({
+    minimum: 0,
+    maximum: 5,
+    description: "With one location: further checks that must fail until it is down. Default: 2",
+  }),
+  recovery: Type.Integer({
+    minimum: 1,
+    maximum: 5,
+    description: "How many checks in a row must succeed at a location until it counts as up again. Default: 1",
+  }),
+  degraded_ms: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 60_000,
+      examples: [2_000],
+      description: "Slower responses, in milliseconds, count as degraded. Default: null",
+    }),
+  ),
+  watch_domain: Type.Boolean({
+    description: "http, keyword: also watch the registration of the domain. Default: false",
+  }),
+  tags: Type.Array(Type.String(), {
+    maxItems: 20,
+    examples: [["shop", "team:web"]],
+    description: "Labels of 1 to 50 of a-z 0-9 : _ . / -",
+  }),
+  depends_on: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: MOST_ID,
+      description: "Id of a monitor: while that one is down, notices of this one are held back. Default: null",
+    }),
+  ),
+  notify_emails: Nullable(
+    Type.Array(Type.Union([Type.String(), Type.Object({ email: Type.String() })]), {
+      maxItems: 10,
+      examples: [["ops@example.com"]],
+      description:
+        "Addresses for mail, each used after its owner has confirmed it; null: the address of the account. Responses " +
+        "show objects with email and confirmed, which are accepted too",
+    }),
+  ),
+  repeat_minutes: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_440,
+      examples: [60],
+      description: "Interval of reminders during an outage, in minutes; null: none. Default: null",
+    }),
+  ),
+};
+
+/** Every field that a user can write. */
+export const RECORD = Type.Object(FIELDS);
+/** Body of an update: the fields to change. */
+export const CHANGE = Type.Partial(RECORD);
+/** Body of a creation. */
+export const CREATE = Type.Object({ ...CHANGE.properties, url: URL_FIELD });
+/** Every field that a user can write before v4. */
+export const OLD_RECORD = Type.Object(OLDEST);
+/** Body of an update before v4. */
+export const OLD_CHANGE = Type.Partial(OLD_RECORD);
+/** Body of a creation before v4. */
+export const OLD_CREATE = Type.Object({ ...OLD_CHANGE.properties, url: URL_FIELD });
+
+/** Fields of a creation, an update or a row of an import, as parsed. */
+export type Given = Static<typeof CHANGE>;

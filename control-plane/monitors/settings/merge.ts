@@ -1,0 +1,130 @@
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { CheckType, DnsCondition, JsonCondition, MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import { readCodes } from "#control-plane/monitors/settings/codes.ts";
+import { checkTypesOf, defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
+import { readEmails } from "#control-plane/monitors/settings/emails.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
+import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
+import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
+import { MASK } from "#control-plane/monitors/settings/secrets.ts";
+import { readTags } from "#control-plane/monitors/settings/tags.ts";
+import { directionProblem } from "#control-plane/monitors/settings/text.ts";
+
+/**
+ * Applies fields to a monitor: its defaults for a creation, its present values for a change. Rules between fields are
+ * checked by `findConflict`. A field of another check type is refused unless it has its default value, so that a record
+ * can be sent back as it was read. With a new check type, fields of the old one return to their defaults.
+ */
+export function mergeGiven(present: MonitorDraft, given: Given): Read<MonitorDraft> {
+  const checkType = given.check_type ?? present.check_type;
+  const defaults = defaultDraft(checkType, 1);
+  const base = { ...present, ...lostFields(present.check_type, defaults), check_type: checkType };
+  const foreign = findForeign(given, defaults);
+  if (foreign !== null) return { ok: false, problem: foreign };
+  const changes: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(given)) {
+    if (value === undefined || !belongs(field as keyof MonitorDraft, checkType)) continue;
+    const read = readField(field as keyof MonitorDraft, value, base);
+    if (!read.ok) return read;
+    changes[field] = read.value;
+  }
+  const draft = { ...base, ...changes } as MonitorDraft;
+  return { ok: true, value: draft.name === "" ? { ...draft, name: nameOf(draft.url) } : draft };
+}
+
+/** Reads one field beyond its schema: rules, normal forms, and masks of secrets. */
+function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDraft): Read<unknown> {
+  switch (field) {
+    case "name":
+      return readName(String(value));
+    case "tags":
+      return readTags(value as readonly string[]);
+    case "locations":
+      return readLocationItems(value as readonly string[]);
+    case "expected_codes":
+      return value === null ? { ok: true, value } : readCodes(value as readonly (number | string)[]);
+    case "notify_emails":
+      return value === null ? { ok: true, value } : readEmails(value as NonNullable<Given["notify_emails"]>);
+    case "request_headers":
+      return readHeaders(value as Readonly<Record<string, string>>, present.request_headers);
+    case "body":
+      return readBody(value as string | null, present.body);
+    case "quorum":
+      return readQuorum(value);
+    case "json":
+      return { ok: true, value: value === null ? null : completeJson(value as NonNullable<Given["json"]>) };
+    case "dns":
+      // Without a condition a look-up has nothing to compare: null restores the default.
+      return { ok: true, value: completeDns((value as Given["dns"]) ?? {}) };
+    default:
+      return { ok: true, value };
+  }
+}
+
+function readName(given: string): Read<string> {
+  const name = given.trim();
+  if (name === "") return refuse("name", "range", "must have 1 to 200 characters");
+  const problem = directionProblem(name);
+  return problem === null ? { ok: true, value: name } : refuse("name", "type", problem);
+}
+
+function readBody(given: string | null, stored: string | null): Read<string | null> {
+  if (given !== MASK) return { ok: true, value: given === "" ? null : given };
+  return stored === null ? refuse("body", "type", MASKED) : { ok: true, value: stored };
+}
+
+/** Reads majority or a number of locations; how many there are is checked with the other fields. */
+function readQuorum(given: unknown): Read<"majority" | number> {
+  if (given === "majority") return { ok: true, value: given };
+  const number = typeof given === "string" && /^\d{1,2}$/.test(given) ? Number(given) : given;
+  if (typeof number === "number" && Number.isInteger(number) && number >= 1) return { ok: true, value: number };
+  return refuse("quorum", typeof given === "number" ? "range" : "type", "must be majority, or a number of at least 1");
+}
+
+const MASKED = `${MASK} is what responses show in place of a secret; give the value itself`;
+
+function completeJson({ path, op, value = null }: NonNullable<Given["json"]>): JsonCondition {
+  return { path, op, value };
+}
+
+function completeDns(given: Partial<DnsCondition>): DnsCondition {
+  const { type = "A", op = "any", values = [], dnssec = "not_bogus" } = given;
+  return { type, op, values, dnssec };
+}
+
+/** Returns a problem with the first given field that the check type does not have. */
+function findForeign(given: Given, defaults: MonitorDraft): FieldProblem | null {
+  for (const [name, value] of Object.entries(given)) {
+    const field = name as keyof MonitorDraft;
+    if (belongs(field, defaults.check_type) || value === undefined || isSame(value, defaults[field])) continue;
+    const types = checkTypesOf(field)?.join(" and ") ?? "";
+    const message = `is only for check_type ${types}; the check_type of this monitor is ${defaults.check_type}`;
+    return { field, reason: "unknown", message };
+  }
+  return null;
+}
+
+function belongs(field: keyof MonitorDraft, checkType: CheckType): boolean {
+  return checkTypesOf(field)?.includes(checkType) ?? true;
+}
+
+/** Returns the defaults of the fields that not both check types have. */
+function lostFields(before: CheckType, defaults: MonitorDraft): Partial<MonitorDraft> {
+  const isKept = (name: string) => {
+    const field = name as keyof MonitorDraft;
+    return belongs(field, before) && belongs(field, defaults.check_type);
+  };
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => !isKept(name)));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Returns the name of a monitor without one: its target without scheme, printable and cut. */
+function nameOf(url: string): string {
+  const bare = url.trim().replace(/^https?:\/\//i, "");
+  const name = directionProblem(bare) === null ? bare.slice(0, 200) : "";
+  return name.isWellFormed() && name !== "" ? name : "monitor";
+}

@@ -1,0 +1,36 @@
+import type { HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+
+/**
+ * Returns the state with no time after `now`. Times after it were written before the clock was set back: they become
+ * `now`, so that a verdict stays fresh for no longer than usual and the order of times is kept. remindAt can lie ahead, and
+ * so can the time since which a notice waits undecided: it is sent then.
+ */
+export function boundTimes(state: MonitorState, now: number): MonitorState {
+  if (!hasTimeAfter(state, now)) return state;
+  const bound = (time: number): number => Math.min(time, now);
+  const boundLocation = (known: LocationState): LocationState => ({
+    ...known,
+    at: bound(known.at),
+    since: bound(known.since),
+  });
+  return {
+    ...state,
+    changedAt: state.changedAt === null ? null : bound(state.changedAt),
+    knownSince: state.knownSince === null ? null : bound(state.knownSince),
+    changes: state.changes.map(bound),
+    held: state.held === null ? null : boundHeld(state.held, bound),
+    locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
+  };
+}
+
+function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotice {
+  return held.reason === "undecided" || held.endedAt === null ? held : { ...held, endedAt: bound(held.endedAt) };
+}
+
+/** The other times are never later than one of these. */
+function hasTimeAfter({ changedAt, held, locations }: MonitorState, now: number): boolean {
+  const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
+  if ((changedAt ?? now) > now || (endedAt ?? now) > now) return true;
+  for (const { at } of locations.values()) if (at > now) return true;
+  return false;
+}

@@ -1,0 +1,115 @@
+import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+
+/** A fault as stored: stage, source, reason, message. */
+type StoredFault = readonly [stage: string, source: string, reason: string, message: string];
+
+/** A location as stored. `fault` is missing if there is none. */
+type StoredLocation = readonly [
+  location: string,
+  verdict: "up" | "down",
+  at: number,
+  streak: number,
+  since: number,
+  fault?: StoredFault,
+];
+
+/** Returns a state as JSON. What has its usual value is left out; NEW_STATE is `{}`. */
+export function encodeState(state: MonitorState): string {
+  return JSON.stringify({
+    status: unless("unknown", state.status),
+    // The newest known status differs from the status only while that is unknown.
+    known: state.status === "unknown" ? unless(null, state.lastKnown) : undefined,
+    changed: unless(null, state.changedAt),
+    since: unless(null, state.knownSince),
+    degraded: unless(false, state.isDegraded),
+    degraded_reported: unless(false, state.isDegradedReported),
+    slow: unless(0, state.slowStreak),
+    changes: state.changes.length === 0 ? undefined : state.changes,
+    flapping: unless(false, state.isFlapping),
+    failing: state.failing.length === 0 ? undefined : state.failing,
+    remind: unless(null, state.remindAt),
+    held: state.held === null ? undefined : encodeHeld(state.held),
+    incident: unless(null, state.incidentId),
+    locations: state.locations.size === 0 ? undefined : Array.from(state.locations, encodeLocation),
+  });
+}
+
+/**
+ * Reads what encodeState wrote. Fields and items that a newer release added are ignored, values that this release does
+ * not know become the usual ones. Throws a SyntaxError if the text is no JSON.
+ */
+export function decodeState(text: string): MonitorState {
+  const stored = JSON.parse(text) as Readonly<Record<string, unknown>>;
+  const status = readVerdict(stored["status"]) ?? "unknown";
+  return {
+    status,
+    lastKnown: status === "unknown" ? readVerdict(stored["known"]) : status,
+    changedAt: readNumber(stored["changed"]),
+    knownSince: readNumber(stored["since"]),
+    isDegraded: stored["degraded"] === true,
+    isDegradedReported: stored["degraded_reported"] === true,
+    slowStreak: readNumber(stored["slow"]) ?? 0,
+    changes: readList(stored["changes"]).filter((at) => typeof at === "number"),
+    isFlapping: stored["flapping"] === true,
+    failing: readList(stored["failing"]).filter((location) => typeof location === "string"),
+    remindAt: readNumber(stored["remind"]),
+    held: readHeld(stored["held"]),
+    incidentId: readNumber(stored["incident"]),
+    locations: readLocations(stored["locations"]),
+  };
+}
+
+function encodeLocation([location, known]: readonly [string, LocationState]): StoredLocation {
+  const { verdict, at, streak, since, fault } = known;
+  if (fault === null) return [location, verdict, at, streak, since];
+  return [location, verdict, at, streak, since, [fault.stage, fault.source, fault.reason, fault.message]];
+}
+
+function readLocations(stored: unknown): ReadonlyMap<string, LocationState> {
+  const locations = new Map<string, LocationState>();
+  for (const item of readList(stored)) {
+    const [location, word, at, streak, since, fault] = readList(item);
+    const verdict = readVerdict(word);
+    if (typeof location !== "string" || verdict === null) continue;
+    if (typeof at !== "number" || typeof streak !== "number" || typeof since !== "number") continue;
+    locations.set(location, { verdict, at, streak, since, fault: readFault(fault) });
+  }
+  return locations;
+}
+
+function readFault(stored: unknown): CheckFault | null {
+  const words = readList(stored);
+  if (words.length < 4 || !words.every((word) => typeof word === "string")) return null;
+  const [stage, source, reason, message] = words as unknown as StoredFault;
+  return { stage: stage as CheckFault["stage"], source: source as CheckFault["source"], reason, message };
+}
+
+function encodeHeld(held: HeldNotice): readonly [reason: string, previous: string, at: number | null] {
+  return [held.reason, held.previous, held.reason === "undecided" ? held.heldAt : held.endedAt];
+}
+
+function readHeld(stored: unknown): HeldNotice | null {
+  const [reason, word, time] = readList(stored);
+  const previous = word === "unknown" ? "unknown" : "up";
+  const at = readNumber(time);
+  if (reason === "undecided") return { reason, previous, heldAt: at ?? 0 };
+  return reason === "maintenance" || reason === "dependency" ? { reason, previous, endedAt: at } : null;
+}
+
+function readVerdict(stored: unknown): "up" | "down" | null {
+  return stored === "up" || stored === "down" ? stored : null;
+}
+
+function readNumber(stored: unknown): number | null {
+  return typeof stored === "number" ? stored : null;
+}
+
+function readList(stored: unknown): readonly unknown[] {
+  return Array.isArray(stored) ? stored : [];
+}
+
+/** Returns undefined, which JSON leaves out, in place of the usual value. */
+function unless<T>(usual: T, value: T): T | undefined {
+  return value === usual ? undefined : value;
+}

@@ -1,0 +1,53 @@
+import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+
+/** A location that fails, with its newest fault. */
+export interface FailingLocation {
+  readonly location: string;
+  readonly fault: CheckFault | null;
+  /** Unix milliseconds of the first failing check of the streak. */
+  readonly since: number;
+}
+
+/** What a transition changed. Times are Unix milliseconds. `at` is the time of the transition. */
+export type StateEvent =
+  /**
+   * The outage is confirmed. `isNotice`: the last known status was not down, so this is the beginning of an outage and
+   * not the return of a known one after a time without observations.
+   */
+  | {
+      readonly kind: "down";
+      readonly at: number;
+      /** The first failing check of the outage. */
+      readonly startedAt: number;
+      readonly previous: "up" | "unknown";
+      readonly isNotice: boolean;
+      /** Every location that fails, those not yet confirmed included. */
+      readonly failing: readonly FailingLocation[];
+    }
+  /** Up again, or known for the first time. `isNotice`: the last known status was down. */
+  | {
+      readonly kind: "up";
+      readonly at: number;
+      /** The first good check of the recovery. */
+      readonly recoveredAt: number;
+      readonly previous: "down" | "unknown";
+      readonly isNotice: boolean;
+    }
+  /** Too little is fresh to know the status. `silent`: the locations without a fresh verdict. */
+  | {
+      readonly kind: "unknown";
+      readonly at: number;
+      readonly previous: "up" | "down";
+      readonly silent: readonly string[];
+    }
+  /** Other locations fail than before, while the monitor stays down. */
+  | { readonly kind: "failing"; readonly at: number; readonly failing: readonly FailingLocation[] }
+  /** `responseMs` is that of the newest check. */
+  | { readonly kind: "degraded"; readonly at: number; readonly responseMs: number }
+  /** No longer degraded, while up. */
+  | { readonly kind: "recovered_speed"; readonly at: number }
+  | { readonly kind: "flapping"; readonly at: number; readonly isFlapping: boolean }
+  /** Some locations keep failing while the monitor is up; an empty list ends it. */
+  | { readonly kind: "advisory"; readonly at: number; readonly failing: readonly FailingLocation[] }
+  /** The outage lasts, and a reminder is due. */
+  | { readonly kind: "reminder"; readonly at: number };

@@ -1,0 +1,31 @@
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { LocationState } from "#control-plane/monitors/state/state.ts";
+
+/** A location whose newest verdict is recent enough to count. */
+export interface FreshLocation {
+  readonly location: string;
+  readonly known: LocationState;
+}
+
+/** Reports whether a verdict still counts: its check began within the last two intervals and a timeout. */
+export function isFresh(
+  { intervalMs, timeoutMs }: Pick<StateSettings, "intervalMs" | "timeoutMs">,
+  { at }: Pick<LocationState, "at">,
+  now: number,
+): boolean {
+  return now - at <= 2 * intervalMs + timeoutMs;
+}
+
+/** Lists the configured locations with a fresh verdict, in the configured order. */
+export function freshLocations(
+  settings: StateSettings,
+  locations: ReadonlyMap<string, LocationState>,
+  now: number,
+): readonly FreshLocation[] {
+  const fresh: FreshLocation[] = [];
+  for (const location of settings.locations) {
+    const known = locations.get(location);
+    if (known !== undefined && isFresh(settings, known, now)) fresh.push({ location, known });
+  }
+  return fresh;
+}

@@ -1,0 +1,17 @@
+/** The settings on which a monitor's state depends. Durations are in milliseconds. */
+export interface StateSettings {
+  /** The configured locations, at least one, each once. */
+  readonly locations: readonly string[];
+  /** How many fresh locations must fail; majority: more than half of them. */
+  readonly quorum: "majority" | number;
+  /** With one location: further checks that must fail before the monitor is down. */
+  readonly retries: number;
+  /** How many times in a row a location must succeed before it counts as up again after an outage. */
+  readonly recovery: number;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** A slower answer counts as degraded; null: none does. */
+  readonly degradedMs: number | null;
+  /** Pause between two reminders of an outage; null: no reminders. */
+  readonly repeatMs: number | null;
+}

@@ -1,0 +1,104 @@
+import { boundTimes } from "#control-plane/monitors/state/clock-steps.ts";
+import { confirmationFor } from "#control-plane/monitors/state/confirmation.ts";
+import { nextSpeed } from "#control-plane/monitors/state/degraded.ts";
+import type { StateEvent } from "#control-plane/monitors/state/events.ts";
+import { failingLocations, nextFailing } from "#control-plane/monitors/state/failing.ts";
+import { addChange, areFlapping, recentChanges } from "#control-plane/monitors/state/flapping.ts";
+import { freshLocations, type FreshLocation } from "#control-plane/monitors/state/freshness.ts";
+import type { Observation } from "#control-plane/monitors/state/observation.ts";
+import { planRechecks, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
+import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
+import { describeChange } from "#control-plane/monitors/state/status-change.ts";
+import { addVerdict, isNews, keepConfigured, type KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
+import { castVotes, decideStatus } from "#control-plane/monitors/state/votes.ts";
+
+/** What follows from an observation or from time. */
+export interface Transition {
+  readonly state: MonitorState;
+  /** In this order: the change of status, flapping, failing locations, speed, reminder. */
+  readonly events: readonly StateEvent[];
+  /** Extra checks to schedule, each location once. */
+  readonly rechecks: readonly Recheck[];
+}
+
+/**
+ * Computes what an observation changes; null: what time alone changes. `now` is the time of the transition in Unix
+ * milliseconds; it can step in both directions. An observation without news (see isNews) only lets time pass. The caller
+ * sets `incidentId` of the new state when it opens an incident for a down event; a transition that ends the outage
+ * clears it.
+ */
+export function transition(
+  settings: StateSettings,
+  state: MonitorState,
+  observation: Observation | null,
+  now: number,
+): Transition {
+  const hasNews = observation !== null && isNews(settings, state.locations, observation, now);
+  return advance(settings, state, hasNews ? observation : null, now);
+}
+
+function advance(
+  settings: StateSettings,
+  stored: MonitorState,
+  observation: KnownObservation | null,
+  now: number,
+): Transition {
+  const before = boundTimes(stored, now);
+  const known = keepConfigured(settings, before.locations);
+  const locations = observation === null ? known : addVerdict(settings, known, observation, now);
+  const fresh = freshLocations(settings, locations, now);
+  const recent = recentChanges(before.changes, now);
+  const needed = confirmationFor(settings, before.lastKnown, areFlapping(recent));
+  const votes = castVotes(fresh, needed);
+
+  const status = decideStatus(settings, before.status, votes);
+  const lastKnown = status === "unknown" ? before.lastKnown : status;
+  const evidence = { votes, failing: failingLocations(fresh), silent: silentLocations(settings, status, fresh) };
+  const change = describeChange(before, status, evidence, now);
+  const hasTurned = before.lastKnown !== null && lastKnown !== before.lastKnown;
+  const changes = hasTurned ? addChange(recent, now) : recent;
+  const isFlapping = areFlapping(changes);
+  const { failing, event: failingEvent } = nextFailing(settings, before, status, fresh, now);
+  const { isDegraded, slowStreak } = nextSpeed(settings, before, status, observation);
+  const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
+
+  const events: StateEvent[] = [];
+  if (change !== null) events.push(change.event);
+  if (isFlapping !== before.isFlapping) events.push({ kind: "flapping", at: now, isFlapping });
+  if (failingEvent !== null) events.push(failingEvent);
+  if (isDegraded && !before.isDegraded) {
+    events.push({ kind: "degraded", at: now, responseMs: observation?.responseMs ?? 0 });
+  }
+  if (status === "up" && before.isDegraded && !isDegraded) events.push({ kind: "recovered_speed", at: now });
+  if (isDue) events.push({ kind: "reminder", at: now });
+
+  const state: MonitorState = {
+    status,
+    lastKnown,
+    changedAt: change === null ? before.changedAt : now,
+    knownSince: change === null ? before.knownSince : change.knownSince,
+    isDegraded,
+    isDegradedReported: before.isDegradedReported,
+    slowStreak,
+    changes,
+    isFlapping,
+    failing,
+    remindAt,
+    held: before.held,
+    incidentId: lastKnown === "down" ? before.incidentId : null,
+    locations,
+  };
+  return {
+    state,
+    events,
+    rechecks: observation === null ? [] : planRechecks(settings, state, observation, needed, now),
+  };
+}
+
+/** Lists the locations without a fresh verdict, for a monitor whose status is unknown. */
+function silentLocations(settings: StateSettings, status: Status, fresh: readonly FreshLocation[]): readonly string[] {
+  if (status !== "unknown") return [];
+  return settings.locations.filter((configured) => !fresh.some(({ location }) => location === configured));
+}

@@ -1,0 +1,271 @@
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import type { CheckType, Monitor, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+
+/** A monitor with its encrypted secrets. */
+export interface StoredMonitor extends Monitor {
+  readonly secrets: Uint8Array | null;
+}
+
+/** A row as selected: the settings are JSON. */
+type Row = Omit<StoredMonitor, "settings"> & { readonly settings: string };
+
+/** A monitor to write. */
+export type NewMonitor = Omit<StoredMonitor, "version" | "createdAt" | "updatedAt">;
+
+/** The facts about an account on which its monitors depend. */
+export interface MonitorAccount {
+  readonly id: number;
+  readonly plan: PlanName;
+  readonly email: string | null;
+  /** Number of its monitors, and of the active ones. */
+  readonly total: number;
+  readonly active: number;
+}
+
+/**
+ * Locks an account against other writes of its monitors and changes of its plan, until the transaction ends. Returns
+ * null if the account was deleted.
+ */
+export async function lockAccount(tx: Transaction, accountId: number): Promise<MonitorAccount | null> {
+  const [account] = await tx<Pick<MonitorAccount, "id" | "plan" | "email">[]>`
+    select id, plan, email from accounts where id = ${accountId} for no key update`;
+  if (account === undefined) return null;
+  // A separate statement: its snapshot is taken when the lock is held, so it sees what the previous holder wrote.
+  const [counts] = await tx<Pick<MonitorAccount, "total" | "active">[]>`
+    select count(*) as total, count(*) filter (where is_active) as active
+    from monitors where account_id = ${accountId}`;
+  return { ...account, total: counts?.total ?? 0, active: counts?.active ?? 0 };
+}
+
+/**
+ * Locks the states and the slots of monitors until the transaction ends, and so keeps the recording of their checks out.
+ * Every transaction that writes more than one row about monitors locks in one order, so that no two of them can
+ * deadlock: the account, the states by monitor id, the slots by monitor id and location, then anything else.
+ */
+export async function lockMonitors(tx: Transaction, ids: readonly number[]): Promise<void> {
+  const wanted = tx`${[...ids]}::bigint[]`;
+  await tx`select from monitor_states where monitor_id = any(${wanted}) order by monitor_id for update`;
+  await tx`select from monitor_slots where monitor_id = any(${wanted}) order by monitor_id, location for update`;
+}
+
+/** Returns the address of an account; null if it has none or was deleted. */
+export async function readEmail(sql: Queryable, accountId: number): Promise<string | null> {
+  const [row] = await sql<{ email: string | null }[]>`select email from accounts where id = ${accountId}`;
+  return row?.email ?? null;
+}
+
+/** Reports whether any monitor of an account mails to the account's address. */
+export async function isAccountMailed(sql: Queryable, accountId: number): Promise<boolean> {
+  const rows = await sql`
+    select from monitors
+    where account_id = ${accountId} and settings::json ->> 'notify_email' = 'true'
+      and settings::json ->> 'notify_emails' is null
+    limit 1`;
+  return rows.length > 0;
+}
+
+/** Reserves ids for new monitors, ascending. */
+export async function reserveIds(tx: Transaction, count: number): Promise<readonly number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('monitors', 'id')) as id from generate_series(1, ${count})`;
+  return rows.map(({ id }) => id).toSorted((one, other) => one - other);
+}
+
+/** Inserts monitors with reserved ids. */
+export async function insertMonitors(tx: Transaction, monitors: readonly NewMonitor[], now: Date): Promise<void> {
+  await tx`
+    insert into monitors (id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason, tags,
+      depends_on, settings, secrets, created_at, updated_at)
+    overriding system value
+    select id, account_id, name, url, check_type, interval_minutes, is_active = 1, paused_reason,
+      array(select json_array_elements_text(given.tags::json)), depends_on, settings, decode(secrets, 'hex'),
+      ${now}::timestamptz, ${now}::timestamptz
+    from unnest(
+      ${monitors.map(({ id }) => id)}::bigint[],
+      ${monitors.map(({ accountId }) => accountId)}::bigint[],
+      ${monitors.map(({ name }) => name)}::text[],
+      ${monitors.map(({ url }) => url)}::text[],
+      ${monitors.map(({ checkType }) => checkType)}::text[],
+      ${monitors.map(({ intervalMinutes }) => intervalMinutes)}::integer[],
+      ${monitors.map(({ isActive }) => (isActive ? 1 : 0))}::integer[],
+      ${monitors.map(({ pausedReason }) => pausedReason)}::text[],
+      ${monitors.map(({ tags }) => JSON.stringify(tags))}::text[],
+      ${monitors.map(({ dependsOn }) => dependsOn)}::bigint[],
+      ${monitors.map(({ settings }) => JSON.stringify(settings))}::text[],
+      ${monitors.map(({ secrets }) => hexOf(secrets))}::text[]
+    ) as given (id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason, tags, depends_on,
+      settings, secrets)`;
+}
+
+function hexOf(secrets: Uint8Array | null): string | null {
+  return secrets === null ? null : Buffer.from(secrets).toString("hex");
+}
+
+/** Writes every field of a monitor; its version rises. Returns the new row; null if there is none. */
+export async function updateMonitor(tx: Transaction, monitor: NewMonitor, now: Date): Promise<StoredMonitor | null> {
+  const rows = await tx<Row[]>`
+    update monitors set name = ${monitor.name}, url = ${monitor.url}, check_type = ${monitor.checkType},
+      interval_minutes = ${monitor.intervalMinutes}, is_active = ${monitor.isActive},
+      paused_reason = ${monitor.pausedReason}, tags = ${[...monitor.tags]}::text[], depends_on = ${monitor.dependsOn},
+      settings = ${JSON.stringify(monitor.settings)}, secrets = decode(${hexOf(monitor.secrets)}, 'hex'),
+      version = version + 1, updated_at = ${now}
+    where id = ${monitor.id} and account_id = ${monitor.accountId}
+    returning ${columns(tx)}`;
+  return readRows(rows)[0] ?? null;
+}
+
+/** Deletes a monitor with its state and history. Returns false if the account has none with this id. */
+export async function deleteMonitor(tx: Transaction, accountId: number, id: number): Promise<boolean> {
+  const { count } = await tx`delete from monitors where id = ${id} and account_id = ${accountId}`;
+  return count > 0;
+}
+
+/** Finds a monitor of an account; null if there is none. */
+export async function findMonitor(sql: Queryable, accountId: number, id: number): Promise<StoredMonitor | null> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from monitors where id = ${id} and account_id = ${accountId}`;
+  return readRows(rows)[0] ?? null;
+}
+
+/** Filter of a list; an absent field matches every monitor. */
+export interface MonitorFilter {
+  readonly status?: "up" | "down" | "unknown" | undefined;
+  readonly tag?: string | undefined;
+  readonly checkType?: CheckType | undefined;
+  /** Text that the name or the target contains, in any case. */
+  readonly text?: string | undefined;
+}
+
+/** Lists a page of an account's monitors, newest first. */
+export async function listMonitors(
+  sql: Queryable,
+  accountId: number,
+  filter: MonitorFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly StoredMonitor[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from monitors where ${matches(sql, accountId, filter)}
+    order by id desc limit ${limit} offset ${offset}`;
+  return readRows(rows);
+}
+
+/** Counts an account's monitors that match a filter. */
+export async function countMonitors(sql: Queryable, accountId: number, filter: MonitorFilter): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*) as total from monitors where ${matches(sql, accountId, filter)}`;
+  return row?.total ?? 0;
+}
+
+function matches(sql: Queryable, accountId: number, { status, tag, checkType, text }: MonitorFilter) {
+  const isStatus = sql`exists (
+    select from monitor_states where monitor_id = monitors.id and monitor_states.status = ${status ?? null})`;
+  const contains = sql`(position(lower(${text ?? null}::text) in lower(name)) > 0
+    or position(lower(${text ?? null}::text) in lower(url)) > 0)`;
+  return sql`account_id = ${accountId}
+    and ${status === undefined ? sql`true` : isStatus}
+    and ${tag === undefined ? sql`true` : sql`${tag} = any(tags)`}
+    and ${checkType === undefined ? sql`true` : sql`check_type = ${checkType}`}
+    and ${text === undefined ? sql`true` : contains}`;
+}
+
+/** Lists all monitors of an account, oldest first, in steps: those with an id above `after`. */
+export async function listMonitorsAfter(
+  sql: Queryable,
+  accountId: number,
+  after: number,
+  limit: number,
+): Promise<readonly StoredMonitor[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from monitors where account_id = ${accountId} and id > ${after} order by id limit ${limit}`;
+  return readRows(rows);
+}
+
+/** Returns the ids of an account's monitors. */
+export async function readIds(sql: Queryable, accountId: number): Promise<readonly number[]> {
+  const rows = await sql<{ id: number }[]>`select id from monitors where account_id = ${accountId}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Returns which monitors of an account depend on which. */
+export async function readDependencies(sql: Queryable, accountId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await sql<{ id: number; dependsOn: number }[]>`
+    select id, depends_on as "dependsOn" from monitors where account_id = ${accountId} and depends_on is not null`;
+  return new Map(rows.map(({ id, dependsOn }) => [id, dependsOn]));
+}
+
+/** Returns which of these ids are monitors of an account. */
+export async function readOwned(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ id: number }[]>`
+    select id from monitors where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Notes that a user asks for a check now. Returns 0, or the seconds to wait if the last request is more recent than
+ * `pauseSeconds`. A time in the future, from before the clock was set back, does not count.
+ */
+export async function noteRun(tx: Transaction, id: number, now: Date, pauseSeconds: number): Promise<number> {
+  const { count } = await tx`
+    update monitors set run_requested_at = ${now}
+    where id = ${id} and (run_requested_at is null or run_requested_at > ${now}
+      or run_requested_at <= ${now}::timestamptz - ${pauseSeconds}::integer * interval '1 second')`;
+  if (count > 0) return 0;
+  const [row] = await tx<{ seconds: number }[]>`
+    select ceil(extract(epoch from run_requested_at - ${now}::timestamptz) + ${pauseSeconds}::integer)::integer as seconds
+    from monitors where id = ${id}`;
+  return Math.max(1, row?.seconds ?? 1);
+}
+
+/** Pauses the newest active monitors of an account because of its plan. Returns their ids. */
+export async function pauseNewest(
+  tx: Transaction,
+  accountId: number,
+  count: number,
+  now: Date,
+): Promise<readonly number[]> {
+  const rows = await tx<{ id: number }[]>`
+    update monitors set is_active = false, paused_reason = 'plan', version = version + 1, updated_at = ${now}
+    where id in (
+      select id from monitors where account_id = ${accountId} and is_active order by id desc limit ${count}
+    )
+    returning id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Resumes the oldest monitors of an account that were paused because of its plan. Returns them. */
+export async function resumeOldest(
+  tx: Transaction,
+  accountId: number,
+  count: number,
+  now: Date,
+): Promise<readonly StoredMonitor[]> {
+  const rows = await tx<Row[]>`
+    update monitors set is_active = true, paused_reason = null, version = version + 1, updated_at = ${now}
+    where id in (
+      select id from monitors where account_id = ${accountId} and not is_active and paused_reason = 'plan'
+      order by id limit ${count}
+    )
+    returning ${columns(tx)}`;
+  return readRows(rows);
+}
+
+function columns(sql: Queryable) {
+  return sql`id, account_id as "accountId", name, url, check_type as "checkType", interval_minutes as "intervalMinutes",
+    is_active as "isActive", paused_reason as "pausedReason", tags, depends_on as "dependsOn", settings, secrets,
+    version, created_at as "createdAt", updated_at as "updatedAt"`;
+}
+
+function readRows(rows: readonly Row[]): readonly StoredMonitor[] {
+  return rows.map((row) => ({ ...row, settings: parseSettings(row.settings) }));
+}
+
+/** Parses stored settings. Options that were added after the row was written have their defaults. */
+function parseSettings(text: string): MonitorSettings {
+  return { ...DEFAULT_SETTINGS, ...(JSON.parse(text) as Partial<MonitorSettings>) };
+}

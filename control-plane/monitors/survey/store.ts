@@ -1,0 +1,157 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+
+/** Monitors that something affects. */
+export interface Affected {
+  readonly monitorCount: number;
+  /** The smallest ids, at most as many as were asked for. */
+  readonly monitorIds: readonly number[];
+}
+
+/** A location that active monitors check from. */
+export interface CheckedLocation {
+  readonly location: string;
+  /** An account with agents of its own; 0: all the others. */
+  readonly accountId: number;
+}
+
+/** Lists the locations of active monitors, apart for each of the accounts with agents of their own. */
+export async function listLocations(
+  sql: Queryable,
+  privateAccounts: readonly number[],
+): Promise<readonly CheckedLocation[]> {
+  return sql<CheckedLocation[]>`
+    select location, case when account_id = any(${[...privateAccounts]}::bigint[]) then account_id else 0 end as "accountId"
+    from monitor_slots group by 1, 2 order by 1, 2`;
+}
+
+/** A location with the name of the group that it is counted in. */
+interface GroupedLocation extends CheckedLocation {
+  readonly group: string;
+}
+
+/** Counts the monitors of each group of locations. */
+export async function countByGroup(
+  sql: Queryable,
+  locations: readonly GroupedLocation[],
+  privateAccounts: readonly number[],
+  most: number,
+): Promise<readonly (Affected & { readonly group: string })[]> {
+  return sql<(Affected & { group: string })[]>`
+    select g.name as "group", count(distinct s.monitor_id) as "monitorCount",
+      (array_agg(distinct s.monitor_id))[1:${most}] as "monitorIds"
+    from unnest(
+      ${locations.map(({ group }) => group)}::text[],
+      ${locations.map(({ location }) => location)}::text[],
+      ${locations.map(({ accountId }) => accountId)}::bigint[]
+    ) as g (name, location, account_id)
+    join monitor_slots as s on s.location = g.location and (s.account_id = g.account_id
+      or (g.account_id = 0 and s.account_id <> all(${[...privateAccounts]}::bigint[])))
+    group by 1`;
+}
+
+/** Counts the active monitors. */
+export async function countActive(sql: Queryable, most: number): Promise<Affected> {
+  return one(sql<Affected[]>`
+    select (select count(*) from monitors where is_active) as "monitorCount",
+      array(select id from monitors where is_active order by id limit ${most}) as "monitorIds"`);
+}
+
+/** Counts the active monitors whose changes are to be mailed. */
+export async function countAskingForMail(sql: Queryable, most: number): Promise<Affected> {
+  // The settings are written by JSON.stringify: inside of a string, the quotes would be escaped.
+  return one(sql<Affected[]>`
+    select count(*) as "monitorCount",
+      coalesce((array_agg(id order by id))[1:${most}], '{}') as "monitorIds"
+    from monitors where is_active and settings like '%"notify_email":true%'`);
+}
+
+/** An active monitor with several locations whose status is unknown. */
+interface UnknownMonitor {
+  readonly id: number;
+  readonly accountId: number;
+  /** JSON of MonitorSettings. */
+  readonly settings: string;
+  /** JSON of MonitorState. */
+  readonly state: string;
+  readonly intervalSeconds: number;
+  readonly updatedAt: Date;
+}
+
+/** Reads active monitors with several locations whose status is unknown, those with the smallest ids. */
+export async function readUnknown(sql: Queryable, most: number): Promise<readonly UnknownMonitor[]> {
+  return sql<UnknownMonitor[]>`
+    select m.id, m.account_id as "accountId", m.settings, t.state, s.interval_seconds as "intervalSeconds",
+      m.updated_at as "updatedAt"
+    from monitor_states as t join monitors as m on m.id = t.monitor_id
+      cross join lateral (
+        select max(interval_seconds) as interval_seconds, count(*) as slots from monitor_slots where monitor_id = m.id
+      ) as s
+    where t.status = 'unknown' and m.is_active and s.slots > 1
+    order by m.id limit ${most}`;
+}
+
+/** A check that a probe could not run, and that is the newest of its monitor at its location. */
+export interface FaultyCheck {
+  readonly monitorId: number;
+  readonly accountId: number;
+  readonly location: string;
+  readonly reason: string;
+}
+
+/** Reads the newest checks since a time that a probe could not run, for other reasons than these, newest first. */
+export async function readFaulty(
+  sql: Queryable,
+  { since, except, most }: { readonly since: Date; readonly except: readonly string[]; readonly most: number },
+): Promise<readonly FaultyCheck[]> {
+  return sql<FaultyCheck[]>`
+    select c.monitor_id as "monitorId", s.account_id as "accountId", c.location, c.reason
+    from (
+      select monitor_id, location, checked_at, fault::jsonb ->> 'source' as source,
+        coalesce(fault::jsonb ->> 'reason', '') as reason
+      from checks where status = 3 and checked_at > ${since} order by checked_at desc limit ${most}
+    ) as c
+    join monitor_slots as s using (monitor_id, location, checked_at)
+    where c.source = 'probe' and c.reason <> all(${[...except]}::text[]) order by c.checked_at desc`;
+}
+
+/** Slots that no replica has claimed in time. */
+export interface Overdue extends Affected {
+  /** When the most overdue one was due; null: there is none. */
+  readonly oldest: Date | null;
+}
+
+/** Counts the monitors with checks that were due before a time, at other locations than these; at most `limit` checks. */
+export async function countOverdue(
+  sql: Queryable,
+  { before, except, most }: { readonly before: Date; readonly except: readonly string[]; readonly most: number },
+  limit: number,
+): Promise<Overdue> {
+  return one(sql<Overdue[]>`
+    select count(distinct monitor_id) as "monitorCount", min(due_at) as oldest,
+      coalesce((array_agg(distinct monitor_id))[1:${most}], '{}') as "monitorIds"
+    from (
+      select monitor_id, due_at from monitor_slots
+      where due_at < ${before} and location <> all(${[...except]}::text[]) order by due_at limit ${limit}
+    ) as late`);
+}
+
+/** How far the upkeep of the history is. */
+export interface HistoryLag {
+  /** Hours before this one are computed; null: none was ever. */
+  readonly openHour: Date | null;
+  /** Whether checks are stored outside of the partition of their day. */
+  readonly hasStrayChecks: boolean;
+}
+
+/** Reads how far the upkeep of the history is. */
+export async function readHistoryLag(sql: Queryable): Promise<HistoryLag> {
+  return one(sql<HistoryLag[]>`
+    select (select open_from from history_progress where name = 'hours') as "openHour",
+      exists (select from checks_default) as "hasStrayChecks"`);
+}
+
+async function one<T>(rows: Promise<readonly T[]>): Promise<T> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error("a statement that returns one row returned none");
+  return row;
+}

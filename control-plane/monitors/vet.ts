@@ -1,0 +1,80 @@
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import { chooseLocations, vetLocations } from "#control-plane/monitors/places.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { findConflict, findQuorumConflict } from "#control-plane/monitors/settings/conflicts.ts";
+import { defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
+import { vetMonitorTarget } from "#control-plane/monitors/target.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
+
+/** What decisions about a monitor depend on besides its fields. */
+export interface VetContext {
+  readonly checks: Pick<CheckContext, "hub" | "optOut">;
+  readonly accountId: number;
+  readonly plan: Plan;
+}
+
+/** Completes and checks a new monitor: fields, target, locations and plan; not its dependency. */
+export function vetCreation(context: VetContext, given: Given): Written<MonitorDraft> {
+  const { checks, accountId, plan } = context;
+  const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
+  if (!merged.ok) return refuseProblem(merged.problem);
+  const draft = merged.value;
+  const target = vetMonitorTarget(checks, accountId, draft);
+  if (!target.ok) return target;
+  const conflict = findConflict(draft);
+  if (conflict !== null) return refuseProblem(conflict);
+  const { list } = checks.hub.roster.candidates(accountId);
+  if (draft.locations.length > 0) {
+    const known = vetLocations(draft.locations, list);
+    return known.ok ? vetPlan(plan, draft, NOTHING) : known;
+  }
+  const chosen = chooseLocations(list, plan.locations, (egress) => target.value.allows(egress));
+  return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, NOTHING) : chosen;
+}
+
+/** The present fields of a monitor that does not exist yet. */
+const NOTHING = { locations: [], interval_minutes: null };
+
+/**
+ * Completes and checks a changed monitor. What does not change is not checked again, so that a monitor stays editable
+ * while its probes are away and after a downgrade.
+ */
+export function vetUpdate(context: VetContext, present: MonitorDraft, given: Given): Written<MonitorDraft> {
+  const { checks, accountId, plan } = context;
+  const merged = mergeGiven(present, given);
+  if (!merged.ok) return refuseProblem(merged.problem);
+  const draft = merged.value;
+  if (draft.url !== present.url || draft.check_type !== present.check_type) {
+    const target = vetMonitorTarget(checks, accountId, draft);
+    if (!target.ok) return target;
+  }
+  const conflict = findConflict(draft);
+  if (conflict !== null) return refuseProblem(conflict);
+  const added = draft.locations.filter((location) => !present.locations.includes(location));
+  const known = vetLocations(added, checks.hub.roster.candidates(accountId).list);
+  return known.ok ? vetPlan(plan, draft, present) : known;
+}
+
+/** Checks the quorum, and what the plan limits as far as it differs from the present fields. */
+function vetPlan(
+  plan: Plan,
+  draft: MonitorDraft,
+  present: { readonly locations: readonly string[]; readonly interval_minutes: number | null },
+): Written<MonitorDraft> {
+  const { locations, interval_minutes: interval } = draft;
+  const conflict = findQuorumConflict(draft);
+  if (conflict !== null) return refuseProblem(conflict);
+  if (locations.length > plan.locations && locations.length > present.locations.length) {
+    const message = `This monitor has ${locations.length} locations; the plan allows ${plan.locations}.`;
+    return refuseWrite({ code: "plan_limit_exceeded", field: "locations", message });
+  }
+  const shortest = plan.shortestIntervalMinutes;
+  if (interval < shortest && interval !== present.interval_minutes) {
+    const message = `The interval is ${interval} min; the shortest interval of the plan is ${shortest} min.`;
+    return refuseWrite({ code: "plan_limit_exceeded", field: "interval_minutes", message });
+  }
+  return { ok: true, value: draft };
+}

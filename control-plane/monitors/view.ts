@@ -1,0 +1,80 @@
+import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
+import type { StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { draftOf } from "#control-plane/monitors/draft.ts";
+import type { StoredMonitor } from "#control-plane/monitors/store.ts";
+
+/** Receivers of mail about a monitor, as shown. */
+export interface NotifyFacts {
+  readonly notify_emails: readonly { readonly email: string; readonly confirmed: boolean }[];
+  readonly notify_state: "ok" | "no_recipient" | "mail_not_configured";
+}
+
+/** What is shown of a monitor beside its record; null: nothing is known yet. */
+interface ShownFacts {
+  readonly secrets: MonitorSecrets;
+  readonly state: StateFacts | null;
+  readonly statistics: Statistics | null;
+  readonly notify: NotifyFacts;
+}
+
+/** A monitor in the form of the current API. */
+export type MonitorView = ReturnType<typeof showMonitor>;
+
+/** Returns a monitor in the form of the current API; secrets are masked. */
+export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics, notify }: ShownFacts) {
+  const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
+    monitor,
+    maskSecrets(secrets),
+  );
+  return {
+    id: monitor.id,
+    name,
+    url,
+    check_type,
+    interval_minutes,
+    expected_code,
+    notify_email,
+    is_active,
+    paused_reason: monitor.pausedReason,
+    status: state?.status ?? "unknown",
+    ...options,
+    ...notify,
+    ssl_days: null,
+    heartbeat: null,
+    heartbeat_url: null,
+    visual: null,
+    degraded: state?.isDegraded ?? false,
+    flapping: state?.isFlapping ?? false,
+    advisory: showAdvisory(state?.advisory ?? null),
+    last_checked_at: timeOf(state?.lastCheckedAt),
+    next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
+    schedule_lag_ms: state?.scheduleLagMs ?? null,
+    last_change_at: timeOf(state?.lastChangeAt),
+    last_error: state?.lastError ?? null,
+    uptime: statistics?.uptime ?? { d1: null, d7: null, d30: null, d90: null },
+    response_ms: statistics?.responseMs ?? { p50: null, p95: null, p99: null },
+    created_at: monitor.createdAt.toISOString(),
+    updated_at: monitor.updatedAt.toISOString(),
+  };
+}
+
+function showAdvisory(advisory: StateFacts["advisory"]) {
+  return advisory === null ? null : { ...advisory, since: advisory.since.toISOString() };
+}
+
+function timeOf(time: Date | null | undefined): string | null {
+  return time?.toISOString() ?? null;
+}
+
+/** Returns a monitor in the form of versions before v4. */
+export function showOldMonitor(view: MonitorView) {
+  const { id, url, check_type, interval_minutes, expected_code, notify_email, is_active, status } = view;
+  return { id, url, check_type, interval_minutes, expected_code, notify_email, is_active, status };
+}
+
+/** Returns a check of the history in the form of versions before v4, which know neither locations nor degraded. */
+export function showOldCheck({ id, checked_at, status, response_time_ms, http_status_code }: RecentCheck) {
+  return { id, checked_at, status: status === "degraded" ? "up" : status, response_time_ms, http_status_code };
+}

@@ -1,0 +1,76 @@
+import type { MonitorResult } from "#shared/monitor-checks/define.ts";
+import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
+import type { CheckFault, Observation } from "#control-plane/monitors/state/observation.ts";
+
+/** What a check of a monitor found, with what is recorded beside its verdict. */
+export interface Finding {
+  readonly verdict: Observation["verdict"];
+  readonly responseMs: number | null;
+  readonly httpStatus: number | null;
+  readonly fault: CheckFault | null;
+  /** Result of the matching tool; null if the agent sent none. */
+  readonly whole: unknown;
+}
+
+/** Fault of a planned check that no probe could run. */
+const NO_PROBE: CheckFault = {
+  stage: "request",
+  source: "probe",
+  reason: "no_probe",
+  message: "no probe is online for this location",
+};
+
+/** Converts the answer of a check at one location; null if the check was cancelled, so that nothing is known. */
+export function readFinding(answer: CheckAnswer): Finding | null {
+  switch (answer.kind) {
+    case "multi": {
+      const [row] = answer.data.locations;
+      return row === undefined ? unknown(NO_PROBE) : readRow(row);
+    }
+    case "refused":
+      return down(REFUSED_TARGET);
+    case "cancelled":
+      return null;
+    case "unavailable":
+      return unknown({ ...NO_PROBE, reason: answer.reason });
+    default:
+      return unknown({ ...NO_PROBE, reason: "not_run", message: "the check could not be run with these settings" });
+  }
+}
+
+/** The finding of a slot that no probe can serve. */
+export const UNSERVED: Finding = unknown(NO_PROBE);
+
+const REFUSED_TARGET: CheckFault = {
+  stage: "connect",
+  source: "target",
+  reason: "target_not_allowed",
+  message: "the target is not allowed: it is not on the public internet",
+};
+
+function readRow(row: LocationRow): Finding {
+  if (row.status === "failed") return readError(row.error);
+  const { verdict, response_ms, http_status, fault, whole } = row.data as MonitorResult;
+  return {
+    verdict,
+    responseMs: Math.round(response_ms),
+    httpStatus: http_status,
+    fault: fault === null ? null : { ...fault, source: "target" },
+    whole,
+  };
+}
+
+/** A target that gave no answer is down; without a probe, or with a broken one, nothing is known about the target. */
+function readError({ code, stage = "request", source = "probe", reason = "not_run", message }: CheckError): Finding {
+  if (code === "target_not_allowed") return down(REFUSED_TARGET);
+  const fault: CheckFault = { stage, source, reason, message };
+  return code === "request_failed" && source !== "probe" ? down(fault) : unknown(fault);
+}
+
+function down(fault: CheckFault): Finding {
+  return { verdict: "down", responseMs: null, httpStatus: null, fault, whole: null };
+}
+
+function unknown(fault: CheckFault): Finding {
+  return { verdict: "unknown", responseMs: null, httpStatus: null, fault, whole: null };
+}

@@ -1,0 +1,114 @@
+import { decodeState, encodeState } from "#control-plane/monitors/state/encoding.ts";
+import type { Recheck } from "#control-plane/monitors/state/rechecks.ts";
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
+import { nextPlanned } from "#control-plane/monitors/schedule/planned-time.ts";
+import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
+import type { Finding } from "#control-plane/monitors/watch/observe.ts";
+import { stateSettings, type WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
+import type { NewRecord } from "#control-plane/monitors/watch/store.ts";
+
+/** A finished check that waits to be recorded. */
+export interface Finished {
+  readonly slot: ClaimedSlot;
+  readonly monitor: WatchedMonitor;
+  readonly finding: Finding;
+  /** Unix milliseconds of its beginning. */
+  readonly beganAt: number;
+  /** Beginning minus the time it was planned or wanted for, milliseconds. */
+  readonly lagMs: number;
+  /** An extra check that the service made to confirm something. */
+  readonly isRecheck: boolean;
+  /** JSON of the state to continue from; read again if it is stale. */
+  state: string;
+  stateVersion: number;
+}
+
+/** A finished check with what follows from it. */
+export interface PlannedRecord {
+  readonly finished: Finished;
+  readonly settings: StateSettings;
+  /** The state from which the transition begins. */
+  readonly before: MonitorState;
+  readonly transition: Transition;
+  /** Time of the transition, Unix milliseconds. */
+  readonly now: number;
+  readonly record: NewRecord;
+  /** Nothing but the state changes: it can be recorded together with others. */
+  readonly isQuiet: boolean;
+}
+
+/** Status of a check in the history, by verdict. */
+const CHECK_STATUS = { up: 1, down: 2, unknown: 3 } as const;
+const DEGRADED = 4;
+
+/** Computes what a finished check changes. `now` is Unix milliseconds. */
+export function planRecord(finished: Finished, now: number): PlannedRecord {
+  const { slot, monitor, finding, beganAt, isRecheck } = finished;
+  const settings = stateSettings(monitor, slot.intervalSeconds);
+  const before = decodeState(finished.state);
+  const made = transition(
+    settings,
+    before,
+    {
+      location: slot.location,
+      verdict: finding.verdict,
+      beganAt,
+      responseMs: finding.responseMs,
+      fault: finding.fault,
+      isRecheck,
+    },
+    now,
+  );
+  const isExtra = isExtraCheck(slot, beganAt);
+  const next = isExtra ? { at: slot.plannedAt.getTime(), missed: 0 } : nextPlanned(slot.plannedAt.getTime(), now, slot);
+  const isSlow = settings.degradedMs !== null && (finding.responseMs ?? 0) > settings.degradedMs;
+  return {
+    finished,
+    settings,
+    before,
+    transition: made,
+    now,
+    isQuiet: made.events.length === 0 && before.held === null,
+    record: {
+      monitorId: slot.monitorId,
+      location: slot.location,
+      lease: slot.lease,
+      stateVersion: finished.stateVersion,
+      status: made.state.status,
+      state: encodeState(made.state),
+      nextPlannedAt: next.at,
+      ...extraChecks(slot.location, made.rechecks),
+      claimedExtraAt: slot.extraAt?.getTime() ?? null,
+      check: {
+        checkedAt: beganAt,
+        status: finding.verdict === "up" && isSlow ? DEGRADED : CHECK_STATUS[finding.verdict],
+        responseMs: finding.responseMs,
+        httpStatus: finding.httpStatus,
+        lagMs: finished.lagMs,
+        isRecheck,
+        missed: next.missed,
+        fault: finding.fault === null ? null : JSON.stringify(finding.fault),
+      },
+    },
+  };
+}
+
+/** Names the check of a record for its roll-up. */
+export function checkOf({ record }: PlannedRecord): { readonly monitorId: number; readonly checkedAt: Date } {
+  return { monitorId: record.monitorId, checkedAt: new Date(record.check.checkedAt) };
+}
+
+/** Splits extra checks into that of the recorded slot and those of the monitor's other slots. */
+export function extraChecks(location: string, rechecks: readonly Recheck[]): Pick<NewRecord, "extraAt" | "rechecks"> {
+  return {
+    extraAt: rechecks.find((recheck) => recheck.location === location)?.at ?? null,
+    rechecks: rechecks.filter((recheck) => recheck.location !== location),
+  };
+}
+
+/** Reports whether a claimed slot was due for its extra check only; its planned check then keeps its time. */
+export function isExtraCheck(slot: Pick<ClaimedSlot, "plannedAt" | "extraAt">, beganAt: number): boolean {
+  return slot.extraAt !== null && slot.plannedAt.getTime() > beganAt;
+}

@@ -1,0 +1,182 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { createPump } from "#control-plane/database/pump.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { areLate, noteLateChecks } from "#control-plane/monitors/history/record.ts";
+import type { WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
+import { checkOf, planRecord, type Finished, type PlannedRecord } from "#control-plane/monitors/watch/plan-record.ts";
+import { readCurrentStates, recordAll } from "#control-plane/monitors/watch/store.ts";
+
+/** Records finished checks: many in one statement, and those that change something each in a transaction. */
+interface Recorder {
+  add(finished: Finished): void;
+  /** Number of observations that are not yet recorded. */
+  waiting(): number;
+  /** Resolves when everything that was added is recorded or dropped. */
+  settle(): Promise<void>;
+}
+
+/**
+ * Commits one observation with the events that follow from it. Returns the JSON of the state that was written; null if
+ * the claim or the state is stale.
+ */
+export type RecordWithEvents = (planned: PlannedRecord) => Promise<string | null>;
+
+/** Dependencies of the recorder. */
+interface RecorderDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly metrics: WatchMetrics;
+  readonly log: Logger;
+  readonly recordWithEvents: RecordWithEvents;
+}
+
+/** Maximum number of observations in one statement. */
+const MOST_AT_ONCE = 500;
+/**
+ * Time in which observations gather before they are recorded, in milliseconds. A statement, its commit and the wait for
+ * the disk cost the same for one observation and for a hundred.
+ */
+const GATHER_MS = 100;
+/** Maximum number of transactions at the same time. */
+const TRANSACTIONS = 4;
+/** Pause after a failed statement, in milliseconds. */
+const RETRY_MS = 250;
+
+/** Creates the recorder of one replica. Observations of one monitor are recorded one after the other. */
+export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: RecorderDeps): Recorder {
+  const waiting = new Map<number, Finished[]>();
+  const settled: (() => void)[] = [];
+  let count = 0;
+  let gathering: NodeJS.Timeout | null = null;
+
+  const pump = createPump(async () => {
+    if (gathering !== null) clearTimeout(gathering);
+    gathering = null;
+    const batch = takeFirsts(waiting, MOST_AT_ONCE);
+    try {
+      await recordBatch(batch.map((finished) => planRecord(finished, clock.now().getTime())));
+    } catch (error) {
+      // Nothing is known about the batch: what was recorded has lost its claim, the rest is recorded again.
+      log.debug({ err: error }, "monitors: observations could not be recorded; they are tried again");
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await refresh(batch).catch(() => {});
+    }
+    if (count === 0) for (const done of settled.splice(0)) done();
+    // A monitor's next observation has gathered already.
+    if (batch.some(({ slot }) => waiting.has(slot.monitorId))) pump.wake();
+    else if (waiting.size > 0) gather();
+  });
+
+  /** Records soon: at once if there is enough for a statement, or if nothing more is to be expected. */
+  function gather(): void {
+    if (count >= MOST_AT_ONCE || settled.length > 0) pump.wake();
+    else gathering ??= setTimeout(() => pump.wake(), GATHER_MS);
+  }
+
+  async function recordBatch(planned: readonly PlannedRecord[]): Promise<void> {
+    const quiet = planned.filter(({ isQuiet }) => isQuiet);
+    const stale: Finished[] = [];
+    if (quiet.length > 0) {
+      const recorded = await recordQuiet(quiet);
+      for (const [index, one] of quiet.entries()) {
+        if (recorded.has(index)) finish(one, one.record.state);
+        else stale.push(one.finished);
+      }
+    }
+    const loud = planned.filter(({ isQuiet }) => !isQuiet);
+    const record = async (): Promise<void> => {
+      for (let one = loud.pop(); one !== undefined; one = loud.pop()) {
+        const state = await recordWithEvents(one);
+        if (state === null) stale.push(one.finished);
+        else finish(one, state);
+      }
+    };
+    await Promise.all(Array.from({ length: TRANSACTIONS }, record));
+    if (stale.length > 0) await refresh(stale);
+  }
+
+  async function recordQuiet(quiet: readonly PlannedRecord[]): Promise<ReadonlySet<number>> {
+    const records = quiet.map(({ record }) => record);
+    const checks = quiet.map(checkOf);
+    const now = clock.now();
+    if (!areLate(checks, now)) return recordAll(sql, records);
+    return transact(sql, async (tx) => {
+      const recorded = await recordAll(tx, records);
+      // Last, because its locks come after those of states and slots.
+      await noteLateChecks(tx, checks, now);
+      return recorded;
+    });
+  }
+
+  function finish({ finished, record }: PlannedRecord, state: string): void {
+    metrics.checks.inc({ verdict: finished.finding.verdict });
+    // The next observation of the monitor continues from the state that was just written.
+    for (const next of remove(finished)) {
+      next.state = state;
+      next.stateVersion = record.stateVersion + 1;
+    }
+  }
+
+  /** Removes an observation and returns those of the same monitor that wait behind it. */
+  function remove(finished: Finished): readonly Finished[] {
+    const list = waiting.get(finished.slot.monitorId) ?? [];
+    const index = list.indexOf(finished);
+    if (index >= 0) {
+      list.splice(index, 1);
+      count -= 1;
+    }
+    if (list.length === 0) waiting.delete(finished.slot.monitorId);
+    return list;
+  }
+
+  /** Reads the present states for observations that were not recorded; drops those whose claim is lost. */
+  async function refresh(batch: readonly Finished[]): Promise<void> {
+    const open = batch.filter((finished) => waiting.get(finished.slot.monitorId)?.includes(finished) === true);
+    const current = await readCurrentStates(
+      sql,
+      open.map(({ slot }) => slot),
+    );
+    const bySlot = new Map(current.map((row) => [`${row.monitorId} ${row.location}`, row]));
+    for (const finished of open) {
+      const { monitorId, location, lease } = finished.slot;
+      const row = bySlot.get(`${monitorId} ${location}`);
+      if (row?.lease === lease) {
+        finished.state = row.state;
+        finished.stateVersion = row.stateVersion;
+      } else {
+        remove(finished);
+        metrics.dropped.inc({ reason: "lease_lost" });
+      }
+    }
+  }
+
+  return {
+    add(finished) {
+      const { monitorId } = finished.slot;
+      const list = waiting.get(monitorId);
+      if (list === undefined) waiting.set(monitorId, [finished]);
+      else list.push(finished);
+      count += 1;
+      gather();
+    },
+    waiting: () => count,
+    settle: () =>
+      new Promise((resolve) => {
+        if (count === 0) return resolve();
+        settled.push(resolve);
+        pump.wake();
+      }),
+  };
+}
+
+/** Returns the first waiting observation of each monitor, in the order of arrival. */
+function takeFirsts(waiting: ReadonlyMap<number, readonly Finished[]>, most: number): readonly Finished[] {
+  const firsts: Finished[] = [];
+  for (const [first] of waiting.values()) {
+    if (firsts.length === most) break;
+    if (first !== undefined) firsts.push(first);
+  }
+  return firsts;
+}

@@ -1,0 +1,122 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, Random } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+import { releaseSlots, type ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
+import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
+import { createWatchMetrics, type WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
+import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
+import { readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
+import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
+import { createRecordWithEvents, type IsCovered } from "#control-plane/monitors/watch/record-events.ts";
+import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
+import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
+
+/** The checks of monitors that this replica runs. */
+export interface Watch {
+  /** Looks for due checks now: a monitor was created, changed or is to be run. */
+  wake(): void;
+  /** Claims no more checks, lets running ones finish for `graceMs`, and gives the others back. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Dependencies of the watch. */
+interface WatchDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+  /** What records changes of monitors beside their states. */
+  readonly recording: { readonly events: Events; readonly isCovered: IsCovered };
+  /** Decrypts the secrets of a monitor. */
+  readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
+}
+
+/** Time for observations to be recorded when the replica stops, in milliseconds. Others are checked again. */
+const RECORD_MS = 5_000;
+
+/** Starts to run the checks of monitors. */
+export function startWatch(deps: WatchDeps): Watch {
+  const { sql, checks, clock, log } = deps;
+  const monitors = createWatchedMonitors();
+  const running = new Map<ClaimedSlot, Promise<void>>();
+  const stopping = new AbortController();
+  const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
+    running: () => running.size,
+    unrecorded: () => recorder.waiting(),
+  });
+  const recordWithEvents = createRecordWithEvents({ sql, metrics, ...deps.recording });
+  const recorder = createRecorder({ sql, clock, metrics, log, recordWithEvents });
+  /** Slots whose checks were cancelled because this replica stops. */
+  const abandoned: ClaimedSlot[] = [];
+
+  function record(slot: ClaimedSlot, beganAt: number, finding: Finding): void {
+    const isExtra = isExtraCheck(slot, beganAt);
+    const wantedAt = isExtra && slot.extraAt !== null ? slot.extraAt : slot.plannedAt;
+    const lagMs = Math.max(0, beganAt - wantedAt.getTime());
+    if (!isExtra) metrics.lag.observe(lagMs / 1_000);
+    const { state, stateVersion } = slot;
+    const isRecheck = isExtra && !slot.isRequested;
+    recorder.add({ slot, monitor: monitors.of(slot), finding, beganAt, lagMs, isRecheck, state, stateVersion });
+  }
+
+  async function check(slot: ClaimedSlot): Promise<void> {
+    const beganAt = clock.now().getTime();
+    const monitor = monitors.of(slot);
+    const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
+    const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, false);
+    const answer = await runCheck(checks, {
+      contract,
+      params,
+      accountId: slot.accountId,
+      locations: monitors.location(slot.location) ?? [],
+      maxLocations: 1,
+      pace: "paced",
+      signal: stopping.signal,
+    });
+    const finding = readFinding(answer);
+    if (finding === null) abandoned.push(slot);
+    else record(slot, beganAt, finding);
+  }
+
+  const loop = startClaimLoop({
+    sql,
+    clock,
+    random: deps.random,
+    log,
+    roster: checks.hub.roster,
+    monitors,
+    busy: () => running.size + recorder.waiting(),
+    check(slot) {
+      // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
+      const run = check(slot).catch((error: unknown) => {
+        log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
+      });
+      running.set(
+        slot,
+        run.finally(() => running.delete(slot)),
+      );
+    },
+    recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
+  });
+
+  return {
+    wake: () => loop.wake(),
+    async stop(graceMs) {
+      await loop.stop();
+      const timer = setTimeout(() => stopping.abort(), graceMs);
+      await Promise.all(running.values());
+      clearTimeout(timer);
+      await waitAtMost(RECORD_MS, recorder.settle(), undefined);
+      if (abandoned.length > 0) await releaseSlots(sql, abandoned, null);
+    },
+  };
+}

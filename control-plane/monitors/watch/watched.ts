@@ -1,0 +1,63 @@
+import type { LocationItem } from "#shared/locations.ts";
+import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
+import { readLocation } from "#control-plane/monitors/watch/served.ts";
+
+/** The parts of a monitor that its checks need, parsed. */
+export interface WatchedMonitor {
+  readonly url: string;
+  readonly checkType: CheckType;
+  readonly settings: MonitorSettings;
+}
+
+/** Parses what claims return, and keeps it while the monitors do not change. */
+export interface WatchedMonitors {
+  of(slot: ClaimedSlot): WatchedMonitor;
+  /** Returns the items of a location; null if it cannot be read. */
+  location(text: string): readonly LocationItem[] | null;
+}
+
+/** Maximum number of monitors kept. One takes about 1 KB. */
+const MOST_KEPT = 100_000;
+const MOST_LOCATIONS = 10_000;
+
+/** Creates an empty cache. */
+export function createWatchedMonitors(): WatchedMonitors {
+  const monitors = new Map<number, WatchedMonitor & { readonly version: number }>();
+  const locations = new Map<string, readonly LocationItem[] | null>();
+  return {
+    of({ monitorId, url, checkType, settings, version }) {
+      const kept = monitors.get(monitorId);
+      if (kept?.version === version) return kept;
+      if (monitors.size >= MOST_KEPT) monitors.clear();
+      const parsed = { url, checkType, version, settings: JSON.parse(settings) as MonitorSettings };
+      monitors.set(monitorId, parsed);
+      return parsed;
+    },
+    location(text) {
+      let items = locations.get(text);
+      if (items === undefined) {
+        if (locations.size >= MOST_LOCATIONS) locations.clear();
+        items = readLocation(text);
+        locations.set(text, items);
+      }
+      return items;
+    },
+  };
+}
+
+/** Returns the settings of the state machine. */
+export function stateSettings({ settings }: WatchedMonitor, intervalSeconds: number): StateSettings {
+  const { locations, quorum, retries, recovery, timeout_seconds, degraded_ms, repeat_minutes } = settings;
+  return {
+    locations,
+    quorum,
+    retries,
+    recovery,
+    intervalMs: intervalSeconds * 1_000,
+    timeoutMs: timeout_seconds * 1_000,
+    degradedMs: degraded_ms,
+    repeatMs: repeat_minutes === null ? null : repeat_minutes * 60_000,
+  };
+}

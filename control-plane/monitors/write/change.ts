@@ -1,0 +1,97 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
+import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { openSecrets, sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { recipientsOf } from "#control-plane/monitors/show.ts";
+import {
+  findMonitor,
+  lockAccount,
+  lockMonitors,
+  updateMonitor,
+  type StoredMonitor,
+} from "#control-plane/monitors/store.ts";
+import { vetUpdate } from "#control-plane/monitors/vet.ts";
+import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
+
+/** Changes a monitor. Returns it as it is afterwards. */
+export async function changeMonitor(
+  deps: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+  given: Given,
+): Promise<Written<StoredMonitor>> {
+  const account = await lockAccount(tx, accountId);
+  if (account === null) return refuseGone();
+  const stored = await findMonitor(tx, accountId, id);
+  if (stored === null) return refuseAbsent();
+  await lockMonitors(tx, [id]);
+  const { checks, clock, encryption, plans } = deps;
+  const plan = plans[account.plan];
+  const present = draftOf(stored, openSecrets(encryption, stored.secrets));
+  const vetted = vetUpdate({ checks, accountId, plan }, present, given);
+  if (!vetted.ok) return vetted;
+  const draft = keepDefaultEmail(present, vetted.value, account.email);
+  const change = compareDrafts(present, draft);
+  if (!change.isChanged) return { ok: true, value: stored };
+  if (draft.is_active && !present.is_active && account.active >= plan.monitors) {
+    const message = `The plan allows ${plan.monitors} active monitors; pause or delete another one first.`;
+    return refuseWrite({ code: "plan_limit_exceeded", field: "is_active", message });
+  }
+  if (draft.depends_on !== present.depends_on) {
+    const dependency = await vetDependency(tx, accountId, id, draft.depends_on);
+    if (!dependency.ok) return dependency;
+  }
+  const pausedReason = draft.is_active === present.is_active ? stored.pausedReason : null;
+  const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, draft) });
+  const written = await updateMonitor(tx, row, clock.now());
+  if (written === null) return refuseAbsent();
+  await applyToSchedule(deps.ports, tx, { before: stored, after: written, change, plan });
+  const emails = recipientsOf(written, account.email);
+  if (draft.notify_email && emails.length > 0) await deps.ports.mail.ensureRecipients(tx, accountId, emails);
+  return { ok: true, value: written };
+}
+
+/** A response shows the account's address where no address is set: sent back, it still means the account's address. */
+function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: string | null): MonitorDraft {
+  if (present.notify_emails !== null || draft.notify_emails === null) return draft;
+  const shown = email === null ? [] : [email.toLowerCase()];
+  const isShown = JSON.stringify(draft.notify_emails.map((one) => one.toLowerCase())) === JSON.stringify(shown);
+  return isShown ? { ...draft, notify_emails: null } : draft;
+}
+
+/** Carries a change over to the planned checks and to what is known. */
+async function applyToSchedule(
+  { schedule, states }: MonitorPorts,
+  tx: Transaction,
+  {
+    before,
+    after,
+    change,
+    plan,
+  }: {
+    readonly before: StoredMonitor;
+    readonly after: StoredMonitor;
+    readonly change: DraftChange;
+    readonly plan: Plan;
+  },
+): Promise<void> {
+  const ids = [after.id];
+  const planned = scheduleOf(after, plan);
+  if (!after.isActive) {
+    if (before.isActive) await schedule.remove(tx, ids);
+    if (before.isActive || change.isNewStart) await states.reset(tx, ids, "paused");
+  } else if (!before.isActive) {
+    await schedule.plan(tx, [planned]);
+    await states.reset(tx, ids, "restarted");
+  } else if (change.isNewStart) {
+    await schedule.replan(tx, planned);
+    await states.reset(tx, ids, "restarted");
+  } else if (change.isRescheduled) {
+    await schedule.change(tx, [planned]);
+  }
+}

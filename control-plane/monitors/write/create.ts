@@ -1,0 +1,71 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { recipientsOf } from "#control-plane/monitors/show.ts";
+import { insertMonitors, lockAccount, reserveIds, type MonitorAccount } from "#control-plane/monitors/store.ts";
+import { vetCreation } from "#control-plane/monitors/vet.ts";
+import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
+import type { Plan } from "#control-plane/plans/plans.ts";
+
+/** Creates a monitor. Returns its id. */
+export async function createMonitor(
+  deps: WriteDeps,
+  tx: Transaction,
+  accountId: number,
+  given: Given,
+): Promise<Written<number>> {
+  const account = await lockAccount(tx, accountId);
+  if (account === null) return refuseGone();
+  const plan = deps.plans[account.plan];
+  const vetted = vetCreation({ checks: deps.checks, accountId, plan }, given);
+  if (!vetted.ok) return vetted;
+  const full = refuseOverAllowance(account, plan, 1);
+  if (full !== null) return full;
+  const dependency = await vetDependency(tx, accountId, null, vetted.value.depends_on);
+  if (!dependency.ok) return dependency;
+  const [id = 0] = await insertDrafts(deps, tx, account, [{ draft: vetted.value, parent: null }]);
+  return { ok: true, value: id };
+}
+
+/** Returns the refusal of more monitors than the plan allows, paused ones included; null if they are allowed. */
+export function refuseOverAllowance(account: MonitorAccount, plan: Plan, added: number): Written<never> | null {
+  if (account.total + added <= plan.monitors) return null;
+  const more = added === 1 ? "" : ` The request would add ${added}.`;
+  const message = `The plan allows ${plan.monitors} monitors, paused ones included; this account has ${account.total}.${more}`;
+  return refuseWrite({ code: "plan_limit_exceeded", field: "monitors", message });
+}
+
+/** Creates monitors, all or none: drafts that are already checked, whose dependencies are indexes of this list. */
+export async function insertDrafts(
+  deps: WriteDeps,
+  tx: Transaction,
+  account: MonitorAccount,
+  drafts: readonly { readonly draft: MonitorDraft; readonly parent: number | null }[],
+): Promise<readonly number[]> {
+  const { clock, encryption, plans, ports } = deps;
+  const plan = plans[account.plan];
+  const ids = await reserveIds(tx, drafts.length);
+  const rows = drafts.map(({ draft, parent }, index) =>
+    rowOf(
+      { ...draft, depends_on: parent === null ? draft.depends_on : (ids[parent] ?? null) },
+      { id: ids[index] ?? 0, accountId: account.id, pausedReason: null, secrets: sealSecrets(encryption, draft) },
+    ),
+  );
+  await insertMonitors(tx, rows, clock.now());
+  await ports.states.insert(tx, ids);
+  const active = rows.filter(({ isActive }) => isActive);
+  if (active.length > 0)
+    await ports.schedule.plan(
+      tx,
+      active.map((row) => scheduleOf(row, plan)),
+    );
+  const emails = new Set(
+    rows.filter(({ settings }) => settings.notify_email).flatMap((row) => recipientsOf(row, account.email)),
+  );
+  if (emails.size > 0) await ports.mail.ensureRecipients(tx, account.id, [...emails]);
+  return ids;
+}

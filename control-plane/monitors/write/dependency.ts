@@ -1,0 +1,26 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
+import { refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
+import { readDependencies, readOwned } from "#control-plane/monitors/store.ts";
+
+/** Takes the place of the id of a monitor that has none yet. */
+const NEW_ID = 0;
+
+/** Checks that a monitor may depend on another one; `id` is null for a new monitor. */
+export async function vetDependency(
+  tx: Transaction,
+  accountId: number,
+  id: number | null,
+  parent: number | null,
+): Promise<Written<null>> {
+  if (parent === null) return { ok: true, value: null };
+  const refuse = (reason: "unknown" | "range", message: string) =>
+    refuseProblem({ field: "depends_on", reason, message });
+  if (!(await readOwned(tx, accountId, [parent])).has(parent)) {
+    return refuse("unknown", "no monitor of your account has this id");
+  }
+  const parents = new Map(await readDependencies(tx, accountId));
+  if (id !== null) parents.delete(id);
+  const problem = findChainProblem(parents, id ?? NEW_ID, parent);
+  return problem === null ? { ok: true, value: null } : refuse("range", problem);
+}

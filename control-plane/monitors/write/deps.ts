@@ -1,0 +1,20 @@
+import type { Clock } from "#shared/clock.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+
+/** Dependencies of the writes. */
+export interface WriteDeps {
+  readonly checks: Pick<CheckContext, "hub" | "optOut">;
+  readonly clock: Clock;
+  readonly encryption: Encryption;
+  readonly plans: Plans;
+  readonly ports: MonitorPorts;
+}
+
+/** One monitor of an account. */
+export interface OwnMonitor {
+  readonly accountId: number;
+  readonly id: number;
+}

@@ -1,0 +1,43 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { deleteMonitor, findMonitor, lockAccount, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
+import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+
+/** Minimum time between two checks of a monitor that users request, in seconds. */
+const RUN_PAUSE_SECONDS = 60;
+
+/** Deletes a monitor. */
+export async function removeMonitor(
+  { ports }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  if ((await findMonitor(tx, accountId, id)) === null) return refuseAbsent();
+  await lockMonitors(tx, [id]);
+  await ports.schedule.remove(tx, [id]);
+  await ports.states.remove(tx, [id]);
+  return (await deleteMonitor(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent();
+}
+
+/** Requests a check of a monitor now, at most once a minute. */
+export async function requestRun(
+  { clock, ports }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  const monitor = await findMonitor(tx, accountId, id);
+  if (monitor === null) return refuseAbsent();
+  if (!monitor.isActive) {
+    return refuseProblem({ field: "id", reason: "enum", message: "the monitor is paused; resume it to run a check" });
+  }
+  await lockMonitors(tx, [id]);
+  const waitSeconds = await noteRun(tx, id, clock.now(), RUN_PAUSE_SECONDS);
+  if (waitSeconds === 0) {
+    await ports.schedule.run(tx, id);
+    return { ok: true, value: id };
+  }
+  const message = `A check of this monitor was requested less than ${RUN_PAUSE_SECONDS} s ago. Wait ${waitSeconds} s.`;
+  return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
+}

@@ -1,0 +1,212 @@
+import { Type } from "typebox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+
+const URL = "/api/v4/monitors";
+const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
+
+let service: MonitorService;
+let key: string;
+
+beforeAll(async () => {
+  const plans: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
+  service = await startMonitorService({ plans });
+  service.attach("eu-west", { location: { region: "eu-west", city: "Berlin", country: "DE", asn: 1, tags: [] } });
+  service.attach("us-east", { location: { region: "us-east", city: "", country: "US", asn: 2, tags: [] } });
+  key = await service.createKey();
+});
+afterAll(() => service?.stop());
+
+const BODY = { url: "https://example.com/health", locations: ["eu-west"] };
+
+interface Monitor {
+  readonly id: number;
+  readonly [field: string]: unknown;
+}
+
+async function create(body: object = BODY, withKey = key): Promise<Monitor> {
+  const { status, body: answered, text } = await service.call(URL, { key: withKey, body });
+  if (status !== 201) throw new Error(text);
+  return answered.data;
+}
+
+const read = async (id: number, withKey = key): Promise<Monitor> =>
+  (await service.call(`${URL}?id=${id}`, { key: withKey })).body.data;
+const change = (id: number, body: object, withKey = key) =>
+  service.call(`${URL}?id=${id}`, { method: "PUT", key: withKey, body });
+
+describe("a dependency", () => {
+  it("is on a monitor of the account, without a cycle, in a chain of at most five", async () => {
+    const chain: number[] = [];
+    for (let n = 0; n < 5; n += 1) chain.push((await create({ ...BODY, depends_on: chain.at(-1) ?? null })).id);
+    const [top = 0, second = 0] = chain;
+    const sixth = await service.call(URL, { key, body: { ...BODY, depends_on: chain.at(-1) } });
+    expect([sixth.status, sixth.body.error]).toMatchObject([400, { field: "depends_on", reason: "range" }]);
+    const cycle = await change(top, { depends_on: second });
+    expect([cycle.status, cycle.body.error]).toMatchObject([400, { field: "depends_on", reason: "range" }]);
+    expect((await change(top, { depends_on: top })).body.error["message"]).toContain("cycle");
+    expect((await change(second, { depends_on: null })).status).toBe(200);
+    expect((await change(top, { depends_on: chain[4] })).status).toBe(200);
+    const above = await create();
+    expect((await change(second, { depends_on: above.id })).status).toBe(400);
+  });
+
+  it("never becomes a cycle, also if both sides are written at the same time", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [one, two] = [await create(), await create()];
+      const answers = await Promise.all([
+        change(one.id, { depends_on: two.id }),
+        change(two.id, { depends_on: one.id }),
+      ]);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    }
+  });
+});
+
+describe("a target", () => {
+  it.each<readonly [object, string]>([
+    [{ url: "nonsense" }, "missing_parameter"],
+    [{ url: "ftp://example.com" }, "missing_parameter"],
+    [{ url: "https://user:pass@example.com" }, "missing_parameter"],
+    [{ url: "https://example.com\\@evil.example" }, "missing_parameter"],
+    [{ url: "http://10.0.0.1/" }, "target_not_allowed"],
+    [{ url: "http://[::ffff:10.0.0.1]/" }, "target_not_allowed"],
+    [{ url: "http://localhost./" }, "target_not_allowed"],
+    [{ url: "https://example.com/", check_type: "dns" }, "missing_parameter"],
+    [{ url: "192.0.2.1", check_type: "dns" }, "missing_parameter"],
+    [{ url: "db.internal", check_type: "dns" }, "target_not_allowed"],
+    [{ url: "example.com:443", check_type: "ping" }, "missing_parameter"],
+    [{ url: "10.0.0.1", check_type: "ping" }, "target_not_allowed"],
+    [{ url: "router", check_type: "port", port: 22 }, "target_not_allowed"],
+  ])("that no tool would take is refused: %j", async (body, code) => {
+    const { status, body: answered } = await service.call(URL, { key, body: { locations: ["eu-west"], ...body } });
+    expect([status, answered.error]).toMatchObject([400, { code, field: "url" }]);
+  });
+
+  it("in a private range is accepted if an agent that the account can use allows it", async () => {
+    expect(await create({ ...BODY, url: "http://127.0.0.1:8080/" })).toMatchObject({ url: "http://127.0.0.1:8080/" });
+    expect(await create({ url: "127.0.0.1", check_type: "ping", locations: ["eu-west"] })).toMatchObject({
+      id: expect.any(Number),
+    });
+  });
+
+  it("that is not changed is not checked again", async () => {
+    const { id } = await create();
+    await service.app.sql`update monitors set url = 'http://10.0.0.1/' where id = ${id}`;
+    expect((await change(id, { name: "New" })).status).toBe(200);
+    expect((await change(id, { url: "http://10.0.0.2/" })).body.error).toMatchObject({ code: "target_not_allowed" });
+  });
+});
+
+describe("locations", () => {
+  it("that no probe has ever had are refused with the known ones", async () => {
+    const { body } = await service.call(URL, { key, body: { ...BODY, locations: ["eu-west", "eu-wset"] } });
+    expect(body.error).toMatchObject({ field: "locations", reason: "unknown_location" });
+    expect(body.error["message"]).toMatch(/Did you mean eu-west\?.*eu-west, us-east/);
+  });
+
+  it("can be named while their probes are away; without names such a monitor is not made", async () => {
+    const agent = service.attach("ap-south", { allowTargets: ["10.9.0.0/16"] });
+    agent.cut();
+    expect(await create({ ...BODY, locations: ["ap-south"] })).toMatchObject({ locations: ["ap-south"] });
+    const quiet = await startMonitorService();
+    const theirs = await quiet.createKey();
+    const none = await quiet.call(URL, { key: theirs, body: { url: "https://example.com" } });
+    expect([none.status, none.body.error]).toMatchObject([503, { code: "probe_unavailable", reason: "no_probe" }]);
+    expect(none.body.error["message"]).toContain("Name the locations");
+    const unknown = await quiet.call(URL, { key: theirs, body: BODY });
+    expect([unknown.status, unknown.body.error]).toMatchObject([400, { reason: "unknown_location" }]);
+    await quiet.stop();
+  });
+});
+
+describe("a check that a user requests", () => {
+  it("is accepted once a minute, for an active monitor", async () => {
+    const { id } = await create();
+    const run = () => service.call(`${URL}?action=run&id=${id}`, { method: "POST", key });
+    const first = await run();
+    expect([first.status, first.body.data]).toEqual([202, { id }]);
+    const second = await run();
+    expect([second.status, second.body.error]).toMatchObject([429, { code: "rate_limit_exceeded" }]);
+    const wait = Number(second.headers.get("retry-after"));
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(60);
+    await service.app.sql`update monitors set run_requested_at = run_requested_at - interval '61 s' where id = ${id}`;
+    expect((await run()).status).toBe(202);
+    // The clock was set back by an hour.
+    await service.app.sql`update monitors set run_requested_at = run_requested_at + interval '1 h' where id = ${id}`;
+    expect((await run()).status).toBe(202);
+    const paused = await create({ ...BODY, is_active: false });
+    const refused = await service.call(`${URL}?action=run&id=${paused.id}`, { method: "POST", key });
+    expect([refused.status, refused.body.error]).toMatchObject([400, { field: "id" }]);
+    expect((await service.call(`${URL}?action=run`, { method: "POST", key })).body.error).toMatchObject({
+      field: "id",
+    });
+  });
+
+  it.each(["accept", "rotate"])("%s belongs to check types that are not available yet", async (action) => {
+    const { id } = await create();
+    const { status, body } = await service.call(`${URL}?action=${action}&id=${id}`, { method: "POST", key });
+    expect([status, body.error]).toMatchObject([400, { field: "action", reason: "enum" }]);
+    expect(body.error["message"]).toContain("not available yet");
+  });
+});
+
+describe("mail addresses", () => {
+  it("are shown with whether they are confirmed, and their owners are asked", async () => {
+    service.ports.asked.length = 0;
+    const { id } = await create({ ...BODY, notify_emails: ["a@example.com", "B@example.com"] });
+    expect(service.ports.asked).toEqual([]);
+    service.ports.confirmed.add("b@example.com");
+    const { body } = await change(id, { notify_email: true });
+    expect(body.data).toMatchObject({
+      notify_emails: [
+        { email: "a@example.com", confirmed: false },
+        { email: "B@example.com", confirmed: true },
+      ],
+      notify_state: "ok",
+    });
+    expect(service.ports.asked).toEqual(["a@example.com", "B@example.com"]);
+    expect((await change(id, { notify_emails: ["c@example.com"] })).body.data).toMatchObject({
+      notify_state: "no_recipient",
+    });
+  });
+
+  it("are the account's one by default, also after a record was sent back", async () => {
+    const account = await service.operate("POST", "/api/admin/accounts", {
+      email: "Owner@example.com",
+      plan: "captain",
+    });
+    const { id: accountId } = account.body.data as Monitor;
+    const made = await service.operate("POST", "/api/admin/keys", { account_id: accountId });
+    const { key: own } = made.body.data as { key: string };
+    const monitor = await create({ ...BODY, notify_email: true }, own);
+    expect(monitor["notify_emails"]).toEqual([{ email: "Owner@example.com", confirmed: false }]);
+    await change(monitor.id, monitor, own);
+    await service.operate("PUT", `/api/admin/accounts?id=${accountId}`, { email: "new@example.com" });
+    expect((await read(monitor.id, own))["notify_emails"]).toEqual([{ email: "new@example.com", confirmed: false }]);
+  });
+});
+
+it("a further read of one monitor is registered with its fields and finds only the account's own", async () => {
+  const other = await startMonitorService({
+    databaseUrl: service.databaseUrl,
+    readActions: [
+      {
+        name: "history",
+        query: { from: Type.Optional(Type.String({ description: "Beginning" })) },
+        data: Type.Object({ of: Type.Integer() }),
+        run: (_request, { id }) => Promise.resolve({ of: id }),
+      },
+    ],
+  });
+  const { id } = await create();
+  const own = await other.call(`${URL}?action=history&id=${id}&from=x`, { key });
+  expect([own.status, own.body.data]).toEqual([200, { of: id }]);
+  expect(own.body.meta).not.toHaveProperty("warnings");
+  expect((await other.call(`${URL}?action=history`, { key })).body.error).toMatchObject({ field: "id" });
+  const stranger = await service.createKey();
+  expect((await other.call(`${URL}?action=history&id=${id}`, { key: stranger })).status).toBe(404);
+  await other.stop();
+});

@@ -1,0 +1,238 @@
+import type { FailingLocation, StateEvent } from "#control-plane/monitors/state/events.ts";
+import type { Observation } from "#control-plane/monitors/state/observation.ts";
+import type { Recheck } from "#control-plane/monitors/state/rechecks.ts";
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { Step } from "#test/control-plane/monitors/state/random-histories.ts";
+
+type Known = "up" | "down";
+
+/** An observation that counted. */
+interface Seen extends Observation {
+  readonly verdict: Known;
+  at: number;
+  /** The newest verdict of the location, if any, was no longer fresh when this one arrived. */
+  readonly isAfterSilence: boolean;
+}
+
+/** What was decided at one step. */
+interface Decided {
+  at: number;
+  readonly status: Known | "unknown";
+  readonly seen: Seen | null;
+  readonly isFlapping: boolean;
+  readonly isDegraded: boolean;
+  readonly named: readonly string[];
+}
+
+/** What the model says after a step. */
+export interface Verdict {
+  readonly status: Known | "unknown";
+  readonly lastKnown: Known | null;
+  readonly isFlapping: boolean;
+  readonly isDegraded: boolean;
+  readonly failing: readonly string[];
+  readonly remindAt: number | null;
+  readonly events: readonly StateEvent[];
+  readonly rechecks: readonly Recheck[];
+}
+
+/**
+ * The rules of monitors' states, written as they are spoken: nothing is carried from step to step but the list of all
+ * that was seen and decided, from which everything is computed anew each time.
+ */
+export function createModel(settings: StateSettings): (step: Step) => Verdict {
+  const seen: Seen[] = [];
+  const decided: Decided[] = [];
+  // The beginnings of outages and recoveries, and the times at which they were found.
+  const turns: { began: number; found: number; isForgotten: boolean }[] = [];
+  let reminders: number[] = [];
+  const several = settings.locations.length > 1;
+
+  const of = (location: string) => seen.filter((one) => one.location === location);
+  const isFresh = (one: Seen | undefined, now: number) =>
+    one !== undefined && one.at >= now - 2 * settings.intervalMs - settings.timeoutMs;
+  /** The checks in a row at a location with its newest verdict, oldest first. */
+  function streak(location: string): readonly Seen[] {
+    const all = of(location);
+    let first = all.length - 1;
+    while (first > 0 && !all[first]!.isAfterSilence && all[first - 1]!.verdict === all[first]!.verdict) first -= 1;
+    return all.slice(Math.max(first, 0));
+  }
+  const since = (location: string) => Math.min(...streak(location).map(({ at }) => at));
+
+  /** No time lies after now: what was written before the clock was set back happened at the latest now. */
+  function bound(now: number): void {
+    for (const one of seen) one.at = Math.min(one.at, now);
+    for (const one of decided) one.at = Math.min(one.at, now);
+    for (const turn of turns) {
+      turn.began = Math.min(turn.began, now);
+      turn.found = Math.min(turn.found, now);
+      // For good, also if the clock is set back after that.
+      turn.isForgotten ||= turn.found <= now - 3_600_000;
+    }
+  }
+
+  return ({ now, observation }) => {
+    const newest = observation === null ? undefined : of(observation.location).at(-1);
+    const isLate = newest !== undefined && observation !== null && newest.at <= now && observation.beganAt < newest.at;
+    bound(now);
+    let added: Seen | null = null;
+    if (observation !== null && observation.verdict !== "unknown" && !isLate) {
+      if (settings.locations.includes(observation.location)) {
+        const isAfterSilence = !isFresh(newest, now);
+        added = {
+          ...observation,
+          verdict: observation.verdict,
+          at: Math.min(observation.beganAt, now),
+          isAfterSilence,
+        };
+        seen.push(added);
+      }
+    }
+
+    const before = decided.at(-1);
+    const statusBefore = before?.status ?? "unknown";
+    const lastKnownBefore = (decided.findLast(({ status: was }) => was !== "unknown")?.status ?? null) as Known | null;
+    const recentTurns = () => turns.slice(1).filter(({ isForgotten }) => !isForgotten).length;
+    // The first status that is known is no change.
+    const wasFlapping = recentTurns() >= 5;
+
+    const fresh = settings.locations.filter((location) => isFresh(of(location).at(-1), now));
+    const verdict = (location: string) => of(location).at(-1)?.verdict;
+    let failures = several ? 1 : settings.retries + 1;
+    if (wasFlapping && failures < 3) failures = 3;
+    const successes = lastKnownBefore === "down" ? settings.recovery : 1;
+    const down = fresh.filter((location) => verdict(location) === "down" && streak(location).length >= failures);
+    const up = fresh.filter((location) => verdict(location) === "up" && streak(location).length >= successes);
+
+    let status: Known | "unknown" = statusBefore;
+    if (fresh.length === 0 || (several && fresh.length === 1)) status = "unknown";
+    else if (settings.quorum === "majority" && down.length > fresh.length / 2) status = "down";
+    else if (settings.quorum !== "majority" && (down.length >= settings.quorum || down.length === fresh.length)) {
+      status = "down";
+    } else if (up.length > fresh.length / 2) status = "up";
+    const lastKnown = status === "unknown" ? lastKnownBefore : status;
+
+    const failingNow: readonly FailingLocation[] = fresh
+      .filter((location) => verdict(location) === "down")
+      .map((location) => ({ location, fault: of(location).at(-1)!.fault, since: since(location) }));
+    const named = before?.named ?? [];
+    const events: StateEvent[] = [];
+
+    if (status === "down" && statusBefore !== "down") {
+      const isNotice = lastKnownBefore !== "down";
+      let startedAt = turns.at(-1)?.began ?? now;
+      if (isNotice) {
+        const joined = down.filter((location) => lastKnownBefore !== "up" || !named.includes(location));
+        startedAt =
+          joined.length > 0 ? Math.min(...joined.map(since)) : Math.max(...down.map((one) => of(one).at(-1)!.at));
+        if (lastKnownBefore === "up") startedAt = Math.max(startedAt, turns.at(-1)!.began);
+        turns.push({ began: startedAt, found: now, isForgotten: false });
+      }
+      events.push({
+        kind: "down",
+        at: now,
+        startedAt,
+        previous: statusBefore,
+        isNotice,
+        failing: failingNow,
+      });
+    }
+    if (status === "up" && statusBefore !== "up") {
+      const changed = decided.findLastIndex(({ status: was }, at) => was !== (decided[at - 1]?.status ?? "unknown"));
+      const changedAt = changed < 0 ? -Infinity : decided[changed]!.at;
+      const joined = up.map(since).filter((time) => time >= changedAt);
+      const recoveredAt = joined.length > 0 ? Math.min(...joined) : now;
+      if (lastKnownBefore !== "up") turns.push({ began: recoveredAt, found: now, isForgotten: false });
+      events.push({
+        kind: "up",
+        at: now,
+        recoveredAt,
+        previous: statusBefore,
+        isNotice: lastKnownBefore === "down",
+      });
+    }
+    if (status === "unknown" && statusBefore !== "unknown") {
+      const silent = settings.locations.filter((location) => !fresh.includes(location));
+      events.push({ kind: "unknown", at: now, previous: statusBefore, silent });
+    }
+
+    const isFlapping = recentTurns() >= 5;
+    if (isFlapping !== (before?.isFlapping ?? false)) events.push({ kind: "flapping", at: now, isFlapping });
+
+    let failing = named;
+    if (status === "down") {
+      failing = failingNow.map(({ location }) => location);
+      if (statusBefore === "down" && [...failing].toSorted().join() !== [...named].toSorted().join()) {
+        events.push({ kind: "failing", at: now, failing: failingNow });
+      }
+    }
+    if (status === "up") {
+      const alone = failingNow.filter(({ location }) => several && streak(location).length >= 3);
+      failing = alone.map(({ location }) => location);
+      const old = lastKnownBefore === "down" ? [] : named;
+      if ([...failing].toSorted().join() !== [...old].toSorted().join()) {
+        events.push({ kind: "advisory", at: now, failing: alone });
+      }
+    }
+
+    // The speeds of the planned good checks since the monitor was last not up.
+    const upSince = decided.findLastIndex(({ status: was }) => was !== "up") + 1;
+    const checks = [...decided.slice(upSince).map((one) => one.seen), added];
+    const isSlow = checks
+      .filter((one) => one !== null && one.verdict === "up" && !one.isRecheck && one.responseMs !== null)
+      .map((one) => one!.responseMs! > (settings.degradedMs ?? Infinity));
+    let isDegraded = false;
+    for (let end = 3; end <= isSlow.length; end++) {
+      const last = isSlow.slice(end - 3, end);
+      if (last.every(Boolean)) isDegraded = true;
+      if (!last.some(Boolean)) isDegraded = false;
+    }
+    if (status !== "up") isDegraded = false;
+    if (isDegraded && before?.isDegraded !== true) {
+      events.push({ kind: "degraded", at: now, responseMs: added!.responseMs! });
+    }
+    if (!isDegraded && before?.isDegraded === true && status === "up")
+      events.push({ kind: "recovered_speed", at: now });
+
+    // The times of all further reminders of this outage.
+    if (settings.repeatMs === null || lastKnown !== "down") reminders = [];
+    else {
+      const every = settings.repeatMs;
+      const from = lastKnownBefore === "down" ? Math.min(reminders[0]!, now + every) : now + every;
+      reminders = Array.from({ length: 200 }, (_, times) => from + times * every);
+      if (status === "down" && from <= now) {
+        events.push({ kind: "reminder", at: now });
+        reminders = reminders.filter((time) => time > now);
+      }
+    }
+
+    decided.push({ at: now, status, seen: added, isFlapping, isDegraded, named: failing });
+    return {
+      status,
+      lastKnown,
+      isFlapping,
+      isDegraded,
+      failing,
+      remindAt: reminders[0] ?? null,
+      events,
+      rechecks: added === null ? [] : ask(added),
+    };
+
+    function ask({ location, isRecheck }: Seen): readonly Recheck[] {
+      const again = { location, at: now + 1_000 };
+      const length = streak(location).length;
+      if (verdict(location) === "up") return lastKnown === "down" && length < successes ? [again] : [];
+      if (status === "down") return [];
+      if (!several) return length < failures ? [again] : [];
+      const others = settings.locations.filter((other) => {
+        const last = of(other).at(-1);
+        if (other === location) return false;
+        return !isFresh(last, now) || (last!.verdict === "up" && last!.at <= now - 1_000);
+      });
+      const asked = [...others.map((other) => ({ location: other, at: now })), again];
+      if (length === 1) return isRecheck ? [again] : asked;
+      return length < failures ? asked : [];
+    }
+  };
+}

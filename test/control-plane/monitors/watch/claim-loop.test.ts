@@ -1,0 +1,87 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createRoster } from "#control-plane/dispatch/roster.ts";
+import { insertSlots } from "#control-plane/monitors/schedule/store.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import { insertStates } from "#control-plane/monitors/state/store.ts";
+import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
+import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
+import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+const LOCATIONS = ["eu-west", "us-east"];
+const MONITORS = 10;
+const MINUTE_MS = 60_000;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { name: "test", connections: 2, statementTimeoutMs: 30_000 });
+});
+
+afterAll(async () => {
+  await sql?.end();
+  await database?.drop();
+});
+
+/** Creates monitors whose checks are overdue, the first ones by the longest time. */
+async function createOverdue(): Promise<void> {
+  const [account] = await sql<{ id: number }[]>`
+    insert into accounts (email, plan, created_at, updated_at)
+    values ('owner@example.com', 'pro', now(), now()) returning id`;
+  const accountId = account?.id ?? 0;
+  const settings = { ...DEFAULT_SETTINGS, locations: LOCATIONS };
+  const monitor = { accountId, url: "https://shop.example.com/", checkType: "http", intervalMinutes: 1 } as const;
+  const rest = { isActive: true, pausedReason: null, tags: [], dependsOn: null, settings, secrets: null };
+  await transact(sql, async (tx) => {
+    const ids = await reserveIds(tx, MONITORS);
+    await insertMonitors(
+      tx,
+      ids.map((id) => ({ ...monitor, ...rest, id, name: `m${id}` })),
+      new Date(),
+    );
+    await insertStates(tx, ids);
+    const times = { intervalSeconds: 60, phaseSeconds: 0, timeoutSeconds: 15 };
+    await insertSlots(
+      tx,
+      ids.flatMap((monitorId, index) =>
+        LOCATIONS.map((location) => ({
+          ...times,
+          monitorId,
+          location,
+          accountId,
+          plannedAt: new Date(Date.now() - (MONITORS - index) * MINUTE_MS),
+        })),
+      ),
+    );
+  });
+}
+
+it("overdue checks that are claimed before agents have attached keep their places", async () => {
+  await createOverdue();
+  const claimed: number[] = [];
+  const loop = startClaimLoop({
+    sql,
+    clock: systemClock,
+    random: systemRandom,
+    log: pino({ level: "silent" }),
+    roster: createRoster(systemClock),
+    monitors: createWatchedMonitors(),
+    busy: () => 0,
+    check: ({ monitorId }) => void claimed.push(monitorId),
+    recordUnserved: ({ monitorId }) => void claimed.push(monitorId),
+  });
+  loop.wake();
+  await loop.stop();
+  expect(claimed).toEqual([]);
+  const slots = await sql<{ lease: number; plannedAt: Date; dueAt: Date }[]>`
+    select lease, planned_at as "plannedAt", due_at as "dueAt" from monitor_slots order by planned_at`;
+  expect(slots.map(({ lease }) => lease)).toEqual(slots.map(() => 0));
+  expect(slots.map(({ dueAt }) => dueAt)).toEqual(slots.map(({ plannedAt }) => plannedAt));
+  expect(slots).toHaveLength(MONITORS * LOCATIONS.length);
+});

@@ -1,0 +1,114 @@
+import { Registry } from "prom-client";
+import type { Logger } from "pino";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import type { Hello } from "#shared/protocol/probe.ts";
+import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
+import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { createGatedServer } from "#control-plane/gated-server.ts";
+import { createServer } from "#control-plane/http/server.ts";
+import { createWrites } from "#control-plane/http/writes.ts";
+import { createAnswers } from "#control-plane/idempotency/answers.ts";
+import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
+import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
+import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
+import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
+import { createLog } from "#shared/process/log.ts";
+import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
+import { createTestPorts, type TestPorts } from "#test/support/monitor-ports.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+
+/** A replica with the operations on monitors and without their checks, on loopback. */
+export interface MonitorService extends Pick<TestControlPlane, "call" | "operate" | "createKey"> {
+  readonly app: App<AppConfig>;
+  readonly hub: Hub;
+  readonly monitors: Monitors;
+  readonly ports: TestPorts;
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** Log lines so far. */
+  readonly lines: string[];
+  /** Attaches an agent of a region in this process. */
+  attach(region: string, over?: Partial<Hello>): AttachedAgent;
+  stop(): Promise<void>;
+}
+
+/** Parts that a test replaces. */
+export interface MonitorServiceOptions {
+  readonly plans?: Plans;
+  readonly overrides?: AppOverrides;
+  /** For a second replica on this database. The first one drops the database. */
+  readonly databaseUrl?: string;
+  readonly readActions?: readonly ReadAction[];
+  readonly v1V2Sunset?: Date;
+}
+
+/** Starts a replica. Call `stop` in afterAll. */
+export async function startMonitorService(options: MonitorServiceOptions = {}): Promise<MonitorService> {
+  const { databaseUrl } = options;
+  const database =
+    databaseUrl === undefined ? await createTestDatabase() : { url: databaseUrl, drop: () => Promise.resolve() };
+  const lines: string[] = [];
+  const log: Logger = createLog({ level: "trace", destination: { write: (line: string) => void lines.push(line) } });
+  const plans = options.plans ?? BUILT_IN_PLANS;
+  const v1V2Sunset = options.v1V2Sunset ?? new Date("2999-01-01T00:00:00Z");
+  const app = await createApp(
+    {
+      config: { databaseUrl: database.url, trustedProxies: [], v1V2Sunset },
+      adminToken: ADMIN_TOKEN,
+      masterKey: MASTER_KEY,
+      plans,
+      hostClock: systemClock,
+      random: systemRandom,
+      log,
+    },
+    options.overrides,
+  );
+  const hub = createHub({ clock: app.clock, random: systemRandom, log, registry: new Registry() });
+  const ports = createTestPorts(() => app.clock.now());
+  const monitors = createMonitors({ ...app, checks: { hub }, ports });
+  app.accounts.addExporter("monitors", (sql, accountId) => monitors.export(sql, accountId));
+  app.accounts.onChange((sql, accountId) => monitors.accountChanged(sql, accountId));
+  const server = createServer(app);
+  await collectRoutes(server, { baseUrl: "http://127.0.0.1", version: "0.0.0-test" });
+  addComponents(server, CONTRACTS);
+  const { gate } = createGatedServer(app, { agents: () => 0, server });
+  const answers = createAnswers(app);
+  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
+  registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [] });
+  await registerDocs(server);
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  const agents = new Set<AttachedAgent>();
+  // A silent agent is lost.
+  const beats = setInterval(() => {
+    for (const agent of agents) if (!agent.closed) agent.beat(10);
+  }, 1_000);
+  return {
+    app,
+    hub,
+    monitors,
+    ports,
+    url,
+    databaseUrl: database.url,
+    lines,
+    ...apiOf(url),
+    attach(region, over) {
+      const agent = attachAgent(hub, helloOf(region, { agentId: `agent-in-${region}`, ...over }));
+      agents.add(agent);
+      return agent;
+    },
+    async stop() {
+      clearInterval(beats);
+      await server.close();
+      answers.close();
+      hub.stop();
+      await app.close();
+      await database.drop();
+    },
+  };
+}

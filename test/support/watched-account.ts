@@ -1,0 +1,51 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import { insertSlots } from "#control-plane/monitors/schedule/store.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import { insertStates } from "#control-plane/monitors/state/store.ts";
+import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
+import type { TestControlPlane } from "#test/support/control-plane.ts";
+
+/** An account with monitors whose checks are due. */
+export interface WatchedAccount {
+  readonly accountId: number;
+  readonly key: string;
+  /** Ids of its monitors, ascending. */
+  readonly ids: readonly number[];
+}
+
+const LOCATIONS = ["eu-west", "us-east", "ap-south"];
+
+/** Creates an account with monitors at three locations, for a control plane that needs no agents. */
+export async function createWatchedAccount(
+  plane: Pick<TestControlPlane, "operate">,
+  sql: Sql,
+  monitors: number,
+  settings: Partial<MonitorSettings> = {},
+): Promise<WatchedAccount> {
+  const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
+  const { account_id: accountId, key } = body.data as { account_id: number; key: string };
+  const ids = await transact(sql, async (tx) => {
+    const made = await reserveIds(tx, monitors);
+    const monitor = { accountId, url: "https://shop.example.com/", checkType: "http", intervalMinutes: 1 } as const;
+    const rest = { isActive: true, pausedReason: null, tags: ["shop"], dependsOn: null, secrets: null };
+    const options = { ...DEFAULT_SETTINGS, locations: LOCATIONS, ...settings };
+    const now = new Date();
+    // Rows are stored in another order than that of their ids.
+    await insertMonitors(
+      tx,
+      made.toReversed().map((id) => ({ ...monitor, ...rest, settings: options, id, name: `m${id}` })),
+      now,
+    );
+    await insertStates(tx, made);
+    const slots = made.flatMap((id) => LOCATIONS.map((location) => ({ monitorId: id, location, accountId })));
+    const times = { intervalSeconds: 60, phaseSeconds: 0, timeoutSeconds: 15, plannedAt: now };
+    await insertSlots(
+      tx,
+      slots.map((slot) => ({ ...slot, ...times })),
+    );
+    return made;
+  });
+  return { accountId, key, ids };
+}
