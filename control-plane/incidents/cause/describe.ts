@@ -1,0 +1,78 @@
+import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
+import { cutLine, plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import type { Cause, FailingLocation, MonitorTarget } from "#control-plane/incidents/incident.ts";
+
+/** Maximum length of a cause, in UTF-16 code units. */
+const MOST_CAUSE = 300;
+/** Maximum length of the name of a location. */
+const MOST_LOCATION = 40;
+/** Largest number of locations that are named; more are counted. */
+const MOST_NAMED = 3;
+/** Maximum number of different causes in the sentence. */
+const MOST_CLAUSES = 3;
+
+/** Locations with the same cause. */
+interface Group {
+  readonly fault: DescribedFault;
+  readonly locations: string[];
+}
+
+/**
+ * Says in one sentence why a monitor is down, such as "Connection refused in eu-west (port 443)". Locations with the
+ * same cause are joined; the most frequent cause is first, and its word is the code.
+ */
+export function describeCause(monitor: MonitorTarget, failing: readonly FailingLocation[]): Cause {
+  const groups = groupFaults(monitor, failing);
+  const total = Math.max(monitor.settings.locations.length, failing.length);
+  const clauses = groups.slice(0, MOST_CLAUSES).map((group) => describeGroup(group, total));
+  const others = groups.slice(MOST_CLAUSES).reduce((sum, { locations }) => sum + locations.length, 0);
+  if (others > 0) clauses.push(`other causes in ${countLocations(others)}`);
+  const sentence = clauses.length === 0 ? "the check failed" : clauses.join("; ");
+  return {
+    code: groups[0]?.fault.code ?? "unknown",
+    message: cutLine(capitalize(sentence), MOST_CAUSE),
+  };
+}
+
+/** Says in one line why one location fails, for the timeline: "eu-west: connection refused (port 443)". */
+export function describeLocation(monitor: MonitorTarget, { location, fault }: FailingLocation): string {
+  const { headline, suffix } = describeFault(monitor, fault);
+  return cutLine(`${nameLocation(location)}: ${headline}${suffix}`, MOST_CAUSE);
+}
+
+/** Joins locations with the same cause. The most frequent cause is first, equally frequent ones in the given order. */
+function groupFaults(monitor: MonitorTarget, failing: readonly FailingLocation[]): readonly Group[] {
+  const groups = new Map<string, Group>();
+  for (const { location, fault } of failing) {
+    const described = describeFault(monitor, fault);
+    const group = groups.get(described.key) ?? { fault: described, locations: [] };
+    group.locations.push(nameLocation(location));
+    groups.set(described.key, group);
+  }
+  return [...groups.values()].toSorted((a, b) => b.locations.length - a.locations.length);
+}
+
+function describeGroup({ fault, locations }: Group, total: number): string {
+  return `${fault.headline} ${fault.preposition} ${describePlaces(locations, total)}${fault.suffix}`;
+}
+
+/** Names a few locations, such as "a, b and c"; of more it says how many of all they are. */
+function describePlaces(locations: readonly string[], total: number): string {
+  if (locations.length > MOST_NAMED) {
+    return locations.length === total ? `all ${total} locations` : `${locations.length} of ${total} locations`;
+  }
+  const last = locations.at(-1) ?? "";
+  return locations.length === 1 ? last : `${locations.slice(0, -1).join(", ")} and ${last}`;
+}
+
+function nameLocation(location: string): string {
+  return plainLine(location, MOST_LOCATION) || "a location without a name";
+}
+
+function countLocations(count: number): string {
+  return count === 1 ? "1 location" : `${count} locations`;
+}
+
+function capitalize(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

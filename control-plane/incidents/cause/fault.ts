@@ -1,0 +1,57 @@
+import { splitMessage } from "#control-plane/incidents/cause/message.ts";
+import { findRule } from "#control-plane/incidents/cause/rules.ts";
+import { readTarget } from "#control-plane/incidents/cause/target.ts";
+import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
+
+/** One fault in the words of a cause. Faults of several locations with the same `key` are one cause. */
+export interface DescribedFault {
+  readonly key: string;
+  /** A stable snake_case word. */
+  readonly code: string;
+  /** Beginning of a clause, in lower case but for abbreviations. */
+  readonly headline: string;
+  readonly preposition: "in" | "from";
+  /** What follows the locations: " (port 443)", " after a redirect to www.example.org", ": the message". */
+  readonly suffix: string;
+}
+
+const UNKNOWN: DescribedFault = {
+  key: "unknown",
+  code: "unknown",
+  headline: "check failed",
+  preposition: "in",
+  suffix: "",
+};
+
+/** Maximum length of the reason in a code. */
+const MOST_REASON = 50;
+
+/** Puts the fault of one location into words. */
+export function describeFault(monitor: MonitorTarget, fault: Fault | null): DescribedFault {
+  if (fault === null) return UNKNOWN;
+  const target = readTarget(monitor);
+  const { redirectedTo, port, words } = splitMessage(fault.message, target.host);
+  const rule = findRule(monitor.checkType, fault.stage, readReason(fault.reason));
+  const host = redirectedTo?.host ?? target.host;
+  const headline = rule.headline({ host, timeoutSeconds: monitor.settings.timeout_seconds, words });
+  const shownPort = rule.shows === "port" ? (port ?? redirectedTo?.port ?? target.port) : null;
+  const redirect = headline.includes(host) ? " after a redirect" : ` after a redirect to ${host}`;
+  const place = (host === target.host ? "" : redirect) + (shownPort === null ? "" : ` (port ${shownPort})`);
+  const shownWords = rule.shows === "words" && words !== "" ? `: ${words}` : "";
+  return {
+    key: [rule.code, headline, place, rule.isTimed === true ? "" : shownWords].join("\n"),
+    code: rule.code,
+    headline,
+    preposition: rule.preposition,
+    suffix: place + shownWords,
+  };
+}
+
+/** Returns a reason as a snake_case word: an account's own probe can send anything. */
+function readReason(reason: string): string {
+  const words = reason
+    .slice(0, MOST_REASON)
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return words.filter((word) => word !== "").join("_") || "failed";
+}

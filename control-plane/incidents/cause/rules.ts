@@ -1,0 +1,136 @@
+import type { Fault } from "#control-plane/incidents/incident.ts";
+
+/** Facts that a headline names. */
+interface Facts {
+  /** Host that failed: the target, or where a redirect led. */
+  readonly host: string;
+  readonly timeoutSeconds: number;
+  /** The probe's message, printable, without the place in front. */
+  readonly words: string;
+}
+
+/** How a fault is put into words. */
+interface Rule {
+  /** A stable snake_case word. */
+  readonly code: string;
+  /** Beginning of a clause, in lower case but for abbreviations. */
+  readonly headline: (facts: Facts) => string;
+  /** from: the headline is about an answer that did not arrive or was not as expected. */
+  readonly preposition: "in" | "from";
+  /** Part of the fault that follows the locations. */
+  readonly shows: "port" | "words" | "nothing";
+  /** Whether the words name a time that differs between locations, so that they do not make two causes. */
+  readonly isTimed?: boolean;
+}
+
+type Entry = readonly [code: string, headline: string, preposition: Rule["preposition"], shows: Rule["shows"]];
+
+/** By stage and reason. {host}, {timeout} and {status} are replaced. */
+const ENTRIES: Readonly<Record<string, Entry>> = {
+  "dns nxdomain": ["dns_nxdomain", "DNS: NXDOMAIN for {host}", "in", "nothing"],
+  "dns no_address": ["dns_no_address", "DNS: no address for {host}", "in", "nothing"],
+  "dns servfail": ["dns_servfail", "DNS: SERVFAIL for {host}", "in", "words"],
+  "dns refused": ["dns_refused", "DNS: REFUSED for {host}", "in", "nothing"],
+  "dns timeout": ["dns_timeout", "DNS: no answer for {host}", "in", "nothing"],
+  "dns no_answer": ["dns_timeout", "DNS: no answer for {host}", "in", "nothing"],
+  "connect refused": ["connect_refused", "connection refused", "in", "port"],
+  "connect reset": ["connect_reset", "connection reset", "in", "port"],
+  "connect timeout": ["connect_timeout", "no connection within {timeout} s", "from", "port"],
+  "connect filtered": ["connect_timeout", "no connection within {timeout} s", "from", "port"],
+  "request timeout": ["timeout", "no answer within {timeout} s", "from", "nothing"],
+  "response timeout": ["timeout", "no answer within {timeout} s", "from", "nothing"],
+  "response closed": ["response_closed", "connection closed before the answer", "from", "nothing"],
+  "response reset": ["response_reset", "connection lost before the answer", "from", "nothing"],
+  "response redirect_loop": ["redirect_loop", "redirect loop", "in", "nothing"],
+  "response too_many_redirects": ["too_many_redirects", "too many redirects", "in", "nothing"],
+  "response unexpected_status": ["http_status", "{status}", "from", "nothing"],
+  "response keyword_missing": ["keyword_missing", "keyword missing", "in", "words"],
+  "response json_mismatch": ["json_mismatch", "JSON condition not met", "in", "words"],
+  "response json_missing": ["json_mismatch", "JSON condition not met", "in", "words"],
+  "response json_invalid": ["json_invalid", "JSON condition not met", "in", "words"],
+  "response keyword_present": ["keyword_present", "unwanted keyword found", "in", "words"],
+};
+
+/** By stage, for reasons without an entry. The code becomes the stage and the reason. */
+const STAGE_ENTRIES: Readonly<Record<Fault["stage"], readonly [headline: string, preposition: Rule["preposition"]]>> = {
+  dns: ["DNS look-up failed", "in"],
+  connect: ["connection failed", "in"],
+  tls: ["TLS handshake failed", "in"],
+  request: ["request failed", "in"],
+  response: ["bad response", "from"],
+};
+
+/** Reasons of TLS faults that are about the certificate. */
+const CERTIFICATE_FAULTS: ReadonlySet<string> = new Set([
+  "malformed",
+  "expired",
+  "not_yet_valid",
+  "self_signed",
+  "missing_intermediate",
+  "untrusted_root",
+  "untrusted",
+  "bad_signature",
+  "not_a_ca",
+  "path_too_long",
+  "name_constraints",
+  "no_valid_policy",
+  "wrong_usage",
+  "unknown_critical_extension",
+  "weak_signature",
+  "weak_key",
+  "revoked",
+  "hostname_mismatch",
+]);
+
+/** Reasons of DNS answers that arrived and are not as the monitor expects. */
+const DNS_CONDITIONS: ReadonlySet<string> = new Set([
+  "no_records",
+  "records_differ",
+  "record_missing",
+  "record_present",
+  "alias_loop",
+  "dnssec_bogus",
+  "dnssec_insecure",
+]);
+
+/** Endings of reasons that a router or a firewall sends by ICMP. */
+const ICMP_ENDINGS = ["unreachable", "prohibited", "exceeded"];
+
+/** Finds the rule of a fault. `reason` is a snake_case word. */
+export function findRule(checkType: string, stage: Fault["stage"], reason: string): Rule {
+  if (checkType === "ping" && stage === "connect" && reason === "timeout") {
+    return { code: "ping_timeout", headline: () => "no reply to ping", preposition: "from", shows: "nothing" };
+  }
+  const entry = ENTRIES[`${stage} ${reason}`];
+  if (entry !== undefined) {
+    const [code, headline, preposition, shows] = entry;
+    return { code, headline: (facts) => fill(headline, facts), preposition, shows };
+  }
+  const [headline, preposition] = STAGE_ENTRIES[stage];
+  const rule: Rule = { code: `${stage}_${reason}`, headline: () => headline, preposition, shows: "words" };
+  if (stage === "tls" && CERTIFICATE_FAULTS.has(reason)) {
+    return { ...rule, code: `tls_certificate_${reason}`, isTimed: true };
+  }
+  if (stage === "dns" && DNS_CONDITIONS.has(reason)) return { ...rule, headline: () => "DNS answer not as expected" };
+  if (stage === "connect" && ICMP_ENDINGS.some((ending) => reason.endsWith(ending))) {
+    const words = reason === "unreachable" ? "host unreachable" : reason.replaceAll("_", " ");
+    return { ...rule, headline: () => words, preposition: "from", shows: "nothing" };
+  }
+  return rule;
+}
+
+function fill(headline: string, facts: Facts): string {
+  switch (headline) {
+    case "{status}":
+      return describeStatus(facts.words);
+    default:
+      // A function: in replacement text, "$&" of a target would have a meaning.
+      return headline.replace("{host}", () => facts.host).replace("{timeout}", String(facts.timeoutSeconds));
+  }
+}
+
+/** Reads messages such as "expected 200, got 503". */
+function describeStatus(words: string): string {
+  const [, expected, got] = /^expected ([\d ,.-]{3,80}), got (\d{3})$/.exec(words) ?? [];
+  return got === undefined ? "unexpected HTTP status" : `HTTP ${got} instead of ${expected}`;
+}

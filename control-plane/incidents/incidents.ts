@@ -1,0 +1,117 @@
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { applyChange, type IncidentChange } from "#control-plane/incidents/changes.ts";
+import { insertEntries, readEntries, readUpdates } from "#control-plane/incidents/entries/store.ts";
+import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
+import {
+  countIncidents,
+  findIncident,
+  insertIncident,
+  listIncidents,
+  updateIncident,
+  type IncidentFilter,
+} from "#control-plane/incidents/store.ts";
+import { readText, readTitle } from "#control-plane/incidents/texts.ts";
+import { showDetails, showIncident } from "#control-plane/incidents/view.ts";
+
+/** An incident that a person opens. */
+interface OpenedByHand {
+  readonly accountId: number;
+  readonly title: string;
+  readonly text: string;
+  readonly status: Status;
+  readonly impact: Impact;
+  readonly isPublic: boolean;
+  readonly monitorIds: readonly number[];
+  readonly pageIds: readonly number[];
+}
+
+/** Who writes, e.g. "key deploy", and when. */
+interface Author {
+  readonly by: string;
+  readonly at: Date;
+}
+
+/** The written incident, or why it was refused. */
+type Written<Other> = { readonly ok: true; readonly incident: Incident } | Other;
+type Refused = { readonly ok: false; readonly problem: FieldProblem };
+
+/** Maximum number of open incidents of an account that were opened by hand. */
+export const MOST_OPEN = 100;
+const MOST_LISTED_UPDATES = 20;
+const MOST_UPDATES = 100;
+const MOST_TIMELINE = 500;
+/** Sizes of the data export. */
+const MOST_EXPORTED = 10_000;
+const EXPORT_STEP = 100;
+
+/** Opens an incident by hand. "too_many": the account already has MOST_OPEN open ones. */
+export async function openByHand(
+  tx: Transaction,
+  opened: OpenedByHand,
+  { by, at }: Author,
+): Promise<Written<Refused | "too_many">> {
+  const title = readTitle(opened.title);
+  if (!title.ok) return title;
+  const text = readText("text", opened.text);
+  if (!text.ok) return text;
+  const { text: _text, ...rest } = opened;
+  const resolvedAt = opened.status === "resolved" ? at : null;
+  const incident = await insertIncident(tx, { ...rest, title: title.text, startedAt: at, resolvedAt }, MOST_OPEN);
+  if (incident === null) return "too_many";
+  const update = { at, kind: "update", by, text: text.text, status: opened.status, isPublic: opened.isPublic } as const;
+  await insertEntries(tx, incident.id, [update], null);
+  return { ok: true, incident: { ...incident, entryCount: 1 } };
+}
+
+/** Changes an incident by hand; null if the account has none with this id. */
+export async function changeByHand(
+  tx: Transaction,
+  accountId: number,
+  id: number,
+  change: IncidentChange,
+  author: Author,
+): Promise<Written<Refused> | null> {
+  const incident = await findIncident(tx, accountId, id, { lock: true });
+  if (incident === null) return null;
+  const changed = applyChange(incident, change, author);
+  if (!changed.ok) return changed;
+  await updateIncident(tx, changed.incident);
+  if (changed.entries.length > 0) await insertEntries(tx, id, changed.entries, null);
+  return changed;
+}
+
+/** Returns an incident with its timeline as the API shows it; null if the account has none with this id. */
+export async function readIncident(sql: Queryable, accountId: number, id: number, now: Date) {
+  const incident = await findIncident(sql, accountId, id);
+  if (incident === null) return null;
+  const updates = await readUpdates(sql, [id], { limit: MOST_UPDATES, publicOnly: false });
+  return showDetails(incident, updates, await readEntries(sql, id, MOST_TIMELINE), now);
+}
+
+/** Returns a page of incidents as the API shows them, newest first, and the total number. */
+export async function readIncidents(
+  sql: Queryable,
+  accountId: number,
+  filter: IncidentFilter,
+  page: { readonly limit: number; readonly offset: number },
+  now: Date,
+) {
+  const incidents = await listIncidents(sql, accountId, filter, page);
+  const total = await countIncidents(sql, accountId, filter);
+  const ids = incidents.map(({ id }) => id);
+  const updates = await readUpdates(sql, ids, { limit: MOST_LISTED_UPDATES, publicOnly: false });
+  const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return { total, incidents: incidents.map((one) => showIncident(one, byIncident.get(one.id) ?? [], now)) };
+}
+
+/** Returns the newest incidents of an account with their timelines, for its data export. */
+export async function exportIncidents(sql: Queryable, accountId: number, now: Date): Promise<unknown> {
+  const exported: unknown[] = [];
+  for (let offset = 0; offset < MOST_EXPORTED; offset += EXPORT_STEP) {
+    const incidents = await listIncidents(sql, accountId, {}, { limit: EXPORT_STEP, offset });
+    for (const { id } of incidents) exported.push(await readIncident(sql, accountId, id, now));
+    if (incidents.length < EXPORT_STEP) break;
+  }
+  return exported;
+}

@@ -1,0 +1,31 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { coverMonitors, type TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
+import { isMonitorCovered, readCoveredScopes } from "#control-plane/maintenance/coverage/store.ts";
+import type { Span } from "#control-plane/maintenance/schedule/schedule.ts";
+
+/** Reports whether a maintenance window covers a monitor at a time. Works in any transaction. */
+export async function isCovered(
+  tx: Queryable,
+  monitor: { readonly accountId: number; readonly monitorId: number; readonly tags: readonly string[] },
+  at: Date,
+): Promise<boolean> {
+  const { accountId, monitorId, tags } = monitor;
+  return isMonitorCovered(tx, accountId, { id: monitorId, tags }, at);
+}
+
+/**
+ * Returns when maintenance windows cover each of these monitors of an account between two times, in order and merged.
+ * Monitors that are never covered are missing. What was covered in the past does not change when a window is changed or
+ * deleted; of a window with tags, the present tags of the monitors count. Occurrences are kept for two years.
+ */
+export async function coveredBetween(
+  sql: Queryable,
+  accountId: number,
+  monitors: readonly TaggedMonitor[],
+  from: Date,
+  to: Date,
+): Promise<ReadonlyMap<number, readonly Span[]>> {
+  if (monitors.length === 0) return new Map();
+  const scopes = await readCoveredScopes(sql, accountId, monitors, from, to);
+  return coverMonitors(monitors, scopes, { from: from.getTime(), to: to.getTime() });
+}

@@ -1,0 +1,164 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
+import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Writes } from "#control-plane/http/writes.ts";
+import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
+import { CHANGE, CREATE, READ, READ_ONLY, SHOWN } from "#control-plane/maintenance/schemas.ts";
+import { showWindow } from "#control-plane/maintenance/view.ts";
+import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
+
+const URL = "/api/v4/maintenance";
+const TAG = "Maintenance";
+
+/** Dependencies of the routes. */
+interface MaintenanceRoutesDeps {
+  readonly gate: Gate;
+  readonly writes: Writes;
+  readonly maintenance: Maintenance;
+}
+
+/** Registers POST, GET, PUT and DELETE /api/v4/maintenance. */
+export function registerMaintenance(server: FastifyInstance, deps: MaintenanceRoutesDeps): void {
+  registerCreation(server, deps);
+  registerReading(server, deps);
+  registerChange(server, deps);
+  registerDeletion(server, deps);
+}
+
+function registerCreation(server: FastifyInstance, { gate, writes, maintenance }: MaintenanceRoutesDeps): void {
+  server.route({
+    ...gate.keyed({ scope: "monitors" }),
+    method: "POST",
+    url: URL,
+    schema: operation({
+      id: "create_maintenance",
+      tag: TAG,
+      summary: "Create a maintenance window: a time, once or repeated, in which monitors are expected to fail",
+      description:
+        "While a window covers a monitor, its notices are held, and the time does not count for its uptime. A window " +
+        "covers nothing before its creation.",
+      status: 201,
+      data: SHOWN,
+      body: CREATE,
+      errors: ["missing_parameter", "plan_limit_exceeded"],
+      isWrite: true,
+    }),
+    handler: (request, reply) => {
+      const { accountId } = callerOf(request);
+      const given = readWrite(CREATE, request, [...READ_ONLY, "status"]);
+      return writes.run(request, reply, async (tx) => {
+        const window = requireWritten(await maintenance.create(tx, accountId, given));
+        return { status: 201, data: showWindow(window) };
+      });
+    },
+  });
+}
+
+function registerReading(server: FastifyInstance, { gate, maintenance }: MaintenanceRoutesDeps): void {
+  server.route({
+    ...gate.keyed({ scope: "monitors" }),
+    method: "GET",
+    url: URL,
+    schema: operation({
+      id: "read_maintenance",
+      tag: TAG,
+      summary: "List your maintenance windows, newest first, or get one by id",
+      data: Type.Union([Type.Array(SHOWN), SHOWN]),
+      query: READ,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: async (request) => {
+      const { accountId } = callerOf(request);
+      const { id, status, monitor_id: monitorId, ...fields } = readQuery(READ, request);
+      if (id !== undefined) return answer(request, showWindow(requireFound(await maintenance.find(accountId, id))));
+      const page = pageOf(fields);
+      const { windows, total } = await maintenance.list(accountId, { status, monitorId }, page);
+      return answer(request, windows.map(showWindow), { pagination: page.pagination(total) });
+    },
+  });
+}
+
+function registerChange(server: FastifyInstance, { gate, writes, maintenance }: MaintenanceRoutesDeps): void {
+  server.route({
+    ...gate.keyed({ scope: "monitors" }),
+    method: "PUT",
+    url: URL,
+    schema: operation({
+      id: "update_maintenance",
+      tag: TAG,
+      summary: "Change or cancel a maintenance window",
+      description:
+        "Fields that are absent keep their values. A change applies from now on: a window in progress is moved, " +
+        "extended or ended, and the time that it has covered still does not count for uptime.",
+      data: SHOWN,
+      query: IdQuery,
+      body: CHANGE,
+      errors: ["missing_parameter", "plan_limit_exceeded", "not_found"],
+      isWrite: true,
+    }),
+    handler: (request, reply) => {
+      const { accountId } = callerOf(request);
+      const id = readId(request);
+      const given = readWrite(CHANGE, request, READ_ONLY);
+      return writes.run(request, reply, async (tx) => {
+        const window = requireWritten(await maintenance.change(tx, accountId, id, given));
+        return { data: showWindow(window) };
+      });
+    },
+  });
+}
+
+function registerDeletion(server: FastifyInstance, { gate, writes, maintenance }: MaintenanceRoutesDeps): void {
+  server.route({
+    ...gate.keyed({ scope: "monitors" }),
+    method: "DELETE",
+    url: URL,
+    schema: operation({
+      id: "delete_maintenance",
+      tag: TAG,
+      summary: "Delete a maintenance window; one in progress ends",
+      description: "The time that it has covered still does not count for uptime.",
+      data: DELETED,
+      query: IdQuery,
+      errors: ["missing_parameter", "not_found"],
+      isWrite: true,
+    }),
+    handler: (request: FastifyRequest, reply) => {
+      const { accountId } = callerOf(request);
+      const id = readId(request);
+      return writes.run(request, reply, async (tx) => {
+        if (!(await maintenance.remove(tx, accountId, id))) throw absent();
+        return { data: { id, deleted: true } };
+      });
+    },
+  });
+}
+
+function requireWritten(written: Awaited<ReturnType<Maintenance["change"]>>): MaintenanceWindow {
+  switch (written.kind) {
+    case "written":
+      return written.window;
+    case "invalid":
+      throw refuseField(written.problem);
+    case "limit":
+      throw new Refusal(
+        "plan_limit_exceeded",
+        `You have ${written.most} maintenance windows that are scheduled or in progress, the limit. Delete or cancel one first.`,
+      );
+    default:
+      throw absent();
+  }
+}
+
+function requireFound(found: MaintenanceWindow | null): MaintenanceWindow {
+  if (found === null) throw absent();
+  return found;
+}
+
+function absent(): Refusal {
+  return new Refusal("not_found", "No maintenance window has this id.");
+}

@@ -1,0 +1,26 @@
+import type { Static } from "typebox";
+import type { SHOWN } from "#control-plane/maintenance/schemas.ts";
+import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
+
+/** Returns a window as the API shows it. A window without a rule has an end, one with a rule has a duration. */
+export function showWindow(window: MaintenanceWindow): Static<typeof SHOWN> {
+  const { startsAt, durationSeconds, rrule } = window;
+  const endsAt = new Date(startsAt.getTime() + durationSeconds * 1_000);
+  return {
+    id: window.id,
+    title: window.title,
+    monitor_ids: [...window.monitorIds],
+    tags: [...window.tags],
+    starts_at: startsAt.toISOString(),
+    ends_at: rrule === null ? endsAt.toISOString() : null,
+    rrule,
+    duration_seconds: rrule === null ? null : durationSeconds,
+    timezone: window.timezone,
+    public: window.isPublic,
+    status: window.status,
+    next_starts_at: window.nextStartsAt?.toISOString() ?? null,
+    current_ends_at: window.currentEndsAt?.toISOString() ?? null,
+    created_at: window.createdAt.toISOString(),
+    updated_at: window.updatedAt.toISOString(),
+  };
+}
