@@ -1,0 +1,107 @@
+/** How deliveries travel. */
+export const CHANNELS = ["mail", "webhook"] as const;
+/** One of these ways. */
+export type Channel = (typeof CHANNELS)[number];
+
+/** Progress of a delivery. delivered, failed and dead are final. */
+export type DeliveryStatus = "pending" | "retrying" | "delivered" | "failed" | "dead";
+
+/** PostgreSQL notification channel. The name of a queue's channel is sent on it when deliveries were inserted. */
+export const DELIVERIES_CHANNEL = "vantage_deliveries";
+
+/** An event as it is sent. */
+export interface SentEvent {
+  readonly id: string;
+  readonly type: string;
+  /** JSON; the same bytes on every attempt. */
+  readonly body: string;
+}
+
+/** A delivery whose next attempt this replica has claimed. */
+export interface ClaimedDelivery {
+  readonly id: number;
+  readonly accountId: number;
+  readonly channel: Channel;
+  readonly receiverId: number;
+  /** Address of a mail; null for webhooks. */
+  readonly recipient: string | null;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly createdAt: Date;
+  /** The events of the message, oldest first, at most MOST_EVENTS. A webhook has one. */
+  readonly events: readonly [SentEvent, ...SentEvent[]];
+  /** Number of events that the message reports, also those beyond MOST_EVENTS. */
+  readonly count: number;
+}
+
+/** Maximum number of events that a sender gets for one message. */
+export const MOST_EVENTS = 100;
+
+/** What the receiver answered, as far as it did. */
+interface Answer {
+  /** HTTP status or SMTP reply code; null without an answer. */
+  readonly responseCode: number | null;
+  /** JSON of the header fields. */
+  readonly responseHeaders?: string;
+  /** Beginning of the body, text without NUL. */
+  readonly responseBody?: string;
+  /** Whether the body was longer. */
+  readonly isTruncated?: boolean;
+}
+
+/** Why an attempt failed. */
+interface AttemptFault {
+  /** A stable snake_case word. */
+  readonly code: string;
+  /** For people; one line without secrets. */
+  readonly message: string;
+}
+
+/** Result of one attempt. */
+export type Outcome =
+  | (Answer & { readonly kind: "delivered" })
+  /** A later attempt can succeed. `waitMs`: how long the receiver asked to wait. */
+  | (Answer & AttemptFault & { readonly kind: "retry"; readonly waitMs?: number })
+  /** No attempt can succeed. */
+  | (Answer & AttemptFault & { readonly kind: "refused" });
+
+/** Sends the deliveries of one channel. */
+export interface Sender {
+  readonly channel: Channel;
+  /** Delays in milliseconds: before the first attempt, and from the end of each attempt to the next one. */
+  readonly schedule: readonly number[];
+  /** Time limit of one attempt, milliseconds. */
+  readonly timeoutMs: number;
+  /** Maximum number of attempts at the same time, of this replica. */
+  readonly concurrency: number;
+  /** The same for one receiver, so that one that hangs delays no other. */
+  readonly perReceiver: number;
+  /** Does what must precede the next claim, such as inserting deliveries. Rejects while the database is away. */
+  prepare?(): Promise<void>;
+  /**
+   * Makes one attempt. Resolves soon after `signal` is aborted, because the time is up or the process stops. A rejection
+   * is a bug; the attempt then counts as failed.
+   */
+  send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Outcome>;
+}
+
+/** Which deliveries of a channel keep failing: those that wait after failed attempts, and those that died. */
+export interface FailingQuery {
+  readonly channel: Channel;
+  /** Number of failed attempts of one that waits. */
+  readonly attempts: number;
+  /** Earliest creation of one that died. */
+  readonly since: Date;
+  /** Maximum number of ids of monitors. */
+  readonly mostIds: number;
+}
+
+/** Deliveries of a channel that keep failing. */
+export interface FailingDeliveries {
+  readonly deliveries: number;
+  /** Number of monitors that they are about, and the smallest ids. */
+  readonly monitorCount: number;
+  readonly monitorIds: readonly number[];
+  /** What failed in the newest of them; null: there are none, or the attempt was lost. */
+  readonly error: string | null;
+}

@@ -1,0 +1,35 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import type { Sender } from "#control-plane/deliveries/delivery.ts";
+import { endOverdue, lockLost, settleAttempts } from "#control-plane/deliveries/store.ts";
+import { continueAfterLoss, LOST } from "#control-plane/deliveries/transition.ts";
+
+/** Dependencies of the recovery. */
+interface LostDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Maximum number of deliveries in one statement; the rest follows in the next round. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Schedules the next attempt of deliveries whose replica stopped in the middle of one, and ends those that are overdue.
+ * Rejects while the database is away.
+ */
+export async function recoverLost({ sql, clock, random }: LostDeps, sender: Sender): Promise<void> {
+  const now = clock.now();
+  await transact(sql, async (tx) => {
+    const lost = await lockLost(tx, sender.channel, now, MOST_AT_ONCE);
+    if (lost.length === 0) return;
+    const settled = lost.map(({ id, attempt, leaseEndedAt }) => {
+      const [byte = 0] = random.bytes(1);
+      const next = continueAfterLoss({ attempt, leaseEndedAt }, sender.schedule, { now, jitter: byte / 255 });
+      return { id, attempt, endedAt: leaseEndedAt, durationMs: null, outcome: LOST, next };
+    });
+    await settleAttempts(tx, settled);
+  });
+  await endOverdue(sql, sender.channel, now, MOST_AT_ONCE);
+}

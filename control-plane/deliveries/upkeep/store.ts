@@ -1,0 +1,87 @@
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Channel, DeliveryStatus, FailingDeliveries, FailingQuery } from "#control-plane/deliveries/delivery.ts";
+
+/** Unfinished deliveries of a channel in one status. */
+export interface DeliveryCount {
+  readonly channel: Channel;
+  readonly status: DeliveryStatus;
+  readonly deliveries: number;
+  /** Creation time of the oldest of them. */
+  readonly oldestAt: Date;
+}
+
+/** Counts the deliveries that have not ended. */
+export async function countUnfinished(sql: Sql): Promise<readonly DeliveryCount[]> {
+  return sql<DeliveryCount[]>`
+    select channel, status, count(*) as deliveries, min(created_at) as "oldestAt" from deliveries
+    where status in ('pending', 'retrying') group by 1, 2 order by 1, 2`;
+}
+
+/** Counts the deliveries of a channel that keep failing. The ids of monitors are at most `mostIds`. */
+export async function countFailing(
+  sql: Queryable,
+  { channel, attempts, since, mostIds }: FailingQuery,
+): Promise<FailingDeliveries> {
+  const [row] = await sql<FailingDeliveries[]>`
+    with failing as (
+      select event_id, created_at, error_message from deliveries
+      where channel = ${channel} and status = 'retrying' and attempts >= ${attempts}
+      union all
+      select event_id, created_at, error_message from deliveries
+      where channel = ${channel} and status = 'dead' and created_at > ${since}
+    )
+    select count(*) as deliveries, count(distinct e.monitor_id) as "monitorCount",
+      coalesce((array_agg(distinct e.monitor_id) filter (where e.monitor_id is not null))[1:${mostIds}], '{}')
+        as "monitorIds",
+      (array_agg(f.error_message order by f.created_at desc) filter (where f.error_message is not null))[1] as error
+    from failing as f join events as e on e.id = f.event_id`;
+  return row ?? { deliveries: 0, monitorCount: 0, monitorIds: [], error: null };
+}
+
+/** Deletes ended deliveries created before a time, with their attempts. Returns how many, at most `limit`. */
+export async function deleteEnded(sql: Sql, before: Date, limit: number): Promise<number> {
+  const [row] = await sql<{ deleted: number }[]>`
+    with old as (
+      select id from deliveries
+      where created_at < ${before} and status in ('delivered', 'failed', 'dead') order by created_at, id limit ${limit}
+    ), deleted as (
+      delete from deliveries where id in (select id from old)
+    )
+    select count(*) as deleted from old`;
+  return row?.deleted ?? 0;
+}
+
+/** Deletes events created before a time that have no deliveries left. Returns how many, at most `limit`. */
+export async function deleteEvents(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from events where id in (
+      select id from events as e
+      where created_at < ${before} and not exists (select from deliveries as d where d.event_id = e.id)
+      order by created_at limit ${limit}
+    )`;
+  return count;
+}
+
+/** A delivery as its account's data export shows it. */
+interface ExportedDelivery {
+  readonly id: number;
+  readonly event_id: string;
+  readonly channel: Channel;
+  readonly recipient: string | null;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly delivered_at: Date | null;
+  readonly error_code: string | null;
+}
+
+/** Lists the deliveries of an account, newest first. */
+export async function listDeliveries(
+  sql: Queryable,
+  accountId: number,
+  limit: number,
+): Promise<readonly ExportedDelivery[]> {
+  return sql<ExportedDelivery[]>`
+    select id, event_id, channel, recipient, status, attempts, created_at, delivered_at, error_code from deliveries
+    where account_id = ${accountId} order by id desc limit ${limit}`;
+}

@@ -1,0 +1,53 @@
+import type { Channel } from "#control-plane/deliveries/delivery.ts";
+import type { Transaction } from "#control-plane/database/connect.ts";
+
+/** Types of events that accounts can subscribe to. */
+export type EventType =
+  | "monitor.down"
+  | "monitor.up"
+  | "monitor.degraded"
+  | "ssl.expiring"
+  | "ssl.expired"
+  | "ssl.chain_changed"
+  | "domain.expiring"
+  | "domain.expired"
+  | "visual.changed"
+  | "test";
+
+/** Types of events that only lead to mails: an outage that lasts, and a request to confirm an address. */
+export type MailEventType = "reminder" | "confirm";
+
+/** Something that happened, to be stored. */
+export interface EventFacts {
+  readonly accountId: number;
+  readonly type: EventType | MailEventType;
+  readonly createdAt: Date;
+  /** The field `data` of the body. */
+  readonly data: object;
+  readonly monitorId: number | null;
+  readonly incidentId: number | null;
+  /** Whether the monitor changes too often, so that mails about it are sent at longer intervals. */
+  readonly isFlapping: boolean;
+}
+
+/** An event to publish. */
+export interface NewEvent extends EventFacts {
+  /** Addresses to mail; null: the account's own address. undefined: nobody is mailed. */
+  readonly mailTo?: readonly string[] | null;
+}
+
+/** A receiver of an event. */
+export interface Receiver {
+  readonly receiverId: number;
+  /** Address of a mail; null for webhooks. */
+  readonly recipient: string | null;
+}
+
+/** Finds the receivers of events on one channel. */
+export interface ReceiverSource {
+  readonly channel: Channel;
+  /** Whether deliveries to one receiver can travel together, so that they wait for their release. */
+  readonly isBundled: boolean;
+  /** Finds the receivers of an event; works in the caller's transaction. */
+  find(tx: Transaction, event: NewEvent): Promise<readonly Receiver[]>;
+}

@@ -1,0 +1,123 @@
+import type { EventFacts, EventType, MailEventType } from "#control-plane/events/event.ts";
+
+/** A monitor as events show it. */
+interface EventMonitor {
+  readonly id: number;
+  readonly name: string;
+  readonly url: string;
+  readonly check_type: string;
+}
+
+/** A location that fails. */
+interface FailingLocation {
+  readonly location: string;
+  readonly fault: {
+    readonly stage: string;
+    readonly source: string;
+    readonly reason: string;
+    readonly message: string;
+  } | null;
+  /** Unix milliseconds of the first failing check. */
+  readonly since: number;
+}
+
+/** Kinds of changes of a monitor that receivers are informed of. */
+type MonitorChange = "down" | "up" | "degraded" | "recovered_speed" | "reminder";
+
+/** A change of a monitor. Times are Unix milliseconds. */
+export interface MonitorChangeFacts {
+  readonly kind: MonitorChange;
+  readonly accountId: number;
+  readonly monitor: EventMonitor;
+  /** When it was confirmed. */
+  readonly at: number;
+  /** Last status before an outage or its end; ignored for other kinds. */
+  readonly previous: "up" | "down" | "unknown";
+  /** Beginning of the outage; null if there is none. */
+  readonly startedAt: number | null;
+  /** The first good check of a recovery; null otherwise. */
+  readonly recoveredAt: number | null;
+  readonly incidentId: number | null;
+  /** One sentence on the outage with a stable word; null if there is none. */
+  readonly cause: { readonly code: string; readonly message: string } | null;
+  readonly failing: readonly FailingLocation[];
+  /** Response time of a degraded monitor; null otherwise. */
+  readonly responseMs: number | null;
+  readonly isFlapping: boolean;
+}
+
+/** The field `data` of an event about a monitor. */
+export interface MonitorEventData {
+  readonly monitor: EventMonitor;
+  readonly previous_status: "up" | "down" | "degraded" | "unknown";
+  readonly status: "up" | "down" | "degraded";
+  readonly cause: { readonly code: string; readonly message: string } | null;
+  /** The failing locations, each with the error of its newest check. */
+  readonly locations: readonly {
+    readonly location: string;
+    readonly since: string;
+    readonly error: FailingLocation["fault"];
+  }[];
+  readonly incident_id: number | null;
+  /** Beginning of the outage. */
+  readonly started_at: string | null;
+  /** Duration of the outage, until now if it lasts. */
+  readonly duration_seconds: number | null;
+  readonly response_time_ms: number | null;
+  readonly flapping: boolean;
+}
+
+const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
+  down: "monitor.down",
+  up: "monitor.up",
+  degraded: "monitor.degraded",
+  recovered_speed: "monitor.up",
+  reminder: "reminder",
+};
+
+/** Describes a change of a monitor as an event. */
+export function toMonitorEvent(change: MonitorChangeFacts): EventFacts {
+  const { accountId, monitor, at, incidentId, isFlapping } = change;
+  return {
+    accountId,
+    type: TYPES[change.kind],
+    createdAt: new Date(at),
+    data: toData(change),
+    monitorId: monitor.id,
+    incidentId,
+    isFlapping,
+  };
+}
+
+function toData(change: MonitorChangeFacts): MonitorEventData {
+  const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping } = change;
+  const endedAt = change.recoveredAt ?? change.at;
+  return {
+    monitor: { id: monitor.id, name: monitor.name, url: monitor.url, check_type: monitor.check_type },
+    ...statusesOf(change),
+    cause,
+    locations: failing.map(({ location, since, fault }) => {
+      return { location, since: new Date(since).toISOString(), error: fault };
+    }),
+    incident_id: incidentId,
+    started_at: startedAt === null ? null : new Date(startedAt).toISOString(),
+    duration_seconds: startedAt === null ? null : Math.max(0, Math.round((endedAt - startedAt) / 1_000)),
+    response_time_ms: responseMs,
+    flapping: isFlapping,
+  };
+}
+
+function statusesOf({ kind, previous }: MonitorChangeFacts): Pick<MonitorEventData, "previous_status" | "status"> {
+  switch (kind) {
+    case "down":
+      return { previous_status: previous, status: "down" };
+    case "up":
+      return { previous_status: previous, status: "up" };
+    case "degraded":
+      return { previous_status: "up", status: "degraded" };
+    case "recovered_speed":
+      return { previous_status: "degraded", status: "up" };
+    case "reminder":
+      return { previous_status: "down", status: "down" };
+  }
+}

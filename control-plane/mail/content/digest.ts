@@ -1,0 +1,42 @@
+import type { Notice } from "#control-plane/mail/content/event-body.ts";
+import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { formatTime, wordsOf } from "#control-plane/mail/content/words.ts";
+
+/**
+ * Writes one mail about several notices, oldest first. `total` is their number; `notices` can be only the first of them.
+ */
+export function writeDigest(notices: readonly [Notice, ...Notice[]], total: number, baseUrl: string): Letter {
+  const [first] = notices;
+  const isOneMonitor = first.monitorId !== null && notices.every(({ monitorId }) => monitorId === first.monitorId);
+  const counts = countKinds(notices);
+  const omitted = total - notices.length;
+  const items = notices.map((notice) => describe(notice, isOneMonitor));
+  return {
+    subject: isOneMonitor ? `[Vantage] Flapping: ${first.name}` : `[Vantage] ${total} notices: ${counts}`,
+    headline: isOneMonitor ? `${first.name} is flapping: ${total} changes.` : `${total} notices: ${counts}.`,
+    paragraphs: [],
+    facts: isOneMonitor && first.target !== null ? [["Target", first.target]] : [],
+    list: {
+      title: omitted > 0 ? `The first ${notices.length}` : "Notices",
+      items: omitted > 0 ? [...items, `and ${omitted} more`] : items,
+    },
+    links: [
+      isOneMonitor
+        ? ["Monitor", `${baseUrl}/api/v4/monitors?id=${first.monitorId}`]
+        : ["Monitors that are down", `${baseUrl}/api/v4/monitors?status=down`],
+    ],
+    footer: `This address gets the notices of these monitors from Vantage at ${baseUrl}.`,
+  };
+}
+
+/** Counts notices by kind, as in "10 down, 2 recovered". */
+function countKinds(notices: readonly Notice[]): string {
+  const groups = Map.groupBy(notices, (notice) => wordsOf(notice).counted);
+  return Array.from(groups, ([words, group]) => `${group.length} ${words}`).join(", ");
+}
+
+function describe(notice: Notice, isOneMonitor: boolean): string {
+  const { at, name, cause } = notice;
+  const what = isOneMonitor ? wordsOf(notice).label : `${wordsOf(notice).label}: ${name}`;
+  return `${formatTime(at)} ${what}${cause === null ? "" : ` (${cause})`}`;
+}

@@ -1,0 +1,72 @@
+import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
+import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
+import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
+
+/** An event about a monitor, as mails show it. Strings are printable and bounded. */
+export interface Notice {
+  readonly kind: "down" | "up" | "degraded" | "not_degraded" | "reminder" | "other";
+  /** Type of the event. */
+  readonly type: string;
+  readonly at: Date;
+  readonly monitorId: number | null;
+  readonly name: string;
+  readonly target: string | null;
+  /** One sentence; null if nothing is known. */
+  readonly cause: string | null;
+  readonly startedAt: Date | null;
+  readonly durationSeconds: number | null;
+  readonly responseMs: number | null;
+  readonly isFlapping: boolean;
+  readonly incidentId: number | null;
+  readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
+}
+
+/** Maximum length of a monitor's name, characters. */
+const MOST_NAME = 120;
+const MOST_TEXT = 300;
+const MOST_LOCATIONS = 50;
+
+/** Reads the body of an event. Fields that an older release did not write are missing. */
+export function readNotice({ type, body }: SentEvent): Notice {
+  const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: Partial<MonitorEventData> };
+  const { data } = parsed;
+  const { monitor, cause } = data;
+  return {
+    kind: kindOf(type, data),
+    type,
+    at: new Date(parsed.created_at),
+    monitorId: monitor?.id ?? null,
+    name: toPlainLine(monitor?.name ?? "", MOST_NAME) || `monitor ${monitor?.id ?? ""}`.trim(),
+    target: monitor === undefined ? null : `${toPlainLine(monitor.url, MOST_TEXT)} (${monitor.check_type})`,
+    cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
+    startedAt: toDate(data.started_at),
+    durationSeconds: data.duration_seconds ?? null,
+    responseMs: data.response_time_ms ?? null,
+    isFlapping: data.flapping ?? false,
+    incidentId: data.incident_id ?? null,
+    locations: (data.locations ?? []).slice(0, MOST_LOCATIONS).map(({ location, error, since }) => ({
+      location: toPlainLine(location, MOST_NAME),
+      fault: error === null ? "no details" : toPlainLine(error.message, MOST_TEXT),
+      since: toDate(since),
+    })),
+  };
+}
+
+function kindOf(type: string, { previous_status: previous }: Partial<MonitorEventData>): Notice["kind"] {
+  switch (type) {
+    case "monitor.down":
+      return "down";
+    case "monitor.up":
+      return previous === "degraded" ? "not_degraded" : "up";
+    case "monitor.degraded":
+      return "degraded";
+    case "reminder":
+      return "reminder";
+    default:
+      return "other";
+  }
+}
+
+function toDate(text: string | null | undefined): Date | null {
+  return text == null ? null : new Date(text);
+}

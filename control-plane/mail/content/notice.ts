@@ -1,0 +1,63 @@
+import type { Notice } from "#control-plane/mail/content/event-body.ts";
+import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { formatDuration, formatTime, wordsOf } from "#control-plane/mail/content/words.ts";
+
+/** Writes the mail about one change of a monitor. `baseUrl` is the address of the service. */
+export function writeNotice(notice: Notice, baseUrl: string): Letter {
+  return {
+    subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
+    headline: headlineOf(notice),
+    paragraphs: notice.isFlapping
+      ? ["The monitor is flapping: it changed more than 4 times within an hour. Mails about it come every 10 minutes."]
+      : [],
+    facts: listFacts(notice),
+    list: notice.locations.length === 0 ? null : { title: "Failing locations", items: listLocations(notice) },
+    links: listLinks(notice, baseUrl),
+    footer: `This address gets the notices of this monitor from Vantage at ${baseUrl}.`,
+  };
+}
+
+function headlineOf({ kind, type, name, durationSeconds, responseMs }: Notice): string {
+  const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
+  switch (kind) {
+    case "down":
+      return `${name} is down.`;
+    case "reminder":
+      return lasted === "" ? `${name} is still down.` : `${name} is still down, for ${lasted}.`;
+    case "up":
+      return lasted === "" ? `${name} is up again.` : `${name} is up again after ${lasted}.`;
+    case "degraded":
+      return responseMs === null ? `${name} responds slowly.` : `${name} responds slowly: ${responseMs} ms.`;
+    case "not_degraded":
+      return `${name} responds quickly again.`;
+    case "other":
+      return `${type}: ${name}`;
+  }
+}
+
+function listFacts(notice: Notice): Letter["facts"] {
+  const { kind, cause, startedAt, at, target } = notice;
+  const isOutage = kind === "down" || kind === "reminder" || kind === "up";
+  return [
+    ...(cause === null ? [] : ([["Cause", cause]] as const)),
+    ...(isOutage && startedAt !== null
+      ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
+      : []),
+    [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
+    ...(target === null ? [] : ([["Target", target]] as const)),
+  ];
+}
+
+function listLocations({ locations }: Notice): readonly string[] {
+  return locations.map(({ location, fault, since }) => {
+    return `${location}: ${fault}${since === null ? "" : `, since ${formatTime(since)}`}`;
+  });
+}
+
+/** Links to what a reader needs next. */
+function listLinks({ incidentId, monitorId }: Notice, baseUrl: string): Letter["links"] {
+  return [
+    ...(incidentId === null ? [] : ([["Incident", `${baseUrl}/api/v4/incidents?id=${incidentId}`]] as const)),
+    ...(monitorId === null ? [] : ([["Monitor", `${baseUrl}/api/v4/monitors?id=${monitorId}`]] as const)),
+  ];
+}

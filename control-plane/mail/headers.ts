@@ -1,0 +1,35 @@
+import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
+
+/** What programs that read mails need to know. */
+export interface MailHead {
+  /** Type of the event, or digest, reminder or confirm. */
+  readonly kind: string;
+  readonly incidentId: number | null;
+}
+
+/** Returns the header fields for programs that sort and answer mails. `host` is that of the service. */
+export function headersOf({ kind, incidentId }: MailHead, host: string): Readonly<Record<string, string>> {
+  return {
+    "X-Service-Event": kind,
+    ...(incidentId === null ? {} : { "X-Service-Incident": String(incidentId) }),
+    "List-Id": `Vantage alerts <alerts.${domainOf(host)}>`,
+    // RFC 3834; the second field is that of Exchange. They keep absence notes from being sent.
+    "Auto-Submitted": "auto-generated",
+    "X-Auto-Response-Suppress": "All",
+  };
+}
+
+/** Returns the Message-ID of a delivery: the same on every attempt, so that a repeated mail can be recognised. */
+export function messageIdOf({ id, events }: ClaimedDelivery, host: string): string {
+  return `<${events[0].id}.${id}@${domainOf(host)}>`;
+}
+
+/** Returns the Message-ID that all mails of an incident refer to, so that mail programs show them together. */
+export function threadOf({ incidentId }: MailHead, host: string): string | null {
+  return incidentId === null ? null : `<incident.${incidentId}@${domainOf(host)}>`;
+}
+
+/** Returns a host as the domain of an id; an IPv6 address is a domain literal (RFC 5322, section 3.4.1). */
+function domainOf(host: string): string {
+  return host.startsWith("[") ? `[IPv6:${host.slice(1, -1)}]` : host;
+}

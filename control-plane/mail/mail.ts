@@ -1,0 +1,74 @@
+import { isIP } from "node:net";
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { MailConfig } from "#control-plane/config.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Sender } from "#control-plane/deliveries/delivery.ts";
+import type { ReceiverSource } from "#control-plane/events/event.ts";
+import { createRecipients, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createMailSender } from "#control-plane/mail/sender.ts";
+import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+
+/** Mail of one replica. */
+export interface Mail {
+  readonly recipients: Recipients;
+  /** Finds whom events are mailed to: no one if there is no mail server. */
+  readonly source: ReceiverSource;
+  /** Sends mails; null if there is no mail server. */
+  readonly sender: Sender | null;
+  /** Closes the sessions with the mail server. Call it when no mail is being sent any more. */
+  close(): void;
+}
+
+/** Dependencies of mail. */
+interface MailDeps {
+  /** null: there is no mail server. */
+  readonly config: MailConfig | null;
+  /** Address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly encryption: Encryption;
+  /** Returns the account's own address; null if it has none. */
+  readonly accountEmail: (sql: Queryable, accountId: number) => Promise<string | null>;
+}
+
+const UPKEEP_MS = 3_600_000;
+
+/** Opens mail. It connects to the mail server when there is something to send. */
+export function openMail(deps: MailDeps): Mail {
+  const { config, baseUrl, log } = deps;
+  const recipients = createRecipients(deps);
+  const pool = config === null ? null : createSmtpPool(config.server, clientName(baseUrl));
+  const upkeep = startUpkeep({
+    everyMs: UPKEEP_MS,
+    round: () => recipients.sweep(),
+    onError: (error) => log.debug({ err: error }, "mail: housekeeping failed; it runs again later"),
+  });
+  return {
+    recipients,
+    source: {
+      channel: "mail",
+      isBundled: true,
+      async find(tx, { accountId, mailTo }) {
+        return pool === null || mailTo === undefined ? [] : recipients.recipientsOf(tx, accountId, mailTo);
+      },
+    },
+    sender: config === null || pool === null ? null : createMailSender({ ...deps, pool, from: config.from }),
+    close() {
+      upkeep.stop();
+      pool?.close();
+    },
+  };
+}
+
+/** Returns the name with which this client introduces itself to mail servers (RFC 5321, section 4.1.4). */
+function clientName(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  if (hostname.startsWith("[")) return `[IPv6:${hostname.slice(1, -1)}]`;
+  return isIP(hostname) === 4 ? `[${hostname}]` : hostname;
+}

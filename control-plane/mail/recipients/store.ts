@@ -1,0 +1,186 @@
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+
+/** A recipient whose confirmation mail is wanted, with the mails sent within the hour to its address and account. */
+export interface WaitingRecipient {
+  readonly id: number;
+  readonly accountId: number;
+  readonly email: string;
+  readonly sentToAddress: number;
+  readonly sentForAccount: number;
+}
+
+/** A confirmation mail that is about to be sent. */
+interface NewConfirmation {
+  readonly recipientId: number;
+  readonly accountId: number;
+  readonly email: string;
+  readonly tokenHash: Uint8Array;
+  readonly tokenSealed: Uint8Array;
+}
+
+/** Limits of confirmation mails within an hour. */
+interface ConfirmationLimits {
+  readonly perAddress: number;
+  readonly perAccount: number;
+}
+
+/** The lock that the replica holds which sends confirmation mails; a random number. */
+const CONFIRMATIONS_LOCK = 7_210_462_913;
+
+/**
+ * Inserts recipients that are missing and wants a confirmation mail for those that are not confirmed, unless one was
+ * sent after `since`. Wakes the queue of mails when the transaction commits.
+ */
+export async function wantConfirmations(
+  sql: Queryable,
+  accountId: number,
+  emails: readonly string[],
+  { now, since, channel }: { readonly now: Date; readonly since: Date; readonly channel: string },
+): Promise<void> {
+  await sql`
+    with wanted as (
+      insert into mail_recipients as r (account_id, email, created_at)
+      select ${accountId}, email, ${now} from unnest(${[...emails]}::text[]) as email order by lower(email)
+      on conflict (account_id, lower(email)) do update set wants_confirmation = true
+      where r.confirmed_at is null and not r.wants_confirmation and not exists (
+        select from mail_confirmations as c where c.recipient_id = r.id and c.sent_at > ${since}
+      )
+      returning id
+    )
+    select pg_notify(${channel}, 'mail') from wanted limit 1`;
+}
+
+/** Becomes the one replica that sends confirmation mails until the transaction ends; false if another one does. */
+export async function lockConfirmations(tx: Transaction): Promise<boolean> {
+  const [row] = await tx<{ locked: boolean }[]>`select pg_try_advisory_xact_lock(${CONFIRMATIONS_LOCK}) as locked`;
+  return row?.locked ?? false;
+}
+
+/** Reports whether any confirmation mail is wanted. */
+export async function areConfirmationsWanted(sql: Sql): Promise<boolean> {
+  const rows = await sql`select from mail_recipients where wants_confirmation limit 1`;
+  return rows.length > 0;
+}
+
+/** Reads recipients whose confirmation mail is wanted and allowed, those that wait longest first. */
+export async function readWaitingRecipients(
+  tx: Transaction,
+  { perAddress, perAccount }: ConfirmationLimits,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<readonly WaitingRecipient[]> {
+  return tx<WaitingRecipient[]>`
+    select r.id, r.account_id as "accountId", r.email, a.sent as "sentToAddress", b.sent as "sentForAccount"
+    from mail_recipients as r
+      cross join lateral (
+        select count(*) as sent from mail_confirmations where email = lower(r.email) and sent_at > ${since}
+      ) as a
+      cross join lateral (
+        select count(*) as sent from mail_confirmations where account_id = r.account_id and sent_at > ${since}
+      ) as b
+    where r.wants_confirmation and a.sent < ${perAddress} and b.sent < ${perAccount}
+    order by r.id limit ${limit}`;
+}
+
+/** Stores the tokens of confirmation mails that are about to be sent. */
+export async function storeConfirmations(
+  tx: Transaction,
+  confirmations: readonly NewConfirmation[],
+  { now, expiresAt }: { readonly now: Date; readonly expiresAt: Date },
+): Promise<void> {
+  await tx`
+    with given as (
+      select recipient_id, account_id, email, decode(hash, 'hex') as hash, decode(sealed, 'hex') as sealed from unnest(
+        ${confirmations.map(({ recipientId }) => recipientId)}::bigint[],
+        ${confirmations.map(({ accountId }) => accountId)}::bigint[],
+        ${confirmations.map(({ email }) => email)}::text[],
+        ${confirmations.map(({ tokenHash }) => Buffer.from(tokenHash).toString("hex"))}::text[],
+        ${confirmations.map(({ tokenSealed }) => Buffer.from(tokenSealed).toString("hex"))}::text[]
+      ) as given (recipient_id, account_id, email, hash, sealed)
+    ), sent as (
+      insert into mail_confirmations (recipient_id, account_id, email, sent_at)
+      select recipient_id, account_id, lower(email), ${now} from given
+    )
+    update mail_recipients as r
+    set wants_confirmation = false, token_hash = given.hash, token_sealed = given.sealed, token_expires_at = ${expiresAt}
+    from given where r.id = given.recipient_id`;
+}
+
+/** Reads the sealed token of a recipient; null if it is confirmed or gone. */
+export async function findSealedToken(sql: Sql, recipientId: number): Promise<Uint8Array | null> {
+  const [row] = await sql<{ sealed: Uint8Array | null }[]>`
+    select token_sealed as sealed from mail_recipients where id = ${recipientId} and confirmed_at is null`;
+  return row?.sealed ?? null;
+}
+
+/** A recipient as a confirmation link finds it. */
+interface LinkedRecipient {
+  readonly email: string;
+  readonly isConfirmed: boolean;
+}
+
+/** Finds the recipient of a link; null if there is none or the link has expired. */
+export async function findByToken(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<LinkedRecipient | null> {
+  const [row] = await sql<LinkedRecipient[]>`
+    select email, confirmed_at is not null as "isConfirmed" from mail_recipients
+    where token_hash = ${tokenHash} and token_expires_at > ${now}`;
+  return row ?? null;
+}
+
+/** Confirms the recipient of a link. Returns its address; null if there is none, or the link was used or has expired. */
+export async function confirmByToken(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<string | null> {
+  const [row] = await sql<{ email: string }[]>`
+    update mail_recipients set confirmed_at = ${now}, token_sealed = null, wants_confirmation = false
+    where token_hash = ${tokenHash} and token_expires_at > ${now} and confirmed_at is null
+    returning email`;
+  return row?.email ?? null;
+}
+
+/** A recipient of an account. */
+interface Recipient {
+  readonly id: number;
+  readonly email: string;
+  readonly isConfirmed: boolean;
+}
+
+/** Reads the recipients of an account that have one of these addresses, in upper or lower case. */
+export async function readRecipients(
+  sql: Queryable,
+  accountId: number,
+  emails: readonly string[],
+): Promise<readonly Recipient[]> {
+  return sql<Recipient[]>`
+    select id, email, confirmed_at is not null as "isConfirmed" from mail_recipients
+    where account_id = ${accountId} and lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])
+    order by id`;
+}
+
+/** A recipient as the data export of its account shows it. */
+interface ExportedRecipient {
+  readonly email: string;
+  readonly confirmed_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** Lists the recipients of an account. */
+export async function listRecipients(sql: Queryable, accountId: number): Promise<readonly ExportedRecipient[]> {
+  return sql<ExportedRecipient[]>`
+    select email, confirmed_at, created_at from mail_recipients where account_id = ${accountId} order by id`;
+}
+
+/** Deletes recipients created before a time that were never confirmed. Returns how many, at most `limit`. */
+export async function deleteUnconfirmed(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from mail_recipients where id in (
+      select id from mail_recipients where confirmed_at is null and created_at < ${before} order by created_at limit ${limit}
+    )`;
+  return count;
+}
+
+/** Deletes what is known about confirmation mails sent before a time. Returns how many, at most `limit`. */
+export async function deleteConfirmations(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from mail_confirmations where ctid in (
+      select ctid from mail_confirmations where sent_at < ${before} limit ${limit}
+    )`;
+  return count;
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { toMonitorEvent, type MonitorChangeFacts } from "#control-plane/events/monitor-event.ts";
+import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
+import { writeDigest } from "#control-plane/mail/content/digest.ts";
+import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
+import { renderHtml, renderText } from "#control-plane/mail/content/letter.ts";
+import { writeNotice } from "#control-plane/mail/content/notice.ts";
+import { formatDuration } from "#control-plane/mail/content/words.ts";
+
+const BASE = "https://status.example.com";
+const AT = Date.parse("2026-11-23T02:41:12Z");
+const MONITOR = { id: 3, name: "shop", url: "https://shop.example.com/", check_type: "http" };
+const CAUSE = { code: "tls_certificate_expired", message: "TLS handshake failed in eu-west: certificate expired" };
+const FAULT = { stage: "tls", source: "target", reason: "expired", message: "certificate expired 3 minutes ago" };
+const DOWN: MonitorChangeFacts = {
+  kind: "down",
+  accountId: 1,
+  monitor: MONITOR,
+  at: AT,
+  previous: "up",
+  startedAt: AT - 5_000,
+  recoveredAt: null,
+  incidentId: 12,
+  cause: CAUSE,
+  failing: [{ location: "eu-west", fault: FAULT, since: AT - 5_000 }],
+  responseMs: null,
+  isFlapping: false,
+};
+
+/** Reads a change as a mail sees it: from the body of its event. */
+function noticeOf(change: Partial<MonitorChangeFacts> = {}): Notice {
+  const { type, createdAt, data } = toMonitorEvent({ ...DOWN, ...change });
+  const body = JSON.stringify({ id: "evt_1", type, created_at: createdAt.toISOString(), api_version: "4.0", data });
+  return readNotice({ id: "evt_1", type, body });
+}
+const textOf = (change: Partial<MonitorChangeFacts> = {}): string => renderText(writeNotice(noticeOf(change), BASE));
+
+describe("the mail about an outage", () => {
+  it("says what, where, since when and why, and where to go", () => {
+    expect(textOf()).toBe(`shop is down.
+
+Cause:     TLS handshake failed in eu-west: certificate expired
+Since:     2026-11-23 02:41:07 UTC
+Confirmed: 2026-11-23 02:41:12 UTC
+Target:    https://shop.example.com/ (http)
+
+Failing locations:
+- eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:41:07 UTC
+
+Incident:  ${BASE}/api/v4/incidents?id=12
+Monitor:   ${BASE}/api/v4/monitors?id=3
+
+-- 
+This address gets the notices of this monitor from Vantage at ${BASE}.
+`);
+  });
+
+  it.each<[MonitorChangeFacts["kind"], Partial<MonitorChangeFacts>, string, string]>([
+    ["down", {}, "[Vantage] Down: shop", "shop is down."],
+    ["reminder", { startedAt: AT - 7_500_000 }, "[Vantage] Still down: shop", "shop is still down, for 2 h 5 min."],
+    ["up", { recoveredAt: AT }, "[Vantage] Recovered: shop", "shop is up again after 5 s."],
+    ["degraded", { startedAt: null, responseMs: 4_200 }, "[Vantage] Degraded: shop", "shop responds slowly: 4200 ms."],
+    ["recovered_speed", { startedAt: null }, "[Vantage] No longer degraded: shop", "shop responds quickly again."],
+  ])("has its words for %s", (kind, more, subject, headline) => {
+    const letter = writeNotice(noticeOf({ kind, ...more }), BASE);
+    expect(letter).toMatchObject({ subject, headline });
+  });
+
+  it("says so if the monitor is flapping", () => {
+    expect(textOf({ isFlapping: true })).toContain("The monitor is flapping");
+    expect(textOf()).not.toContain("flapping");
+  });
+
+  it("escapes everything in HTML", () => {
+    const hostile = '<script>alert("1")</script>';
+    const monitor = { ...MONITOR, name: hostile, url: `https://a.example/${hostile}` };
+    const failing = [{ location: hostile, fault: { ...FAULT, message: hostile }, since: AT }];
+    const letter = writeNotice(noticeOf({ monitor, failing, cause: { code: "x", message: hostile } }), BASE);
+    expect(renderHtml(letter)).not.toContain("<script");
+    expect(renderHtml(letter)).toContain("&lt;script&gt;");
+  });
+
+  it("is one line for each fact, whatever names and causes contain", () => {
+    const hostile = `a\r\nBcc: b@example.com\u2028\u202e${"x".repeat(10_000)}`;
+    const monitor = { ...MONITOR, name: hostile, url: hostile };
+    const failing = [{ location: "eu-west", fault: { ...FAULT, message: hostile }, since: AT }];
+    const letter = writeNotice(noticeOf({ monitor, failing, cause: { code: "x", message: hostile } }), BASE);
+    const text = renderText(letter);
+    expect(text.split("\n").length).toBe(textOf().split("\n").length);
+    expect(text).not.toMatch(/[\r\u2028\u202e]/);
+    expect(letter.subject.length).toBeLessThanOrEqual("[Vantage] Down: ".length + 120);
+    expect(text.length).toBeLessThan(5_000);
+  });
+
+  it("shows at most 50 locations", () => {
+    const failing = Array.from({ length: 200 }, (_, n) => ({ location: `l${n}`, fault: FAULT, since: AT }));
+    expect(textOf({ failing }).match(/^- /gm)).toHaveLength(50);
+  });
+
+  it("is readable if an older release wrote less, and for other events", () => {
+    const body = JSON.stringify({ created_at: "2026-11-23T02:41:12Z", data: {} });
+    expect(renderText(writeNotice(readNotice({ id: "e", type: "ssl.expired", body }), BASE))).toContain(
+      "ssl.expired: monitor",
+    );
+  });
+});
+
+describe("a digest", () => {
+  const many = (count: number): readonly [Notice, ...Notice[]] => [
+    noticeOf({ monitor: { ...MONITOR, id: 1, name: "m1" } }),
+    ...Array.from({ length: count - 1 }, (_, n) => noticeOf({ monitor: { ...MONITOR, id: n + 2, name: `m${n + 2}` } })),
+  ];
+
+  it("has the number of its notices and their names", () => {
+    const letter = writeDigest([...many(6), noticeOf({ kind: "up", recoveredAt: AT })], 7, BASE);
+    expect(letter.subject).toBe("[Vantage] 7 notices: 6 down, 1 recovered");
+    const text = renderText(letter);
+    for (let n = 1; n <= 6; n += 1) expect(text).toContain(`Down: m${n} (TLS handshake failed`);
+    expect(text).toContain("2026-11-23 02:41:12 UTC Recovered: shop");
+  });
+
+  it("names the first hundred and counts the others", () => {
+    const text = renderText(writeDigest(many(100), 250, BASE));
+    expect(text.match(/^- .*Down: m/gm)).toHaveLength(100);
+    expect(text).toContain("- and 150 more");
+    expect(text).toContain("250 notices");
+  });
+
+  it("of one monitor is about its flapping", () => {
+    const letter = writeDigest([noticeOf(), noticeOf({ kind: "up", recoveredAt: AT }), noticeOf()], 3, BASE);
+    expect(letter.subject).toBe("[Vantage] Flapping: shop");
+    expect(letter.headline).toBe("shop is flapping: 3 changes.");
+  });
+});
+
+it("the confirmation has a link and no text of the account", () => {
+  const text = renderText(writeConfirmation("TOKEN", BASE));
+  expect(text).toContain(`${BASE}/mail/confirm/TOKEN`);
+});
+
+it.each([
+  [0, "0 s"],
+  [59, "59 s"],
+  [60, "1 min"],
+  [61, "1 min 1 s"],
+  [7_500, "2 h 5 min"],
+  [3_605, "1 h"],
+  [200_000, "2 d 7 h"],
+])("%i seconds are %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));

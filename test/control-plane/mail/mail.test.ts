@@ -1,0 +1,55 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { openMail } from "#control-plane/mail/mail.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { eventsAbout } from "#test/control-plane/deliveries/queue-parts.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+let database: TestDatabase;
+let world: MailWorld;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openMailWorld(database.url);
+});
+afterAll(async () => {
+  await world?.close();
+  await database?.drop();
+});
+
+const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
+
+it.each([
+  [
+    "a mail server, confirmed recipients get deliveries",
+    { server: SERVER, from: "a@example.com" },
+    ["ops@example.com"],
+  ],
+  ["no mail server, nobody does", null, []],
+])("with %s", async (_, config, expected) => {
+  await world.confirm(...(config === null ? [] : ["ops@example.com"]));
+  const mail = openMail({
+    config,
+    baseUrl: "http://127.0.0.1:8080",
+    sql: world.sql,
+    clock: systemClock,
+    random: systemRandom,
+    log: pino({ level: "silent" }),
+    encryption: createEncryption(MASTER_KEY, systemRandom),
+    accountEmail: () => Promise.resolve("ops@example.com"),
+  });
+  const [event] = eventsAbout(world.accountId, [{ monitorId: 1 }]);
+  if (event === undefined) throw new Error("no event");
+  const find = (mailTo?: readonly string[] | null) =>
+    transact(world.sql, (tx) => mail.source.find(tx, mailTo === undefined ? event : { ...event, mailTo }));
+  const addresses = async (mailTo?: readonly string[] | null) => (await find(mailTo)).map(({ recipient }) => recipient);
+  expect(await addresses(["ops@example.com", "other@example.com"])).toEqual(expected);
+  expect(await addresses(null)).toEqual(expected);
+  expect(await addresses()).toEqual([]);
+  expect(mail.sender === null).toBe(config === null);
+  mail.close();
+});

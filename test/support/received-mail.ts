@@ -1,0 +1,72 @@
+/** A mail as its recipient sees it. */
+export interface ReceivedMail {
+  /** Addresses of the envelope. */
+  readonly from: string;
+  readonly to: string;
+  /** Header fields in their order, unfolded, with names in lower case. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** Returns the decoded value of a header field; undefined if there is none. */
+  header(name: string): string | undefined;
+  /** Decoded text part. */
+  readonly text: string;
+  /** Decoded HTML part. */
+  readonly html: string;
+  readonly raw: string;
+}
+
+/** Parses a message of RFC 5322 with a text and an HTML part, as the product sends it. */
+export function parseMail(from: string, to: string, raw: string): ReceivedMail {
+  const [head, body] = splitOnce(raw, "\r\n\r\n");
+  const fields = readFields(head);
+  const valueOf = (name: string) => fields.find(([given]) => given === name.toLowerCase())?.[1];
+  const boundary = /boundary="([^"]+)"/.exec(valueOf("content-type") ?? "")?.[1] ?? "none";
+  const parts = body.split(`--${boundary}`).map((part) => {
+    const [partHead, content] = splitOnce(part.replace(/^\r\n/, ""), "\r\n\r\n");
+    return { type: partHead.toLowerCase(), content: decodeQuotedPrintable(content.replace(/\r\n$/, "")) };
+  });
+  const find = (type: string) => parts.find((part) => part.type.includes(type))?.content ?? "";
+  return {
+    from,
+    to,
+    fields,
+    header: (name) => {
+      const value = valueOf(name);
+      return value === undefined ? undefined : decodeWords(value);
+    },
+    text: find("text/plain").replaceAll("\r\n", "\n"),
+    html: find("text/html").replaceAll("\r\n", "\n"),
+    raw,
+  };
+}
+
+function splitOnce(text: string, at: string): readonly [string, string] {
+  const index = text.indexOf(at);
+  return index === -1 ? [text, ""] : [text.slice(0, index), text.slice(index + at.length)];
+}
+
+function readFields(head: string): readonly (readonly [string, string])[] {
+  return head
+    .replaceAll(/\r\n[ \t]+/g, " ")
+    .split("\r\n")
+    .map((line) => {
+      const [name, value] = splitOnce(line, ":");
+      return [name.toLowerCase(), value.trim()] as const;
+    });
+}
+
+/** Decodes encoded words (RFC 2047) in UTF-8. */
+function decodeWords(value: string): string {
+  const joined = value.replaceAll(/\?=\s+=\?/g, "?==?");
+  return joined.replaceAll(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, encoding: string, text: string) =>
+    encoding.toUpperCase() === "B"
+      ? Buffer.from(text, "base64").toString()
+      : decodeQuotedPrintable(text.replaceAll("_", " ")),
+  );
+}
+
+function decodeQuotedPrintable(text: string): string {
+  const octets = text
+    .replaceAll("=\r\n", "")
+    .replaceAll(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)));
+  return Buffer.from(octets, "latin1").toString();
+}
