@@ -1,0 +1,105 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
+import { surveyMonitors, type SurveyedAgent } from "#control-plane/monitors/survey/survey.ts";
+import type { ProbeListing } from "#control-plane/probes/listing.ts";
+import { findCauses, LATE_MS, MAIL_ATTEMPTS, MOST_IDS } from "#control-plane/warnings/causes.ts";
+import { compareCauses, type Changes, type KnownCause } from "#control-plane/warnings/compare.ts";
+import { registerWarningMetrics } from "#control-plane/warnings/metrics.ts";
+import { countWarnings, deleteCauses, lockWarnings, readCauses, writeCauses } from "#control-plane/warnings/store.ts";
+
+/** Warnings about the service itself, for its operator. Every replica shows the same. */
+export interface Warnings {
+  /** Lists the present warnings, the oldest first. */
+  list(): Promise<readonly KnownCause[]>;
+  /** Looks for causes now, unless another replica does. */
+  look(): Promise<void>;
+  /** Looks for no more causes, and waits for a round that is running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of warnings. */
+interface WarningsDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, "warn" | "info" | "debug">;
+  readonly registry: Registry;
+  readonly probes: ProbeListing;
+  readonly deliveries: Pick<Deliveries, "countFailing">;
+  readonly isMailConfigured: boolean;
+}
+
+const EVERY_MS = 10_000;
+/** A mail that ended without success counts as failing for this long, in milliseconds. */
+const DEAD_MAIL_MS = 48 * 3_600_000;
+
+/**
+ * Looks for causes every 10 s, in one replica at a time. The known causes are rows of the database, and each change of
+ * them is logged by the replica that commits it. So a warning is logged once when it begins and once when it ends; only
+ * a process that is killed between commit and log loses a line.
+ */
+export function openWarnings(deps: WarningsDeps): Warnings {
+  const { sql, clock, log, probes } = deps;
+  let running: Promise<void> = Promise.resolve();
+
+  async function look(): Promise<void> {
+    const agents = (await probes.read()).filter(({ status }) => status !== "revoked");
+    const surveyed = agents.map(({ agent, accountId, status }) => {
+      return { place: agent.place, accountId, isOnline: status === "online" };
+    });
+    const changes = await transact(sql, (tx) => update(tx, deps, surveyed, clock.now()));
+    for (const cause of changes?.begun ?? []) log.warn(fieldsOf(cause), `warning: ${cause.message}`);
+    for (const cause of changes?.ended ?? []) log.info(fieldsOf(cause), `warning ended: ${cause.message}`);
+  }
+
+  const upkeep = startUpkeep({
+    everyMs: EVERY_MS,
+    round: () => (running = look()),
+    onError: (error) => log.debug({ err: error }, "warnings: not updated; they are soon"),
+  });
+  registerWarningMetrics(deps.registry, () => countWarnings(sql));
+  return {
+    list: async () => (await readCauses(sql)).filter(({ raisedAt }) => raisedAt !== null),
+    look,
+    async stop() {
+      upkeep.stop();
+      await running.catch(() => {});
+    },
+  };
+}
+
+/** Updates the known causes; null if another replica does. */
+async function update(
+  tx: Transaction,
+  { deliveries, isMailConfigured }: WarningsDeps,
+  agents: readonly SurveyedAgent[],
+  now: Date,
+): Promise<Changes | null> {
+  if (!(await lockWarnings(tx))) return null;
+  const survey = await surveyMonitors(tx, { agents, now, mostIds: MOST_IDS, overdueMs: LATE_MS });
+  const failingMails = await deliveries.countFailing(tx, {
+    channel: "mail",
+    attempts: MAIL_ATTEMPTS,
+    since: new Date(now.getTime() - DEAD_MAIL_MS),
+    mostIds: MOST_IDS,
+  });
+  const causes = findCauses({ now, survey, isMailConfigured, failingMails });
+  const changes = compareCauses(await readCauses(tx), causes, now);
+  await writeCauses(tx, changes.present);
+  await deleteCauses(tx, changes.gone);
+  return changes;
+}
+
+function fieldsOf({ code, subject, since, monitorCount, monitorIds }: KnownCause) {
+  return {
+    code,
+    ...(subject === "" ? {} : { subject }),
+    since: since.toISOString(),
+    monitors: monitorCount,
+    monitor_ids: monitorIds,
+  };
+}

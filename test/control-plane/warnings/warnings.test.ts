@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createWarningsDatabase, type WarningsDatabase } from "#test/support/warnings.ts";
+
+let database: WarningsDatabase;
+beforeAll(async () => {
+  database = await createWarningsDatabase();
+});
+afterEach(() => database.clear());
+afterAll(() => database?.close());
+
+type Opened = ReturnType<WarningsDatabase["open"]>;
+
+/** Looks twice, with the longest patience of agents and locations in between, and returns code, subject and monitors. */
+async function found(warnings: Opened, waitMs = 30_000): Promise<readonly string[]> {
+  await warnings.look();
+  database.clock.advance(waitMs);
+  await warnings.look();
+  return describeAll(warnings);
+}
+
+async function describeAll(warnings: Opened): Promise<readonly string[]> {
+  return (await warnings.list()).map(({ code, subject, monitorIds, monitorCount }) => {
+    expect(monitorCount).toBe(monitorIds.length);
+    return [code, subject, ...monitorIds].filter((part) => part !== "").join(" ");
+  });
+}
+
+describe("warnings", () => {
+  it("are none while every location is served", async () => {
+    await database.addAgent("eu-west");
+    await database.addMonitor({ locations: ["eu-west"] });
+    expect(await found(database.open())).toEqual([]);
+  });
+
+  it("name a region that no agent serves, once for all names that monitors have for it", async () => {
+    await database.addAgent("eu-west", { isOnline: false });
+    await database.addAgent("us-east");
+    const one = await database.addMonitor({ locations: ["eu-west", "us-east"] });
+    const two = await database.addMonitor({ locations: ["eu-west+!us-east"] });
+    await database.addMonitor({ locations: ["us-east"] });
+    const warnings = database.open();
+    expect(await found(warnings)).toEqual([`location_unserved eu-west ${one} ${two}`]);
+    expect(warnings.lines.map(({ level, code }) => `${level} ${code}`)).toEqual(["warn location_unserved"]);
+  });
+
+  it("do not count an agent of an account for others", async () => {
+    const [owner, other] = [await database.addAccount(), await database.addAccount()];
+    await database.addAgent("office", { accountId: owner });
+    await database.addMonitor({ locations: ["office"], accountId: owner });
+    const stranger = await database.addMonitor({ locations: ["office"], accountId: other });
+    expect(await found(database.open())).toEqual([`location_unserved office ${stranger}`]);
+  });
+
+  it("are one when all agents are gone, and it replaces those of locations", async () => {
+    for (const region of ["eu-west", "us-east"]) await database.addAgent(region);
+    const id = await database.addMonitor({
+      locations: ["eu-west", "us-east"],
+      dueAt: new Date(database.clock.now().getTime() - 600_000),
+      status: "unknown",
+      state: { changed: 1 },
+    });
+    const warnings = database.open();
+    await database.setOnline("eu-west", false);
+    await found(warnings);
+    expect(await describeAll(warnings)).toContain(`location_unserved eu-west ${id}`);
+    await database.setOnline("us-east", false);
+    expect(await found(warnings)).toEqual([`no_agents ${id}`]);
+  });
+
+  it("are logged once over all replicas, when they begin and when they end", async () => {
+    await database.addAgent("eu-west", { isOnline: false });
+    await database.addAgent("us-east");
+    await database.addMonitor({ locations: ["eu-west"] });
+    const replicas = [database.open(), database.open(), database.open()];
+    const lookAll = async (): Promise<void> => {
+      await Promise.all(replicas.map((replica) => replica.look()));
+      for (const replica of replicas) await replica.look();
+    };
+    await lookAll();
+    database.clock.advance(30_000);
+    await lookAll();
+    database.clock.advance(60_000);
+    await lookAll();
+    await database.setOnline("eu-west", true);
+    await lookAll();
+    // Any replica can be the one that logs, so only their number is certain.
+    const lines = replicas.flatMap((replica) => replica.lines);
+    expect(lines.map(({ level, code }) => `${level} ${code}`).toSorted()).toEqual([
+      "info location_unserved",
+      "warn location_unserved",
+    ]);
+    for (const replica of replicas) expect(await replica.list()).toEqual([]);
+  });
+
+  it("survive a replica: another one keeps the time of their beginning and does not repeat them", async () => {
+    await database.addAgent("eu-west", { isOnline: false });
+    await database.addAgent("us-east");
+    await database.addMonitor({ locations: ["eu-west"] });
+    const since = database.clock.now();
+    const first = database.open();
+    await found(first);
+    await first.stop();
+    const second = database.open();
+    database.clock.advance(600_000);
+    await second.look();
+    expect((await second.list())[0]?.since).toEqual(since);
+    expect(second.lines).toEqual([]);
+  });
+
+  it("name agents whose newest checks failed by their own fault, until a check succeeds", async () => {
+    await database.addAgent("eu-west");
+    const checkedAt = new Date(database.clock.now().getTime() - 5_000);
+    const add = (source: string, reason: string) => addFaulty(checkedAt, source, reason);
+    const ill = await add("probe", "timeout");
+    await add("probe", "no_probe");
+    await add("target", "timeout");
+    const warnings = database.open();
+    expect(await found(warnings)).toEqual([`agents_failing eu-west ${ill}`]);
+    await database.sql`update monitor_slots set checked_at = ${new Date()} where monitor_id = ${ill}`;
+    await warnings.look();
+    expect(await describeAll(warnings)).toEqual([]);
+  });
+
+  it("name monitors with too few results for a reason that no other warning gives", async () => {
+    await database.addAgent("eu-west");
+    await database.addAgent("us-east");
+    await database.addAgent("ap-south", { isOnline: false });
+    const now = database.clock.now().getTime();
+    const verdict = (location: string) => [location, "up", now, 1, now];
+    const unknown = { status: "unknown", state: { changed: 1, locations: [verdict("eu-west")] } } as const;
+    const silent = await database.addMonitor({ locations: ["eu-west", "us-east"], ...unknown });
+    // The region that is gone explains this one.
+    const explained = await database.addMonitor({ locations: ["eu-west", "ap-south"], ...unknown });
+    const both = { changed: 1, locations: [verdict("eu-west"), verdict("us-east")] };
+    await database.addMonitor({ locations: ["eu-west", "us-east"], status: "unknown", state: both });
+    await database.addMonitor({ locations: ["eu-west"], status: "unknown", state: { changed: 1 } });
+    expect(await found(database.open())).toEqual([
+      `location_unserved ap-south ${explained}`,
+      `too_few_locations ${silent}`,
+    ]);
+  });
+
+  it("name monitors whose checks are late, except at locations without agents", async () => {
+    await database.addAgent("eu-west");
+    await database.addAgent("us-east", { isOnline: false });
+    const dueAt = new Date(database.clock.now().getTime() - 31_000);
+    const late = await database.addMonitor({ locations: ["eu-west"], dueAt });
+    const away = await database.addMonitor({ locations: ["us-east"], dueAt });
+    expect(await found(database.open())).toEqual([`checks_late ${late}`, `location_unserved us-east ${away}`]);
+  });
+
+  it("name monitors that ask for mail while there is no mail server, at once", async () => {
+    await database.addAgent("eu-west");
+    const id = await database.addMonitor({ locations: ["eu-west"], settings: { notify_email: true } });
+    await database.addMonitor({ locations: ["eu-west"], settings: { keyword: '"notify_email":true' } });
+    expect(await found(database.open(), 0)).toEqual([]);
+    expect(await found(database.open({ isMailConfigured: false }), 0)).toEqual([`mail_not_configured ${id}`]);
+  });
+
+  it("name monitors whose mails keep failing, not those of a first failure", async () => {
+    await database.addAgent("eu-west");
+    const [often, once, gone] = [await addMail(3, "retrying"), await addMail(2, "retrying"), await addMail(8, "dead")];
+    expect(once).toBeGreaterThan(0);
+    const warnings = database.open();
+    expect(await found(warnings, 0)).toEqual([`mail_failing ${often} ${gone}`]);
+    expect((await warnings.list())[0]?.message).toContain("2 mails have failed at least 3 times");
+  });
+
+  it("include figures that are late and checks without a partition, when upkeep has not mended them", async () => {
+    await database.addAgent("eu-west");
+    await database.sql`update history_progress set open_from = '2026-03-01T09:00:00Z' where name = 'hours'`;
+    await database.sql`
+      insert into checks_default (monitor_id, checked_at, lag_ms, missed, status, is_recheck, location)
+      values (1, '2001-01-01', 0, 0, 1, false, 'eu-west')`;
+    const warnings = database.open();
+    expect(await found(warnings, 60_000)).toEqual([]);
+    database.clock.advance(15 * 60_000);
+    await warnings.look();
+    expect(await describeAll(warnings)).toEqual(["history_late", "partitions_missing"]);
+  });
+
+  it("are counted by code", async () => {
+    await database.addAgent("eu-west");
+    for (const region of ["us-east", "us-west"]) await database.addAgent(region, { isOnline: false });
+    await database.addMonitor({ locations: ["us-east", "us-west"] });
+    const warnings = database.open();
+    await warnings.look();
+    expect(await warnings.registry.metrics()).toContain('vantage_warning{code="location_unserved"} 0');
+    await found(warnings);
+    const text = await warnings.registry.metrics();
+    expect(text).toContain('vantage_warning{code="location_unserved"} 2');
+    expect(text).toContain('vantage_warning{code="no_agents"} 0');
+  });
+});
+
+async function addFaulty(checkedAt: Date, source: string, reason: string): Promise<number> {
+  const id = await database.addMonitor({ locations: ["eu-west"], checkedAt });
+  const fault = JSON.stringify({ stage: "connect", source, reason, message: "no answer" });
+  await database.sql`
+    insert into checks (monitor_id, checked_at, lag_ms, missed, status, is_recheck, location, fault)
+    values (${id}, ${checkedAt}, 0, 0, 3, false, 'eu-west', ${fault})`;
+  return id;
+}
+
+async function addMail(attempts: number, status: string): Promise<number> {
+  const monitorId = await database.addMonitor({ locations: ["eu-west"] });
+  const at = new Date(database.clock.now().getTime() - 600_000);
+  await database.sql`
+    with event as (
+      insert into events (id, account_id, type, body, monitor_id, is_flapping, created_at)
+      select 'evt_' || ${monitorId}::bigint, account_id, 'monitor.down', '{}', id, false, ${at}
+      from monitors where id = ${monitorId} returning id, account_id
+    )
+    insert into deliveries (account_id, event_id, channel, receiver_id, status, attempts, created_at, error_message)
+    select account_id, id, 'mail', 1, ${status}, ${attempts}, ${at}, 'Connection refused.' from event`;
+  return monitorId;
+}
