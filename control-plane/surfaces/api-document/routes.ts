@@ -37,12 +37,15 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
         "Tools",
         "Measurements",
         "Batch",
+        "Monitors",
+        "Incidents",
         "Open tier",
         "Agent endpoint",
         "Catalogue",
         "Admin",
         "Health",
         "Tools, version 3",
+        "Monitors, version 3",
       ].map((name) => ({ name })),
       components: {
         securitySchemes: {

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
-import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
 import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
+import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
 import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** Creates the tool that returns a batch of the caller, without `poll_url`: MCP clients call the tool again instead. */
@@ -21,11 +21,7 @@ export function getBatchTool(batches: Batches): McpTool {
     openWorld: false,
     async call({ accountId }, args) {
       const parsed = parseParams(POLL, args, { from: "strict", unknown: "refuse" });
-      if (!parsed.ok) {
-        const { field, reason } = parsed.problem;
-        const details = { field, reason, message: fieldMessage(parsed.problem) };
-        return { ok: false, code: "missing_parameter", details };
-      }
+      if (!parsed.ok) return refuseArgument(parsed.problem);
       const { job_id: id, page = 1, per_page = 100 } = parsed.value;
       const found = await batches.find(accountId, id, pageOf({ page, per_page }));
       if (found === null) {
