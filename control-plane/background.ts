@@ -8,12 +8,18 @@ import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
+import { createEvents, type Events } from "#control-plane/events/events.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
 import { registerQueueMetrics } from "#control-plane/jobs/metrics.ts";
+import { openMail, type Mail } from "#control-plane/mail/mail.ts";
 import { createMeasurementMetrics } from "#control-plane/measurements/metrics.ts";
 import { createMeasurements, type Measurements } from "#control-plane/measurements/measurements.ts";
 import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
+import { openMonitoring, type Monitoring } from "#control-plane/monitoring.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
 
 /** Background work of one replica. */
@@ -21,13 +27,17 @@ interface Background {
   readonly jobs: Jobs;
   readonly measurements: Measurements;
   readonly batches: Batches;
+  readonly monitoring: Monitoring;
+  readonly mail: Mail;
+  readonly events: Events;
+  readonly deliveries: Deliveries;
   /** Lets running jobs finish for `graceMs`, then puts them back for other replicas. A second call does nothing. */
   stop(graceMs: number): Promise<void>;
 }
 
 /** Dependencies of the background work. */
 interface BackgroundDeps {
-  readonly config: Pick<Config, "databaseUrl" | "retention">;
+  readonly config: Pick<Config, "databaseUrl" | "retention" | "mail" | "baseUrl">;
   readonly sql: Sql;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
@@ -35,9 +45,11 @@ interface BackgroundDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly registry: Registry;
+  readonly encryption: Encryption;
+  readonly plans: Plans;
 }
 
-/** Opens the queues, the batches and the measurements. Adds batches and measurements to the accounts' data export. */
+/** Opens the queues and what they work for, and adds it to the accounts' data export. */
 export function openBackground(
   deps: BackgroundDeps,
   checks: CheckContext,
@@ -47,11 +59,12 @@ export function openBackground(
 }
 
 async function openQueues(
-  { config, sql, notifications, accounts, log, clock, random, registry }: BackgroundDeps,
+  deps: BackgroundDeps,
   checks: CheckContext,
   contracts: readonly Contract[],
   teardown: Teardown,
 ): Promise<Background> {
+  const { config, sql, notifications, accounts, log, clock, random, registry } = deps;
   const jobs = createJobs({ databaseUrl: config.databaseUrl, sql, notifications, log });
   let graceMs = 0;
   let stopping: Promise<void> | null = null;
@@ -80,13 +93,39 @@ async function openQueues(
   });
   teardown.push(() => measurements.close());
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));
+  const { mail, events, deliveries } = openNotices(deps, () => graceMs, teardown);
+  const monitoring = await openMonitoring({ ...deps, checks, events, mail }, () => graceMs, teardown);
   return {
+    monitoring,
     jobs,
     measurements,
     batches,
+    mail,
+    events,
+    deliveries,
     stop(jobsGraceMs) {
       graceMs = jobsGraceMs;
       return teardown.run();
     },
   };
+}
+
+/** Opens events, mail and the queue of deliveries. */
+function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Teardown) {
+  const { config, accounts, random } = deps;
+  const mail = openMail({
+    ...deps,
+    config: config.mail,
+    baseUrl: config.baseUrl,
+    accountEmail: async (on, accountId) => (await accounts.find(on, accountId))?.email ?? null,
+  });
+  teardown.push(() => mail.close());
+  const events = createEvents({ random, sources: [mail.source] });
+  const senders = mail.sender === null ? [] : [mail.sender];
+  const deliveries = openDeliveries({ ...deps, senders, retentionMs: config.retention.deliveries });
+  teardown.push(() => deliveries.stop(graceMs()));
+  accounts.addExporter("mail_recipients", (tx, accountId) => mail.recipients.export(tx, accountId));
+  accounts.addExporter("events", (tx, accountId) => events.export(tx, accountId));
+  accounts.addExporter("deliveries", (tx, accountId) => deliveries.export(tx, accountId));
+  return { mail, events, deliveries };
 }

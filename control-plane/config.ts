@@ -1,4 +1,5 @@
 import { listenerUrl, type Address } from "#shared/settings/address.ts";
+import type { MailServer } from "#shared/settings/mail-server.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
 
@@ -26,10 +27,18 @@ export interface Config {
   /** Maximum number of on-demand calls per minute at one target. */
   readonly targetBudget: number;
   readonly v1V2Sunset: Date;
+  /** null: no mail is sent. */
+  readonly mail: MailConfig | null;
   /** Retention in milliseconds. */
-  readonly retention: { readonly measurements: number };
+  readonly retention: { readonly checks: number; readonly measurements: number; readonly deliveries: number };
   readonly optOutFile: string | null;
   readonly logLevel: Settings["logLevel"];
+}
+
+/** Where mail goes to, and its sender: an address, or a name with the address in angle brackets. */
+export interface MailConfig {
+  readonly server: MailServer;
+  readonly from: string;
 }
 
 /** The listener of Prometheus metrics. */
@@ -64,7 +73,7 @@ export function readConfig(environment: Environment): ReadConfig {
 }
 
 function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boolean): Config {
-  const { tlsCert, tlsKey, metricsAddr } = settings;
+  const { tlsCert, tlsKey, metricsAddr, smtpUrl, mailFrom } = settings;
   const tls = tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null;
   return {
     databaseUrl,
@@ -83,8 +92,11 @@ function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boo
     openPerDay: settings.openPerDay,
     targetBudget: settings.targetBudget,
     v1V2Sunset: settings.v1V2Sunset,
+    mail: smtpUrl !== null && mailFrom !== null ? { server: smtpUrl, from: mailFrom } : null,
     retention: {
+      checks: settings.retentionChecks,
       measurements: settings.retentionMeasurements,
+      deliveries: settings.retentionDeliveries,
     },
     optOutFile: settings.optOutFile,
     logLevel: settings.logLevel,

@@ -18,7 +18,9 @@ import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { openAnonymousLimits } from "#control-plane/limits/open-tier.ts";
 import { openBackground } from "#control-plane/background.ts";
 import { openJobInputs } from "#control-plane/job-inputs/open.ts";
+import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
+import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { createProbeListing } from "#control-plane/probes/listing.ts";
@@ -28,6 +30,8 @@ import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts
 import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
+import { getMonitorTool } from "#control-plane/surfaces/mcp/get-monitor.ts";
+import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
@@ -39,6 +43,8 @@ import { registerServiceDiscovery } from "#control-plane/surfaces/operator/servi
 import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
 import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
+import { registerAdminWarnings } from "#control-plane/warnings/routes.ts";
+import { openWarnings } from "#control-plane/warnings/warnings.ts";
 
 /** A listening replica. */
 interface Service {
@@ -126,13 +132,24 @@ async function openParts(app: App, { optOut }: ServeOptions, teardown: Teardown)
   teardown.push(() => answers.close());
   const background = await openBackground({ ...app, registry }, checks, CONTRACTS);
   teardown.push(() => background.stop(0));
-  return { presence, hub, probes, checks, openLimits, answers, background };
+  const listing = createProbeListing({ ...app, roster: hub.roster, replicaId: hub.replicaId });
+  const { deliveries, mail } = background;
+  const warnings = openWarnings({
+    ...app,
+    registry,
+    probes: listing,
+    deliveries,
+    isMailConfigured: mail.sender !== null,
+  });
+  teardown.push(() => warnings.stop());
+  return { presence, hub, probes, checks, openLimits, answers, background, listing, warnings };
 }
 
 /** Creates the HTTP server with every surface; it does not listen yet. */
 async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
   const { config } = app;
   const { hub, presence, checks, background } = parts;
+  const { monitors } = background.monitoring;
   const server = createServer(app, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
@@ -141,7 +158,12 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
   const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
   const { gate, admin } = createGatedServer(app, { agents, degraded, server });
   const mcp = createProtocol(
-    [...CONTRACTS.map((contract) => checkTool(checks, contract)), getBatchTool(background.batches)],
+    [
+      ...CONTRACTS.map((contract) => checkTool(checks, contract)),
+      getBatchTool(background.batches),
+      listMonitorsTool(monitors),
+      getMonitorTool(monitors),
+    ],
     version,
     (error) => app.log.debug({ err: error }, "mcp: message refused"),
   );
@@ -157,12 +179,14 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
 function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate): void {
   const { config, clock } = app;
   const { hub, presence, checks, openLimits, answers } = parts;
-  const { measurements, batches } = parts.background;
+  const { measurements, batches, mail, monitoring } = parts.background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
   registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
   registerBatches(server, { gate, writes, batches });
+  registerMonitoring(server, { ...app, ...monitoring, gate, writes });
   registerSharedPage(server, { clock, measurements });
+  registerConfirmation(server, { clock, recipients: mail.recipients });
   const { registry } = app.metrics;
   registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });
   registerBlackbox(server, checks, gate);
@@ -172,12 +196,11 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
 
 /** Registers the routes of the operator. */
 function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
-  const { hub, probes, background } = parts;
-  registerAdminQueue(server, admin, background.jobs);
-  const { sql, clock, config } = app;
-  const listing = createProbeListing({ sql, clock, roster: hub.roster, replicaId: hub.replicaId });
+  const { probes, background, listing, warnings } = parts;
+  registerAdminQueue(server, admin, background);
   registerAdminProbes(server, admin, listing);
-  registerServiceDiscovery(server, admin, listing, config.baseUrl);
+  registerServiceDiscovery(server, admin, listing, app.config.baseUrl);
+  registerAdminWarnings(server, admin, warnings);
   registerProbeRoutes(server, admin, probes);
 }
 

@@ -9,6 +9,7 @@ import {
   findAccount,
   insertAccount,
   listAccounts,
+  lockAccount,
   updateAccount,
   type Account,
   type AccountChange,
@@ -43,10 +44,13 @@ export interface Accounts {
   addExporter(kind: string, exporter: Exporter): void;
   /** Adds a listener that is called inside the transaction of every change and erasure. */
   onChange(listener: ChangeListener): void;
+  /** Adds a listener that is called inside the transaction that sets the email address of an account. */
+  onAddress(listener: ChangeListener): void;
   /** Adds a listener that is called after the commit of every change and erasure. */
   afterChange(listener: (accountId: number) => void): void;
   /**
-   * Adds a listener that is called inside the transaction of an erasure, to delete rows that no foreign key deletes.
+   * Adds a listener that is called inside the transaction of an erasure, once the account is locked and before it is
+   * deleted: to delete rows that no foreign key deletes, and to lock others in the order in which their writers do.
    */
   onErase(listener: ChangeListener): void;
 }
@@ -55,6 +59,7 @@ export interface Accounts {
 export function createAccounts(sql: Sql, clock: Clock): Accounts {
   const exporters = new Map<string, Exporter>();
   const changeListeners: ChangeListener[] = [];
+  const addressListeners: ChangeListener[] = [];
   const eraseListeners: ChangeListener[] = [];
   const afterListeners: ((accountId: number) => void)[] = [];
 
@@ -74,6 +79,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
         const changed = await transact(sql, async (tx) => {
           const updated = await updateAccount(tx, id, change, clock.now());
           if (updated !== null) await notifyListeners(changeListeners, tx, id);
+          if (updated !== null && change.email !== undefined) await notifyListeners(addressListeners, tx, id);
           return updated;
         });
         for (const listener of afterListeners) listener(id);
@@ -92,8 +98,10 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
           exported = { account: { id, email: account.email, plan: account.plan, created_at: account.createdAt } };
           for (const [kind, exporter] of exporters) exported[kind] = await exporter(tx, id);
         }
-        if (!(await deleteAccount(tx, id))) return null;
-        await notifyListeners([...eraseListeners, ...changeListeners], tx, id);
+        if (!(await lockAccount(tx, id))) return null;
+        await notifyListeners(eraseListeners, tx, id);
+        await deleteAccount(tx, id);
+        await notifyListeners(changeListeners, tx, id);
         return { exported };
       });
       for (const listener of afterListeners) listener(id);
@@ -102,6 +110,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
     afterChange: (listener) => void afterListeners.push(listener),
     addExporter: (kind, exporter) => void exporters.set(kind, exporter),
     onChange: (listener) => void changeListeners.push(listener),
+    onAddress: (listener) => void addressListeners.push(listener),
     onErase: (listener) => void eraseListeners.push(listener),
   };
 }

@@ -62,10 +62,18 @@ export async function updateAccount(
   return row ?? null;
 }
 
-/** Deletes an account and all rows that refer to it. Returns false if there is none. */
-export async function deleteAccount(sql: Queryable, id: number): Promise<boolean> {
-  const { count } = await sql`delete from accounts where id = ${id}`;
+/**
+ * Locks an account for its deletion until the transaction ends. Returns false if there is none. Every transaction locks
+ * the account before anything that belongs to it: in another order a writer and an erasure could deadlock.
+ */
+export async function lockAccount(sql: Queryable, id: number): Promise<boolean> {
+  const { count } = await sql`select from accounts where id = ${id} for update`;
   return count > 0;
+}
+
+/** Deletes an account and all rows that refer to it. */
+export async function deleteAccount(sql: Queryable, id: number): Promise<void> {
+  await sql`delete from accounts where id = ${id}`;
 }
 
 function columns(sql: Queryable) {

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { lockNumber, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
-import { findAnswer, keepAnswer, tryLock } from "#control-plane/idempotency/store.ts";
+import { findAnswer, keepAnswer, shareAccount, tryLock } from "#control-plane/idempotency/store.ts";
 import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
 
 /** An HTTP answer to a write, replayed byte for byte. */
@@ -65,6 +65,7 @@ export function createAnswers({ sql, clock, encryption }: AnswersDeps): Answers 
         if (opened === null) throw new Error("a stored answer was encrypted with another master key");
         return { kind: "replayed", answer: JSON.parse(Buffer.from(opened).toString("utf8")) as Answer };
       }
+      await shareAccount(tx, accountId);
       const answer = await make();
       const sealed = encryption.seal(Buffer.from(JSON.stringify(answer)), purpose);
       const expiresAt = new Date(clock.now().getTime() + KEPT_MS);

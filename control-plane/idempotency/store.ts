@@ -13,6 +13,14 @@ export async function tryLock(tx: Transaction, lock: string): Promise<boolean> {
   return row?.got ?? false;
 }
 
+/**
+ * Keeps an account from being erased until the transaction ends. The stored answer refers to it, so the transaction
+ * needs this lock at its end: taken after what the write locks, it could deadlock with an erasure.
+ */
+export async function shareAccount(tx: Transaction, accountId: number): Promise<void> {
+  await tx`select from accounts where id = ${accountId} for key share`;
+}
+
 /** Finds the answer stored for a scope; null if there is none or it has expired. */
 export async function findAnswer(tx: Transaction, scope: Uint8Array, now: Date): Promise<KeptAnswer | null> {
   const [row] = await tx<KeptAnswer[]>`

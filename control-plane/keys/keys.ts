@@ -43,6 +43,8 @@ export interface Keys {
   list(filter: KeyFilter, limit: number, offset: number): Promise<{ keys: readonly ListedKey[]; total: number }>;
   /** Revokes a key: this replica refuses it from now on, others within milliseconds. Returns false if there is none. */
   revoke(id: number): Promise<boolean>;
+  /** Names a key in records of changes: "key deploy", or by its first characters if it has no name. */
+  label(sql: Queryable, id: number): Promise<string>;
   /** Returns the keys of an account without their values, for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   /** Makes every replica look up the account's keys again. Call it in the transaction that changes the account. */
@@ -109,6 +111,10 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
       const digest = await deleteKey(sql, id);
       if (digest !== null) lookup.forgetKey(digest);
       return digest !== null;
+    },
+    async label(queryable, id) {
+      const [key] = await listKeys(queryable, { id }, 1, 0);
+      return `key ${key?.name ?? key?.prefix ?? id}`;
     },
     async export(queryable, accountId) {
       const rows = await listKeys(queryable, { accountId }, plans.captain.keys * 10, 0);

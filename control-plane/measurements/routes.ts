@@ -56,7 +56,7 @@ export function registerMeasurements(
         "The key needs the scope of the tool. Poll or stream poll_url. A measurement survives restarts of the service.",
       status: 202,
       data: CREATED,
-      otherwise: { status: 200, data: Type.Ref("DryRun#") },
+      otherwise: [{ status: 200, data: Type.Ref("DryRun#") }],
       query: SWITCHES,
       body: measurementBody(contracts),
       errors: ["missing_parameter", "target_not_allowed", "plan_limit_exceeded", "probe_unavailable"],

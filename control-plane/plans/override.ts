@@ -32,8 +32,8 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   webhooks: count(null, 0, MOST),
   // No plan is allowed to have more than 100.
   batch_urls: count("batchUrls", 0, 100),
-  monitors: count(null, 0, MOST),
-  shortest_interval_minutes: count(null, 1, 1_440),
+  monitors: count("monitors", 0, MOST),
+  shortest_interval_minutes: count("shortestIntervalMinutes", 1, 1_440),
   locations: count("locations", 1, 1_000),
   keys: count("keys", 0, MOST),
   audit_export: {

@@ -11,6 +11,10 @@ export interface Plan {
   readonly requestsPerMinute: number;
   readonly requestsPerDay: number;
   readonly scopes: readonly Scope[];
+  /** Maximum number of monitors of an account, paused ones included. */
+  readonly monitors: number;
+  /** Shortest interval between two checks of a monitor, in minutes. */
+  readonly shortestIntervalMinutes: number;
   /** Maximum number of URLs in one batch. */
   readonly batchUrls: number;
   /** Maximum number of probes that one call uses. */
@@ -22,15 +26,15 @@ export interface Plan {
 /** Every plan by name. */
 export type Plans = Readonly<Record<PlanName, Plan>>;
 
-type Row = readonly [number, number, readonly Scope[], number, number, number];
+type Row = readonly [number, number, readonly Scope[], number, number, number, number, number];
 
-// Columns: requests/min, requests/day, scopes, batch URLs, locations, keys.
+// Columns: requests/min, requests/day, scopes, monitors, shortest interval in minutes, batch URLs, locations, keys.
 const ROWS: Readonly<Record<PlanName, Row>> = {
-  free: [10, 100, ["check", "dns"], 5, 2, 5],
-  starter: [30, 1_000, SCOPES, 20, 4, 10],
-  pro: [60, 5_000, SCOPES, 50, 10, 25],
-  business: [120, 50_000, SCOPES, 100, 25, 50],
-  captain: [240, 200_000, SCOPES, 100, 50, 100],
+  free: [10, 100, ["check", "dns"], 5, 5, 5, 2, 5],
+  starter: [30, 1_000, SCOPES, 25, 2, 20, 4, 10],
+  pro: [60, 5_000, SCOPES, 100, 1, 50, 10, 25],
+  business: [120, 50_000, SCOPES, 500, 1, 100, 25, 50],
+  captain: [240, 200_000, SCOPES, 1_000, 1, 100, 50, 100],
 };
 
 /** The built-in plans. */
@@ -43,12 +47,14 @@ export const BUILT_IN_PLANS: Plans = {
 };
 
 function plan(name: PlanName): Plan {
-  const [perMinute, perDay, scopes, batchUrls, locations, keys] = ROWS[name];
+  const [perMinute, perDay, scopes, monitors, shortestIntervalMinutes, batchUrls, locations, keys] = ROWS[name];
   return {
     name,
     requestsPerMinute: perMinute,
     requestsPerDay: perDay,
     scopes,
+    monitors,
+    shortestIntervalMinutes,
     batchUrls,
     locations,
     keys,

@@ -148,15 +148,16 @@ describe("the log of a start", () => {
   it("names the settings and the columns of plans that are set but not yet in use", async () => {
     const directory = mkdtempSync(join(tmpdir(), "vantage-plans-"));
     const plans = join(directory, "plans.json");
-    writeFileSync(plans, JSON.stringify({ pro: { monitors: 7, keys: 6 } }));
-    const settings = { VANTAGE_SMTP_URL: "smtp://user:hunter2@mail.example", VANTAGE_PLANS: plans };
+    writeFileSync(plans, JSON.stringify({ pro: { webhooks: 7, keys: 6 } }));
+    const mail = { VANTAGE_SMTP_URL: "smtp://user:hunter2@mail.example", VANTAGE_MAIL_FROM: "a@mail.example" };
+    const settings = { ...mail, VANTAGE_SIGNUP: "open", VANTAGE_PLANS: plans };
     const started = await startControlPlaneProcess(database.url, { settings });
     expect(await started.end("SIGTERM")).toBe(0);
     rmSync(directory, { recursive: true });
     const lines = started.log().split("\n");
     expect(lines.filter((line) => line.includes("not yet in use")).map(messageOf)).toEqual([
-      "VANTAGE_SMTP_URL is set but not yet in use",
-      'VANTAGE_PLANS "pro.monitors" is set but not yet in use',
+      "VANTAGE_SIGNUP is set but not yet in use",
+      'VANTAGE_PLANS "pro.webhooks" is set but not yet in use',
     ]);
     expect(started.log()).not.toContain("hunter2");
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deleteAccount, insertAccount } from "#control-plane/accounts/store.ts";
+import { deleteAccount, insertAccount, lockAccount } from "#control-plane/accounts/store.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { deleteKey, insertKey } from "#control-plane/keys/store.ts";
@@ -43,13 +43,15 @@ it("erasing an account while its key is revoked works: one of them finds nothing
   const { accountId, keyId } = await createAccountWithKey();
   let revoked: Promise<string | null> | undefined;
   const erased = await sql.begin(async (erasing) => {
-    await erasing`select from accounts where id = ${accountId} for update`;
+    const isThere = await lockAccount(erasing, accountId);
     revoked = deleteKey(sql, keyId);
     await untilWaiting();
-    return await deleteAccount(erasing, accountId);
+    await deleteAccount(erasing, accountId);
+    return isThere;
   });
   expect(erased).toBe(true);
   expect(await revoked).toBeNull();
+  expect(await sql`select from accounts where id = ${accountId}`).toHaveLength(0);
 });
 
 it("concurrent revocations of a key reduce the key count once", async () => {

@@ -10,6 +10,8 @@ describe("the plans", () => {
     expect(of((name) => BUILT_IN_PLANS[name].batchUrls)).toEqual([5, 20, 50, 100, 100]);
     expect(of((name) => BUILT_IN_PLANS[name].locations)).toEqual([2, 4, 10, 25, 50]);
     expect(of((name) => BUILT_IN_PLANS[name].keys)).toEqual([5, 10, 25, 50, 100]);
+    expect(of((name) => BUILT_IN_PLANS[name].monitors)).toEqual([5, 25, 100, 500, 1_000]);
+    expect(of((name) => BUILT_IN_PLANS[name].shortestIntervalMinutes)).toEqual([5, 2, 1, 1, 1]);
     expect(of((name) => BUILT_IN_PLANS[name].scopes.length)).toEqual([2, 7, 7, 7, 7]);
     expect(BUILT_IN_PLANS.free.scopes).toEqual(["check", "dns"]);
   });
@@ -22,12 +24,19 @@ describe("the plans", () => {
     expect(result.plans.pro).toBe(BUILT_IN_PLANS.pro);
   });
 
+  it("take an operator's allowance of monitors and shortest interval", () => {
+    const result = overridePlans({ pro: { monitors: 60_000, shortest_interval_minutes: 3 } });
+    if (!result.ok) throw new Error(result.message);
+    expect(result.plans.pro).toEqual({ ...BUILT_IN_PLANS.pro, monitors: 60_000, shortestIntervalMinutes: 3 });
+    expect(result.notYetUsed).toEqual([]);
+  });
+
   it("accept columns that no code reads yet, and report them", () => {
-    const result = overridePlans({ free: { monitors: 7, keys: 6 }, pro: { audit_export: true } });
+    const result = overridePlans({ free: { webhooks: 7, keys: 6 }, pro: { audit_export: true } });
     if (!result.ok) throw new Error(result.message);
     expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, keys: 6 });
     expect(result.notYetUsed).toEqual([
-      'VANTAGE_PLANS "free.monitors" is set but not yet in use',
+      'VANTAGE_PLANS "free.webhooks" is set but not yet in use',
       'VANTAGE_PLANS "pro.audit_export" is set but not yet in use',
     ]);
   });
@@ -40,6 +49,8 @@ describe("the plans", () => {
     [{ free: { requests_per_minute: 0 } }, '"free.requests_per_minute" must be an integer between 1'],
     [{ free: { requests_per_minute: "10" } }, "must be an integer"],
     [{ free: { batch_urls: 101 } }, "between 0 and 100"],
+    [{ free: { shortest_interval_minutes: 0 } }, "between 1 and 1440"],
+    [{ free: { monitors: -1 } }, "between 0 and"],
     [{ free: { scopes: ["check", "nope"] } }, '"free.scopes" must be a list of check'],
     [{ free: { audit_export: 1 } }, "true or false"],
     [JSON.parse('{"__proto__": {}}'), "is not a plan"],
