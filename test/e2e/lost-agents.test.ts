@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await Promise.all(agents.splice(0).map((agent) => agent.stop()));
-  await vi.waitUntil(async () => (await online()) === 0);
+  await vi.waitUntil(async () => (await online()) === 0, { timeout: 20_000 });
   hanging = 0;
 });
 
