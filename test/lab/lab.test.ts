@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressOf, aliases, interfaces, type Family } from "#test/lab/addresses.ts";
 import { inTurns } from "#test/lab/driver.ts";
@@ -53,9 +54,19 @@ describe.skipIf(why !== null)("the lab", () => {
         said = await pingProblem(pair);
         if (said === "") break;
       }
-      return said;
+      return said === "" ? null : pair;
     });
-    expect(wrong.filter((line) => line !== "")).toEqual([]);
+    // What is left was measured beside many others, and is measured again, one after the other.
+    const left: string[] = [];
+    for (const pair of wrong.filter((one) => one !== null)) {
+      let said = await pingProblem(pair);
+      for (let attempt = 0; attempt < 10 && said !== ""; attempt += 1) {
+        await sleep(200);
+        said = await pingProblem(pair);
+      }
+      if (said !== "") left.push(said);
+    }
+    expect(left).toEqual([]);
   });
 
   async function pingProblem({ from, to, family }: { from: string; to: string; family: Family }): Promise<string> {

@@ -13,7 +13,13 @@ interface DatabaseOrder {
 
 const DATABASE = "lab";
 const PORT = 5432;
-const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
+const SETTINGS = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+  track_commit_timestamp: "on",
+};
 
 async function serve({ root, address }: DatabaseOrder): Promise<() => Promise<void>> {
   const started = await startCluster({ root, settings: SETTINGS, initdb: ["--no-sync"] });

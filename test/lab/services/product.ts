@@ -84,7 +84,6 @@ export async function startDatabase(network: Network): Promise<{ readonly url: s
     command,
     input,
     ready: "ready ",
-    patienceMs: 20_000,
     lastSignal: "TERM",
   });
   return { daemon, url: /ready (\S+)/.exec(daemon.log())?.[1] ?? "" };
@@ -116,7 +115,6 @@ export async function startControlPlane(
       ...settings,
     },
     ready: "control plane listening",
-    patienceMs: 30_000,
   });
   const call = (path: string, options: LabCall = {}): Promise<LabAnswer> =>
     request(network, options.from ?? hub, `http://${address}:${HTTP_PORT}${path}`, {
@@ -183,7 +181,6 @@ export async function startAgent(
       ...settings,
     },
     ready: '"attached"',
-    patienceMs: 20_000,
   });
 }
 

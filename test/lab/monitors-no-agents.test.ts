@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addressOf } from "#test/lab/addresses.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { LAB } from "#test/lab/topology.ts";
+import { startWatchedLab, type WatchedLab } from "#test/lab/watched.ts";
+
+const why = whyNoLab();
+if (why !== null) console.warn(why);
+
+/** A verdict is fresh for two intervals of a minute and the timeout; then planned checks must find that it is not. */
+const FRESH = { timeout: 270_000, interval: 1_000 };
+
+describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
+  let lab: WatchedLab;
+  let id = 0;
+  beforeAll(async () => {
+    const mailServer = `smtp://${addressOf(LAB, "smtp-plain")}:25`;
+    const planeSettings = { VANTAGE_SMTP_URL: mailServer, VANTAGE_MAIL_FROM: "vantage@lab.test" };
+    lab = await startWatchedLab({ planeSettings });
+    await lab.serve("web", 8001);
+    const notified = { notify_email: true, notify_emails: ["ops@lab.test"], timeout_seconds: 1 };
+    id = await lab.watch(`http://${addressOf(LAB, "web")}:8001/`, notified);
+    await lab.query("update mail_recipients set confirmed_at = now(), wants_confirmation = false");
+  }, 180_000);
+  afterAll(() => lab?.close());
+
+  const status = async (): Promise<string> => (await lab.read(id)).status;
+
+  it("are unknown, without an event or a mail, and the operator gets exactly one warning", async () => {
+    const goneAt = Date.now();
+    for (const agent of lab.service.agents.values()) agent.kill("SIGKILL");
+    await expect.poll(status, FRESH).toBe("unknown");
+    console.log(`all probes gone: unknown ${Date.now() - goneAt} ms later`);
+    expect(await lab.events(id)).toEqual([]);
+    expect(await lab.incidents(id)).toEqual([]);
+    // The mail that asks to confirm the address is about no monitor.
+    const mails = "from deliveries as d join events as e on e.id = d.event_id where e.monitor_id is not null";
+    expect(await lab.query(`select e.type ${mails}`)).toEqual([]);
+
+    const { body } = await lab.service.plane.call("/api/admin/warnings", { operator: true });
+    expect(body.data).toMatchObject([{ code: "no_agents", monitor_ids: [id], monitor_count: 1 }]);
+    console.log((body.data as readonly { readonly message: string }[])[0]?.message);
+    const lines = lab.service.plane.daemon
+      .log()
+      .split("\n")
+      .filter((line) => line.includes('"warning: '));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", code: "no_agents" });
+  }, 300_000);
+});

@@ -1,0 +1,142 @@
+import { vi } from "vitest";
+import { addressOf } from "#test/lab/addresses.ts";
+import { packetFilter } from "#test/lab/configure.ts";
+import { startServiceLab, type Lab, type Service, type ServiceOptions } from "#test/lab/lab.ts";
+import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
+import { PLACES, type LabCall } from "#test/lab/services/product.ts";
+import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+
+/** The locations of the lab's probes. */
+export const EVERYWHERE = REGIONS.map((region) => PLACES[region].region);
+
+/** A check as the database has it. */
+interface StoredCheck {
+  readonly location: string;
+  readonly status: "up" | "down" | "unknown" | "degraded";
+  readonly source: string | null;
+}
+
+/** An incident as the API shows it. */
+export interface ShownIncident {
+  readonly status: string;
+  readonly cause: { readonly code: string; readonly message: string };
+  readonly locations: readonly { readonly location: string; readonly error: { readonly message: string } | null }[];
+}
+
+/** A monitor as the API shows it. */
+export interface ShownMonitor {
+  readonly status: string;
+  readonly advisory: { readonly locations: readonly string[]; readonly message: string } | null;
+}
+
+/** The product in the lab, with monitors. */
+export interface WatchedLab extends Lab {
+  readonly service: Service;
+  readonly key: string;
+  /** Creates a monitor of the target http://<host>:<port>/, checked every minute, and waits until it is up. */
+  watch(url: string, settings?: object): Promise<number>;
+  read(id: number): Promise<ShownMonitor>;
+  incidents(id: number): Promise<readonly ShownIncident[]>;
+  /** Requests a check now, at all locations. */
+  run(id: number): Promise<void>;
+  /** Reads rows of the database. */
+  query<T>(statement: string): Promise<readonly T[]>;
+  /** Returns the types of a monitor's events, the oldest first. */
+  events(id: number): Promise<readonly string[]>;
+  /** Returns the checks of a monitor since a time, the oldest first. */
+  checks(id: number, since: Date): Promise<readonly StoredCheck[]>;
+  /**
+   * Returns the milliseconds from the beginning of the first failing check to the commit of the monitor's newest event
+   * of this type, and to that of its newest change of status.
+   */
+  confirmationMs(id: number, type: string): Promise<{ readonly event: number; readonly change: number }>;
+  /** Starts an HTTP server that answers 200 in a node. */
+  serve(node: string, port: number): Promise<Daemon>;
+}
+
+/** Generous: what a test waits for has its own limit where that matters. */
+export const SOON = { timeout: 60_000, interval: 500 };
+
+/** Starts the lab with the product. Call `close` in afterAll. */
+export async function startWatchedLab(options: ServiceOptions = {}): Promise<WatchedLab> {
+  const lab = await startServiceLab(options);
+  const { network, service } = lab;
+  const key = await service.plane.createKey();
+  const call = (path: string, how: LabCall) => service.plane.call(path, how);
+  const query = async <T>(statement: string): Promise<readonly T[]> => {
+    const command = [process.execPath, `${ROOT}/test/lab/services/query.ts`, service.databaseUrl, statement];
+    const { code, stdout, stderr } = await network.run("db", command, 30_000);
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as readonly T[];
+  };
+  const read = async (id: number): Promise<ShownMonitor> =>
+    (await call(`/api/v4/monitors?id=${id}`, { key })).body.data;
+  return {
+    ...lab,
+    key,
+    read,
+    query,
+    async watch(url, settings = {}) {
+      const body = { url, check_type: "http", interval_minutes: 1, timeout_seconds: 2, locations: EVERYWHERE };
+      const made = await call("/api/v4/monitors", { key, body: { ...body, ...settings } });
+      if (made.status !== 201) throw new Error(made.text);
+      const { id } = made.body.data as { id: number };
+      await vi.waitUntil(async () => (await read(id)).status === "up", SOON);
+      return id;
+    },
+    async incidents(id) {
+      return (await call(`/api/v4/incidents?monitor_id=${id}`, { key })).body.data;
+    },
+    async run(id) {
+      const { status, text } = await call(`/api/v4/monitors?id=${id}&action=run`, { key, method: "POST" });
+      if (status !== 202) throw new Error(text);
+    },
+    async events(id) {
+      const rows = await query<{ type: string }>(
+        `select type from events where monitor_id = ${id} order by created_at, id`,
+      );
+      return rows.map(({ type }) => type);
+    },
+    checks: (id, since) =>
+      query<StoredCheck>(`
+        select location, (array['up', 'down', 'unknown', 'degraded'])[status] as status,
+          fault::jsonb ->> 'source' as source
+        from checks where monitor_id = ${id} and checked_at >= '${since.toISOString()}' order by checked_at`),
+    async confirmationMs(id, type) {
+      const [row] = await query<{ event: number; change: number }>(`
+        with failing as (select min(checked_at) as at from checks where monitor_id = ${id} and status = 2)
+        select ${inMs(`(select max(pg_xact_commit_timestamp(xmin)) from events
+            where monitor_id = ${id} and type = '${type}')`)} as event,
+          ${inMs(`(select max(pg_xact_commit_timestamp(xmin)) from monitor_status_changes where monitor_id = ${id})`)}
+            as change`);
+      if (row === undefined) throw new Error("the monitor has no failing check");
+      return row;
+    },
+    serve: (node, port) => {
+      const program = `require("node:http").createServer((_request, response) => response.end("ok"))
+        .listen(${port}, "${addressOf(LAB, node)}", () => console.log("ready"));`;
+      return startDaemon(network, {
+        node,
+        command: [process.execPath, "-e", program],
+        ready: "ready",
+        patienceMs: 60_000,
+      });
+    },
+  };
+}
+
+function inMs(time: string): string {
+  return `(extract(epoch from ${time} - (select at from failing)) * 1000)::integer`;
+}
+
+/** Drops everything that a probe sends, except to the control plane. */
+export async function isolate(lab: Lab, region: Region): Promise<void> {
+  const rules = [`ip daddr ${addressOf(LAB, "hub")} accept`, "oif lo accept", "drop"];
+  await lab.network.nft(`probe-${region}`, packetFilter("isolated", "output", rules));
+}
+
+/** Ends an isolation. */
+export async function reconnect(lab: Lab, region: Region): Promise<void> {
+  await lab.network.nft(`probe-${region}`, "delete table inet isolated\n");
+}
