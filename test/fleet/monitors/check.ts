@@ -1,0 +1,58 @@
+import type { Finding, MonitorHistory } from "#test/fleet/monitors/records.ts";
+import { answerFindings } from "#test/fleet/monitors/rules/answers.ts";
+import { deliveryFindings } from "#test/fleet/monitors/rules/deliveries.ts";
+import { deletionFindings } from "#test/fleet/monitors/rules/deletions.ts";
+import { incidentFindings } from "#test/fleet/monitors/rules/incidents.ts";
+import { eventFindings } from "#test/fleet/monitors/rules/events.ts";
+import { slotFindings } from "#test/fleet/monitors/rules/slots.ts";
+import { judgeMonitors } from "#test/fleet/monitors/rules/statuses.ts";
+
+/** Result of checking a history. */
+export interface MonitorVerdict {
+  readonly monitors: number;
+  readonly checks: number;
+  readonly transitions: number;
+  readonly incidents: number;
+  readonly events: number;
+  readonly deliveries: number;
+  readonly mails: number;
+  /** Number of findings by rule. Empty: nothing is wrong. */
+  readonly findings: Readonly<Record<string, number>>;
+  /** The first findings, for people. */
+  readonly examples: readonly string[];
+}
+
+const EXAMPLES_PER_RULE = 3;
+
+/** Checks what a run left behind against the rules of watching (rules/*.ts). */
+export function checkMonitors(history: MonitorHistory): MonitorVerdict {
+  const { findings: statuses, notices } = judgeMonitors(history);
+  const all: Finding[] = [
+    ...slotFindings(history),
+    ...answerFindings(history),
+    ...statuses,
+    ...incidentFindings(history, notices),
+    ...eventFindings(history, notices),
+    ...deliveryFindings(history),
+    ...deletionFindings(history),
+  ];
+  if (history.deadlocks > 0) all.push({ rule: "deadlocks in the database", about: history.deadlocks });
+  const findings: Record<string, number> = {};
+  const examples: string[] = [];
+  for (const { rule, about } of all) {
+    const count = (findings[rule] ?? 0) + 1;
+    findings[rule] = count;
+    if (count <= EXAMPLES_PER_RULE) examples.push(`${rule}: ${JSON.stringify(about)}`);
+  }
+  return {
+    monitors: history.monitors.length,
+    checks: history.checks.length,
+    transitions: history.changes.length,
+    incidents: history.incidents.length,
+    events: history.events.length,
+    deliveries: history.deliveries.length,
+    mails: history.mails.length,
+    findings,
+    examples,
+  };
+}
