@@ -1,0 +1,85 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCluster } from "#shared/client/up/postgres/cluster.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { startTinyWeb } from "#test/bench/tiny-web.ts";
+import { spawnAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+import { makeJoinToken } from "#test/support/enrol.ts";
+
+const MOST = 1_000_000_000;
+const PLANS = {
+  captain: { monitors: 1_000_000, requests_per_minute: MOST, requests_per_day: MOST },
+};
+
+/** Control plane, agents and database of a measurement, and the web server that they check. */
+export interface Scene {
+  readonly plane: ControlPlaneProcess;
+  readonly agents: readonly AgentProcess[];
+  /** Regions of the agents. */
+  readonly regions: readonly string[];
+  /** Process id of the PostgreSQL server. */
+  readonly postmaster: number;
+  /** A connection beside those of the product. */
+  readonly sql: Sql;
+  readonly key: string;
+  readonly webPort: number;
+  end(): Promise<void>;
+}
+
+/** `profile`: a directory for CPU profiles of the control plane and the agents, written when the scene ends. */
+interface SceneOptions {
+  readonly locations: number;
+  readonly profile?: string | undefined;
+}
+
+/** Starts everything: the embedded PostgreSQL with the settings of the product, and one agent for each location. */
+export async function openScene({ locations, profile }: SceneOptions): Promise<Scene> {
+  const folder = mkdtempSync(join(tmpdir(), "vantage-watching-"));
+  // Under root the database runs as nobody, which must be able to enter.
+  chmodSync(folder, 0o711);
+  const started = await startCluster({ root: join(folder, "postgres") });
+  if (!started.ok) throw new Error(started.line);
+  const { cluster } = started;
+  await cluster.createDatabase("vantage");
+  const plans = join(folder, "plans.json");
+  writeFileSync(plans, JSON.stringify(PLANS));
+  if (profile !== undefined) mkdirSync(profile, { recursive: true });
+  const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+  const plane = await startControlPlaneProcess(cluster.url("vantage"), {
+    settings: { VANTAGE_PLANS: plans, VANTAGE_ALLOW_TARGETS: "127.0.0.0/8" },
+    flags,
+  });
+  const regions = Array.from({ length: locations }, (_, index) => `region-${index + 1}`);
+  const agents: AgentProcess[] = [];
+  for (const region of regions) {
+    const agent = spawnAgent({
+      VANTAGE_CONTROL_PLANE: `localhost:${plane.grpcPort}`,
+      VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region }),
+      VANTAGE_REGION: region,
+      ...(profile === undefined ? {} : { NODE_OPTIONS: flags.join(" ") }),
+    });
+    await agent.says('"attached"');
+    agents.push(agent);
+  }
+  const web = await startTinyWeb();
+  const sql = connect(cluster.url("vantage"), { name: "bench", connections: 1, statementTimeoutMs: 0 });
+  return {
+    plane,
+    agents,
+    regions,
+    postmaster: cluster.server.pid,
+    sql,
+    key: await plane.createKey("captain"),
+    webPort: web.port,
+    async end() {
+      await sql.end();
+      await Promise.all(agents.map((agent) => agent.stop()));
+      await plane.end("SIGTERM");
+      web.stop();
+      await cluster.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
