@@ -38,8 +38,9 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
     /^postgres$/,
     /^(control-plane\/database(\/[a-z-]+)?|control-plane\/app|shared\/client\/(up|doctor)\/[a-z/-]+)\.ts$|migrate\.ts$/,
   ],
-  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|[a-z-]+\/routes)/],
+  [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|([a-z-]+\/)+routes)/],
   [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
+  [/^nodemailer(\/|$)/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
   [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
@@ -102,7 +103,7 @@ describe("who may know whom", () => {
 
   it("tools and analysers open nothing: the network is behind the port", () => {
     const pure = product.filter((file) =>
-      /^probe-agent\/(tools|analysis|sources|port|toolkit|dns-codec)\//.test(file.path),
+      /^probe-agent\/(tools|monitor-checks|analysis|sources|port|toolkit|dns-codec)\//.test(file.path),
     );
     // node:net also has pure functions on addresses.
     const opensSockets = (file: SourceFile) =>
@@ -152,7 +153,7 @@ describe("the place of code", () => {
   });
 
   it("a Refusal is thrown only by the HTTP side", () => {
-    const allowed = /^control-plane\/(http|surfaces|tool-requests)\/|\/routes\.ts$/;
+    const allowed = /^control-plane\/(http|surfaces|tool-requests)\/|\/routes(\.ts$|\/)/;
     expect(
       breakers(product, (file) => !allowed.test(file.path) && /new Refusal\(/.test(file.code) && "Refusal"),
     ).toEqual([]);

@@ -14,7 +14,8 @@ const SENDERS: readonly RegExp[] = [
   // Looks up the address that this process listens on.
   /^control-plane\/dispatch\/grpc\/listen-tcp\.ts$/,
   /^control-plane\/webhooks\/send\.ts$/,
-  /^control-plane\/mail\//,
+  // The mail server of the settings, and no other.
+  /^control-plane\/mail\/smtp\/session\.ts$/,
 ];
 
 /** Packages that open connections, and the files of the control plane that may import them. */
@@ -23,7 +24,7 @@ const CLIENTS: readonly (readonly [RegExp, RegExp])[] = [
   [/^pg-boss$/, /^control-plane\/jobs\.ts$/],
   [/^@grpc\/grpc-js/, /^control-plane\/dispatch\/grpc(\/[a-z-]+)?\.ts$/],
   [/^undici$/, /^control-plane\/webhooks\/send\.ts$/],
-  [/^nodemailer/, /^control-plane\/mail\//],
+  [/^nodemailer/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
   [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, /^$/],
 ];
 

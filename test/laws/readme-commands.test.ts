@@ -59,6 +59,9 @@ function poll({ poll_url }: Readonly<Record<string, unknown>>): Promise<string> 
   return get(`${pathname}${search}`, { "x-api-key": newcomer.key });
 }
 
+/** Until a monitor of one minute has changed. */
+const MONITORED = { timeout: 110_000, interval: 500 };
+
 /** Tries one line, given as it is run here; rejects where it does not do what the README says. */
 type Check = (line: string) => Promise<void>;
 
@@ -116,6 +119,35 @@ const COMMANDS: Readonly<Record<string, Check>> = {
       const { data } = await ask(line);
       expect(await poll(data)).toContain(String(data["job_id"]));
     },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Shop", "url": "https://example.com", "check_type": "http", "interval_minutes": 1}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ id: 1, name: "Shop", status: "unknown" });
+    },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?id=1"': async (line) => {
+    await expect.poll(async () => (await ask(line)).data["status"], MONITORED).toBe("up");
+    expect((await ask(line)).data["checks"]).not.toEqual([]);
+  },
+  [`curl -X PUT -H "X-API-Key: $KEY" -H "Content-Type: application/json" "http://127.0.0.1:8080/api/v4/monitors?id=1" -d '{"expected_code": 404}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ expected_code: 404, status: "up" });
+    },
+  'curl -X POST -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=run&id=1"': async (line) => {
+    expect((await ask(line)).data).toEqual({ id: 1 });
+  },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/incidents?monitor_id=1"': async (line) => {
+    const read = async () => ((await ask(line)).data as unknown as readonly object[])[0];
+    await expect.poll(read, MONITORED).toMatchObject({ title: "Shop is down", cause: { code: "http_status" } });
+    const change = `curl -X PUT -H "X-API-Key: $KEY" -H "Content-Type: application/json" "http://127.0.0.1:8080/api/v4/monitors?id=1" -d '{"expected_code": 200}'`;
+    await ask(newcomer.atHome(change));
+    await expect.poll(read, MONITORED).toMatchObject({ status: "resolved" });
+  },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/maintenance -d '{"title": "Updates", "monitor_ids": [1], "starts_at": "2030-01-06T02:00:00Z", "duration_seconds": 3600, "rrule": "FREQ=WEEKLY"}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ status: "scheduled", next_starts_at: "2030-01-06T02:00:00.000Z" });
+    },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=export"': async (line) => {
+    expect((await ask(line)).data).toMatchObject({ version: 1, monitors: [{ name: "Shop" }] });
+  },
   "curl http://127.0.0.1:8080/api/open": async (line) => {
     expect(await succeed(`${line} -sS`)).toContain("http-status");
   },
@@ -212,6 +244,10 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   "/api/admin/sd/probes": async () => {
     const listed = await get("/api/admin/sd/probes", { authorization: `Bearer ${newcomer.operatorToken}` });
     expect(JSON.parse(listed)[0]).toMatchObject({ labels: { __meta_vantage_region: "local" } });
+  },
+  "/api/admin/warnings": async (path) => {
+    const listed = await get(path, { authorization: `Bearer ${newcomer.operatorToken}` });
+    expect(JSON.parse(listed)).toMatchObject({ data: [] });
   },
   "/api/v4/probe?target=&module=&region=": async (line) => {
     const target = `target=${encodeURIComponent(newcomer.atHome("https://example.com"))}`;

@@ -23,13 +23,22 @@ export interface SourceFile {
 
 const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
 
+/** The files of each room. They are read once in a process, because reading all takes half a second. */
+const known = new Map<string, readonly SourceFile[]>();
+
 /** Every TypeScript file of the project but the generated protocol. */
 export function readSourceFiles(rooms: readonly string[] = OURS): readonly SourceFile[] {
-  return rooms.flatMap((room) =>
-    readdirSync(join(ROOT, room), { recursive: true, encoding: "utf8" })
-      .filter((name) => /(?<!\.d)\.ts$/.test(name) && !name.startsWith("protocol/") && !name.includes("node_modules"))
-      .map((name) => readSourceFile(join(room, name))),
-  );
+  return rooms.flatMap((room) => {
+    const files = known.get(room) ?? readRoom(room);
+    known.set(room, files);
+    return files;
+  });
+}
+
+function readRoom(room: string): readonly SourceFile[] {
+  return readdirSync(join(ROOT, room), { recursive: true, encoding: "utf8" })
+    .filter((name) => /(?<!\.d)\.ts$/.test(name) && !name.startsWith("protocol/") && !name.includes("node_modules"))
+    .map((name) => readSourceFile(join(room, name)));
 }
 
 function readSourceFile(path: string): SourceFile {

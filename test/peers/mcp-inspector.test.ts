@@ -40,8 +40,10 @@ describe("the Inspector", () => {
     const { status, stdout, output } = await inspect("--method", "tools/list", "--strict");
     expect(status, output).toBe(0);
     const { tools } = JSON.parse(stdout) as { readonly tools: readonly { readonly name: string }[] };
-    expect(tools).toHaveLength(38);
-    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(["check_headers", "check_ssl", "get_batch"]));
+    expect(tools).toHaveLength(40);
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["check_headers", "list_monitors", "get_batch"]),
+    );
   });
 
   it("calls a tool and gets its structured content", async () => {

@@ -26,15 +26,17 @@ export interface ControlPlaneProcess extends Pick<TestControlPlane, "call" | "op
 export interface ProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly flags?: readonly string[];
+  /** Ports to listen on, for a replica that is started again; default: free ones. */
+  readonly ports?: { readonly http: number; readonly grpc: number };
 }
 
 /** Starts a replica on this database and waits until it listens. */
 export async function startControlPlaneProcess(
   databaseUrl: string,
-  { settings, flags = [] }: ProcessOptions = {},
+  { settings, flags = [], ports }: ProcessOptions = {},
 ): Promise<ControlPlaneProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), "vantage-control-plane-"));
-  const [http, grpc] = await Promise.all([freePort(), freePort()]);
+  const { http, grpc } = ports ?? { http: await freePort(), grpc: await freePort() };
   const child = spawn(process.execPath, [...flags, ENTRY], {
     env: {
       PATH: process.env["PATH"],

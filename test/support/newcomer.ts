@@ -47,8 +47,6 @@ export async function startNewcomer(): Promise<Newcomer> {
     VANTAGE_DNS_SERVERS: dns.address,
     VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
     NODE_EXTRA_CA_CERTS: join(folder, "root.pem"),
-    // Each command is a separate process. With its code compiled before, it takes half the time.
-    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
   };
   const places: readonly (readonly [string, string])[] = [
     ["127.0.0.1:8080", place.environment["VANTAGE_HTTP_ADDR"] ?? ""],
