@@ -49,7 +49,7 @@ create table monitor_slots (
   account_id bigint not null,
   interval_seconds integer not null,
   -- Position of the planned times within the interval.
-  phase_seconds integer not null,
+  phase_ms integer not null,
   -- The longest a check takes.
   timeout_seconds integer not null,
   -- The planned time of the next check, or of the running one.

@@ -10,13 +10,13 @@ export function createKnowledge(history: History): KnowledgePort {
   return {
     states: readStateFacts,
     statistics: (monitors) => history.summarise(monitors),
-    recentChecks: (id, most) => history.recentChecks(id, most),
+    recentChecks: (monitor, most) => history.recentChecks(monitor, most),
   };
 }
 
 async function readStateFacts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, StateFacts>> {
-  const states = await readStates(sql, ids);
-  const slots = new Map((await readSlotFacts(sql, ids)).map((facts) => [facts.monitorId, facts]));
+  const [states, schedules] = await Promise.all([readStates(sql, ids), readSlotFacts(sql, ids)]);
+  const slots = new Map(schedules.map((facts) => [facts.monitorId, facts]));
   return new Map(
     Array.from(states, ([id, { state }]): [number, StateFacts] => {
       const slot = slots.get(id);

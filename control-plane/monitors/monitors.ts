@@ -26,6 +26,12 @@ import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { removeMonitor, requestRun } from "#control-plane/monitors/write/remove.ts";
 
+/** A monitor as a single read shows it. */
+interface FoundMonitor {
+  readonly monitor: MonitorView;
+  readonly checks: readonly RecentCheck[];
+}
+
 /** The monitors of accounts. Writes belong to the caller's transaction, which a refusal rolls back. */
 export interface Monitors {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<MonitorView>>;
@@ -49,10 +55,10 @@ export interface Monitors {
     rows: readonly unknown[],
     options: { readonly isDryRun: boolean },
   ): Promise<Written<readonly number[]>>;
-  /** Finds a monitor; null if the account has none with this id. */
-  find(accountId: number, id: number): Promise<MonitorView | null>;
-  /** Returns the 20 newest checks of a monitor, newest first. */
-  recentChecks(id: number): Promise<readonly RecentCheck[]>;
+  /** Finds a monitor with its 20 newest checks, newest first; null if the account has none with this id. */
+  find(accountId: number, id: number): Promise<FoundMonitor | null>;
+  /** Returns whether the account has a monitor with this id. */
+  has(accountId: number, id: number): Promise<boolean>;
   /** Lists a page of an account's monitors, newest first, and the total number. */
   list(
     accountId: number,
@@ -91,8 +97,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
   const { sql, encryption, ports } = deps;
 
   /** Reads monitors outside a transaction. */
-  async function showAll(on: Queryable, monitors: readonly StoredMonitor[]): Promise<readonly MonitorView[]> {
-    return showMonitors(deps, on, monitors, await ports.knowledge.statistics(monitors));
+  async function showAll(monitors: readonly StoredMonitor[]): Promise<readonly MonitorView[]> {
+    return showMonitors(deps, sql, monitors, ports.knowledge.statistics(monitors));
   }
 
   async function readBack(
@@ -133,16 +139,20 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     import: (tx, accountId, rows, { isDryRun }) => importMonitors(deps, tx, accountId, rows, isDryRun),
     async find(accountId, id) {
       const monitor = await findMonitor(sql, accountId, id);
-      const [view = null] = monitor === null ? [] : await showAll(sql, [monitor]);
-      return view;
+      if (monitor === null) return null;
+      const [[view], checks] = await Promise.all([
+        showAll([monitor]),
+        ports.knowledge.recentChecks(monitor, MOST_CHECKS),
+      ]);
+      return view === undefined ? null : { monitor: view, checks };
     },
-    recentChecks: (id) => ports.knowledge.recentChecks(id, MOST_CHECKS),
+    has: async (accountId, id) => (await readOwned(sql, accountId, [id])).has(id),
     async list(accountId, filter, page) {
       const [monitors, total] = await Promise.all([
         listMonitors(sql, accountId, filter, page),
         countMonitors(sql, accountId, filter),
       ]);
-      return { rows: await showAll(sql, monitors), total };
+      return { rows: await showAll(monitors), total };
     },
     async exportRows(accountId) {
       const monitors: StoredMonitor[] = [];

@@ -86,7 +86,7 @@ export interface KnowledgePort {
   /** Returns the statistics of at most 100 monitors. Uses its own connection: not called inside a transaction. */
   statistics(monitors: readonly Measured[]): Promise<ReadonlyMap<number, Statistics>>;
   /** Returns the newest checks of a monitor, newest first. Uses its own connection too. */
-  recentChecks(id: number, most: number): Promise<readonly RecentCheck[]>;
+  recentChecks(monitor: Measured, most: number): Promise<readonly RecentCheck[]>;
 }
 
 /** Receivers of mail about monitors. */

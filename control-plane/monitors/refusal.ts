@@ -33,9 +33,12 @@ export function refuseWrite(refusal: MonitorRefusal): Written<never> {
   return { ok: false, refusal };
 }
 
+/** Message for an id that none of the account's monitors has. */
+export const NO_MONITOR = "No monitor has this id.";
+
 /** Returns the refusal of a monitor that does not exist or belongs to another account. */
 export function refuseAbsent(): Written<never> {
-  return refuseWrite({ code: "not_found", message: "No monitor has this id." });
+  return refuseWrite({ code: "not_found", message: NO_MONITOR });
 }
 
 /** Puts a path before the field of a refusal, for rows of a document. */

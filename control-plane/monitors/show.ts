@@ -19,31 +19,46 @@ export async function showMonitors(
   { ports, encryption }: ShowDeps,
   sql: Queryable,
   monitors: readonly StoredMonitor[],
-  statistics: ReadonlyMap<number, Statistics>,
+  statistics: ReadonlyMap<number, Statistics> | Promise<ReadonlyMap<number, Statistics>>,
 ): Promise<readonly MonitorView[]> {
-  const [first] = monitors;
-  if (first === undefined) return [];
-  const { accountId } = first;
-  const states = await ports.knowledge.states(
-    sql,
-    monitors.map(({ id }) => id),
-  );
-  const email = await readEmail(sql, accountId);
-  const recipients = new Map(monitors.map((monitor) => [monitor.id, recipientsOf(monitor, email)] as const));
-  const all = [...new Set([...recipients.values()].flat())];
-  const confirmed = new Set(
-    (await ports.mail.statusOf(sql, accountId, all))
-      .filter((one) => one.confirmed)
-      .map((one) => one.email.toLowerCase()),
-  );
+  if (monitors.length === 0) return [];
+  const [states, recipients, known] = await Promise.all([
+    ports.knowledge.states(
+      sql,
+      monitors.map(({ id }) => id),
+    ),
+    readRecipients(ports, sql, monitors),
+    statistics,
+  ]);
   return monitors.map((monitor) =>
     showMonitor(monitor, {
       secrets: openSecrets(encryption, monitor.secrets),
       state: states.get(monitor.id) ?? null,
-      statistics: statistics.get(monitor.id) ?? null,
-      notify: notifyFacts(recipients.get(monitor.id) ?? [], confirmed, ports.mail.isConfigured),
+      statistics: known.get(monitor.id) ?? null,
+      notify: notifyFacts(monitor, recipients, ports.mail.isConfigured),
     }),
   );
+}
+
+/** Receivers of the mail about monitors of one account. */
+interface Recipients {
+  /** Address of the account. */
+  readonly email: string | null;
+  /** Confirmed addresses in lower case. */
+  readonly confirmed: ReadonlySet<string>;
+}
+
+async function readRecipients(
+  { mail }: Pick<MonitorPorts, "mail">,
+  sql: Queryable,
+  monitors: readonly StoredMonitor[],
+): Promise<Recipients> {
+  const accountId = monitors[0]?.accountId ?? 0;
+  const email = await readEmail(sql, accountId);
+  const all = [...new Set(monitors.flatMap((monitor) => recipientsOf(monitor, email)))];
+  if (all.length === 0) return { email, confirmed: new Set() };
+  const statuses = await mail.statusOf(sql, accountId, all);
+  return { email, confirmed: new Set(statuses.flatMap((one) => (one.confirmed ? one.email.toLowerCase() : []))) };
 }
 
 /** Returns the addresses for mail about a monitor; `email` is that of the account. */
@@ -51,8 +66,12 @@ export function recipientsOf({ settings }: Pick<StoredMonitor, "settings">, emai
   return settings.notify_emails ?? (email === null ? [] : [email]);
 }
 
-function notifyFacts(emails: readonly string[], confirmed: ReadonlySet<string>, isConfigured: boolean): NotifyFacts {
-  const shown = emails.map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }));
+function notifyFacts(
+  monitor: StoredMonitor,
+  { email: own, confirmed }: Recipients,
+  isConfigured: boolean,
+): NotifyFacts {
+  const shown = recipientsOf(monitor, own).map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }));
   const state = shown.some((one) => one.confirmed) ? "ok" : "no_recipient";
   return { notify_emails: shown, notify_state: isConfigured ? state : "mail_not_configured" };
 }

@@ -151,7 +151,7 @@ async function benchReads(sql: Sql, now: number): Promise<Row[]> {
   const lists: number[] = [];
   const reads: Promise<void>[] = [];
   // Connections open and prepare their statements.
-  await Promise.all(Array.from({ length: 50 }, (_, index) => history.recentChecks(index + 1, 20)));
+  await Promise.all(Array.from({ length: 50 }, (_, index) => history.recentChecks({ id: index + 1, createdAt }, 20)));
   const cpu = { server: await cpuOfServer(), own: process.cpuUsage() };
   const begin = performance.now();
   for (let index = 0; index < READS_PER_SECOND * READ_SECONDS; index += 1) {
@@ -160,7 +160,7 @@ async function benchReads(sql: Sql, now: number): Promise<Row[]> {
     const read = async (): Promise<void> => {
       const startedAt = performance.now();
       const [checks, summaries] = await Promise.all([
-        history.recentChecks(id, 20),
+        history.recentChecks({ id, createdAt }, 20),
         history.summarise([{ id, accountId: 1, tags: [], createdAt }]),
       ]);
       took.push(performance.now() - startedAt);

@@ -68,7 +68,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
             }),
           ),
         ),
-      recentChecks: (id, most) => Promise.resolve((checks.get(id) ?? []).slice(0, most)),
+      recentChecks: ({ id }, most) => Promise.resolve((checks.get(id) ?? []).slice(0, most)),
     },
     mail: {
       isConfigured: isMailConfigured,
@@ -86,7 +86,7 @@ function createSchedule(now: () => Date, calls: string[]): SchedulePort {
   const insert = async (sql: Queryable, monitors: readonly Scheduled[]) => {
     const slots = monitors.flatMap((monitor) => monitor.locations.map((location) => ({ ...monitor, location })));
     await sql`
-      insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds,
+      insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
         planned_at, due_at)
       select monitor_id, location, account_id, interval_seconds, 0, timeout_seconds, ${now()}, ${now()}
       from unnest(

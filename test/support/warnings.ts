@@ -85,7 +85,7 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
       await sql`
         insert into monitor_states (monitor_id, status, state) values (${id}, ${status}, ${JSON.stringify(state)})`;
       await sql`
-        insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds,
+        insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
           planned_at, due_at, checked_at)
         select ${id}, location, ${accountId}, 60, 0, 15, ${due}, ${due}, ${checkedAt ?? null}
         from unnest(${[...locations]}::text[]) as location`;

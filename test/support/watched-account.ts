@@ -40,7 +40,7 @@ export async function createWatchedAccount(
     );
     await insertStates(tx, made);
     const slots = made.flatMap((id) => LOCATIONS.map((location) => ({ monitorId: id, location, accountId })));
-    const times = { intervalSeconds: 60, phaseSeconds: 0, timeoutSeconds: 15, plannedAt: now };
+    const times = { intervalSeconds: 60, phaseMs: 0, timeoutSeconds: 15, plannedAt: now };
     await insertSlots(
       tx,
       slots.map((slot) => ({ ...slot, ...times })),

@@ -13,6 +13,7 @@ import { readPoints } from "#control-plane/monitors/history/read/read-points.ts"
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
 import { readUptimes, type Uptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { recentChecks, type RecentCheck } from "#control-plane/monitors/history/recent.ts";
+import { readProgress } from "#control-plane/monitors/history/store.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
@@ -32,7 +33,7 @@ export interface History {
   /** Returns the summaries of up to 100 monitors by id, in a bounded number of statements. */
   summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */
-  recentChecks(monitorId: number, limit: number): Promise<readonly RecentCheck[]>;
+  recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
   /** Returns a range of a monitor's history (read/read-points.ts). */
   readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
   /** Starts no further upkeep, and waits for a step that is running. */
@@ -103,9 +104,10 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
     async summarise(monitors) {
       const at = now();
       const ids = monitors.map(({ id }) => id);
+      const progress = await readProgress(sql, at);
       const [uptimes, times] = await Promise.all([
-        readUptimes(sql, monitors, maintenanceBetween, at),
-        responseTimes.read(sql, ids, at),
+        readUptimes(sql, monitors, maintenanceBetween, at, progress),
+        responseTimes.read(sql, ids, at, progress),
       ]);
       return new Map(
         ids.map((id) => [
@@ -117,7 +119,7 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
         ]),
       );
     },
-    recentChecks: (monitorId, limit) => recentChecks(sql, monitorId, limit, now()),
+    recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
     async stop() {
       isStopped = true;

@@ -1,5 +1,6 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { DAY_MS, HOUR_MS, hoursBetween, startOf } from "#control-plane/monitors/history/period.ts";
+import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
 import { readDaysOfChecks, readNewest, readProgress, type StoredCheck } from "#control-plane/monitors/history/store.ts";
 
 /** A check as the API shows it. */
@@ -22,8 +23,8 @@ export interface RecentCheck {
 const NEAR_MS = [25 * 60_000, 3 * HOUR_MS];
 /** Hours after the running one, for checks recorded while the clock was ahead. */
 const AHEAD_HOURS = 1;
-/** Days in which checks are searched before the first roll-up. */
-const FIRST_DAYS = 8;
+/** How long before its creation a monitor can have checks, in milliseconds: the clocks of two replicas differ. */
+const SKEW_MS = HOUR_MS;
 
 /**
  * Returns the newest checks of a monitor, newest first, re-checks included: one or two short statements for most
@@ -31,19 +32,21 @@ const FIRST_DAYS = 8;
  */
 export async function recentChecks(
   sql: Sql,
-  monitorId: number,
+  { id: monitorId, createdAt }: Pick<HistoryMonitor, "id" | "createdAt">,
   limit: number,
   now: Date,
 ): Promise<readonly RecentCheck[]> {
+  const begin = startOf(createdAt.getTime() - SKEW_MS, HOUR_MS);
   const end = startOf(now.getTime(), HOUR_MS) + (1 + AHEAD_HOURS) * HOUR_MS;
   for (const backMs of NEAR_MS) {
-    const near = hoursBetween(startOf(now.getTime() - backMs, HOUR_MS), end);
-    const found = await readNewest(sql, monitorId, near, limit);
-    if (found.length >= limit) return found.map(showCheck);
+    const from = startOf(now.getTime() - backMs, HOUR_MS);
+    const found = await readNewest(sql, monitorId, hoursBetween(Math.max(from, begin), end), limit);
+    if (found.length >= limit || from <= begin) return found.map(showCheck);
   }
   const { openDay } = await readProgress(sql, now);
   const days = await readDaysOfChecks(sql, monitorId, limit);
-  const open = Number.isFinite(openDay) ? openDay : startOf(end, DAY_MS) - FIRST_DAYS * DAY_MS;
+  // Before the first roll-up every hour since the creation can have checks.
+  const open = Math.max(openDay, begin);
   const hours = [
     ...days.filter((day) => day < open).flatMap((day) => hoursBetween(day, day + DAY_MS)),
     ...hoursBetween(open, end),

@@ -119,7 +119,7 @@ export async function readDaysOfChecks(sql: Sql, monitorId: number, limit: numbe
 }
 
 /** How far the roll-ups are: beginnings of the first hour and day that are not complete, in Unix milliseconds. */
-interface Progress {
+export interface Progress {
   /** -Infinity: no hour was ever computed. */
   readonly openHour: number;
   readonly openDay: number;

@@ -8,6 +8,7 @@ import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
   IMPORTED,
@@ -88,10 +89,13 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
       const read = readActions.find(({ name }) => name === action);
       if (read !== undefined || id !== undefined) {
         if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
-        const monitor = await monitors.find(accountId, id);
-        if (monitor === null) throw new Refusal("not_found", "No monitor has this id.");
-        if (read !== undefined) return answer(request, await read.run(request, { accountId, id }));
-        return answer(request, { ...monitor, checks: await monitors.recentChecks(id) });
+        if (read !== undefined) {
+          if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", NO_MONITOR);
+          return answer(request, await read.run(request, { accountId, id }));
+        }
+        const found = await monitors.find(accountId, id);
+        if (found === null) throw new Refusal("not_found", NO_MONITOR);
+        return answer(request, { ...found.monitor, checks: found.checks });
       }
       const paged = pageOf(page);
       const { rows, total } = await monitors.list(accountId, { status, tag, checkType, text }, paged);

@@ -6,6 +6,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { MonitorRoutesDeps } from "#control-plane/monitors/routes/current.ts";
+import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { OLD_MONITOR, OLD_MONITOR_WITH_CHECKS, OLD_READ } from "#control-plane/monitors/routes/schemas.ts";
 import { OLD_CHANGE, OLD_CREATE } from "#control-plane/monitors/settings/fields.ts";
@@ -43,10 +44,9 @@ export function registerOld(
       refuseAction(request);
       const { id, status, ...fields } = readQuery(OLD_READ, request);
       if (id !== undefined) {
-        const monitor = await monitors.find(accountId, id);
-        if (monitor === null) throw new Refusal("not_found", "No monitor has this id.");
-        const checks = await monitors.recentChecks(id);
-        return answer(request, { ...showOldMonitor(monitor), checks: checks.map(showOldCheck) });
+        const found = await monitors.find(accountId, id);
+        if (found === null) throw new Refusal("not_found", NO_MONITOR);
+        return answer(request, { ...showOldMonitor(found.monitor), checks: found.checks.map(showOldCheck) });
       }
       const page = pageOf(fields);
       const { rows, total } = await monitors.list(accountId, { status }, page);

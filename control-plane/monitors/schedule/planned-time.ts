@@ -3,13 +3,14 @@ const GOLDEN = 2_654_435_769;
 const TWO_32 = 2 ** 32;
 
 /**
- * Returns the position of a slot's planned times within the interval, in whole seconds. Monitors are spread evenly over
- * the interval by their ids, and so are the locations of one monitor; `ordinal` is the location's index.
+ * Returns the position of a slot's planned times within the interval, in milliseconds. Monitors are spread evenly over the
+ * interval by their ids, and so are the locations of one monitor; `ordinal` is the location's index. Whole seconds would
+ * not do: a thousand checks a second would all begin at its start, and what else the service does would wait for them.
  */
-export function phaseSeconds(monitorId: number, ordinal: number, locations: number, intervalSeconds: number): number {
-  const byId = ((BigInt(monitorId) * BigInt(GOLDEN)) % BigInt(TWO_32)) / 1n;
-  const share = Number(byId) / TWO_32 + ordinal / locations;
-  return Math.floor((share % 1) * intervalSeconds);
+export function phaseMs(monitorId: number, ordinal: number, locations: number, intervalSeconds: number): number {
+  const intervalMs = intervalSeconds * 1_000;
+  const byId = Number((BigInt(monitorId) * BigInt(GOLDEN)) % BigInt(TWO_32));
+  return (Math.floor((byId / TWO_32) * intervalMs) + Math.floor((ordinal * intervalMs) / locations)) % intervalMs;
 }
 
 /** The next planned time of a slot. */
@@ -27,11 +28,10 @@ interface NextPlanned {
 export function nextPlanned(
   plannedMs: number,
   nowMs: number,
-  { intervalSeconds, phaseSeconds: phase }: { readonly intervalSeconds: number; readonly phaseSeconds: number },
+  { intervalSeconds, phaseMs: phase }: { readonly intervalSeconds: number; readonly phaseMs: number },
 ): NextPlanned {
   const intervalMs = intervalSeconds * 1_000;
-  const after = (time: number): number =>
-    (Math.floor((time - phase * 1_000) / intervalMs) + 1) * intervalMs + phase * 1_000;
+  const after = (time: number): number => (Math.floor((time - phase) / intervalMs) + 1) * intervalMs + phase;
   const at = after(Math.max(plannedMs, nowMs));
   return { at, missed: Math.round((at - after(plannedMs)) / intervalMs) };
 }

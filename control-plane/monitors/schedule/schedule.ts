@@ -1,6 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Scheduled, SchedulePort } from "#control-plane/monitors/ports.ts";
-import { phaseSeconds } from "#control-plane/monitors/schedule/planned-time.ts";
+import { phaseMs } from "#control-plane/monitors/schedule/planned-time.ts";
 import {
   deleteSlots,
   insertSlots,
@@ -39,7 +39,7 @@ function slotsOf({ id, accountId, locations, intervalSeconds, timeoutSeconds }: 
     location,
     accountId,
     intervalSeconds,
-    phaseSeconds: phaseSeconds(id, ordinal, locations.length, intervalSeconds),
+    phaseMs: phaseMs(id, ordinal, locations.length, intervalSeconds),
     timeoutSeconds,
     plannedAt,
   }));

@@ -7,7 +7,7 @@ export interface NewSlot {
   readonly location: string;
   readonly accountId: number;
   readonly intervalSeconds: number;
-  readonly phaseSeconds: number;
+  readonly phaseMs: number;
   readonly timeoutSeconds: number;
   /** Time of the first check. */
   readonly plannedAt: Date;
@@ -20,7 +20,7 @@ export interface ClaimedSlot {
   readonly accountId: number;
   readonly lease: number;
   readonly intervalSeconds: number;
-  readonly phaseSeconds: number;
+  readonly phaseMs: number;
   readonly plannedAt: Date;
   readonly extraAt: Date | null;
   readonly isRequested: boolean;
@@ -38,17 +38,17 @@ export interface ClaimedSlot {
 /** Inserts slots. */
 export async function insertSlots(sql: Queryable, slots: readonly NewSlot[]): Promise<void> {
   await sql`
-    insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds,
+    insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
       planned_at, due_at)
     select given.*, given.planned_at from unnest(
       ${slots.map(({ monitorId }) => monitorId)}::bigint[],
       ${slots.map(({ location }) => location)}::text[],
       ${slots.map(({ accountId }) => accountId)}::bigint[],
       ${slots.map(({ intervalSeconds }) => intervalSeconds)}::integer[],
-      ${slots.map((slot) => slot.phaseSeconds)}::integer[],
+      ${slots.map((slot) => slot.phaseMs)}::integer[],
       ${slots.map(({ timeoutSeconds }) => timeoutSeconds)}::integer[],
       ${slots.map(({ plannedAt }) => plannedAt.toISOString())}::timestamptz[]
-    ) as given (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds, planned_at)`;
+    ) as given (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at)`;
 }
 
 /** Deletes the slots of monitors, which must be locked (lockMonitors). A running check can no longer be recorded. */
@@ -85,27 +85,27 @@ export async function replaceSlots(
         ${slots.map(({ location }) => location)}::text[],
         ${slots.map(({ accountId }) => accountId)}::bigint[],
         ${slots.map(({ intervalSeconds }) => intervalSeconds)}::integer[],
-        ${slots.map((slot) => slot.phaseSeconds)}::integer[],
+        ${slots.map((slot) => slot.phaseMs)}::integer[],
         ${slots.map(({ timeoutSeconds }) => timeoutSeconds)}::integer[],
         ${slots.map(({ plannedAt }) => plannedAt.toISOString())}::timestamptz[]
-      ) as given (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds, planned_at)
+      ) as given (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at)
     ), removed as (
       delete from monitor_slots as s where s.monitor_id = any(${[...monitorIds]}::bigint[])
         and not exists (select from given as g where g.monitor_id = s.monitor_id and g.location = s.location)
       returning s.monitor_id, s.checked_at
     ), ${kept(sql)}
-    insert into monitor_slots as s (monitor_id, location, account_id, interval_seconds, phase_seconds, timeout_seconds,
+    insert into monitor_slots as s (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
       planned_at, due_at)
     select given.*, given.planned_at from given
     on conflict (monitor_id, location) do update
-    set interval_seconds = excluded.interval_seconds, phase_seconds = excluded.phase_seconds,
+    set interval_seconds = excluded.interval_seconds, phase_ms = excluded.phase_ms,
       timeout_seconds = excluded.timeout_seconds,
       -- A shorter interval counts from now on; a longer one from the next check on.
       planned_at = least(s.planned_at, excluded.planned_at + excluded.interval_seconds * interval '1 second'),
       due_at = least(s.due_at, excluded.planned_at + excluded.interval_seconds * interval '1 second')
     -- Most changes of an account change nothing here, and it can have thousands of slots.
-    where (s.interval_seconds, s.phase_seconds, s.timeout_seconds)
-      is distinct from (excluded.interval_seconds, excluded.phase_seconds, excluded.timeout_seconds)`;
+    where (s.interval_seconds, s.phase_ms, s.timeout_seconds)
+      is distinct from (excluded.interval_seconds, excluded.phase_ms, excluded.timeout_seconds)`;
 }
 
 /** Options of a claim. */
@@ -150,7 +150,7 @@ export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<reado
       returning s.*
     )
     select c.monitor_id as "monitorId", c.location, c.account_id as "accountId", c.lease,
-      c.interval_seconds as "intervalSeconds", c.phase_seconds as "phaseSeconds", c.planned_at as "plannedAt",
+      c.interval_seconds as "intervalSeconds", c.phase_ms as "phaseMs", c.planned_at as "plannedAt",
       c.extra_at as "extraAt", c.is_requested as "isRequested", m.url, m.check_type as "checkType", m.settings, m.secrets,
       m.version, t.state, t.state_version as "stateVersion"
     from claimed as c join monitors as m on m.id = c.monitor_id join monitor_states as t on t.monitor_id = c.monitor_id

@@ -35,7 +35,7 @@ const MOST_BUSY = 2_000;
 /** Maximum number of slots of one claim. */
 const MOST_CLAIMED = 250;
 /** Time between two claims when there is nothing to do, in milliseconds. It is a part of the schedule lag. */
-const TICK_MS = 100;
+const TICK_MS = 50;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
 const LEASE_GRACE_MS = 10_000;
 /** Time for agents to attach after the start of a replica before their locations count as unserved, in milliseconds. */

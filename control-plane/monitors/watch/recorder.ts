@@ -38,7 +38,7 @@ const MOST_AT_ONCE = 500;
  * Time in which observations gather before they are recorded, in milliseconds. A statement, its commit and the wait for
  * the disk cost the same for one observation and for a hundred.
  */
-const GATHER_MS = 100;
+const GATHER_MS = 50;
 /** Maximum number of transactions at the same time. */
 const TRANSACTIONS = 4;
 /** Pause after a failed statement, in milliseconds. */

@@ -40,6 +40,15 @@ interface WatchDeps {
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
 }
 
+/**
+ * A check that runs. Each has a signal of its own: a listener is added to and removed from a
+ * shared one in a time that grows with the number of its listeners.
+ */
+interface RunningCheck {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
 /** Time for observations to be recorded when the replica stops, in milliseconds. Others are checked again. */
 const RECORD_MS = 5_000;
 
@@ -47,8 +56,7 @@ const RECORD_MS = 5_000;
 export function startWatch(deps: WatchDeps): Watch {
   const { sql, checks, clock, log } = deps;
   const monitors = createWatchedMonitors();
-  const running = new Map<ClaimedSlot, Promise<void>>();
-  const stopping = new AbortController();
+  const running = new Set<RunningCheck>();
   const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
     running: () => running.size,
     unrecorded: () => recorder.waiting(),
@@ -68,7 +76,7 @@ export function startWatch(deps: WatchDeps): Watch {
     recorder.add({ slot, monitor: monitors.of(slot), finding, beganAt, lagMs, isRecheck, state, stateVersion });
   }
 
-  async function check(slot: ClaimedSlot): Promise<void> {
+  async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
     const beganAt = clock.now().getTime();
     const monitor = monitors.of(slot);
     const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
@@ -80,7 +88,7 @@ export function startWatch(deps: WatchDeps): Watch {
       locations: monitors.location(slot.location) ?? [],
       maxLocations: 1,
       pace: "paced",
-      signal: stopping.signal,
+      signal,
     });
     const finding = readFinding(answer);
     if (finding === null) abandoned.push(slot);
@@ -97,13 +105,12 @@ export function startWatch(deps: WatchDeps): Watch {
     busy: () => running.size + recorder.waiting(),
     check(slot) {
       // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
-      const run = check(slot).catch((error: unknown) => {
+      const stop = new AbortController();
+      const run = check(slot, stop.signal).catch((error: unknown) => {
         log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
       });
-      running.set(
-        slot,
-        run.finally(() => running.delete(slot)),
-      );
+      const one: RunningCheck = { stop, ended: run.finally(() => running.delete(one)) };
+      running.add(one);
     },
     recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
   });
@@ -112,8 +119,8 @@ export function startWatch(deps: WatchDeps): Watch {
     wake: () => loop.wake(),
     async stop(graceMs) {
       await loop.stop();
-      const timer = setTimeout(() => stopping.abort(), graceMs);
-      await Promise.all(running.values());
+      const timer = setTimeout(() => running.forEach((one) => one.stop.abort()), graceMs);
+      await Promise.all(Array.from(running, ({ ended }) => ended));
       clearTimeout(timer);
       await waitAtMost(RECORD_MS, recorder.settle(), undefined);
       if (abandoned.length > 0) await releaseSlots(sql, abandoned, null);

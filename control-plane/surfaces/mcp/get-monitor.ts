@@ -1,3 +1,4 @@
+import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
 import { IdQuery } from "#control-plane/http/params.ts";
@@ -38,11 +39,11 @@ export function getMonitorTool(monitors: Monitors): McpTool {
       const parsed = parseParams(IdQuery, args, { from: "strict", unknown: "refuse" });
       if (!parsed.ok) return refuseArgument(parsed.problem);
       const { id } = parsed.value;
-      const monitor = await monitors.find(accountId, id);
-      if (monitor === null) return { ok: false, code: "not_found", details: { message: "No monitor has this id." } };
+      const found = await monitors.find(accountId, id);
+      if (found === null) return { ok: false, code: "not_found", details: { message: NO_MONITOR } };
+      const { monitor, checks } = found;
       const { next_check_at, schedule_lag_ms } = monitor;
       const settings = pick(monitor, SETTINGS);
-      const checks = await monitors.recentChecks(id);
       return { ok: true, data: { ...summarise(monitor), next_check_at, schedule_lag_ms, settings, checks } };
     },
   };

@@ -20,7 +20,7 @@ const changeAccount = (id: number, change: object) => plane.operate("PUT", `/api
 
 async function readSlots(ids: readonly number[]): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ slot: string; version: string }[]>`
-    select monitor_id || ' ' || location as slot, timeout_seconds || ' ' || interval_seconds || ' ' || phase_seconds || ' ' ||
+    select monitor_id || ' ' || location as slot, timeout_seconds || ' ' || interval_seconds || ' ' || phase_ms || ' ' ||
       extract(epoch from planned_at) as version
     from monitor_slots where monitor_id = any(${[...ids]}::bigint[])`;
   return new Map(rows.map(({ slot, version }) => [slot, version]));

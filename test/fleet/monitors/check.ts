@@ -1,4 +1,4 @@
-import type { Finding, MonitorHistory } from "#test/fleet/monitors/records.ts";
+import type { CheckRow, Finding, MonitorHistory } from "#test/fleet/monitors/records.ts";
 import { answerFindings } from "#test/fleet/monitors/rules/answers.ts";
 import { deliveryFindings } from "#test/fleet/monitors/rules/deliveries.ts";
 import { deletionFindings } from "#test/fleet/monitors/rules/deletions.ts";
@@ -11,6 +11,8 @@ import { judgeMonitors } from "#test/fleet/monitors/rules/statuses.ts";
 export interface MonitorVerdict {
   readonly monitors: number;
   readonly checks: number;
+  /** Checks that began in the same millisecond as another check of their monitor. */
+  readonly simultaneous: number;
   readonly transitions: number;
   readonly incidents: number;
   readonly events: number;
@@ -47,6 +49,7 @@ export function checkMonitors(history: MonitorHistory): MonitorVerdict {
   return {
     monitors: history.monitors.length,
     checks: history.checks.length,
+    simultaneous: countSimultaneous(history.checks),
     transitions: history.changes.length,
     incidents: history.incidents.length,
     events: history.events.length,
@@ -55,4 +58,9 @@ export function checkMonitors(history: MonitorHistory): MonitorVerdict {
     findings,
     examples,
   };
+}
+
+function countSimultaneous(checks: readonly CheckRow[]): number {
+  const together = Map.groupBy(checks, ({ monitorId, checkedAt }) => `${monitorId} ${Math.round(checkedAt)}`);
+  return [...together.values()].filter(({ length }) => length > 1).reduce((sum, { length }) => sum + length, 0);
 }

@@ -53,7 +53,7 @@ export async function readDatabase(sql: Sql, made: readonly MadeMonitor[]): Prom
     from deliveries as d`;
   const slots = await sql<SlotRow[]>`
     select monitor_id as "monitorId", location, interval_seconds::bigint * 1000 as "intervalMs",
-      phase_seconds::bigint * 1000 as "phaseMs", ${ms("planned_at")} as "plannedAt" from monitor_slots`;
+      phase_ms as "phaseMs", ${ms("planned_at")} as "plannedAt" from monitor_slots`;
   const monitors = await readMonitors(sql, made);
   const [facts] = await sql<{ deadlocks: number; readAt: number }[]>`
     select deadlocks, (extract(epoch from now()) * 1000)::float8 as "readAt" from pg_stat_database

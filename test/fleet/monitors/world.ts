@@ -237,7 +237,7 @@ async function shortenIntervals(sql: Sql, seconds: number): Promise<void> {
     create function shorten_interval() returns trigger language plpgsql as $$
     begin
       new.interval_seconds := ${Math.trunc(seconds)};
-      new.phase_seconds := new.phase_seconds % ${Math.trunc(seconds)};
+      new.phase_ms := new.phase_ms % ${Math.trunc(seconds) * 1_000};
       return new;
     end $$;
     create trigger shorten_interval before insert or update of interval_seconds on monitor_slots

@@ -4,7 +4,7 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import { mergeHistograms, percentilesOf, type Percentiles } from "#control-plane/monitors/history/histogram.ts";
 import { HOUR_MS, hoursBetween, startOf } from "#control-plane/monitors/history/period.ts";
 import { countHistograms, readHistograms, type MonitorHistogram } from "#control-plane/monitors/history/read/store.ts";
-import { readProgress } from "#control-plane/monitors/history/store.ts";
+import type { Progress } from "#control-plane/monitors/history/store.ts";
 
 /** Percentiles of response times, with a cache of the hours that the roll-up does not have. */
 interface ResponseTimes {
@@ -12,7 +12,12 @@ interface ResponseTimes {
    * Returns the percentiles of successful checks in the running hour and the 24 hours before it. The part that the
    * roll-up does not have is at most a minute old.
    */
-  read(sql: Queryable, monitorIds: readonly number[], now: Date): Promise<ReadonlyMap<number, Percentiles>>;
+  read(
+    sql: Queryable,
+    monitorIds: readonly number[],
+    now: Date,
+    progress: Progress,
+  ): Promise<ReadonlyMap<number, Percentiles>>;
 }
 
 /** How long the histogram of the running hour is used, in milliseconds. */
@@ -53,16 +58,15 @@ export function createResponseTimes(clock: Pick<Clock, "monotonic">): ResponseTi
   }
 
   return {
-    async read(sql, monitorIds, now) {
+    async read(sql, monitorIds, now, { openHour: nextHour }) {
       const running = startOf(now.getTime(), HOUR_MS);
       const first = running - HOURS * HOUR_MS;
-      const { openHour: nextHour } = await readProgress(sql, now);
       const openHour = Math.min(Math.max(nextHour, first), running);
-      const parts = [
-        ...(await readHistograms(sql, monitorIds, hoursBetween(first, openHour))),
-        ...(await readRunning(sql, monitorIds, openHour, running)),
-      ];
-      const byMonitor = Map.groupBy(parts, ({ monitorId }) => monitorId);
+      const parts = await Promise.all([
+        readHistograms(sql, monitorIds, hoursBetween(first, openHour)),
+        readRunning(sql, monitorIds, openHour, running),
+      ]);
+      const byMonitor = Map.groupBy(parts.flat(), ({ monitorId }) => monitorId);
       return new Map(
         monitorIds.map((id) => {
           const merged = mergeHistograms((byMonitor.get(id) ?? []).map(({ responseMs }) => responseMs));

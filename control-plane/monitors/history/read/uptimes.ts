@@ -9,7 +9,7 @@ import {
   type UptimeWindow,
   type WindowPlan,
 } from "#control-plane/monitors/history/read/uptime-windows.ts";
-import { readChanges, readProgress, type MonitorSpan } from "#control-plane/monitors/history/store.ts";
+import { readChanges, type MonitorSpan, type Progress } from "#control-plane/monitors/history/store.ts";
 import {
   addTimes,
   measureTime,
@@ -27,19 +27,21 @@ export async function readUptimes(
   monitors: readonly HistoryMonitor[],
   maintenanceBetween: MaintenanceBetween,
   now: Date,
+  { openDay }: Progress,
 ): Promise<ReadonlyMap<number, Uptimes>> {
-  const { openDay } = await readProgress(sql, now);
   const plans = planWindows(now.getTime(), openDay);
   const spans = measuredSpans(monitors, plans);
-  const changes = await readChanges(sql, spans);
   const longest = { from: now.getTime() - UPTIME_DAYS.d90 * DAY_MS, to: now.getTime() };
-  const maintenance = await readMaintenance(sql, maintenanceBetween, monitors, longest);
+  const [changes, maintenance, whole] = await Promise.all([
+    readChanges(sql, spans),
+    readMaintenance(sql, maintenanceBetween, monitors, longest),
+    readWholeDays(sql, monitors, plans, openDay),
+  ]);
   const measured = new Map<string, TimeByStatus>();
   for (const [index, span] of spans.entries()) {
     const time = measureTime(span, changes[index] ?? [], maintenance.get(span.monitorId) ?? []);
     measured.set(keyOf(span.monitorId, span), time);
   }
-  const whole = await readWholeDays(sql, monitors, plans, openDay);
   return new Map(
     monitors.map((monitor) => {
       const percents = plans.map((plan) => {

@@ -6,6 +6,7 @@ import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors
 import { readPoints } from "#control-plane/monitors/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
 import { readUptimes } from "#control-plane/monitors/history/read/uptimes.ts";
+import { readProgress } from "#control-plane/monitors/history/store.ts";
 import { recentChecks } from "#control-plane/monitors/history/recent.ts";
 import { addStatusChange, noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
@@ -140,7 +141,8 @@ function expectClose(found: number | null, exact: number | null, what: string): 
 
 async function expectUptimes(world: World, what: string): Promise<void> {
   const { now, maintenance } = world;
-  const uptimes = await readUptimes(database.sql, [...world.monitors.values()], maintenance, new Date(now));
+  const progress = await readProgress(database.sql, new Date(now));
+  const uptimes = await readUptimes(database.sql, [...world.monitors.values()], maintenance, new Date(now), progress);
   for (const life of world.lives.values()) {
     const expected = Object.fromEntries(
       [1, 7, 30, 90].map((days) => [`d${days}`, naiveUptime(life, now - days * DAY_MS, now)]),
@@ -153,7 +155,8 @@ async function expectResponseTimes(world: World, what: string): Promise<void> {
   const { now } = world;
   const first = startOf(now, HOUR_MS) - DAY_MS;
   const clock = { monotonic: () => 0 };
-  const found = await createResponseTimes(clock).read(database.sql, [...world.lives.keys()], new Date(now));
+  const progress = await readProgress(database.sql, new Date(now));
+  const found = await createResponseTimes(clock).read(database.sql, [...world.lives.keys()], new Date(now), progress);
   for (const life of world.lives.values()) {
     const exact = naivePercentiles(life.checks.filter(({ at }) => at >= first && at < startOf(now, HOUR_MS) + HOUR_MS));
     for (const name of ["p50", "p95", "p99"] as const) {
@@ -180,7 +183,12 @@ async function expectPoints(world: World, what: string): Promise<void> {
 
 async function expectRecent(world: World, what: string): Promise<void> {
   for (const life of world.some()) {
-    const found = await recentChecks(database.sql, life.id, 20, new Date(world.now));
+    const found = await recentChecks(
+      database.sql,
+      { id: life.id, createdAt: new Date(life.createdAt) },
+      20,
+      new Date(world.now),
+    );
     const times = life.checks.map(({ at }) => at).toSorted((a, b) => b - a);
     const recorded = times.slice(0, 20).map((at) => new Date(at).toISOString());
     expect(

@@ -109,7 +109,7 @@ describe("the newest checks", () => {
       { monitorId: 2, at: DAY },
     ]);
     const { message: _, ...error } = fault;
-    expect(await history.recentChecks(1, 20)).toEqual([
+    expect(await history.recentChecks({ id: 1, createdAt: new Date(DAY) }, 20)).toEqual([
       {
         id: expect.any(Number),
         checked_at: "2026-03-28T00:00:00.001Z",
@@ -126,7 +126,7 @@ describe("the newest checks", () => {
   it("have ids that differ", async () => {
     await open(DAY);
     await database.addChecks(Array.from({ length: 20 }, (_, index) => ({ monitorId: 1, at: DAY + index })));
-    const ids = (await history.recentChecks(1, 20)).map(({ id }) => id);
+    const ids = (await history.recentChecks({ id: 1, createdAt: new Date(DAY) }, 20)).map(({ id }) => id);
     expect(new Set(ids).size).toBe(20);
   });
 
@@ -139,7 +139,7 @@ describe("the newest checks", () => {
     await database.addChecks(paused.map((at) => ({ monitorId: old.id, at })));
     await database.rollUp(DAY + 40 * DAY_MS);
     const newest = async (id: number) =>
-      (await history.recentChecks(id, 20)).map((check) => Date.parse(check.checked_at));
+      (await history.recentChecks({ id, createdAt: new Date(DAY) }, 20)).map((check) => Date.parse(check.checked_at));
     expect(await newest(slow.id)).toEqual(daily.slice(0, 20));
     expect(await newest(old.id)).toEqual(paused.toReversed().slice(0, 20));
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { nextPlanned, phaseSeconds } from "#control-plane/monitors/schedule/planned-time.ts";
+import { nextPlanned, phaseMs } from "#control-plane/monitors/schedule/planned-time.ts";
 import { seeded } from "#test/support/seeded.ts";
 
-const MINUTE = { intervalSeconds: 60, phaseSeconds: 7 };
+const MINUTE = { intervalSeconds: 60, phaseMs: 7_000 };
 const at = (minute: number, second: number): number => minute * 60_000 + second * 1_000;
 
 describe("the next planned time", () => {
@@ -20,7 +20,7 @@ describe("the next planned time", () => {
   it("accounts for every planned time exactly once, whatever the delays and clock steps", () => {
     const next = seeded(20_261_123);
     for (let history = 0; history < 500; history += 1) {
-      const slot = { intervalSeconds: 30 + next() * 10, phaseSeconds: next() % 30 };
+      const slot = { intervalSeconds: 30 + next() * 10, phaseMs: next() % 30_000 };
       const intervalMs = slot.intervalSeconds * 1_000;
       const first = nextPlanned(0, next() * 1_000_000, slot).at;
       let planned = first;
@@ -30,7 +30,7 @@ describe("the next planned time", () => {
         now = Math.max(0, now + (next() - 40) * intervalMs * 0.05);
         const step = nextPlanned(planned, now, slot);
         expect(step.at).toBeGreaterThan(Math.max(planned, now));
-        expect((step.at - slot.phaseSeconds * 1_000) % intervalMs).toBe(0);
+        expect((step.at - slot.phaseMs) % intervalMs).toBe(0);
         counted += 1 + step.missed;
         planned = step.at;
       }
@@ -41,20 +41,21 @@ describe("the next planned time", () => {
 
 describe("the phase", () => {
   it("spreads monitors and their locations evenly over the interval", () => {
-    const perSecond = Array.from({ length: 60 }, () => 0);
+    // Parts of 250 ms: what is due at the same moment is claimed together, and everything else waits meanwhile.
+    const perPart = Array.from({ length: 240 }, () => 0);
     for (let monitor = 1; monitor <= 20_000; monitor += 1) {
       for (let location = 0; location < 3; location += 1) {
-        const phase = phaseSeconds(monitor, location, 3, 60);
-        perSecond[phase] = (perSecond[phase] ?? 0) + 1;
+        const part = Math.floor(phaseMs(monitor, location, 3, 60) / 250);
+        perPart[part] = (perPart[part] ?? 0) + 1;
       }
     }
-    expect(Math.max(...perSecond)).toBeLessThan(1_100);
-    expect(Math.min(...perSecond)).toBeGreaterThan(900);
+    expect(Math.max(...perPart)).toBeLessThan(275);
+    expect(Math.min(...perPart)).toBeGreaterThan(225);
   });
 
   it("puts the locations of one monitor a share of the interval apart", () => {
-    const phases = [0, 1, 2].map((location) => phaseSeconds(17, location, 3, 60)).toSorted((a, b) => a - b);
+    const phases = [0, 1, 2].map((location) => phaseMs(17, location, 3, 60)).toSorted((a, b) => a - b);
     const [first = 0, second = 0, third = 0] = phases;
-    expect([second - first, third - second]).toEqual([20, 20]);
+    expect([second - first, third - second]).toEqual([20_000, 20_000]);
   });
 });

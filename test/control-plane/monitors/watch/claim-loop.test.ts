@@ -46,7 +46,7 @@ async function createOverdue(): Promise<void> {
       new Date(),
     );
     await insertStates(tx, ids);
-    const times = { intervalSeconds: 60, phaseSeconds: 0, timeoutSeconds: 15 };
+    const times = { intervalSeconds: 60, phaseMs: 0, timeoutSeconds: 15 };
     await insertSlots(
       tx,
       ids.flatMap((monitorId, index) =>
