@@ -13,7 +13,7 @@ import { readPoints } from "#control-plane/monitors/history/read/read-points.ts"
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
 import { readUptimes, type Uptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { recentChecks, type RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import { readProgress } from "#control-plane/monitors/history/store.ts";
+import { readProgress, type Progress } from "#control-plane/monitors/history/store.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
@@ -53,6 +53,9 @@ interface HistoryDeps {
 const PARTITIONS_EVERY_MS = 600_000;
 const ROLL_UPS_EVERY_MS = 30_000;
 
+/** How long the progress of the roll-ups is used for reads, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
 /** Monitors of one step of each kind: about half a second of the database, and a few milliseconds of this process. */
 const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
 
@@ -60,6 +63,7 @@ const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
 export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween }: HistoryDeps): History {
   const now = () => clock.now();
   const responseTimes = createResponseTimes(clock);
+  let progress: { readonly readAt: number; readonly value: Progress } | null = null;
   let isStopped = false;
   let running: Promise<unknown> = Promise.resolve();
   const upkeeps: { stop(): void }[] = [];
@@ -74,6 +78,14 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
       if ((await current) === "idle") return;
       await sleep(clock.monotonic() - startedAt, undefined, { ref: false });
     }
+  }
+
+  /** Returns the progress of some seconds ago: what has been rolled up since is then computed from its checks. */
+  async function recentProgress(at: Date): Promise<Progress> {
+    const readAt = clock.monotonic();
+    if (progress === null || readAt - progress.readAt > PROGRESS_MS)
+      progress = { readAt, value: await readProgress(sql, at) };
+    return progress.value;
   }
 
   async function rollUp(): Promise<void> {
@@ -104,10 +116,10 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
     async summarise(monitors) {
       const at = now();
       const ids = monitors.map(({ id }) => id);
-      const progress = await readProgress(sql, at);
+      const known = await recentProgress(at);
       const [uptimes, times] = await Promise.all([
-        readUptimes(sql, monitors, maintenanceBetween, at, progress),
-        responseTimes.read(sql, ids, at, progress),
+        readUptimes(sql, monitors, maintenanceBetween, at, known),
+        responseTimes.read(sql, ids, at, known),
       ]);
       return new Map(
         ids.map((id) => [

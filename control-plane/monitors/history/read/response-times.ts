@@ -38,6 +38,8 @@ export function createResponseTimes(clock: Pick<Clock, "monotonic">): ResponseTi
   const cache = new LRUCache<number, Running>({
     max: CACHED_MONITORS,
     ttl: FRESH_MS,
+    // Asks the clock each time instead of keeping its time for a real millisecond.
+    ttlResolution: 0,
     perf: { now: () => clock.monotonic() },
   });
 
