@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { FAKETIME, SCENARIOS } from "#test/fleet/monitors/scenarios.ts";
+
+// The short form of test/fleet/monitors: intervals of 15 s, which no plan allows, so that a minute has many checks. The
+// scenarios mostly wait, so they run beside each other, each with a database server of its own.
+const SIZE = { seed: 20_261_101, monitors: 150, intervalSeconds: 15 };
+/** Starting, the scenario, and the time until everything that it disturbed is settled and mailed. */
+const LIMIT_MS = 420_000;
+
+describe.concurrent("the history of monitors is complete and right", () => {
+  const cases: readonly (readonly [what: string, name: string, seconds: number])[] = [
+    ["while replicas are killed", "kills", 60],
+    ["while the database restarts, stalls and is cut off", "database", 80],
+    ["while monitors are deleted, changed and paused", "edits", 40],
+    ...(FAKETIME === undefined ? [] : [["while clocks jump by hours", "clocks", 60] as const]),
+  ];
+  if (FAKETIME === undefined) console.warn("libfaketime is not installed (Debian: libfaketime): no clocks jump");
+
+  it.each(cases)(
+    "%s",
+    async (_what, name, seconds) => {
+      const scenario = SCENARIOS[name];
+      if (scenario === undefined) throw new Error(`no scenario ${name}`);
+      const { verdict } = await scenario.run({ ...SIZE, seconds });
+      expect(verdict.examples).toEqual([]);
+      // Everything that the rules are about has happened.
+      for (const count of ["checks", "simultaneous", "transitions", "incidents", "events", "mails"] as const) {
+        expect(verdict[count], count).toBeGreaterThan(0);
+      }
+    },
+    LIMIT_MS,
+  );
+});
