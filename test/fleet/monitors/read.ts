@@ -1,4 +1,5 @@
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
 import type {
   ChangeRow,
   CheckRow,
@@ -27,8 +28,15 @@ type FromDatabase = Omit<MonitorHistory, "mails" | "actions" | "answers" | "trut
 
 const STATUSES: Readonly<Record<number, Verdict>> = { 1: "up", 2: "down", 3: "unknown", 4: "up" };
 
-/** Reads what a run left in the database. The server must keep commit times (track_commit_timestamp). */
-export async function readDatabase(sql: Sql, made: readonly MadeMonitor[]): Promise<FromDatabase> {
+/** Reads what a run left in the database, as of one moment. The server must keep commit times (track_commit_timestamp). */
+export function readDatabase(sql: Sql, made: readonly MadeMonitor[]): Promise<FromDatabase> {
+  return transact(sql, async (tx) => {
+    await tx`set transaction isolation level repeatable read`;
+    return readTables(tx, made);
+  });
+}
+
+async function readTables(sql: Queryable, made: readonly MadeMonitor[]): Promise<FromDatabase> {
   const ms = (column: string) => sql`(extract(epoch from ${sql(column)}) * 1000)::float8`;
   const written = sql`xmin::text::bigint as tx,
     (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000)::float8 as "committedAt"`;
@@ -82,7 +90,7 @@ interface RawCheck {
   readonly fault: string | null;
 }
 
-async function readMonitors(sql: Sql, made: readonly MadeMonitor[]): Promise<readonly MonitorRow[]> {
+async function readMonitors(sql: Queryable, made: readonly MadeMonitor[]): Promise<readonly MonitorRow[]> {
   const rows = await sql<{ id: number; isActive: boolean; settings: string; status: Verdict }[]>`
     select m.id, m.is_active as "isActive", m.settings, t.status
     from monitors as m join monitor_states as t on t.monitor_id = m.id`;
