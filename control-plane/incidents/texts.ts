@@ -1,4 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import { directionProblem } from "#shared/text-direction.ts";
 
 /** Maximum length of a note or an update, in characters. */
 export const MOST_TEXT = 5_000;
@@ -13,12 +14,18 @@ export function readText(field: string, given: string): ReadText {
   if (!text.isWellFormed() || /[^\P{Cc}\n]/u.test(text)) {
     return refuse(field, "type", "must not contain control characters other than line breaks");
   }
-  return text.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, text };
+  return readVisible(field, text, text);
 }
 
 /** Reads a title, which a schema has already found to be one line. */
 export function readTitle(title: string): ReadText {
-  return title.trim() === "" ? refuse("title", "range", "must not be blank") : { ok: true, text: title.trim() };
+  return readVisible("title", title, title.trim());
+}
+
+function readVisible(field: string, given: string, text: string): ReadText {
+  const problem = directionProblem(given);
+  if (problem !== null) return refuse(field, "type", problem);
+  return given.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, text };
 }
 
 function refuse(field: string, reason: FieldProblem["reason"], message: string): ReadText {

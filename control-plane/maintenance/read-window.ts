@@ -1,4 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import { directionProblem } from "#shared/text-direction.ts";
 import { readDateTime } from "#control-plane/maintenance/schedule/date-time.ts";
 import { parseRule } from "#control-plane/maintenance/schedule/parse-rule.ts";
 import { nextStart, type Schedule } from "#control-plane/maintenance/schedule/schedule.ts";
@@ -20,6 +21,8 @@ export function readWindow(given: Given, current: WindowSettings | null, now: Da
   const timezone = given.timezone ?? current?.timezone ?? "UTC";
   const zone = openTimeZone(timezone);
   if (zone === null) return refuse("timezone", "must be the name of a time zone such as Europe/Berlin or UTC", "enum");
+  const unreadable = directionProblem(given.title ?? "");
+  if (unreadable !== null) return refuse("title", unreadable, "type");
   const covered = readCovered(given, current);
   if (!covered.ok) return covered;
   const startsAt = readStart(given, current, zone);

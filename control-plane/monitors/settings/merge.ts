@@ -9,7 +9,7 @@ import { readLocationItems } from "#control-plane/monitors/settings/location-ite
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
-import { directionProblem } from "#control-plane/monitors/settings/text.ts";
+import { directionProblem } from "#shared/text-direction.ts";
 
 /**
  * Applies fields to a monitor: its defaults for a creation, its present values for a change. Rules between fields are
