@@ -39,7 +39,7 @@ export default defineConfig({
           exclude: [...SERVICES, ...TIMES, "test/lab/pure/**"],
           // Mostly waits: traces are paced to one probe a second. Each lab has network namespaces of its own, so no
           // file uses up another's limit on ICMP errors (net.ipv4.icmp_msgs_per_sec).
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

@@ -4,6 +4,7 @@ import { packetFilter } from "#test/lab/configure.ts";
 import { startServiceLab, type Lab, type Service, type ServiceOptions } from "#test/lab/lab.ts";
 import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
 import { PLACES, type LabCall } from "#test/lab/services/product.ts";
+import { shortenIntervals } from "#test/support/shorten-intervals.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
@@ -58,8 +59,11 @@ export interface WatchedLab extends Lab {
 /** Generous: what a test waits for has its own limit where that matters. */
 export const SOON = { timeout: 60_000, interval: 500 };
 
+/** `intervalSeconds`: length of all intervals; a minute if absent, which is the shortest that a plan allows. */
+type WatchedOptions = ServiceOptions & { readonly intervalSeconds?: number };
+
 /** Starts the lab with the product. Call `close` in afterAll. */
-export async function startWatchedLab(options: ServiceOptions = {}): Promise<WatchedLab> {
+export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOptions = {}): Promise<WatchedLab> {
   const lab = await startServiceLab(options);
   const { network, service } = lab;
   const key = await service.plane.createKey();
@@ -72,6 +76,7 @@ export async function startWatchedLab(options: ServiceOptions = {}): Promise<Wat
   };
   const read = async (id: number): Promise<ShownMonitor> =>
     (await call(`/api/v4/monitors?id=${id}`, { key })).body.data;
+  if (intervalSeconds !== undefined) for (const statement of shortenIntervals(intervalSeconds)) await query(statement);
   return {
     ...lab,
     key,

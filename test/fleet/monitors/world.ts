@@ -15,6 +15,7 @@ import { startMailSink } from "#test/servers/mail-sink.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { callEnroll, fetchAuthority, identityOf, makeJoinToken, makeRequest } from "#test/support/enrol.ts";
 import { freePort } from "#test/support/free-port.ts";
+import { shortenIntervals } from "#test/support/shorten-intervals.ts";
 
 /** Limits high enough to have no effect here. */
 const PLANS = {
@@ -136,7 +137,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
       select k.account_id, email, now(), now(), false from unnest(${RECIPIENTS}::text[]) as email
       cross join (select account_id from keys order by id desc limit 1) as k`;
-    if (intervalSeconds < 60) await shortenIntervals(sql, intervalSeconds);
+    if (intervalSeconds < 60) for (const statement of shortenIntervals(intervalSeconds)) await sql.unsafe(statement);
     const monitors = await createMonitors(first, key, options, dice);
     const versions = new Map<number, number>();
     const actions: Action[] = [];
@@ -229,19 +230,6 @@ async function enrolAll(plane: ControlPlaneProcess) {
       return { region, identity: identityOf(await callEnroll(plane.grpcPort, authority, token, request.der), request) };
     }),
   );
-}
-
-/** Shortens intervals in the schedule, so that a short run has many planned times. */
-async function shortenIntervals(sql: Sql, seconds: number): Promise<void> {
-  await sql.unsafe(`
-    create function shorten_interval() returns trigger language plpgsql as $$
-    begin
-      new.interval_seconds := ${Math.trunc(seconds)};
-      new.phase_ms := new.phase_ms % ${Math.trunc(seconds) * 1_000};
-      return new;
-    end $$;
-    create trigger shorten_interval before insert or update of interval_seconds on monitor_slots
-      for each row execute function shorten_interval()`);
 }
 
 async function createMonitors(
