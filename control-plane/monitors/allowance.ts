@@ -1,13 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { scheduleOf } from "#control-plane/monitors/draft.ts";
-import {
-  listMonitorsAfter,
-  lockAccount,
-  lockMonitors,
-  pauseNewest,
-  readIds,
-  resumeOldest,
-} from "#control-plane/monitors/store.ts";
+import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { listMonitorsAfter, lockMonitors, pauseNewest, readIds, resumeOldest } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
 /** Number of monitors that are read at once. */

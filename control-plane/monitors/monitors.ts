@@ -5,14 +5,13 @@ import type { Statistics } from "#control-plane/monitors/ports.ts";
 import type { Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { showMonitors } from "#control-plane/monitors/show.ts";
+import { isAccountMailed, readEmail } from "#control-plane/monitors/account/store.ts";
 import {
   countMonitors,
   findMonitor,
-  isAccountMailed,
   listMonitors,
   listMonitorsAfter,
   lockMonitors,
-  readEmail,
   readIds,
   readOwned,
   type MonitorFilter,

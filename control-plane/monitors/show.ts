@@ -1,7 +1,8 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
-import { readEmail, type StoredMonitor } from "#control-plane/monitors/store.ts";
+import { readEmail } from "#control-plane/monitors/account/store.ts";
+import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 

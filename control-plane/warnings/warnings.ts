@@ -17,7 +17,7 @@ export interface Warnings {
   /** Lists the present warnings, the oldest first. */
   list(): Promise<readonly KnownCause[]>;
   /** Looks for causes now, unless another replica does. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   /** Looks for no more causes, and waits for a round that is running. */
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function openWarnings(deps: WarningsDeps): Warnings {
   const { sql, clock, log, probes } = deps;
   let running: Promise<void> = Promise.resolve();
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const agents = (await probes.read()).filter(({ status }) => status !== "revoked");
     const surveyed = agents.map(({ agent, accountId, status }) => {
       return { place: agent.place, accountId, isOnline: status === "online" };
@@ -58,13 +58,13 @@ export function openWarnings(deps: WarningsDeps): Warnings {
 
   const upkeep = startUpkeep({
     everyMs: EVERY_MS,
-    round: () => (running = look()),
+    round: () => (running = refresh()),
     onError: (error) => log.debug({ err: error }, "warnings: not updated; they are soon"),
   });
   registerWarningMetrics(deps.registry, () => countWarnings(sql));
   return {
     list: async () => (await readCauses(sql)).filter(({ raisedAt }) => raisedAt !== null),
-    look,
+    refresh,
     async stop() {
       upkeep.stop();
       await running.catch(() => {});

@@ -4,7 +4,7 @@ import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { refuseGone, refuseInside, refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import { lockAccount } from "#control-plane/monitors/store.ts";
+import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { vetCreation, type VetContext } from "#control-plane/monitors/vet.ts";
 import { insertDrafts, refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";

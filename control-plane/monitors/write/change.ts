@@ -6,13 +6,8 @@ import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-pl
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { openSecrets, sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import {
-  findMonitor,
-  lockAccount,
-  lockMonitors,
-  updateMonitor,
-  type StoredMonitor,
-} from "#control-plane/monitors/store.ts";
+import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";

@@ -5,7 +5,8 @@ import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/r
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { insertMonitors, lockAccount, reserveIds, type MonitorAccount } from "#control-plane/monitors/store.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";

@@ -1,6 +1,7 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { deleteMonitor, findMonitor, lockAccount, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
+import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { deleteMonitor, findMonitor, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
 /** Minimum time between two checks of a monitor that users request, in seconds. */

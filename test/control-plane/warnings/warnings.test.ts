@@ -12,9 +12,9 @@ type Opened = ReturnType<WarningsDatabase["open"]>;
 
 /** Looks twice, with the longest patience of agents and locations in between, and returns code, subject and monitors. */
 async function found(warnings: Opened, waitMs = 30_000): Promise<readonly string[]> {
-  await warnings.look();
+  await warnings.refresh();
   database.clock.advance(waitMs);
-  await warnings.look();
+  await warnings.refresh();
   return describeAll(warnings);
 }
 
@@ -73,8 +73,8 @@ describe("warnings", () => {
     await database.addMonitor({ locations: ["eu-west"] });
     const replicas = [database.open(), database.open(), database.open()];
     const lookAll = async (): Promise<void> => {
-      await Promise.all(replicas.map((replica) => replica.look()));
-      for (const replica of replicas) await replica.look();
+      await Promise.all(replicas.map((replica) => replica.refresh()));
+      for (const replica of replicas) await replica.refresh();
     };
     await lookAll();
     database.clock.advance(30_000);
@@ -102,7 +102,7 @@ describe("warnings", () => {
     await first.stop();
     const second = database.open();
     database.clock.advance(600_000);
-    await second.look();
+    await second.refresh();
     expect((await second.list())[0]?.since).toEqual(since);
     expect(second.lines).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe("warnings", () => {
     const warnings = database.open();
     expect(await found(warnings)).toEqual([`agents_failing eu-west ${ill}`]);
     await database.sql`update monitor_slots set checked_at = ${new Date()} where monitor_id = ${ill}`;
-    await warnings.look();
+    await warnings.refresh();
     expect(await describeAll(warnings)).toEqual([]);
   });
 
@@ -175,7 +175,7 @@ describe("warnings", () => {
     const warnings = database.open();
     expect(await found(warnings, 60_000)).toEqual([]);
     database.clock.advance(15 * 60_000);
-    await warnings.look();
+    await warnings.refresh();
     expect(await describeAll(warnings)).toEqual(["history_late", "partitions_missing"]);
   });
 
@@ -184,7 +184,7 @@ describe("warnings", () => {
     for (const region of ["us-east", "us-west"]) await database.addAgent(region, { isOnline: false });
     await database.addMonitor({ locations: ["us-east", "us-west"] });
     const warnings = database.open();
-    await warnings.look();
+    await warnings.refresh();
     expect(await warnings.registry.metrics()).toContain('vantage_warning{code="location_unserved"} 0');
     await found(warnings);
     const text = await warnings.registry.metrics();
