@@ -17,7 +17,7 @@ const shared = {
   pool: "forks" as const,
   // On two cores: half of the time files wait for time-outs of the product, not for a core.
   maxWorkers: 4,
-  // No test waits so long: only a busy machine comes near these.
+  // Far above what any test needs, so that a busy machine does not fail it.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // What a test waits for comes later on a busy machine; the default is a second.

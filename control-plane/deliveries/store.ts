@@ -175,7 +175,10 @@ export async function lockLost(
     order by due_at limit ${limit} for update skip locked`;
 }
 
-/** Ends deliveries that were due so long ago that they are no longer attempted. Returns how many, at most `limit`. */
+/**
+ * Marks at most `limit` deliveries as dead that are overdue by OVERDUE_MS or more, with those that travel with them as
+ * one mail. Returns the number of overdue ones.
+ */
 export async function endOverdue(sql: Sql, channel: Channel, now: Date, limit: number): Promise<number> {
   const [row] = await sql<{ ended: number }[]>`
     with overdue as (

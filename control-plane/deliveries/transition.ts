@@ -62,7 +62,7 @@ export function continueAfterLoss(
   return { ...next, nextAttemptAt: new Date(Math.max(next.nextAttemptAt.getTime(), earliest)) };
 }
 
-/** Reports whether a delivery was due so long ago that it is no longer attempted. */
+/** Reports whether a delivery is overdue by OVERDUE_MS or more. Such a delivery is not attempted any more. */
 export function isOverdue(dueAt: Date, now: Date): boolean {
   return now.getTime() - dueAt.getTime() >= OVERDUE_MS;
 }

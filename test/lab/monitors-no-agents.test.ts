@@ -7,8 +7,8 @@ import { startWatchedLab, type WatchedLab } from "#test/lab/watched.ts";
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-/** A verdict is fresh for two intervals and the timeout. Then planned checks must find that it is not. */
 const INTERVAL_SECONDS = 20;
+/** A verdict is fresh for two intervals and the timeout. The planned check after that finds it stale. */
 const FRESH = { timeout: 120_000, interval: 1_000 };
 
 describe.skipIf(why !== null)("monitors whose probes are all gone", () => {

@@ -12,8 +12,8 @@ interface Warning {
   readonly message: string;
 }
 
-/** A verdict is fresh for two intervals and the timeout. Then planned checks must find that it is not. */
 const INTERVAL_SECONDS = 20;
+/** A verdict is fresh for two intervals and the timeout. The planned check after that finds it stale. */
 const FRESH = { timeout: 120_000, interval: 1_000 };
 
 describe.skipIf(why !== null)("monitors whose probes lose everything but the control plane", () => {

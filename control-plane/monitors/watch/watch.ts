@@ -41,8 +41,8 @@ interface WatchDeps {
 }
 
 /**
- * A check that runs. Each has a signal of its own: a listener is added to and removed from a
- * shared one in a time that grows with the number of its listeners.
+ * A running check. Each has its own signal, because adding a listener to a shared signal takes time in proportion to the
+ * listeners that it has.
  */
 interface RunningCheck {
   readonly stop: AbortController;
