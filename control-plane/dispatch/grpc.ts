@@ -12,7 +12,8 @@ import {
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
-import { ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
+import { createMessageSerializer } from "#shared/message-serializer.ts";
+import { HubMessage, ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { countBrokenCalls } from "#control-plane/dispatch/grpc/broken-calls.ts";
 import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
@@ -144,10 +145,15 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   };
 }
 
+const SERVICE = {
+  ...ProbeService,
+  attach: { ...ProbeService.attach, responseSerialize: createMessageSerializer(HubMessage) },
+};
+
 /** Creates a server for injected connections. Its own credentials are insecure because TLS is already terminated. */
 function openServer(service: ProbeServer, options: ServerOptions, interceptors: ServerInterceptor[]) {
   const server = new Server({ ...options, interceptors });
-  server.addService(ProbeService, service);
+  server.addService(SERVICE, service);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
     serve: (socket: TLSSocket) => injector.injectConnection(socket),

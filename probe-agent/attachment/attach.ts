@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { credentials, type ClientDuplexStream, type Metadata } from "@grpc/grpc-js";
 import type { Clock } from "#shared/clock.ts";
+import { createMessageSerializer } from "#shared/message-serializer.ts";
 import {
+  AgentMessage,
+  HubMessage,
   ProbeClient,
-  type AgentMessage,
+  ProbeService,
   type Beat,
   type Hello,
-  type HubMessage,
   type Job,
   type Rejected,
   type Replica,
@@ -79,11 +81,14 @@ const UNSURE_MS = 20;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
+const serialize = createMessageSerializer(AgentMessage);
+const deserialize = (octets: Buffer): HubMessage => HubMessage.decode(octets);
+
 /** Dials a replica and sends the hello. */
 export function attach(options: AttachOptions): Attachment {
   const { clock, events } = options;
   const client = dial(options);
-  const stream: Stream = client.attach();
+  const stream: Stream = client.makeBidiStreamRequest(ProbeService.attach.path, serialize, deserialize);
   let replicaId: string | null = null;
   let leadsTo: string | null = null;
   const dialledAt = clock.monotonic();
