@@ -13,12 +13,24 @@ const CLOSE_OBJECT = 125;
  * depth, but JSON.stringify of the result would end the process.
  */
 export function parseShallowJson(text: string): unknown {
-  if (isDeep(text)) return undefined;
+  if (!hasFewBrackets(text) && isDeep(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** Reports whether so few brackets open that the text cannot be deep. A search is many times as fast as a loop. */
+function hasFewBrackets(text: string): boolean {
+  let opened = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      opened += 1;
+      if (opened > DEEPEST) return false;
+    }
+  }
+  return true;
 }
 
 function isDeep(text: string): boolean {

@@ -14,19 +14,24 @@ export interface Sample {
  * that are read once; a prom-client registry for each scrape took a tenth of the control plane's time.
  */
 export function renderSamples(samples: readonly Sample[]): string {
-  const families = new Map<string, { readonly help: string; lines: string }>();
+  const families = new Map<string, string>();
   for (const { name, help, value, labels } of samples) {
     const line = `${name}${labels === undefined ? "" : renderLabels(labels)} ${renderValue(value)}\n`;
-    const family = families.get(name);
-    if (family === undefined) families.set(name, { help, lines: line });
-    else family.lines += line;
+    families.set(name, (families.get(name) ?? renderHead(name, help)) + line);
   }
-  let text = "";
-  for (const name of Array.from(families.keys()).toSorted()) {
-    const { help = "", lines = "" } = families.get(name) ?? {};
-    text += `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} gauge\n${lines}`;
-  }
-  return text;
+  return Array.from(families.keys())
+    .toSorted()
+    .map((name) => families.get(name))
+    .join("");
+}
+
+function renderHead(name: string, help: string): string {
+  return `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} gauge\n`;
+}
+
+/** Escapes backslash and line feed. Almost no text has one, and the test is faster than two replacements. */
+function escapeText(text: string): string {
+  return /[\\\n]/.test(text) ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n") : text;
 }
 
 function renderLabels(labels: Readonly<Record<string, string>>): string {
@@ -36,7 +41,7 @@ function renderLabels(labels: Readonly<Record<string, string>>): string {
 
 /** Escapes backslash, quote and line feed: label values can contain any text of a target. */
 function escapeLabel(value: string): string {
-  return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+  return escapeText(value).replaceAll('"', '\\"');
 }
 
 function renderValue(value: number): string {
