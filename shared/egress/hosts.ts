@@ -30,6 +30,7 @@ export function readUrlHost(hostname: string): Host | null {
  */
 export function readHost(raw: string, connects: boolean): Host | null {
   if (raw.length > MAX_RAW || UNUSABLE.test(raw)) return null;
+  if (isIPv4(raw)) return { kind: "literal", ip: raw };
   if (raw.includes(":") || raw.startsWith("[")) return readIpv6(raw);
   const ascii = domainToASCII(raw);
   if (!connects) {

@@ -3,7 +3,12 @@ export type HeaderPair = readonly [name: string, value: string];
 
 /** Returns the values of all fields of a name, in wire order. `name` is in lower case. */
 export function headerValues(headers: readonly HeaderPair[], name: string): string[] {
-  return headers.filter(([candidate]) => candidate.toLowerCase() === name).map(([, value]) => value);
+  const values: string[] = [];
+  for (const [candidate, value] of headers) {
+    // Most names differ in length, so few are converted to lower case.
+    if (candidate.length === name.length && candidate.toLowerCase() === name) values.push(value);
+  }
+  return values;
 }
 
 /** Joins the values of a field with ", ", as recipients do (RFC 9110 section 5.3). Null if the field is absent. */
@@ -17,7 +22,9 @@ export function joinedHeader(headers: readonly HeaderPair[], name: string): stri
  * case, without empty elements. `name` is in lower case.
  */
 export function headerElements(headers: readonly HeaderPair[], name: string): string[] {
-  return headerValues(headers, name)
+  const values = headerValues(headers, name);
+  if (values.length === 0) return values;
+  return values
     .flatMap((value) => value.split(","))
     .map((element) => element.trim().toLowerCase())
     .filter((element) => element !== "");

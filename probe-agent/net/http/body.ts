@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { HttpBody } from "#probe-agent/port/http.ts";
 import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
@@ -42,7 +42,9 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
     if (truncated) return;
     const room = maxBytes - decoded;
     const take = Math.min(piece.length, room);
-    if (decoded + take > store.length) store = grown(store, decoded, Math.min(maxBytes, 2 * (decoded + take)));
+    // Most small bodies arrive in one piece, whose copy is the body. Later pieces double the store.
+    const size = decoded === 0 ? take : Math.min(maxBytes, 2 * (decoded + take));
+    if (decoded + take > store.length) store = grown(store, decoded, size);
     piece.copy(store, decoded, 0, take);
     decoded += take;
     truncated = piece.length > room;
@@ -112,7 +114,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
         truncated,
         // Few callers show it, and it costs more than the rest of a small body.
         get sha256() {
-          return (digest ??= createHash("sha256").update(bytes).digest("hex"));
+          return (digest ??= hash("sha256", bytes));
         },
         error: error ?? failure,
       };
@@ -122,7 +124,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
 
 /** One growing store instead of a list of pieces: a million one-octet chunks cost a million octets. */
 function grown(store: Buffer, used: number, size: number): Buffer {
-  const larger = Buffer.allocUnsafe(Math.max(size, 4096));
+  const larger = Buffer.allocUnsafe(size);
   store.copy(larger, 0, 0, used);
   return larger;
 }
