@@ -90,6 +90,7 @@ async function fetchPage(
       egress: trusted ? null : deps.egress,
       secureContext,
       trust: { roots: deps.roots ?? trustedRoots(), now: () => job.now() },
+      verifiesSentChain: request.verifiesSentChain ?? true,
       alpn: request.alpn ?? (request.httpVersion === "1.0" ? [] : ALPN),
       resolve: (host) => (trusted ? resolveTrusted(dns, host) : dns.resolve(host)),
       chainStartedAt,

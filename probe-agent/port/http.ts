@@ -60,6 +60,11 @@ export interface HttpRequest {
    * speak HTTP/2.
    */
   readonly h2c?: "prior_knowledge" | "upgrade";
+  /**
+   * Verify a chain that Node does not trust a second time, with all certificates that the server sends, which takes
+   * another connection. Default: true. false for a request whose `tls` is not read.
+   */
+  readonly verifiesSentChain?: boolean;
   /** Skip the address rules. Only for a service URL of the operator, never for a user's URL. */
   readonly trusted?: boolean;
 }

@@ -17,6 +17,8 @@ import { verifySentChain, mayHaveHiddenPath } from "#probe-agent/net/http/sent-c
 export interface HopContext extends DialLimits {
   readonly secureContext: SecureContext;
   readonly trust: Trust;
+  /** HttpRequest.verifiesSentChain. */
+  readonly verifiesSentChain: boolean;
   readonly alpn: readonly string[];
   /** Returns all vetted addresses of a host. */
   resolve(host: string): Promise<Outcome<Endpoints>>;
@@ -90,14 +92,15 @@ async function secureHop(
   connected: Dialed & Pick<HopConnection, "endpoints" | "port" | "marks"> & { readonly host: string },
 ): Promise<Outcome<HopConnection>> {
   const { address, port, host, marks } = connected;
-  const { clock, trust } = context;
+  const { clock, trust, verifiesSentChain } = context;
   const secured = await secure(connected.socket, host, context.alpn, context);
   if (secured.status === "failed" && secured.reason === "not_tls") {
     return await withProtocolName(secured, address, port, context);
   }
   if (secured.status !== "ok") return secured;
   const { socket, tls } = secured.data;
-  const reviewedTls = mayHaveHiddenPath(tls, trust) ? verifySentChain(tls, { address, port, host }, context) : null;
+  const reviewedTls =
+    verifiesSentChain && mayHaveHiddenPath(tls, trust) ? verifySentChain(tls, { address, port, host }, context) : null;
   const exchange = tls.alpn === "h2" ? exchangeHttp2 : exchangeHttp1;
   return ok({
     ...connected,

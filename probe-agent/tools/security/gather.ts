@@ -28,6 +28,7 @@ export async function gatherCors(net: Net, url: string): Promise<SecuritySnapsho
     ],
     follow: false,
     maxBodyBytes: 0,
+    verifiesSentChain: false,
     timeoutMs: PATIENCE_MS,
   });
   return fetched.status === "ok" ? { origin: ORIGIN, headers: fetched.data.final.headers } : null;

@@ -171,6 +171,16 @@ describe("a difficult target", () => {
     expect(most).toBeGreaterThan(1);
   });
 
+  it("without a trusted certificate gets one connection for each request, and one to verify its chain", async () => {
+    answer = () => false;
+    const acceptedBefore = server.accepted();
+    const url = `https://api.site.test:${server.port}/`;
+    await resultOf(cors, { url }, { dnsServers: [names.address], roots: [] });
+    const requests = server.requests.length - seenFrom;
+    expect(requests).toBeGreaterThan(4);
+    expect(server.accepted() - acceptedBefore).toBe(requests + 1);
+  });
+
   it("that answers GET but not OPTIONS gives a partial result in time", async () => {
     answer = (request, response) => {
       if (request.method !== "OPTIONS") response.writeHead(200, { "access-control-allow-origin": "*" }).end();
