@@ -20,7 +20,8 @@ export interface RecentCheck {
  * How far back the newest checks are searched at first, in milliseconds: enough for a monitor with an interval of a
  * minute, then of five minutes. Each check is on another page, so a shorter search reads far fewer pages.
  */
-const NEAR_MS = [25 * 60_000, 3 * HOUR_MS];
+const NEAR_MS = 25 * 60_000;
+const FAR_MS = 3 * HOUR_MS;
 /** Hours after the running one, for checks recorded while the clock was ahead. */
 const AHEAD_HOURS = 1;
 /** How long before its creation a monitor can have checks, in milliseconds: the clocks of two replicas differ. */
@@ -38,9 +39,11 @@ export async function recentChecks(
 ): Promise<readonly RecentCheck[]> {
   const begin = startOf(createdAt.getTime() - SKEW_MS, HOUR_MS);
   const end = startOf(now.getTime(), HOUR_MS) + (1 + AHEAD_HOURS) * HOUR_MS;
-  for (const backMs of NEAR_MS) {
-    const from = startOf(now.getTime() - backMs, HOUR_MS);
-    const found = await readNewest(sql, monitorId, hoursBetween(Math.max(from, begin), end), limit);
+  const near = startOf(now.getTime() - NEAR_MS, HOUR_MS);
+  const far = startOf(now.getTime() - FAR_MS, HOUR_MS);
+  // A new monitor can have fewer checks than wanted: one statement searches all of its life.
+  for (const from of begin >= far ? [begin] : [near, far]) {
+    const found = await readNewest(sql, monitorId, hoursBetween(from, end), limit);
     if (found.length >= limit || from <= begin) return found.map(showCheck);
   }
   const { openDay } = await readProgress(sql, now);
