@@ -10,7 +10,7 @@ const MAX_KEPT_BYTES = 16 * 1024;
 
 /**
  * Creates a serializer of one message type that uses one writer for all messages. The generated one creates a writer
- * for each message and copies its octets once more: 6 % of an agent's work for a short check.
+ * for each message and copies its octets once more: 11 µs instead of 6 µs for the result of a short check.
  */
 export function createMessageSerializer<T>(type: MessageType<T>): (message: T) => Buffer {
   let kept: BinaryWriter | null = null;

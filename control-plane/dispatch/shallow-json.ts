@@ -21,7 +21,7 @@ export function parseShallowJson(text: string): unknown {
   }
 }
 
-/** Reports whether so few brackets open that the text cannot be deep. A search is many times as fast as a loop. */
+/** Reports whether so few brackets open that the text cannot be deep. A search is faster than a loop over characters. */
 function hasFewBrackets(text: string): boolean {
   let opened = 0;
   for (const bracket of ["{", "["]) {
