@@ -18,9 +18,10 @@ export interface RecentCheck {
 
 /**
  * How far back the newest checks are searched at first, in milliseconds: enough for a monitor with an interval of a
- * minute, then of five minutes. Each check is on another page, so a shorter search reads far fewer pages.
+ * minute. Each check is on another page, so a shorter search reads far fewer pages.
  */
 const NEAR_MS = 25 * 60_000;
+/** How far back they are searched then, in milliseconds: enough for an interval of five minutes. */
 const FAR_MS = 3 * HOUR_MS;
 /** Hours after the running one, for checks recorded while the clock was ahead. */
 const AHEAD_HOURS = 1;
