@@ -2,6 +2,7 @@
 // that reads the environment, the host's clock and random numbers.
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
+import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
 import { readBuild, type Build } from "#shared/process/build.ts";
@@ -166,6 +167,11 @@ function createNetwork(config: Config, { files, build, icmpHost, chromium, warn 
   return { createJobNet, selfTestDns };
 }
 
+// A full garbage collection starts when the heap has grown by 60 %. By default V8 decides from the speeds of allocation
+// and collection, and settles at five full collections a second while pages are checked, because their octets count as
+// heap. With 60 %, 720 pages by 8 tools take 3 % less time and 390 MB; with 100 %, 10 % less time and 415 MB.
+// NODE_OPTIONS does not accept this flag.
+setFlagsFromString("--heap-growing-percent=60");
 const read = readConfig(process.env);
 if (read.ok) await main(read.config);
 else fail(read.line);

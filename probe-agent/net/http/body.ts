@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { HttpBody } from "#probe-agent/port/http.ts";
 import { codingOf, createDecoder } from "#probe-agent/net/http/content-coding.ts";
 import type { Decoder } from "#probe-agent/net/http/decoder.ts";
+import { createOctets } from "#probe-agent/net/octets.ts";
 
 /** Collector that decodes the octets of a body and keeps up to a given number of them. */
 export interface BodyCollector {
@@ -13,7 +14,6 @@ export interface BodyCollector {
   finish(error: string | null): Promise<HttpBody>;
 }
 
-const EMPTY = Buffer.alloc(0);
 /** Maximum number of content codings of one body. */
 const MAX_CODINGS = 4;
 /** Decoded octets from which the ratio to transferred octets is limited, and its limit, above that of genuine pages. */
@@ -33,7 +33,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
   else if (known.length > MAX_CODINGS) failure = "too_many_encodings";
   const applied = failure === null ? known : [];
 
-  let store: Buffer = EMPTY;
+  const store = createStore();
   let transferred = 0;
   let decoded = 0;
   let truncated = false;
@@ -42,10 +42,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
     if (truncated) return;
     const room = maxBytes - decoded;
     const take = Math.min(piece.length, room);
-    // Most small bodies arrive in one piece, whose copy is the body. Later pieces double the store.
-    const size = decoded === 0 ? take : Math.min(maxBytes, 2 * (decoded + take));
-    if (decoded + take > store.length) store = grown(store, decoded, size);
-    piece.copy(store, decoded, 0, take);
+    store.add(take === piece.length ? piece : piece.subarray(0, take));
     decoded += take;
     truncated = piece.length > room;
     if (decoded > RATIO_FROM_BYTES && decoded > transferred * MAX_RATIO) {
@@ -101,10 +98,7 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
         if (!whole && !truncated && transferred > 0) failure ??= "truncated_encoding";
       }
       stop();
-      // A copy of the kept octets: the store is up to twice as large, and a view would keep all of it in memory and
-      // transfer all of it to threads.
-      const bytes = store.length === decoded ? store : Buffer.from(store.subarray(0, decoded));
-      store = bytes;
+      const bytes = store.take();
       let digest: string | null = null;
       return {
         bytes,
@@ -122,9 +116,25 @@ export function createBodyCollector(codings: readonly string[], maxBytes: number
   };
 }
 
-/** One growing store instead of a list of pieces: a million one-octet chunks cost a million octets. */
-function grown(store: Buffer, used: number, size: number): Buffer {
-  const larger = Buffer.allocUnsafe(size);
-  store.copy(larger, 0, 0, used);
-  return larger;
+/** Maximum number of pieces that are held as received. */
+const MAX_PIECES = 64;
+
+/**
+ * Holds the octets of a body. Pieces are held as received and copied once, at the end: most pages arrive in a few, and a
+ * buffer that grows with them takes twice their memory, which costs full garbage collections. From many pieces the
+ * octets move to a growing buffer, so that a million pieces of one octet cost about two million octets.
+ */
+function createStore(): { add(piece: Buffer): void; take(): Buffer } {
+  const octets = createOctets();
+  let pieces: Buffer[] = [];
+  return {
+    add(piece) {
+      pieces.push(piece);
+      if (pieces.length < MAX_PIECES) return;
+      for (const held of pieces) octets.append(held);
+      pieces = [];
+    },
+    // Always a copy: a view keeps all of the memory around it.
+    take: () => Buffer.concat([octets.view(), ...pieces]),
+  };
 }
