@@ -1,3 +1,5 @@
+import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
+
 /**
  * Maximum number of paced jobs (monitors, batches) at one target at the same time in this process, to protect the
  * target.
@@ -12,20 +14,18 @@ export interface Pacer {
 
 interface Lane {
   running: number;
-  readonly waiting: Set<() => void>;
+  /** Functions that begin a job, by the number of its arrival. */
+  readonly waiting: ReleasingMap<number, () => void>;
 }
 
 /** Creates a pacer. Targets without a job take no memory. */
 export function createPacer(most = MOST_AT_ONCE): Pacer {
-  const lanes = new Map<string, Lane>();
+  const lanes = createReleasingMap<string, Lane>();
+  let arrivals = 0;
 
   function leave(target: string, lane: Lane): void {
-    const [next] = lane.waiting;
-    if (next !== undefined) {
-      lane.waiting.delete(next);
-      next();
-      return;
-    }
+    const [next] = lane.waiting.values();
+    if (next !== undefined) return next();
     lane.running -= 1;
     if (lane.running === 0) lanes.delete(target);
   }
@@ -33,7 +33,7 @@ export function createPacer(most = MOST_AT_ONCE): Pacer {
   return {
     begin(target, signal) {
       if (signal?.aborted === true) return Promise.resolve(null);
-      const lane = lanes.get(target) ?? { running: 0, waiting: new Set() };
+      const lane = lanes.get(target) ?? { running: 0, waiting: createReleasingMap() };
       lanes.set(target, lane);
       let left = false;
       const done = () => {
@@ -45,15 +45,18 @@ export function createPacer(most = MOST_AT_ONCE): Pacer {
         return Promise.resolve(done);
       }
       return new Promise((resolve) => {
+        arrivals += 1;
+        const arrival = arrivals;
         const turn = () => {
+          lane.waiting.delete(arrival);
           signal?.removeEventListener("abort", stop);
           resolve(done);
         };
         const stop = () => {
-          lane.waiting.delete(turn);
+          lane.waiting.delete(arrival);
           resolve(null);
         };
-        lane.waiting.add(turn);
+        lane.waiting.set(arrival, turn);
         signal?.addEventListener("abort", stop, { once: true });
       });
     },

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
+import { createReleasingMap } from "#shared/releasing-map.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import {
   announceReplicas,
@@ -61,7 +62,7 @@ export function createHub(options: HubOptions): Hub {
     roster,
     replicaId,
     presence,
-    jobs: new Map(),
+    jobs: createReleasingMap(),
     jobsStarted: 0,
     stopped: false,
   };

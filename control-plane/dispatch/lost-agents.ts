@@ -21,7 +21,7 @@ export function moveJobs(hub: HubState, session: Session, reason: LossReason): v
   hub.metrics.detached.inc({ reason });
   const running = [...session.running.values()];
   const waiting = session.waiting.values();
-  session.running.clear();
+  for (const { id } of running) session.running.delete(id);
   for (const job of running) {
     hub.metrics.leaseLosses.inc({ reason });
     job.losses.push({ reason, accepted: job.accepted === job.attempt, draining: session.draining });

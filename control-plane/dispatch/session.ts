@@ -1,5 +1,6 @@
 import type { Egress } from "#shared/egress.ts";
 import type { HubMessage } from "#shared/protocol/probe.ts";
+import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
@@ -24,7 +25,7 @@ export interface Session {
   /** Live view of the agent for the choice of probes. */
   readonly candidate: Candidate;
   /** Jobs sent to the agent, by job id. */
-  readonly running: Map<string, RunningJob>;
+  readonly running: ReleasingMap<string, RunningJob>;
   /** Jobs that wait for a credit of the agent. */
   readonly waiting: WaitingQueue<RunningJob>;
   /** Concurrent jobs it accepts from this replica, as last reported. */
@@ -60,7 +61,7 @@ export function openSession(
     agent,
     enrolled,
     link,
-    running: new Map(),
+    running: createReleasingMap(),
     waiting: createWaitingQueue(),
     credits: agent.credits,
     heldBack: false,

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
+import type { ReleasingMap } from "#shared/releasing-map.ts";
 import type { DispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
@@ -16,7 +17,7 @@ export interface HubState {
   /** Presence of other replicas; undefined: this replica is alone. */
   readonly presence: Presence | undefined;
   /** Jobs without an answer, by id. */
-  readonly jobs: Map<string, RunningJob>;
+  readonly jobs: ReleasingMap<string, RunningJob>;
   /** Number of jobs started since the start of the process; part of job ids. */
   jobsStarted: number;
   /** true: no more jobs are dispatched. */

@@ -1,10 +1,13 @@
+import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
+
 /** Maximum number of waiting jobs of one agent. */
 export const MAX_WAITING = 10_000;
 /** Maximum number of waiting jobs of one account at one agent. */
 export const MAX_WAITING_PER_ACCOUNT = 1_000;
 
-/** An element of the queue, with its account or null. */
+/** An element of the queue, with its account or null. `id` is unique. */
 interface Waiter {
+  readonly id: string;
   readonly accountId: number | null;
 }
 
@@ -26,49 +29,51 @@ export interface WaitingQueue<T extends Waiter> {
 /** Creates an empty queue. Every operation has constant cost. */
 export function createWaitingQueue<T extends Waiter>(): WaitingQueue<T> {
   // Both in serving order: after each turn an account moves to the end of its map.
-  let lines = new Map<number | null, Set<T>>();
+  let lines = new Map<number | null, ReleasingMap<string, T>>();
   let size = 0;
   const lineOf = (waiter: T) => lines.get(waiter.accountId);
   return {
     get size() {
       return size;
     },
-    has: (waiter) => lineOf(waiter)?.has(waiter) ?? false,
+    has: (waiter) => lineOf(waiter)?.has(waiter.id) ?? false,
     add(waiter) {
-      const line = lineOf(waiter) ?? new Set();
-      if (size >= MAX_WAITING || line.size >= MAX_WAITING_PER_ACCOUNT || line.has(waiter)) return false;
-      line.add(waiter);
+      const line = lineOf(waiter) ?? createReleasingMap<string, T>();
+      if (size >= MAX_WAITING || line.size >= MAX_WAITING_PER_ACCOUNT || line.has(waiter.id)) return false;
+      line.set(waiter.id, waiter);
       lines.set(waiter.accountId, line);
       size += 1;
       return true;
     },
     putBack(waiter) {
       const line = lineOf(waiter);
-      if (line?.has(waiter) === true) return;
+      if (line?.has(waiter.id) === true) return;
       // Rare, because agents seldom decline: the other elements are moved behind it.
       const others = Array.from(lines).filter(([accountId]) => accountId !== waiter.accountId);
-      lines = new Map([[waiter.accountId, new Set([waiter, ...(line ?? [])])], ...others]);
+      const first = createReleasingMap<string, T>();
+      for (const each of [waiter, ...(line?.values() ?? [])]) first.set(each.id, each);
+      lines = new Map([[waiter.accountId, first], ...others]);
       size += 1;
     },
     next() {
       const [turn] = lines;
       if (turn === undefined) return undefined;
       const [accountId, line] = turn;
-      const [waiter] = line;
+      const [waiter] = line.values();
       lines.delete(accountId);
       if (waiter === undefined) return undefined;
-      line.delete(waiter);
+      line.delete(waiter.id);
       size -= 1;
       if (line.size > 0) lines.set(accountId, line);
       return waiter;
     },
     remove(waiter) {
       const line = lineOf(waiter);
-      if (line?.delete(waiter) !== true) return false;
+      if (line?.delete(waiter.id) !== true) return false;
       size -= 1;
       if (line.size === 0) lines.delete(waiter.accountId);
       return true;
     },
-    values: () => Array.from(lines.values()).flatMap((line) => [...line]),
+    values: () => Array.from(lines.values()).flatMap((line) => [...line.values()]),
   };
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { AGENT_MEMORY } from "#shared/client/agent-memory.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { SETTING_ROWS } from "#shared/settings-parse.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -51,10 +51,11 @@ describe.each(UNITS)("%s.service", (unit) => {
     expect(service.has("MemoryDenyWriteExecute")).toBe(false);
   });
 
-  it("limits memory as the launcher does, only for the agent", () => {
-    const given = Object.entries(AGENT_MEMORY).map(([name, value]) => `${name}=${value}`);
-    const kept = given.filter((line) => service.get("Environment")?.includes(line));
-    expect(kept).toEqual(unit === "vantage-agent" ? given : []);
+  it("sets memory as the launcher does", () => {
+    const memory = unit === "vantage-agent" ? AGENT_MEMORY : CONTROL_PLANE_MEMORY;
+    const given = Object.entries(memory).map(([name, value]) => `${name}=${value}`);
+    const set = service.get("Environment")?.filter((line) => /^(NODE_OPTIONS|MALLOC_)/.test(line));
+    expect(set).toEqual(given);
   });
 
   it("has CAP_NET_RAW if it pings, else no capability", () => {

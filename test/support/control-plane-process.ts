@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -40,6 +41,7 @@ export async function startControlPlaneProcess(
   const child = spawn(process.execPath, [...flags, ENTRY], {
     env: {
       PATH: process.env["PATH"],
+      ...CONTROL_PLANE_MEMORY,
       ...COMPILED_CODE,
       DATABASE_URL: databaseUrl,
       VANTAGE_HTTP_ADDR: `127.0.0.1:${http}`,

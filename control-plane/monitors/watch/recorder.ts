@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
+import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -46,7 +47,7 @@ const RETRY_MS = 250;
 
 /** Creates the recorder of one replica. Observations of one monitor are recorded one after the other. */
 export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: RecorderDeps): Recorder {
-  const waiting = new Map<number, Finished[]>();
+  const waiting = createReleasingMap<number, Finished[]>();
   const settled: (() => void)[] = [];
   let count = 0;
   let gathering: NodeJS.Timeout | null = null;
@@ -172,7 +173,10 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 }
 
 /** Returns the first waiting observation of each monitor, in the order of arrival. */
-function takeFirsts(waiting: ReadonlyMap<number, readonly Finished[]>, most: number): readonly Finished[] {
+function takeFirsts(
+  waiting: Pick<ReleasingMap<number, readonly Finished[]>, "values">,
+  most: number,
+): readonly Finished[] {
   const firsts: Finished[] = [];
   for (const [first] of waiting.values()) {
     if (firsts.length === most) break;

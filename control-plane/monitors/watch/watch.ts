@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
+import { createReleasingMap } from "#shared/releasing-map.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
@@ -56,7 +57,8 @@ const RECORD_MS = 5_000;
 export function startWatch(deps: WatchDeps): Watch {
   const { sql, checks, clock, log } = deps;
   const monitors = createWatchedMonitors();
-  const running = new Set<RunningCheck>();
+  const running = createReleasingMap<number, RunningCheck>();
+  let started = 0;
   const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
     running: () => running.size,
     unrecorded: () => recorder.waiting(),
@@ -109,8 +111,9 @@ export function startWatch(deps: WatchDeps): Watch {
       const run = check(slot, stop.signal).catch((error: unknown) => {
         log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
       });
-      const one: RunningCheck = { stop, ended: run.finally(() => running.delete(one)) };
-      running.add(one);
+      started += 1;
+      const number = started;
+      running.set(number, { stop, ended: run.finally(() => running.delete(number)) });
     },
     recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
   });
@@ -119,8 +122,10 @@ export function startWatch(deps: WatchDeps): Watch {
     wake: () => loop.wake(),
     async stop(graceMs) {
       await loop.stop();
-      const timer = setTimeout(() => running.forEach((one) => one.stop.abort()), graceMs);
-      await Promise.all(Array.from(running, ({ ended }) => ended));
+      const timer = setTimeout(() => {
+        for (const one of running.values()) one.stop.abort();
+      }, graceMs);
+      await Promise.all(Array.from(running.values(), ({ ended }) => ended));
       clearTimeout(timer);
       await waitAtMost(RECORD_MS, recorder.settle(), undefined);
       if (abandoned.length > 0) await releaseSlots(sql, abandoned, null);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { withAgentMemory } from "#shared/client/agent-memory.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, settingsOf, withFlags } from "#shared/client/flags.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
 import { PROGRAMS } from "#shared/client/programs.ts";
 import { runProgram } from "#shared/client/run-program.ts";
 
@@ -19,9 +19,10 @@ export function addProcesses(program: Command, context: CommandContext): void {
   ];
   for (const { name, does, entry, words } of commands) {
     const rows = settingsOf(name === "agent" ? "agent" : "control-plane");
+    const memory = name === "agent" ? AGENT_MEMORY : CONTROL_PLANE_MEMORY;
     addSettingFlags(program.command(name).description(does), rows).action(async (flags: Record<string, unknown>) => {
       const environment = withFlags(context.environment, rows, flags);
-      context.exit(await runProgram(entry, words, name === "agent" ? withAgentMemory(environment) : environment));
+      context.exit(await runProgram(entry, words, withMemory(environment, memory)));
     });
   }
 }

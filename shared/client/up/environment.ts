@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { withAgentMemory } from "#shared/client/agent-memory.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
 import { formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -19,7 +19,12 @@ function compileCache(environment: Environment, dataDirectory: string) {
 export function controlPlaneEnvironment(environment: Environment, dataDirectory: string, databaseUrl: string) {
   const rest = without(environment, "control-plane");
   const cache = compileCache(environment, dataDirectory);
-  return { ...rest, ...cache, DATABASE_URL: databaseUrl, VANTAGE_DATA_DIR: dataDirectory };
+  return {
+    ...withMemory(rest, CONTROL_PLANE_MEMORY),
+    ...cache,
+    DATABASE_URL: databaseUrl,
+    VANTAGE_DATA_DIR: dataDirectory,
+  };
 }
 
 /** Builds the local agent's environment: the caller's, the address to dial, and no secret of the control plane. */
@@ -27,5 +32,5 @@ export function agentEnvironment(environment: Environment, dataDirectory: string
   const rest = without(environment, "agent");
   const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(ownAddress(settings.grpcAddr));
   const cache = compileCache(environment, dataDirectory);
-  return { ...withAgentMemory(rest), ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
+  return { ...withMemory(rest, AGENT_MEMORY), ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
 }

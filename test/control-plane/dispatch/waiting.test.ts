@@ -3,16 +3,16 @@ import { createWaitingQueue, MAX_WAITING, MAX_WAITING_PER_ACCOUNT } from "#contr
 
 interface Entry {
   readonly accountId: number | null;
-  readonly name: string;
+  readonly id: string;
 }
 
 function entries(accountId: number | null, count: number): Entry[] {
-  return Array.from({ length: count }, (_, at) => ({ accountId, name: `${accountId}/${at + 1}` }));
+  return Array.from({ length: count }, (_, at) => ({ accountId, id: `${accountId}/${at + 1}` }));
 }
 
 function takeAll(queue: { next(): Entry | undefined }): string[] {
   const names: string[] = [];
-  for (let entry = queue.next(); entry !== undefined; entry = queue.next()) names.push(entry.name);
+  for (let entry = queue.next(); entry !== undefined; entry = queue.next()) names.push(entry.id);
   return names;
 }
 
@@ -34,19 +34,19 @@ describe("the waiting queue", () => {
   it("serves the single job of an account second, before a thousand of another", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of entries(1, 1_000)) queue.add(entry);
-    expect(queue.next()?.name).toBe("1/1");
+    expect(queue.next()?.id).toBe("1/1");
     for (const entry of entries(2, 1)) queue.add(entry);
-    expect([queue.next()?.name, queue.next()?.name]).toContain("2/1");
+    expect([queue.next()?.id, queue.next()?.id]).toContain("2/1");
   });
 
   it("refuses jobs above an account's share or above the total immediately", () => {
     const queue = createWaitingQueue<Entry>();
     for (const entry of entries(1, MAX_WAITING_PER_ACCOUNT)) expect(queue.add(entry)).toBe(true);
-    expect(queue.add({ accountId: 1, name: "over" })).toBe(false);
+    expect(queue.add({ accountId: 1, id: "over" })).toBe(false);
     for (let account = 2; queue.size < MAX_WAITING; account += 1) {
       for (const entry of entries(account, MAX_WAITING_PER_ACCOUNT)) queue.add(entry);
     }
-    expect(queue.add({ accountId: 99, name: "over" })).toBe(false);
+    expect(queue.add({ accountId: 99, id: "over" })).toBe(false);
     expect(queue.size).toBe(MAX_WAITING);
   });
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AGENT_MEMORY } from "#shared/client/agent-memory.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
@@ -135,6 +135,7 @@ test("each process gets only its own secrets, and the agent dials the configured
   expect(agent).toMatchObject(AGENT_MEMORY);
   expect(agent["VANTAGE_CONTROL_PLANE"]).toBe(place.environment["VANTAGE_GRPC_ADDR"]);
   expect(agent["VANTAGE_JOIN_TOKEN"]).toMatch(/^vjt_/);
+  expect(place.given("control-plane")).toMatchObject(CONTROL_PLANE_MEMORY);
   expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_PSI_KEY");
   expect(place.given("control-plane")).not.toHaveProperty("VANTAGE_JOIN_TOKEN");
   expect(run.output()).not.toContain("vjt_");

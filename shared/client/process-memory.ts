@@ -13,9 +13,19 @@ export const AGENT_MEMORY = {
   MALLOC_TRIM_THRESHOLD_: "131072",
 } as const;
 
-/** Adds the memory settings to an agent's environment. */
-export function withAgentMemory(environment: Environment): Record<string, string | undefined> {
+/**
+ * Memory settings of V8 for a control plane. A collection of the young generation delays every request that arrives
+ * meanwhile: at 1,000 checks of monitors a second 13 ms each second with the default size of 32 MB, 4 ms four times a
+ * second with 16 MB.
+ */
+export const CONTROL_PLANE_MEMORY = { NODE_OPTIONS: "--max-semi-space-size=16" } as const;
+
+/** Adds the memory settings of a process to its environment. */
+export function withMemory(
+  environment: Environment,
+  memory: typeof AGENT_MEMORY | typeof CONTROL_PLANE_MEMORY,
+): Record<string, string | undefined> {
   const own = environment["NODE_OPTIONS"]?.trim() ?? "";
   // Node uses the last of two flags with the same name.
-  return { ...AGENT_MEMORY, ...environment, NODE_OPTIONS: `${AGENT_MEMORY.NODE_OPTIONS} ${own}`.trim() };
+  return { ...memory, ...environment, NODE_OPTIONS: `${memory.NODE_OPTIONS} ${own}`.trim() };
 }
