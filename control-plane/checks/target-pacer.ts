@@ -1,4 +1,4 @@
-import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
+import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
 
 /**
  * Maximum number of paced jobs (monitors, batches) at one target at the same time in this process, to protect the

@@ -2,7 +2,6 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
-import { createReleasingMap } from "#shared/releasing-map.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import {
   announceReplicas,
@@ -21,6 +20,7 @@ import { createRoster, type Roster } from "#control-plane/dispatch/roster.ts";
 import type { AgentLink } from "#control-plane/dispatch/session.ts";
 import { startJob } from "#control-plane/dispatch/start-job.ts";
 import type { HubState } from "#control-plane/dispatch/state.ts";
+import { createReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** Manages the attached agents and runs jobs on them. Each job has exactly one answer. */
 export interface Hub {

@@ -1,12 +1,12 @@
 import type { Egress } from "#shared/egress.ts";
 import type { HubMessage } from "#shared/protocol/probe.ts";
-import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import type { AgentInfo } from "#control-plane/dispatch/hello.ts";
 import type { JobAnswer, JobRequest } from "#control-plane/dispatch/job.ts";
 import type { Loss } from "#control-plane/dispatch/losses.ts";
 import { createWaitingQueue, type WaitingQueue } from "#control-plane/dispatch/waiting.ts";
+import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** The stream of a session, as the hub uses it. */
 export interface AgentLink {

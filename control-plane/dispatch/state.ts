@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
-import type { ReleasingMap } from "#shared/releasing-map.ts";
 import type { DispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
 import type { RunningJob } from "#control-plane/dispatch/session.ts";
+import type { ReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** State shared by the modules of the hub. */
 export interface HubState {

@@ -1,4 +1,4 @@
-import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
+import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** Maximum number of waiting jobs of one agent. */
 export const MAX_WAITING = 10_000;

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
-import { createReleasingMap, type ReleasingMap } from "#shared/releasing-map.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -8,6 +7,7 @@ import { areLate, noteLateChecks } from "#control-plane/monitors/history/record.
 import type { WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { checkOf, planRecord, type Finished, type PlannedRecord } from "#control-plane/monitors/watch/plan-record.ts";
 import { readCurrentStates, recordAll } from "#control-plane/monitors/watch/store.ts";
+import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** Records finished checks: many in one statement, and those that change something each in a transaction. */
 interface Recorder {

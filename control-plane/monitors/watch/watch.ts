@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
-import { createReleasingMap } from "#shared/releasing-map.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
@@ -18,6 +17,7 @@ import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
 import { createRecordWithEvents, type IsCovered } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
+import { createReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** The checks of monitors that this replica runs. */
 export interface Watch {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createReleasingMap } from "#shared/releasing-map.ts";
+import { createReleasingMap } from "#control-plane/releasing-map.ts";
 
 describe("createReleasingMap", () => {
   it("keeps entries in the order in which their keys were added", () => {
