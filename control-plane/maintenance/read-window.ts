@@ -3,9 +3,9 @@ import { directionProblem } from "#shared/text-direction.ts";
 import { readDateTime } from "#control-plane/maintenance/schedule/date-time.ts";
 import { parseRule } from "#control-plane/maintenance/schedule/parse-rule.ts";
 import { nextStart, type Schedule } from "#control-plane/maintenance/schedule/schedule.ts";
-import { openTimeZone, type TimeZone } from "#control-plane/maintenance/schedule/time-zone.ts";
 import type { Given } from "#control-plane/maintenance/schemas.ts";
 import type { WindowSettings } from "#control-plane/maintenance/window.ts";
+import { openTimeZone, type TimeZone } from "#control-plane/time-zone.ts";
 
 type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
 

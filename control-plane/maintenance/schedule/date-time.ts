@@ -1,4 +1,4 @@
-import { toInstant, toLocal, type TimeZone } from "#control-plane/maintenance/schedule/time-zone.ts";
+import { toInstant, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 /** Why a text is no date-time, as a sentence without subject; or the instant in Unix milliseconds. */
 type ReadTime = { readonly ok: true; readonly at: number } | { readonly ok: false; readonly message: string };

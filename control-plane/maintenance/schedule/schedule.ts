@@ -1,7 +1,7 @@
 import { DAY_MS } from "#control-plane/maintenance/schedule/calendar.ts";
 import { listLocalStarts } from "#control-plane/maintenance/schedule/recurrence.ts";
 import type { RecurrenceRule } from "#control-plane/maintenance/schedule/rule.ts";
-import { toInstant, toLocal, type TimeZone } from "#control-plane/maintenance/schedule/time-zone.ts";
+import { toInstant, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 /** When a window is open. Times are Unix milliseconds. */
 export interface Schedule {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextStart, occurrencesBetween } from "#control-plane/maintenance/schedule/schedule.ts";
-import { openTimeZone } from "#control-plane/maintenance/schedule/time-zone.ts";
+import { openTimeZone } from "#control-plane/time-zone.ts";
 import { firstStarts, scheduleAt, showLocal, zoneOf } from "#test/control-plane/maintenance/schedule/schedules.ts";
 
 const utc = (text: string) => Date.parse(text);

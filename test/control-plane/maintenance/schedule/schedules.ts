@@ -1,6 +1,6 @@
 import { parseRule } from "#control-plane/maintenance/schedule/parse-rule.ts";
 import { occurrencesBetween, type Schedule } from "#control-plane/maintenance/schedule/schedule.ts";
-import { openTimeZone, toInstant, toLocal, type TimeZone } from "#control-plane/maintenance/schedule/time-zone.ts";
+import { openTimeZone, toInstant, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 /** Opens a time zone that must exist. */
 export function zoneOf(name: string): TimeZone {

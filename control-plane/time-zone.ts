@@ -50,3 +50,18 @@ export function toInstant(zone: TimeZone, local: number): number {
   const later = local - zone.offsetAt(local + LARGEST_OFFSET_MS);
   return toLocal(zone, later) === local ? later : earlier;
 }
+
+/**
+ * Returns the first instant in (from, to] at which the offset is another one than at `from`. There must be exactly one
+ * change in between.
+ */
+export function changeOfOffset(zone: TimeZone, from: number, to: number): number {
+  const offset = zone.offsetAt(from);
+  let [before, after] = [from, to];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (zone.offsetAt(middle) === offset) before = middle;
+    else after = middle;
+  }
+  return after;
+}

@@ -1,0 +1,36 @@
+import { parseCron } from "#control-plane/heartbeats/cron.ts";
+import { openTimeZone } from "#control-plane/time-zone.ts";
+
+/** What the deadline of a heartbeat depends on. */
+export interface Expectation {
+  /** Time of the newest ping that counts as a run; null: none yet. */
+  readonly last_ping: Date | null;
+  /** Start of the run that is open; null: none is. */
+  readonly last_start: Date | null;
+  readonly period_seconds: number;
+  readonly grace_seconds: number;
+  /** Cron expression with five fields; null: every `period_seconds`. */
+  readonly cron: string | null;
+  /** IANA time zone of `cron`. */
+  readonly timezone: string;
+}
+
+/**
+ * Returns when a heartbeat is late: at its next due time, or at the start of an open run if that is earlier, plus the
+ * grace time. Null without a ping and without a start. Throws if `cron` or `timezone` is not valid.
+ */
+export function deadline(expected: Expectation): Date | null {
+  const { last_ping, last_start, grace_seconds } = expected;
+  const dueAt = last_ping === null ? Infinity : nextDue(expected, last_ping.getTime());
+  const at = Math.min(dueAt, last_start?.getTime() ?? Infinity) + grace_seconds * 1_000;
+  return at === Infinity ? null : new Date(at);
+}
+
+/** Returns when the next ping is due after one, without the grace time. Both are Unix milliseconds. */
+function nextDue({ period_seconds, cron, timezone }: Expectation, pingedAt: number): number {
+  if (cron === null) return pingedAt + period_seconds * 1_000;
+  const zone = openTimeZone(timezone);
+  const schedule = zone === null ? null : parseCron(cron, zone);
+  if (schedule === null) throw new Error(`not a schedule: ${cron} in ${timezone}`);
+  return schedule.nextRun(pingedAt);
+}
