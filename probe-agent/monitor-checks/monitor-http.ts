@@ -3,7 +3,12 @@ import { monitorHttp as contract } from "#shared/monitor-checks/monitor-http.ts"
 import type { ParamsOf } from "#shared/tools/define.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import { examineBody } from "#probe-agent/monitor-checks/http/body.ts";
-import { examineCertificates, examineRedirects, examineStatus } from "#probe-agent/monitor-checks/http/head.ts";
+import {
+  examineCertificates,
+  examineFinal,
+  examineRedirects,
+  examineStatus,
+} from "#probe-agent/monitor-checks/http/head.ts";
 import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { reportFetch } from "#probe-agent/tools/check/report.ts";
@@ -27,7 +32,7 @@ export const monitorHttp = implement(contract, async (net, params) => {
   if (fetched.status !== "ok") return fetched;
   const page = fetched.data;
   const headFault =
-    examineCertificates(page, net.now()) ?? examineRedirects(page) ?? examineStatus(page.final.code, params.expected);
+    examineCertificates(page, net.now()) ?? examineRedirects(page) ?? examineFinal(page, params.expected);
   const examined = headFault === null ? await examineBody(net, page, params) : ok(headFault);
   if (examined.status !== "ok") return examined;
   const finding = { fault: examined.data, responseMs: timeToHeader(page), httpStatus: page.final.code };

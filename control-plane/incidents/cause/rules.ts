@@ -43,6 +43,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "response reset": ["response_reset", "connection lost before the answer", "from", "nothing"],
   "response redirect_loop": ["redirect_loop", "redirect loop", "in", "nothing"],
   "response too_many_redirects": ["too_many_redirects", "too many redirects", "in", "nothing"],
+  "response bad_location": ["bad_location", "redirect cannot be followed", "in", "words"],
   "response unexpected_status": ["http_status", "{status}", "from", "nothing"],
   "response keyword_missing": ["keyword_missing", "keyword missing", "in", "words"],
   "response json_mismatch": ["json_mismatch", "JSON condition not met", "in", "words"],

@@ -7,6 +7,8 @@ import { endlessRedirects } from "#probe-agent/tools/check/endless.ts";
 type CodeRanges = readonly (readonly [number, number])[];
 
 const RANGES_SHOWN = 5;
+/** Maximum length of a Location in a message, in characters. */
+const LOCATION_SHOWN = 200;
 
 /** Returns the fault of the first certificate on the way that is not trusted; null if all are. */
 export function examineCertificates({ hops }: PageSnapshot, now: Date): MonitorFault | null {
@@ -28,6 +30,15 @@ export function examineCertificates({ hops }: PageSnapshot, now: Date): MonitorF
 export function examineRedirects(page: PageSnapshot): MonitorFault | null {
   const endless = endlessRedirects(page);
   return endless === null ? null : { stage: endless.stage, reason: endless.reason, message: endless.message };
+}
+
+/** Returns the fault of the final response: a redirect that cannot be followed, or another unexpected status. */
+export function examineFinal({ final, stopped }: PageSnapshot, expected: CodeRanges): MonitorFault | null {
+  const fault = examineStatus(final.code, expected);
+  if (fault === null || stopped !== "bad_location") return fault;
+  const { code, location } = final;
+  const leads = location === null ? "has no usable Location" : `leads to ${location.slice(0, LOCATION_SHOWN)}`;
+  return { stage: "response", reason: "bad_location", message: `the redirect (${code}) ${leads}` };
 }
 
 /** Returns the fault of a status that is not expected; null if it is. */

@@ -108,8 +108,16 @@ describe("redirects", () => {
   });
 
   it("to a target that cannot be followed leave the redirect as the response", async () => {
-    const result = await verdict("/to?url=mailto:someone@example.test");
-    expect(result.fault?.message).toBe("expected 200, got 302");
+    const path = "/to?url=mailto:someone@example.test";
+    expect(await verdict(path)).toMatchObject({
+      verdict: "down",
+      http_status: 302,
+      fault: { reason: "bad_location", message: "the redirect (302) leads to mailto:someone@example.test" },
+    });
+    const { fault } = await verdict("/status/301");
+    expect(fault).toMatchObject({ reason: "bad_location", message: "the redirect (301) has no usable Location" });
+    expect(await verdict(path, { expected: [[302, 302]] })).toMatchObject({ verdict: "up", http_status: 302 });
+    expect((await verdict(path, { follow: false })).fault?.message).toBe("expected 200, got 302");
   });
 
   it("to a refused address refuse the check", async () => {

@@ -101,6 +101,12 @@ const CASES: CauseCase[] = [
     "Redirect loop in eu-west",
   ],
   [
+    "a redirect that cannot be followed",
+    [["eu-west us-east", "response", "bad_location", "the redirect (302) leads to ftp://files.example.com/"]],
+    "bad_location",
+    "Redirect cannot be followed in eu-west and us-east: the redirect (302) leads to ftp://files.example.com/",
+  ],
+  [
     "too many redirects",
     [["eu-west", "response", "too_many_redirects", "x"]],
     "too_many_redirects",
