@@ -17,6 +17,7 @@ import {
   readWrite,
 } from "#control-plane/http/params.ts";
 import { answer } from "#control-plane/http/request.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
 import { PLAN_NAMES, type PlanName } from "#control-plane/plans/plans.ts";
 
 const PlanField = Type.Unsafe<PlanName>({ type: "string", enum: [...PLAN_NAMES], description: "Plan of the account" });
@@ -162,8 +163,8 @@ function show({ id, email, plan, createdAt }: Account) {
 
 /** Checks only the form of an address; only a delivered mail shows that it exists. */
 function checkEmail(email: string): void {
-  if (/^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]+$/u.test(email)) return;
-  throw refuseField({ field: "email", reason: "type", message: "must be an email address" });
+  if (toMailAddress(email) !== null) return;
+  throw refuseField({ field: "email", reason: "type", message: "must be an email address such as ops@example.com" });
 }
 
 function emailTaken(): Refusal {

@@ -3,7 +3,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { deleteInSteps } from "#control-plane/database/upkeep.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/deliveries/delivery.ts";
 import type { Receiver } from "#control-plane/events/event.ts";
-import { toMailAddress } from "#control-plane/mail/address.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
 import { hashToken } from "#control-plane/mail/recipients/confirmations.ts";
 import {
   confirmByToken,

@@ -1,4 +1,4 @@
-import { toMailAddress } from "#control-plane/mail/address.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 

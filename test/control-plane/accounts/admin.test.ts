@@ -195,7 +195,16 @@ describe("accounts", () => {
     const other = await makeAccount("pro");
     expect(errorOf(await admin("PUT", `/accounts?id=${other.id}`, { email: "Bob@example.com" }))).toEqual(taken);
     expect((await admin("PUT", `/accounts?id=${id}`, { email: "Bob@example.com" })).status).toBe(200);
-    for (const email of ["", "x", "a b@c", "a@b@c", "@x.y", `${"x".repeat(250)}@example.com`]) {
+    for (const email of [
+      "",
+      "x",
+      "a b@c",
+      "a@b@c",
+      "@x.y",
+      "a..b@c.example",
+      "a@-c.example",
+      `${"x".repeat(250)}@example.com`,
+    ]) {
       expect(errorOf(await admin("POST", "/accounts", { email })).slice(0, 3)).toEqual([
         400,
         "missing_parameter",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toMailAddress } from "#control-plane/mail/address.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
 
 describe("a mail address", () => {
   it.each([
