@@ -42,8 +42,9 @@ export async function recentChecks(
   const end = startOf(now.getTime(), HOUR_MS) + (1 + AHEAD_HOURS) * HOUR_MS;
   const near = startOf(now.getTime() - NEAR_MS, HOUR_MS);
   const far = startOf(now.getTime() - FAR_MS, HOUR_MS);
-  // A new monitor can have fewer checks than wanted: one statement searches all of its life.
-  for (const from of begin >= far ? [begin] : [near, far]) {
+  // A new monitor has fewer checks than wanted, probably: one statement searches all of its life.
+  const isNew = now.getTime() - createdAt.getTime() < NEAR_MS;
+  for (const from of isNew ? [begin] : [near, Math.max(far, begin)]) {
     const found = await readNewest(sql, monitorId, hoursBetween(from, end), limit);
     if (found.length >= limit || from <= begin) return found.map(showCheck);
   }
