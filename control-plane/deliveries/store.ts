@@ -124,12 +124,16 @@ export async function settleAttempts(
         ${settled.map(({ outcome }) => (outcome.isTruncated === true ? 1 : 0))}::integer[]
       ) as given (id, attempt, status, next_ms, ended_ms, duration_ms, response_code, error_code, error_message, headers,
         body, truncated)
+    ), locked as materialized (
+      select id from deliveries where id = any(array(
+        select id from given union all select f.id from deliveries as f join given on f.leader_id = given.id
+      )) order by id for update
     ), own as (
       update deliveries as d
       set is_leased = false, status = g.status, due_at = g.next_at, next_attempt_at = g.next_at,
         delivered_at = case when g.status = 'delivered' then g.ended_at end, response_code = g.response_code,
         error_code = g.error_code, error_message = g.error_message, duration_ms = g.duration_ms
-      from given as g
+      from given as g join locked using (id)
       where d.id = g.id and d.attempts = g.attempt and d.status in ('pending', 'retrying')
       returning d.id, d.status
     ), followers as (
@@ -155,11 +159,13 @@ export async function renewLeases(
   leaseEndsAt: Date,
 ): Promise<void> {
   await sql`
-    update deliveries as d set due_at = ${leaseEndsAt}
-    from unnest(
-      ${attempts.map(({ id }) => id)}::bigint[], ${attempts.map(({ attempt }) => attempt)}::integer[]
-    ) as given (id, attempt)
-    where d.id = given.id and d.attempts = given.attempt and d.is_leased`;
+    with held as materialized (
+      select d.id from deliveries as d join unnest(
+        ${attempts.map(({ id }) => id)}::bigint[], ${attempts.map(({ attempt }) => attempt)}::integer[]
+      ) as given (id, attempt) on d.id = given.id and d.attempts = given.attempt
+      where d.is_leased order by d.id for update of d
+    )
+    update deliveries as d set due_at = ${leaseEndsAt} from held where d.id = held.id`;
 }
 
 /** Locks deliveries whose lease has ended, until the transaction ends. */
