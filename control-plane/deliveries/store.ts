@@ -99,7 +99,7 @@ export interface SettledAttempt {
 
 /**
  * Stores the ends of attempts: of the deliveries that are still at these attempts, and of those that travel with them.
- * Returns the ids of the former.
+ * Returns the ids of the former. It locks by id, as renewLeases does, which runs at the same time for the same rows.
  */
 export async function settleAttempts(
   sql: Queryable,
