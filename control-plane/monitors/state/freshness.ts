@@ -7,13 +7,16 @@ export interface FreshLocation {
   readonly known: LocationState;
 }
 
-/** Reports whether a verdict still counts: its check began within the last two intervals and a timeout. */
+/**
+ * Reports whether a verdict still counts: its check began within the last two intervals and a timeout. The newest
+ * verdict of a passive monitor always counts, because nobody can ask for another one.
+ */
 export function isFresh(
-  { intervalMs, timeoutMs }: Pick<StateSettings, "intervalMs" | "timeoutMs">,
+  { intervalMs, timeoutMs, isPassive }: Pick<StateSettings, "intervalMs" | "timeoutMs" | "isPassive">,
   { at }: Pick<LocationState, "at">,
   now: number,
 ): boolean {
-  return now - at <= 2 * intervalMs + timeoutMs;
+  return isPassive || now - at <= 2 * intervalMs + timeoutMs;
 }
 
 /** Lists the configured locations with a fresh verdict, in the configured order. */

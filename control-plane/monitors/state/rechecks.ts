@@ -21,7 +21,7 @@ export const RECHECK_MS = 1_000;
  * - A failure of one of several locations: the others at once, and the location again.
  *
  * A confirmed outage and a location that keeps failing alone need none. A failing recheck asks the others only for a
- * further confirmation, because the failure before it has asked them.
+ * further confirmation, because the failure before it has asked them. A passive monitor has no checks to ask for.
  */
 export function planRechecks(
   settings: StateSettings,
@@ -30,6 +30,7 @@ export function planRechecks(
   needed: Confirmation,
   now: number,
 ): readonly Recheck[] {
+  if (settings.isPassive) return [];
   const streak = state.locations.get(observation.location)?.streak ?? 0;
   const again = { location: observation.location, at: now + RECHECK_MS };
   if (observation.verdict === "up") {

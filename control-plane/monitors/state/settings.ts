@@ -14,4 +14,9 @@ export interface StateSettings {
   readonly degradedMs: number | null;
   /** Pause between two reminders of an outage; null: no reminders. */
   readonly repeatMs: number | null;
+  /**
+   * Observations come from outside, as the pings of a heartbeat do, and cannot be repeated on request: a verdict counts
+   * until the next one, no rechecks are planned, and flapping does not raise the confirmation.
+   */
+  readonly isPassive: boolean;
 }

@@ -22,7 +22,7 @@ export async function readSilent(sql: Queryable, now: Date): Promise<readonly Si
   return rows.flatMap(({ id, accountId, settings: text, state: stateText, intervalSeconds, updatedAt }) => {
     const { locations, timeout_seconds } = JSON.parse(text) as MonitorSettings;
     const state = decodeState(stateText);
-    const times = { intervalMs: intervalSeconds * 1_000, timeoutMs: timeout_seconds * 1_000 };
+    const times = { intervalMs: intervalSeconds * 1_000, timeoutMs: timeout_seconds * 1_000, isPassive: false };
     const missing = locations.filter((location) => {
       const known = state.locations.get(location);
       return known === undefined || !isFresh(times, known, now.getTime());

@@ -59,5 +59,6 @@ export function stateSettings({ settings }: WatchedMonitor, intervalSeconds: num
     timeoutMs: timeout_seconds * 1_000,
     degradedMs: degraded_ms,
     repeatMs: repeat_minutes === null ? null : repeat_minutes * 60_000,
+    isPassive: false,
   };
 }

@@ -207,3 +207,17 @@ describe("the quorum of several locations", () => {
     expect(unknown.state.status).toBe("unknown");
   });
 });
+
+describe("a passive monitor", () => {
+  // For each: settings, the status before, and the observations that follow it.
+  it.each([
+    ["a failure that is not confirmed", { locations: ["ping"], retries: 2 }, "up", ["down", "down"]],
+    ["a recovery that is not confirmed", { locations: ["ping"], recovery: 3 }, "down", ["up", "up"]],
+    ["a failure of one of several locations", { locations: ["a", "b", "c"] }, "up", ["down"]],
+  ] as const)("plans no rechecks after %s", (_what, settings, status, verdicts) => {
+    const story = (status === "up" ? tellOfUp : tellOfDown)({ ...settings, isPassive: true });
+    const [location = ""] = settings.locations;
+    for (const verdict of verdicts) expect(story.check(location, verdict).rechecks).toEqual([]);
+    expect(story.state.status).toBe(status);
+  });
+});

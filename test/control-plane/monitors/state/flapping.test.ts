@@ -64,6 +64,20 @@ describe("a flapping monitor", () => {
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
   });
 
+  // For each: the retries of a passive monitor, and the failures that make it down while it is flapping.
+  it.each([
+    [0, 1],
+    [1, 2],
+    [3, 4],
+  ])("that is passive, with %i retries, still needs %i failures: nobody can ask for more", (retries, failures) => {
+    const story = tellOfUp({ locations: ["ping"], isPassive: true });
+    change(story, 6);
+    expect(story.state).toMatchObject({ isFlapping: true, status: "up" });
+    story.change({ retries });
+    for (let seen = 1; seen < failures; seen++) expect(story.check("ping", "down").events).toEqual([]);
+    expect(kinds(story.check("ping", "down").events)).toEqual(["down!"]);
+  });
+
   it("keeps more retries than that", () => {
     const story = tellOfUp({ locations: ["eu"], retries: 4 });
     story.state = { ...story.state, changes: Array.from({ length: 5 }, () => story.now), isFlapping: true };

@@ -12,6 +12,22 @@ describe("a verdict", () => {
     expect(story.state.status).toBe("unknown");
   });
 
+  it.each([
+    ["an hour", 3_600],
+    ["a year", 365 * 86_400],
+  ])("of a passive monitor counts after %s as on the first day, and continues its streak", (_what, seconds) => {
+    for (const verdict of ["up", "down"] as const) {
+      const story = tell({ locations: ["ping"], retries: 1, isPassive: true });
+      story.check("ping", verdict);
+      story.check("ping", verdict);
+      expect(story.state.status).toBe(verdict);
+      story.wait(seconds);
+      expect(story.expire().events).toEqual([]);
+      expect(story.check("ping", verdict).events).toEqual([]);
+      expect(story.state.locations.get("ping")).toMatchObject({ streak: 3, since: START });
+    }
+  });
+
   it("is not changed by a check that a probe could not make: such a check only lets time pass", () => {
     const story = tellOfUp({ locations: ["eu"], retries: 1 });
     story.check("eu", "down");

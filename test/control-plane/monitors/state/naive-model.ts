@@ -50,7 +50,7 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
 
   const of = (location: string) => seen.filter((one) => one.location === location);
   const isFresh = (one: Seen | undefined, now: number) =>
-    one !== undefined && one.at >= now - 2 * settings.intervalMs - settings.timeoutMs;
+    one !== undefined && (settings.isPassive || one.at >= now - 2 * settings.intervalMs - settings.timeoutMs);
   /** The checks in a row at a location with its newest verdict, oldest first. */
   function streak(location: string): readonly Seen[] {
     const all = of(location);
@@ -100,7 +100,7 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
     const fresh = settings.locations.filter((location) => isFresh(of(location).at(-1), now));
     const verdict = (location: string) => of(location).at(-1)?.verdict;
     let failures = several ? 1 : settings.retries + 1;
-    if (wasFlapping && failures < 3) failures = 3;
+    if (wasFlapping && failures < 3 && !settings.isPassive) failures = 3;
     const successes = lastKnownBefore === "down" ? settings.recovery : 1;
     const down = fresh.filter((location) => verdict(location) === "down" && streak(location).length >= failures);
     const up = fresh.filter((location) => verdict(location) === "up" && streak(location).length >= successes);
@@ -216,7 +216,7 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
       failing,
       remindAt: reminders[0] ?? null,
       events,
-      rechecks: added === null ? [] : ask(added),
+      rechecks: added === null || settings.isPassive ? [] : ask(added),
     };
 
     function ask({ location, isRecheck }: Seen): readonly Recheck[] {

@@ -61,6 +61,11 @@ function examine(
   return broken;
 }
 
+/** Age until which a verdict counts, in milliseconds. */
+function freshMs({ isPassive, intervalMs, timeoutMs }: History["settings"]): number {
+  return isPassive ? Infinity : 2 * intervalMs + timeoutMs;
+}
+
 describe("random histories", () => {
   it("have the states, events and rechecks of a model that computes them anew from all observations", () => {
     const met = new Set<string>();
@@ -97,7 +102,7 @@ describe("random histories", () => {
       if (state.status !== "down" || before.status === "down") return;
       const fresh = settings.locations
         .map((location) => state.locations.get(location))
-        .filter((known) => known !== undefined && now - known.at <= 2 * settings.intervalMs + settings.timeoutMs);
+        .filter((known) => known !== undefined && now - known.at <= freshMs(settings));
       const failing = fresh.filter((known) => known?.verdict === "down").length;
       const needed = settings.quorum === "majority" ? Math.floor(fresh.length / 2) + 1 : settings.quorum;
       demand(fresh.length >= Math.min(2, settings.locations.length), "two fresh locations");

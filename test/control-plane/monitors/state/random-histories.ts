@@ -45,6 +45,7 @@ function createSettings(dice: Dice): StateSettings {
     timeoutMs: dice.pick([1_000, 15_000]),
     degradedMs: dice.perMille(500) ? 500 : null,
     repeatMs: dice.perMille(500) ? dice.pick([60_000, 400_000]) : null,
+    isPassive: dice.perMille(200),
   };
 }
 

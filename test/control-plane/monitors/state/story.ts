@@ -17,6 +17,7 @@ export const SETTINGS: StateSettings = {
   timeoutMs: 15_000,
   degradedMs: null,
   repeatMs: null,
+  isPassive: false,
 };
 
 /** The fault of every failing check. */
