@@ -117,7 +117,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     ...deps,
     config: config.mail,
     baseUrl: config.baseUrl,
-    accountEmail: async (on, accountId) => (await accounts.find(on, accountId))?.email ?? null,
+    accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
   });
   teardown.push(() => mail.close());
   const events = createEvents({ random, sources: [mail.source] });

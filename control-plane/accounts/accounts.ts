@@ -10,6 +10,7 @@ import {
   insertAccount,
   listAccounts,
   lockAccount,
+  readEmails,
   updateAccount,
   type Account,
   type AccountChange,
@@ -34,6 +35,8 @@ export interface Accounts {
   create(sql: Queryable, account: { readonly email: string | null; readonly plan: PlanName }): Promise<Account | null>;
   /** Finds an account; null if there is none with this id. */
   find(sql: Queryable, id: number): Promise<Account | null>;
+  /** Returns the email addresses of accounts by id; an account without one is missing. */
+  emails(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Lists a page of accounts, newest first, and the total number. */
   list(limit: number, offset: number): Promise<{ accounts: readonly Account[]; total: number }>;
   /** Changes an account. Returns null if there is none, "taken" if the email address is in use. */
@@ -70,6 +73,7 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
   return {
     create: (queryable, account) => insertAccount(queryable, account, clock.now()),
     find: findAccount,
+    emails: readEmails,
     async list(limit, offset) {
       const [accounts, total] = await Promise.all([listAccounts(sql, limit, offset), countAccounts(sql)]);
       return { accounts, total };

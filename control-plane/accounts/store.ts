@@ -35,6 +35,13 @@ export async function findAccount(sql: Queryable, id: number): Promise<Account |
   return row ?? null;
 }
 
+/** Returns the email addresses of accounts by id; an account without one is missing. */
+export async function readEmails(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await sql<{ id: number; email: string }[]>`
+    select id, email from accounts where id = any(${[...ids]}::bigint[]) and email is not null`;
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
 /** Lists a page of accounts, newest first. */
 export async function listAccounts(sql: Queryable, limit: number, offset: number): Promise<readonly Account[]> {
   return sql<Account[]>`select ${columns(sql)} from accounts order by id desc limit ${limit} offset ${offset}`;

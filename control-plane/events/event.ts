@@ -48,6 +48,9 @@ export interface ReceiverSource {
   readonly channel: Channel;
   /** Whether deliveries to one receiver can travel together, so that they wait for their release. */
   readonly isBundled: boolean;
-  /** Finds the receivers of an event; works in the caller's transaction. */
-  find(tx: Transaction, event: NewEvent): Promise<readonly Receiver[]>;
+  /**
+   * Finds the receivers of each event, in the order of the events, in the caller's transaction. The number of statements
+   * does not depend on the number of events.
+   */
+  find(tx: Transaction, events: readonly NewEvent[]): Promise<readonly (readonly Receiver[])[]>;
 }

@@ -30,16 +30,14 @@ export function createEvents({
   return {
     async publish(tx, events) {
       if (events.length === 0) return [];
-      const addressed: AddressedEvent[] = [];
-      for (const event of events) {
-        const receivers: AddressedEvent["receivers"][number][] = [];
-        for (const source of sources) {
-          for (const receiver of await source.find(tx, event)) {
-            receivers.push({ ...receiver, channel: source.channel, isReleased: !source.isBundled });
-          }
+      const receivers = events.map((): AddressedEvent["receivers"][number][] => []);
+      for (const source of sources) {
+        const { channel, isBundled } = source;
+        for (const [index, found] of (await source.find(tx, events)).entries()) {
+          receivers[index]?.push(...found.map((one) => ({ ...one, channel, isReleased: !isBundled })));
         }
-        addressed.push({ event, receivers });
       }
+      const addressed = events.map((event, index) => ({ event, receivers: receivers[index] ?? [] }));
       return storeEvents(tx, random, addressed);
     },
     async export(sql, accountId) {

@@ -2,11 +2,11 @@ import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { MailConfig } from "#control-plane/config.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
-import { createRecipients, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { createMailSender } from "#control-plane/mail/sender.ts";
 import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -33,8 +33,8 @@ interface MailDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly encryption: Encryption;
-  /** Returns the account's own address; null if it has none. */
-  readonly accountEmail: (sql: Queryable, accountId: number) => Promise<string | null>;
+  /** Returns the accounts' own addresses by account; one without an address is missing. */
+  readonly accountEmails: AccountEmails;
 }
 
 const UPKEEP_MS = 3_600_000;
@@ -54,8 +54,13 @@ export function openMail(deps: MailDeps): Mail {
     source: {
       channel: "mail",
       isBundled: true,
-      async find(tx, { accountId, mailTo }) {
-        return pool === null || mailTo === undefined ? [] : recipients.recipientsOf(tx, accountId, mailTo);
+      async find(tx, events) {
+        if (pool === null) return events.map(() => []);
+        const wanted = events.map(({ accountId, mailTo }) => ({
+          accountId,
+          emails: mailTo === undefined ? [] : mailTo,
+        }));
+        return recipients.recipientsOf(tx, wanted);
       },
     },
     sender: config === null || pool === null ? null : createMailSender({ ...deps, pool, from: config.from }),

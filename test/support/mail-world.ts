@@ -33,14 +33,18 @@ export async function openMailWorld(databaseUrl: string): Promise<MailWorld> {
     insert into accounts (email, plan, created_at, updated_at)
     values (${`owner-${randomBytes(6).toString("hex")}@example.com`}, 'pro', now(), now()) returning id`;
   const accountId = row?.id ?? 0;
-  const recipients = createRecipients({ sql, clock: systemClock, accountEmail: () => Promise.resolve(null) });
+  const recipients = createRecipients({ sql, clock: systemClock, accountEmails: () => Promise.resolve(new Map()) });
   const events = createEvents({
     random: systemRandom,
     sources: [
       {
         channel: "mail",
         isBundled: true,
-        find: (tx, event) => recipients.recipientsOf(tx, event.accountId, event.mailTo ?? []),
+        find: (tx, published) =>
+          recipients.recipientsOf(
+            tx,
+            published.map(({ accountId: account, mailTo }) => ({ accountId: account, emails: mailTo ?? [] })),
+          ),
       },
     ],
   });

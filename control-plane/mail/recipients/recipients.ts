@@ -26,6 +26,15 @@ export type LinkState =
   | { readonly kind: "open" | "used"; readonly email: string }
   | { readonly kind: "unknown"; readonly email: null };
 
+/** Addresses of an account; null: its own one. */
+interface AddressList {
+  readonly accountId: number;
+  readonly emails: readonly string[] | null;
+}
+
+/** Returns accounts' own addresses by account; one without an address is missing. */
+export type AccountEmails = (sql: Queryable, accountIds: readonly number[]) => Promise<ReadonlyMap<number, string>>;
+
 /** The addresses to which accounts are mailed. `emails` null is the account's own address. */
 export interface Recipients {
   /**
@@ -35,8 +44,8 @@ export interface Recipients {
   ensureRecipients(tx: Transaction, accountId: number, emails: readonly string[] | null): Promise<void>;
   /** Returns the addresses in the order given, each with whether it is confirmed. */
   statusOf(sql: Queryable, accountId: number, emails: readonly string[] | null): Promise<readonly RecipientStatus[]>;
-  /** Returns the confirmed ones, as receivers of events. */
-  recipientsOf(tx: Transaction, accountId: number, emails: readonly string[] | null): Promise<readonly Receiver[]>;
+  /** Returns the confirmed ones of each list, in the order of the lists, as receivers of events. */
+  recipientsOf(tx: Transaction, lists: readonly AddressList[]): Promise<readonly (readonly Receiver[])[]>;
   /** Finds what a link leads to. */
   findLink(token: string): Promise<LinkState>;
   /** Confirms the address of a link. */
@@ -51,8 +60,7 @@ export interface Recipients {
 interface RecipientsDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  /** Returns the account's own address; null if it has none. */
-  readonly accountEmail: (sql: Queryable, accountId: number) => Promise<string | null>;
+  readonly accountEmails: AccountEmails;
 }
 
 /** Time in milliseconds after which an address that has not answered is asked again. */
@@ -64,11 +72,20 @@ const TOKEN_FORM = /^[0-9A-Za-z]{32}$/;
 const UNKNOWN_LINK: LinkState = { kind: "unknown", email: null };
 
 /** Creates the recipients. */
-export function createRecipients({ sql, clock, accountEmail }: RecipientsDeps): Recipients {
-  /** Returns the addresses as they are stored; what is no address is left out. */
+export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps): Recipients {
+  /** Returns the addresses as they were given, and as they are stored; null if it is no address. */
   async function resolve(on: Queryable, accountId: number, emails: readonly string[] | null) {
-    const given = emails ?? [await accountEmail(on, accountId)];
-    return given.flatMap((text) => (text === null ? [] : { text, email: toMailAddress(text) }));
+    const [resolved = []] = await resolveAll(on, [{ accountId, emails }]);
+    return resolved;
+  }
+
+  async function resolveAll(on: Queryable, lists: readonly AddressList[]) {
+    const owners = new Set(lists.flatMap(({ accountId, emails }) => (emails === null ? accountId : [])));
+    const own = owners.size === 0 ? new Map<number, string>() : await accountEmails(on, [...owners]);
+    return lists.map(({ accountId, emails }) => {
+      const given = emails ?? [own.get(accountId) ?? null];
+      return given.flatMap((text) => (text === null ? [] : { text, email: toMailAddress(text) }));
+    });
   }
 
   return {
@@ -86,20 +103,27 @@ export function createRecipients({ sql, clock, accountEmail }: RecipientsDeps): 
       const resolved = await resolve(on, accountId, emails);
       const known = await readRecipients(
         on,
-        accountId,
-        resolved.flatMap(({ email }) => email ?? []),
+        resolved.flatMap(({ email }) => (email === null ? [] : { accountId, email })),
       );
       const confirmed = new Set(known.flatMap((one) => (one.isConfirmed ? one.email.toLowerCase() : [])));
       return resolved.map(({ text, email }) => {
         return { email: text, confirmed: email !== null && confirmed.has(email.toLowerCase()) };
       });
     },
-    async recipientsOf(tx, accountId, emails) {
-      const resolved = await resolve(tx, accountId, emails);
-      const addresses = resolved.flatMap(({ email }) => email ?? []);
-      if (addresses.length === 0) return [];
-      const known = await readRecipients(tx, accountId, addresses);
-      return known.flatMap((one) => (one.isConfirmed ? { receiverId: one.id, recipient: one.email } : []));
+    async recipientsOf(tx, lists) {
+      const resolved = await resolveAll(tx, lists);
+      const addresses = lists.map(({ accountId }, index) =>
+        (resolved[index] ?? []).flatMap(({ email }) => (email === null ? [] : { accountId, email })),
+      );
+      const known = await readRecipients(tx, addresses.flat());
+      const byAddress = new Map(known.map((one) => [keyOf(one.accountId, one.address), one]));
+      return addresses.map((list) => {
+        const found = new Set(list.flatMap(({ accountId, email }) => byAddress.get(keyOf(accountId, email)) ?? []));
+        return [...found]
+          .filter(({ isConfirmed }) => isConfirmed)
+          .toSorted((a, b) => a.id - b.id)
+          .map(({ id, email }) => ({ receiverId: id, recipient: email }));
+      });
     },
     async findLink(token) {
       if (!TOKEN_FORM.test(token)) return UNKNOWN_LINK;
@@ -121,4 +145,8 @@ export function createRecipients({ sql, clock, accountEmail }: RecipientsDeps): 
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteConfirmations(sql, new Date(now - ASK_AGAIN_MS), limit));
     },
   };
+}
+
+function keyOf(accountId: number, email: string): string {
+  return `${accountId} ${email.toLowerCase()}`;
 }

@@ -138,20 +138,29 @@ export async function confirmByToken(sql: Sql, tokenHash: Uint8Array, now: Date)
 /** A recipient of an account. */
 interface Recipient {
   readonly id: number;
+  readonly accountId: number;
+  /** The address by which it was found, in lower case. */
+  readonly address: string;
   readonly email: string;
   readonly isConfirmed: boolean;
 }
 
-/** Reads the recipients of an account that have one of these addresses, in upper or lower case. */
+/** Reads the recipients of accounts that have one of these addresses, in upper or lower case, each once. */
 export async function readRecipients(
   sql: Queryable,
-  accountId: number,
-  emails: readonly string[],
+  addresses: readonly { readonly accountId: number; readonly email: string }[],
 ): Promise<readonly Recipient[]> {
+  if (addresses.length === 0) return [];
   return sql<Recipient[]>`
-    select id, email, confirmed_at is not null as "isConfirmed" from mail_recipients
-    where account_id = ${accountId} and lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])
-    order by id`;
+    select r.id, r.account_id as "accountId", given.address, r.email, r.confirmed_at is not null as "isConfirmed"
+    from (
+      select distinct account_id, address from unnest(
+        ${addresses.map(({ accountId }) => accountId)}::bigint[],
+        ${addresses.map(({ email }) => email.toLowerCase())}::text[]
+      ) as given (account_id, address)
+    ) as given
+    join mail_recipients as r on r.account_id = given.account_id and lower(r.email) = given.address
+    order by r.id`;
 }
 
 /** A recipient as the data export of its account shows it. */

@@ -113,7 +113,8 @@ export function createPublisher(
   receiverIds: readonly number[],
 ): Events {
   const recipient = channel === "mail" ? "a@example.com" : null;
-  const find = () => Promise.resolve(receiverIds.map((receiverId) => ({ receiverId, recipient })));
+  const find = (_tx: unknown, events: readonly NewEvent[]) =>
+    Promise.resolve(events.map(() => receiverIds.map((receiverId) => ({ receiverId, recipient }))));
   return createEvents({ random: systemRandom, sources: [{ channel, isBundled, find }] });
 }
 

@@ -40,16 +40,15 @@ it.each([
     random: systemRandom,
     log: pino({ level: "silent" }),
     encryption: createEncryption(MASTER_KEY, systemRandom),
-    accountEmail: () => Promise.resolve("ops@example.com"),
+    accountEmails: (_sql, ids) => Promise.resolve(new Map(ids.map((id) => [id, "ops@example.com"]))),
   });
   const [event] = eventsAbout(world.accountId, [{ monitorId: 1 }]);
   if (event === undefined) throw new Error("no event");
-  const find = (mailTo?: readonly string[] | null) =>
-    transact(world.sql, (tx) => mail.source.find(tx, mailTo === undefined ? event : { ...event, mailTo }));
-  const addresses = async (mailTo?: readonly string[] | null) => (await find(mailTo)).map(({ recipient }) => recipient);
-  expect(await addresses(["ops@example.com", "other@example.com"])).toEqual(expected);
-  expect(await addresses(null)).toEqual(expected);
-  expect(await addresses()).toEqual([]);
+  const lists = [["ops@example.com", "other@example.com"], null, undefined, ["Ops@example.com"]];
+  const events = lists.map((mailTo) => (mailTo === undefined ? event : { ...event, mailTo }));
+  const found = await transact(world.sql, (tx) => mail.source.find(tx, events));
+  const addresses = found.map((receivers) => receivers.map(({ recipient }) => recipient));
+  expect(addresses).toEqual([expected, expected, [], expected]);
   expect(mail.sender === null).toBe(config === null);
   mail.close();
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { chooseAllowed, openToken, queueConfirmations } from "#control-plane/mail/recipients/confirmations.ts";
-import { createRecipients, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { openQueueDatabase, type QueueDatabase } from "#test/control-plane/deliveries/queue-parts.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
@@ -25,17 +25,19 @@ afterAll(async () => {
   await db?.sql.end();
   await database?.drop();
 });
+const accountEmails: AccountEmails = (_sql, ids) =>
+  Promise.resolve(new Map(ownAddress === null ? [] : ids.map((id) => [id, ownAddress ?? ""])));
 beforeEach(async () => {
   await db.sql`truncate mail_recipients, mail_confirmations, events cascade`;
   clock = createManualClock(new Date("2026-06-01T12:00:00Z"));
   ownAddress = "Owner@example.com";
-  recipients = createRecipients({ sql: db.sql, clock, accountEmail: () => Promise.resolve(ownAddress) });
+  recipients = createRecipients({ sql: db.sql, clock, accountEmails });
 });
 
 const ensure = (emails: readonly string[] | null, accountId = db.accountId): Promise<void> =>
   transact(db.sql, (tx) => recipients.ensureRecipients(tx, accountId, emails));
-const receivers = (emails: readonly string[] | null) =>
-  transact(db.sql, (tx) => recipients.recipientsOf(tx, db.accountId, emails));
+const receivers = async (emails: readonly string[] | null) =>
+  (await transact(db.sql, (tx) => recipients.recipientsOf(tx, [{ accountId: db.accountId, emails }])))[0];
 const queue = () => queueConfirmations({ sql: db.sql, clock, random: systemRandom, encryption });
 
 /** Reads the confirmation mails in the queue: address and token. */
