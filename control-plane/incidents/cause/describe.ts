@@ -1,4 +1,5 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
+import { describeHeartbeat, isHeartbeat } from "#control-plane/incidents/cause/heartbeat.ts";
 import { cutLine, plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 import type { Cause, FailingLocation, MonitorTarget } from "#control-plane/incidents/incident.ts";
 
@@ -19,9 +20,14 @@ interface Group {
 
 /**
  * Says in one sentence why a monitor is down, such as "Connection refused in eu-west (port 443)". Locations with the
- * same cause are joined; the most frequent cause is first, and its word is the code.
+ * same cause are joined; the most frequent cause is first, and its word is the code. The fault of a heartbeat is a
+ * sentence already.
  */
 export function describeCause(monitor: MonitorTarget, failing: readonly FailingLocation[]): Cause {
+  if (isHeartbeat(monitor.checkType)) {
+    const { code, message } = describeHeartbeat(failing[0]?.fault ?? null, MOST_CAUSE);
+    return { code, message: capitalize(message) };
+  }
   const groups = groupFaults(monitor, failing);
   const total = Math.max(monitor.settings.locations.length, failing.length);
   const clauses = groups.slice(0, MOST_CLAUSES).map((group) => describeGroup(group, total));
@@ -34,8 +40,12 @@ export function describeCause(monitor: MonitorTarget, failing: readonly FailingL
   };
 }
 
-/** Says in one line why one location fails, for the timeline: "eu-west: connection refused (port 443)". */
+/**
+ * Says in one line why one location fails, for the timeline: "eu-west: connection refused (port 443)". A heartbeat has no
+ * locations.
+ */
 export function describeLocation(monitor: MonitorTarget, { location, fault }: FailingLocation): string {
+  if (isHeartbeat(monitor.checkType)) return capitalize(describeHeartbeat(fault, MOST_CAUSE).message);
   const { headline, suffix } = describeFault(monitor, fault);
   return cutLine(`${nameLocation(location)}: ${headline}${suffix}`, MOST_CAUSE);
 }

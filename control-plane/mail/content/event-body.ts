@@ -10,6 +10,7 @@ export interface Notice {
   readonly at: Date;
   readonly monitorId: number | null;
   readonly name: string;
+  /** null: it has none, or none is known. */
   readonly target: string | null;
   /** One sentence; null if nothing is known. */
   readonly cause: string | null;
@@ -18,6 +19,7 @@ export interface Notice {
   readonly responseMs: number | null;
   readonly isFlapping: boolean;
   readonly incidentId: number | null;
+  /** Failing locations; a heartbeat has none. */
   readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
 }
 
@@ -25,6 +27,8 @@ export interface Notice {
 const MOST_NAME = 120;
 const MOST_TEXT = 300;
 const MOST_LOCATIONS = 50;
+/** Check type of monitors that wait for pings: they have no target and no locations, and the cause says all. */
+const HEARTBEAT = "heartbeat";
 
 /** Reads the body of an event. Fields that an older release did not write are missing. */
 export function readNotice({ type, body }: SentEvent): Notice {
@@ -37,19 +41,27 @@ export function readNotice({ type, body }: SentEvent): Notice {
     at: new Date(parsed.created_at),
     monitorId: monitor?.id ?? null,
     name: toPlainLine(monitor?.name ?? "", MOST_NAME) || `monitor ${monitor?.id ?? ""}`.trim(),
-    target: monitor === undefined ? null : `${toPlainLine(monitor.url, MOST_TEXT)} (${monitor.check_type})`,
+    target: monitor === undefined ? null : describeTarget(monitor),
     cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
     responseMs: data.response_time_ms ?? null,
     isFlapping: data.flapping ?? false,
     incidentId: data.incident_id ?? null,
-    locations: (data.locations ?? []).slice(0, MOST_LOCATIONS).map(({ location, error, since }) => ({
-      location: toPlainLine(location, MOST_NAME),
-      fault: error === null ? "no details" : toPlainLine(error.message, MOST_TEXT),
-      since: toDate(since),
-    })),
+    locations: monitor?.check_type === HEARTBEAT ? [] : listLocations(data),
   };
+}
+
+function describeTarget({ url, check_type: type }: MonitorEventData["monitor"]): string | null {
+  return type === HEARTBEAT ? null : `${toPlainLine(url, MOST_TEXT)} (${type})`;
+}
+
+function listLocations({ locations = [] }: Partial<MonitorEventData>): Notice["locations"] {
+  return locations.slice(0, MOST_LOCATIONS).map(({ location, error, since }) => ({
+    location: toPlainLine(location, MOST_NAME),
+    fault: error === null ? "no details" : toPlainLine(error.message, MOST_TEXT),
+    since: toDate(since),
+  }));
 }
 
 function kindOf(type: string, { previous_status: previous }: Partial<MonitorEventData>): Notice["kind"] {

@@ -93,6 +93,33 @@ describe("the cause of", () => {
     expect(describeCause(targetWith(), [])).toEqual({ code: "unknown", message: "The check failed" });
   });
 
+  // For each: the reason and the message of its fault, and the sentence.
+  it.each([
+    ["heartbeat_late", "no ping arrived by 2026-11-22 10:05:00 UTC", "No ping arrived by 2026-11-22 10:05:00 UTC"],
+    ["heartbeat_failed", "the run failed with exit code 3", "The run failed with exit code 3"],
+    [
+      "heartbeat_unfinished",
+      "the run that started at 2026-11-22 10:05:00 UTC did not finish within 60 s",
+      "The run that started at 2026-11-22 10:05:00 UTC did not finish within 60 s",
+    ],
+    ["heartbeat_failed", "one\r\nBcc: x@example.com\u202E", "One Bcc: x@example.com"],
+    ["heartbeat_failed", "x".repeat(400), `X${"x".repeat(298)}…`],
+    ["heartbeat_failed", "\u0000", "A ping was missed or reported a failure"],
+  ] as const)("a heartbeat, %s, is its own sentence, without a location", (reason, message, sentence) => {
+    const monitor = targetWith({ url: "", checkType: "heartbeat", locations: ["heartbeat"] });
+    const fault = { stage: "request", source: "target", reason, message } as const;
+    const failing = [{ location: "heartbeat", fault }];
+    expect(describeCause(monitor, failing)).toEqual({ code: reason, message: sentence });
+    expect(failing.map((one) => describeLocation(monitor, one))).toEqual([sentence]);
+  });
+
+  it("a heartbeat of which nothing is known says what it can be", () => {
+    const monitor = targetWith({ url: "", checkType: "heartbeat", locations: ["heartbeat"] });
+    const message = "A ping was missed or reported a failure";
+    expect(describeCause(monitor, [])).toEqual({ code: "unknown", message });
+    expect(describeCause(monitor, [{ location: "heartbeat", fault: null }])).toEqual({ code: "unknown", message });
+  });
+
   it("one location is a line of its own", () => {
     const [refused] = failingOf([["eu-west", "connect", "refused", REFUSED]]);
     if (refused === undefined) throw new Error("no location");

@@ -55,6 +55,30 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
 `);
   });
 
+  it("of a heartbeat names neither a target nor a location", () => {
+    const message = "no ping arrived by 2026-11-23 02:41:07 UTC";
+    const fault = { stage: "request", source: "target", reason: "heartbeat_late", message };
+    const change = {
+      monitor: { id: 3, name: "backup", url: "", check_type: "heartbeat" },
+      cause: { code: "heartbeat_late", message: "No ping arrived by 2026-11-23 02:41:07 UTC" },
+      failing: [{ location: "heartbeat", fault, since: AT - 5_000 }],
+    };
+    expect(textOf(change)).toBe(`backup is down.
+
+Cause:     No ping arrived by 2026-11-23 02:41:07 UTC
+Since:     2026-11-23 02:41:07 UTC
+Confirmed: 2026-11-23 02:41:12 UTC
+
+Incident:  ${BASE}/api/v4/incidents?id=12
+Monitor:   ${BASE}/api/v4/monitors?id=3
+
+-- 
+This address gets the notices of this monitor from Vantage at ${BASE}.
+`);
+    const flapping = noticeOf({ ...change, isFlapping: true });
+    expect(renderText(writeDigest([flapping, flapping], 2, BASE))).not.toContain("Target");
+  });
+
   it.each<[MonitorChangeFacts["kind"], Partial<MonitorChangeFacts>, string, string]>([
     ["down", {}, "[Vantage] Down: shop", "shop is down."],
     ["reminder", { startedAt: AT - 7_500_000 }, "[Vantage] Still down: shop", "shop is still down, for 2 h 5 min."],
