@@ -9,10 +9,10 @@ import type { Events } from "#control-plane/events/events.ts";
 import { exportIncidents } from "#control-plane/incidents/incidents.ts";
 import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
-import { coveredBetween, isCovered } from "#control-plane/maintenance/coverage/coverage.ts";
+import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
-import { addStatusChange } from "#control-plane/monitors/history/record.ts";
+import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
 import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
@@ -82,7 +82,7 @@ export async function openMonitoring(
   accounts.onErase((tx, accountId) => monitors.accountErased(tx, accountId));
   const watch = startWatch({
     ...deps,
-    recording: { events, isCovered },
+    recording: { events, areCovered },
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
@@ -96,7 +96,8 @@ function createStates(clock: Clock, maintenance: Maintenance): StatePort {
     async reset(tx, ids, reason) {
       const now = clock.now();
       await resetStates(tx, ids);
-      for (const monitorId of ids) await addStatusChange(tx, { monitorId, at: now, status: "unknown" }, now);
+      const changes = ids.map((monitorId) => ({ monitorId, at: now, status: "unknown" }) as const);
+      await addStatusChanges(tx, changes, now);
       await endOutagesOf(tx, ids, now, reason === "paused" ? "paused" : "changed_target");
     },
     async remove(tx, ids) {

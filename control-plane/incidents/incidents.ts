@@ -59,8 +59,9 @@ export async function openByHand(
   const resolvedAt = opened.status === "resolved" ? at : null;
   const incident = await insertIncident(tx, { ...rest, title: title.text, startedAt: at, resolvedAt }, MOST_OPEN);
   if (incident === null) return "too_many";
-  const update = { at, kind: "update", by, text: text.text, status: opened.status, isPublic: opened.isPublic } as const;
-  await insertEntries(tx, incident.id, [update], null);
+  const { id: incidentId } = incident;
+  const { status, isPublic } = opened;
+  await insertEntries(tx, [{ incidentId, at, kind: "update", by, text: text.text, status, isPublic }], null);
   return { ok: true, incident: { ...incident, entryCount: 1 } };
 }
 
@@ -77,7 +78,11 @@ export async function changeByHand(
   const changed = applyChange(incident, change, author);
   if (!changed.ok) return changed;
   await updateIncident(tx, changed.incident);
-  if (changed.entries.length > 0) await insertEntries(tx, id, changed.entries, null);
+  await insertEntries(
+    tx,
+    changed.entries.map((entry) => ({ ...entry, incidentId: id })),
+    null,
+  );
   return changed;
 }
 

@@ -6,35 +6,43 @@ interface StoredUpdate extends Entry {
   readonly incidentId: number;
 }
 
+/** An entry with the incident that it belongs to. */
+export interface AddressedEntry extends NewEntry {
+  readonly incidentId: number;
+}
+
 /**
- * Inserts entries of one incident, in the given order, and counts them. An incident with `most` entries or more gets
- * no further one. Returns false if nothing was inserted.
+ * Inserts entries of incidents, in the given order, and counts them. An incident with `most` entries or more gets no
+ * further ones. Returns how many were inserted. A caller with several incidents holds the states of their monitors, so
+ * that no two of them wait for each other.
  */
 export async function insertEntries(
   sql: Queryable,
-  incidentId: number,
-  entries: readonly NewEntry[],
+  entries: readonly AddressedEntry[],
   most: number | null,
-): Promise<boolean> {
+): Promise<number> {
+  if (entries.length === 0) return 0;
   const { count } = await sql`
-    with counted as (
-      update incidents set entry_count = entry_count + ${entries.length}
-      where id = ${incidentId} and (${most}::integer is null or entry_count < ${most})
-      returning id
+    with given as (
+      select * from unnest(
+        ${entries.map(({ incidentId }) => incidentId)}::bigint[],
+        ${entries.map(({ at }) => at.toISOString())}::timestamptz[],
+        ${entries.map(({ kind }) => kind)}::text[],
+        ${entries.map(({ by }) => by)}::text[],
+        ${entries.map(({ text }) => text)}::text[],
+        ${entries.map(({ status }) => status)}::text[],
+        ${entries.map(({ isPublic }) => (isPublic ? 1 : 0))}::integer[]
+      ) with ordinality as given (incident_id, occurred_at, kind, author, text, status, is_public, ordinal)
+    ), counted as (
+      update incidents as i set entry_count = i.entry_count + added.entries
+      from (select incident_id, count(*)::integer as entries from given group by incident_id) as added
+      where i.id = added.incident_id and (${most}::integer is null or i.entry_count < ${most})
+      returning i.id
     )
     insert into incident_entries (incident_id, occurred_at, kind, author, text, status, is_public)
-    select counted.id, given.occurred_at::timestamptz, given.kind, given.author, given.text, given.status,
-      given.is_public = 1
-    from counted cross join unnest(
-      ${entries.map(({ at }) => at.toISOString())}::text[],
-      ${entries.map(({ kind }) => kind)}::text[],
-      ${entries.map(({ by }) => by)}::text[],
-      ${entries.map(({ text }) => text)}::text[],
-      ${entries.map(({ status }) => status)}::text[],
-      ${entries.map(({ isPublic }) => (isPublic ? 1 : 0))}::integer[]
-    ) with ordinality as given (occurred_at, kind, author, text, status, is_public, ordinal)
-    order by given.ordinal`;
-  return count > 0;
+    select given.incident_id, given.occurred_at, given.kind, given.author, given.text, given.status, given.is_public = 1
+    from given join counted on counted.id = given.incident_id order by given.ordinal`;
+  return count;
 }
 
 /** Returns the newest entries of an incident, newest first. */

@@ -1,35 +1,32 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { describeCause, describeLocation } from "#control-plane/incidents/cause/describe.ts";
 import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
-import { durationSeconds, writeDuration } from "#control-plane/incidents/duration.ts";
 import { isRepeated, MOST_REPEATED, serviceEntry, type ServiceKind } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries } from "#control-plane/incidents/entries/store.ts";
-import type { FailingLocation, Incident, IncidentMonitor, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import type { FailingLocation, Incident, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import { addressTo, holdText } from "#control-plane/incidents/outages/lines.ts";
 import { changeLocations } from "#control-plane/incidents/outages/locations.ts";
-import {
-  endOutages,
-  insertOutage,
-  lockOutage,
-  markRecovered,
-  updateLocations,
-  updateSuppressedBy,
-} from "#control-plane/incidents/outages/store.ts";
-
-/** A confirmed outage. */
-interface ConfirmedOutage {
-  readonly monitor: IncidentMonitor;
-  /** The first failing check. */
-  readonly startedAt: Date;
-  readonly confirmedAt: Date;
-  readonly failing: readonly FailingLocation[];
-  /** The monitor whose outage holds the notices of this one back; null: none. */
-  readonly suppressedBy: number | null;
-}
+import { endOutages, lockOutage, updateLocations, updateSuppressedBy } from "#control-plane/incidents/outages/store.ts";
 
 /** The locations that fail now. */
 interface ChangedOutage {
   readonly monitor: MonitorTarget;
   readonly failing: readonly FailingLocation[];
+  readonly at: Date;
+}
+
+/** A line of the timeline of an incident. */
+export interface Line {
+  readonly incidentId: number;
+  readonly kind: ServiceKind;
+  readonly at: Date;
+  readonly text: string;
+}
+
+/** An outage whose notices the outage of another monitor holds back. */
+interface SuppressedOutage {
+  readonly incidentId: number;
+  readonly suppressedBy: number;
   readonly at: Date;
 }
 
@@ -44,37 +41,6 @@ const END_TEXTS: Readonly<Record<EndKind, string>> = {
   deleted: "The monitor was deleted; the incident ends without a recovery",
   changed_target: "The monitor has a new target; the incident ends without a recovery",
 };
-
-/**
- * Opens the incident of a confirmed outage. `isNew` is false if the monitor already has an open one, which is returned
- * unchanged; so of two concurrent transactions one opens it, and the other waits and finds it.
- */
-export async function openOutage(
-  tx: Transaction,
-  { monitor, startedAt, confirmedAt, failing, suppressedBy }: ConfirmedOutage,
-): Promise<{ readonly incident: Incident; readonly isNew: boolean }> {
-  const cause = describeCause(monitor, failing);
-  const opened = await insertOutage(tx, {
-    accountId: monitor.accountId,
-    monitor: { id: monitor.id, name: monitor.name, url: monitor.url, checkType: monitor.checkType },
-    title: `${monitor.name} is down`,
-    startedAt,
-    // The clock can step back between the two.
-    confirmedAt: confirmedAt < startedAt ? startedAt : confirmedAt,
-    cause,
-    locations: changeLocations([], failing).locations,
-    suppressedBy,
-  });
-  if (!opened.isNew) return opened;
-  const { incident } = opened;
-  const entries = [
-    serviceEntry("opened", incident.startedAt, "First failing check"),
-    serviceEntry("confirmed", incident.confirmedAt, cause.message),
-    ...(suppressedBy === null ? [] : [serviceEntry("suppressed", incident.confirmedAt, holdText(suppressedBy))]),
-  ];
-  await insertEntries(tx, incident.id, entries, null);
-  return { incident: { ...incident, entryCount: entries.length }, isNew: true };
-}
 
 /**
  * Stores which locations fail now, with an entry for each change. The cause is described again when a further location
@@ -95,53 +61,39 @@ export async function changeOutage(
     ...failed.map((one) => serviceEntry("location_failed", at, describeLocation(monitor, one))),
     ...recovered.map((name) => serviceEntry("location_recovered", at, `${plainLine(name, MOST_TEXT)} has recovered`)),
   ];
-  await insertEntries(tx, incidentId, entries, MOST_REPEATED);
+  await insertEntries(tx, addressTo(incidentId, entries), MOST_REPEATED);
   return true;
 }
 
 /**
- * Adds a line to the timeline. Kinds that can repeat without end are dropped once the incident has many entries. Returns
- * false if the line was dropped or there is no such incident.
+ * Adds lines to the timelines of incidents. Kinds that can repeat without end are dropped once an incident has many
+ * entries. Returns how many lines were added.
  */
-export function addEntry(
-  tx: Transaction,
-  incidentId: number,
-  { kind, at, text }: { readonly kind: ServiceKind; readonly at: Date; readonly text: string },
-): Promise<boolean> {
-  const entry = serviceEntry(kind, at, plainLine(text, MOST_TEXT));
-  return insertEntries(tx, incidentId, [entry], isRepeated(kind) ? MOST_REPEATED : null);
+export async function addLines(tx: Transaction, lines: readonly Line[]): Promise<number> {
+  const entries = lines.map(({ incidentId, kind, at, text }) => {
+    return { ...serviceEntry(kind, at, plainLine(text, MOST_TEXT)), incidentId };
+  });
+  const repeated = await insertEntries(
+    tx,
+    entries.filter(({ kind }) => isRepeated(kind)),
+    MOST_REPEATED,
+  );
+  const others = await insertEntries(
+    tx,
+    entries.filter(({ kind }) => !isRepeated(kind)),
+    null,
+  );
+  return repeated + others;
 }
 
-/** Notes that the outage of another monitor, which was confirmed later, holds the notices of this one back. */
-export async function suppressOutage(
-  tx: Transaction,
-  incidentId: number,
-  suppressedBy: number,
-  at: Date,
-): Promise<void> {
-  await updateSuppressedBy(tx, incidentId, suppressedBy);
-  await insertEntries(tx, incidentId, [serviceEntry("suppressed", at, holdText(suppressedBy))], null);
-}
-
-/**
- * Ends the incident of an outage with a recovery: `recoveredAt` is the first good check, `confirmedAt` when the recovery
- * was confirmed. The incident never ends before its confirmation. Returns null if it has ended already.
- */
-export async function resolveOutage(
-  tx: Transaction,
-  incidentId: number,
-  { recoveredAt, confirmedAt }: { readonly recoveredAt: Date; readonly confirmedAt: Date },
-): Promise<Incident | null> {
-  const incident = await markRecovered(tx, incidentId, recoveredAt);
-  if (incident === null) return null;
-  const resolvedAt = incident.resolvedAt ?? recoveredAt;
-  const duration = writeDuration(durationSeconds(incident, resolvedAt));
-  const entries = [
-    serviceEntry("recovered", resolvedAt, "First good check"),
-    serviceEntry("resolved", confirmedAt < resolvedAt ? resolvedAt : confirmedAt, `Resolved after ${duration}`),
-  ];
-  await insertEntries(tx, incidentId, entries, null);
-  return { ...incident, entryCount: incident.entryCount + entries.length };
+/** Notes that outages of other monitors, which were confirmed later, hold the notices of these outages back. */
+export async function suppressOutages(tx: Transaction, outages: readonly SuppressedOutage[]): Promise<void> {
+  if (outages.length === 0) return;
+  await updateSuppressedBy(tx, outages);
+  const entries = outages.map(({ incidentId, suppressedBy, at }) => {
+    return { ...serviceEntry("suppressed", at, holdText(suppressedBy)), incidentId };
+  });
+  await insertEntries(tx, entries, null);
 }
 
 /**
@@ -155,8 +107,4 @@ export function endOutagesOf(
   kind: EndKind,
 ): Promise<readonly Incident[]> {
   return endOutages(tx, monitorIds, at, { kind, text: END_TEXTS[kind] });
-}
-
-function holdText(monitorId: number): string {
-  return `Notices are held back while monitor ${monitorId}, on which this one depends, is down`;
 }

@@ -4,34 +4,49 @@ import type { AffectedLocation, Cause, Incident } from "#control-plane/incidents
 import { columns, readRow, type IncidentRow } from "#control-plane/incidents/store.ts";
 
 /** An outage to insert. */
-type NewOutage = Pick<Incident, "accountId" | "title" | "startedAt" | "confirmedAt" | "locations" | "suppressedBy"> & {
+export type NewOutage = Pick<
+  Incident,
+  "accountId" | "title" | "startedAt" | "confirmedAt" | "locations" | "suppressedBy"
+> & {
   readonly monitor: NonNullable<Incident["monitor"]>;
   readonly cause: Cause;
 };
 
 /**
- * Inserts an outage, or finds the one that is open for its monitor. A concurrent insert for the same monitor waits
- * until the other transaction has ended.
+ * Inserts outages of different monitors, or finds those that are open for them, in the order of the monitors' ids. A
+ * concurrent insert for the same monitor waits until the other transaction has ended. Returns them by monitor id.
  */
-export async function insertOutage(
+export async function insertOutages(
   sql: Queryable,
-  made: NewOutage,
-): Promise<{ readonly incident: Incident; readonly isNew: boolean }> {
-  const { monitor } = made;
+  made: readonly NewOutage[],
+): Promise<ReadonlyMap<number, { readonly incident: Incident; readonly isNew: boolean }>> {
   // On a conflict, an update that changes nothing returns the row of the other transaction. xmax is the transaction that
   // has locked or changed a row: only a row that this statement has inserted has none.
-  const [row] = await sql<(IncidentRow & { isNew: boolean })[]>`
+  const rows = await sql<(IncidentRow & { monitorId: number; isNew: boolean })[]>`
     insert into incidents (account_id, monitor_id, monitor_name, monitor_url, check_type, monitor_ids, page_ids, title,
       status, impact, is_public, started_at, confirmed_at, cause_code, cause_message, locations, suppressed_by,
       entry_count)
-    values (${made.accountId}, ${monitor.id}, ${monitor.name}, ${monitor.url}, ${monitor.checkType},
-      array[${monitor.id}::bigint], '{}', ${made.title}, 'investigating', 'major', true, ${made.startedAt},
-      ${made.confirmedAt}, ${made.cause.code}, ${made.cause.message}, ${JSON.stringify(made.locations)},
-      ${made.suppressedBy}, 0)
+    select account_id, monitor_id, monitor_name, monitor_url, check_type, array[monitor_id], '{}', title,
+      'investigating', 'major', true, started_at, confirmed_at, cause_code, cause_message, locations, suppressed_by, 0
+    from unnest(
+      ${made.map(({ accountId }) => accountId)}::bigint[],
+      ${made.map(({ monitor }) => monitor.id)}::bigint[],
+      ${made.map(({ monitor }) => monitor.name)}::text[],
+      ${made.map(({ monitor }) => monitor.url)}::text[],
+      ${made.map(({ monitor }) => monitor.checkType)}::text[],
+      ${made.map(({ title }) => title)}::text[],
+      ${made.map(({ startedAt }) => startedAt.toISOString())}::timestamptz[],
+      ${made.map(({ confirmedAt }) => confirmedAt.toISOString())}::timestamptz[],
+      ${made.map(({ cause }) => cause.code)}::text[],
+      ${made.map(({ cause }) => cause.message)}::text[],
+      ${made.map(({ locations }) => JSON.stringify(locations))}::text[],
+      ${made.map(({ suppressedBy }) => suppressedBy)}::bigint[]
+    ) as given (account_id, monitor_id, monitor_name, monitor_url, check_type, title, started_at, confirmed_at,
+      cause_code, cause_message, locations, suppressed_by)
+    order by monitor_id
     on conflict (monitor_id) where resolved_at is null do update set monitor_id = excluded.monitor_id
     returning ${columns(sql)}, xmax = 0 as "isNew"`;
-  if (row === undefined) throw new Error("an outage was neither inserted nor found");
-  return { incident: readRow(row), isNew: row.isNew };
+  return new Map(rows.map((row) => [row.monitorId, { incident: readRow(row), isNew: row.isNew }]));
 }
 
 /** Finds an open outage and locks it; null if it has ended or there is none. */
@@ -55,19 +70,43 @@ export async function updateLocations(
     where id = ${id}`;
 }
 
-/** Stores which monitor's outage holds the notices of an outage back. */
-export async function updateSuppressedBy(sql: Queryable, id: number, suppressedBy: number): Promise<void> {
-  await sql`update incidents set suppressed_by = ${suppressedBy} where id = ${id}`;
+/** Stores which monitors' outages hold the notices of outages back. Locks the outages in the order of their ids. */
+export async function updateSuppressedBy(
+  sql: Queryable,
+  outages: readonly { readonly incidentId: number; readonly suppressedBy: number }[],
+): Promise<void> {
+  await sql`
+    with locked as materialized (
+      select i.id, given.suppressed_by from unnest(
+        ${outages.map(({ incidentId }) => incidentId)}::bigint[],
+        ${outages.map(({ suppressedBy }) => suppressedBy)}::bigint[]
+      ) as given (id, suppressed_by) join incidents as i on i.id = given.id order by i.id for update of i
+    )
+    update incidents as i set suppressed_by = locked.suppressed_by from locked where i.id = locked.id`;
 }
 
-/** Ends an open outage, never before its confirmation. Returns null if it has ended already or there is none. */
-export async function markRecovered(sql: Queryable, id: number, recoveredAt: Date): Promise<Incident | null> {
-  const [row] = await sql<IncidentRow[]>`
-    update incidents set status = 'resolved', recovered_at = greatest(${recoveredAt}::timestamptz, confirmed_at),
-      resolved_at = greatest(${recoveredAt}::timestamptz, confirmed_at)
-    where id = ${id} and monitor_id is not null and resolved_at is null
-    returning ${columns(sql)}`;
-  return row === undefined ? null : readRow(row);
+/**
+ * Ends open outages, none before its confirmation, and locks them in the order of their ids. Returns them by id; those
+ * that have ended already are missing.
+ */
+export async function markRecovered(
+  sql: Queryable,
+  outages: readonly { readonly incidentId: number; readonly recoveredAt: Date }[],
+): Promise<ReadonlyMap<number, Incident>> {
+  const rows = await sql<IncidentRow[]>`
+    with ending as materialized (
+      select i.id, greatest(given.recovered_at, i.confirmed_at) as ended_at from unnest(
+        ${outages.map(({ incidentId }) => incidentId)}::bigint[],
+        ${outages.map(({ recoveredAt }) => recoveredAt.toISOString())}::timestamptz[]
+      ) as given (id, recovered_at) join incidents as i on i.id = given.id
+      where i.monitor_id is not null and i.resolved_at is null
+      order by i.id for update of i
+    ), ended as (
+      update incidents as i set status = 'resolved', recovered_at = ending.ended_at, resolved_at = ending.ended_at
+      from ending where i.id = ending.id returning i.*
+    )
+    select ${columns(sql)} from ended`;
+  return new Map(rows.map((row) => [row.id, readRow(row)]));
 }
 
 /**

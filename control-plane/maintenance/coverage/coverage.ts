@@ -1,16 +1,14 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { coverMonitors, type TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
-import { isMonitorCovered, readCoveredScopes } from "#control-plane/maintenance/coverage/store.ts";
+import { readCovered, readCoveredScopes, type MonitorAtTime } from "#control-plane/maintenance/coverage/store.ts";
 import type { Span } from "#control-plane/maintenance/schedule/schedule.ts";
 
-/** Reports whether a maintenance window covers a monitor at a time. Works in any transaction. */
-export async function isCovered(
-  tx: Queryable,
-  monitor: { readonly accountId: number; readonly monitorId: number; readonly tags: readonly string[] },
-  at: Date,
-): Promise<boolean> {
-  const { accountId, monitorId, tags } = monitor;
-  return isMonitorCovered(tx, accountId, { id: monitorId, tags }, at);
+/**
+ * Reports for each of these monitors, in their order, whether a maintenance window covers it at its time. Works in any
+ * transaction.
+ */
+export async function areCovered(tx: Queryable, monitors: readonly MonitorAtTime[]): Promise<readonly boolean[]> {
+  return monitors.length === 0 ? [] : readCovered(tx, monitors);
 }
 
 /**

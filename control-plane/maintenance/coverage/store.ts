@@ -1,21 +1,35 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { CoveredScope, TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
 
-/** Reports whether a window of the account covers a monitor at a time. */
-export async function isMonitorCovered(
-  sql: Queryable,
-  accountId: number,
-  { id, tags }: TaggedMonitor,
-  at: Date,
-): Promise<boolean> {
-  const [row] = await sql<{ covered: boolean }[]>`
+/** A monitor, and a time at which a window can cover it. */
+export interface MonitorAtTime {
+  readonly accountId: number;
+  readonly monitorId: number;
+  readonly tags: readonly string[];
+  readonly at: Date;
+}
+
+/** Reports for each monitor whether a window of its account covers it at its time. */
+export async function readCovered(sql: Queryable, monitors: readonly MonitorAtTime[]): Promise<readonly boolean[]> {
+  // Lists of different lengths are no array of PostgreSQL: the tags travel as JSON.
+  const rows = await sql<{ covered: boolean }[]>`
     select exists (
       select from maintenance_occurrences as o join maintenance_scopes as s on s.id = o.scope_id
-      where o.account_id = ${accountId} and o.covers_from <= ${at} and o.ends_at > ${at}
-        and o.covers_from > ${at}::timestamptz - interval '30 days'
-        and (${id} = any(s.monitor_ids) or s.tags && ${[...tags]}::text[])
-    ) as covered`;
-  return row?.covered ?? false;
+      where o.account_id = given.account_id and o.covers_from <= given.at and o.ends_at > given.at
+        and o.covers_from > given.at - interval '30 days'
+        and (
+          given.monitor_id = any(s.monitor_ids)
+          or s.tags && array(select json_array_elements_text(given.tags::json))
+        )
+    ) as covered
+    from unnest(
+      ${monitors.map(({ accountId }) => accountId)}::bigint[],
+      ${monitors.map(({ monitorId }) => monitorId)}::bigint[],
+      ${monitors.map(({ tags }) => JSON.stringify(tags))}::text[],
+      ${monitors.map(({ at }) => at.toISOString())}::timestamptz[]
+    ) with ordinality as given (account_id, monitor_id, tags, at, ordinal)
+    order by given.ordinal`;
+  return rows.map(({ covered }) => covered);
 }
 
 /** Returns what the windows of an account cover between two times: each scope that concerns one of the monitors. */

@@ -1,7 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { DAY_MS, HOUR_MS, nextStart, startOf, startsBetween } from "#control-plane/monitors/history/period.ts";
-import { insertChange, markHours } from "#control-plane/monitors/history/store.ts";
-import type { Status } from "#control-plane/monitors/history/timeline.ts";
+import { insertChanges, markHours, type NewChange } from "#control-plane/monitors/history/store.ts";
 
 /**
  * Milliseconds after the end of an hour or day from which writers mark it for another roll-up. The roll-up computes it
@@ -11,21 +10,21 @@ const LATE_MS = 60_000;
 /** Days that a late change can affect: those of the longest retention. */
 const MOST_DAYS = 731;
 
-/** Records a new status of a monitor from `at` on, in the transaction that changes the state. */
-export async function addStatusChange(
-  tx: Transaction,
-  change: { readonly monitorId: number; readonly at: Date; readonly status: Status },
-  now: Date,
-): Promise<void> {
-  const { monitorId, at, status } = change;
-  await insertChange(tx, monitorId, at, status);
-  if (!isLate(at, DAY_MS, now)) return;
+/**
+ * Records new statuses of different monitors, each from its time on, in the transaction that changes their states. `now`
+ * is when they are recorded. It sends nothing without changes.
+ */
+export async function addStatusChanges(tx: Transaction, changes: readonly NewChange[], now: Date): Promise<void> {
+  if (changes.length === 0) return;
+  await insertChanges(tx, changes);
+  const late = changes.filter(({ at }) => isLate(at, DAY_MS, now));
+  if (late.length === 0) return;
   // The status lasts from then on, so every later day is wrong too. A mark on one hour of a day includes the day.
-  const days = startsBetween(startOf(at.getTime(), DAY_MS), nextStart(now.getTime(), DAY_MS), DAY_MS);
-  await markHours(
-    tx,
-    days.slice(-MOST_DAYS).map((day) => ({ monitorId, hour: new Date(day) })),
-  );
+  const marks = late.flatMap(({ monitorId, at }) => {
+    const days = startsBetween(startOf(at.getTime(), DAY_MS), nextStart(now.getTime(), DAY_MS), DAY_MS);
+    return days.slice(-MOST_DAYS).map((day) => ({ monitorId, hour: new Date(day) }));
+  });
+  await markHours(tx, marks);
 }
 
 /** Reports whether checks are recorded so late that noteLateChecks marks their hours. */

@@ -7,17 +7,30 @@ import { hourOf } from "#control-plane/monitors/history/aggregate/store.ts";
 const NUMBER_OF = { up: 1, down: 2, unknown: 3 } as const satisfies Record<Status, number>;
 const STATUS_OF: Readonly<Record<number, Status>> = { 1: "up", 2: "down", 3: "unknown" };
 
+/** A new status of a monitor from a time on. */
+export interface NewChange {
+  readonly monitorId: number;
+  readonly at: Date;
+  readonly status: Status;
+}
+
 /**
- * Inserts a change. Changes of a monitor that lie after it were recorded while the clock was ahead: they move to its
- * time, so that the change recorded last is the last in time.
+ * Inserts changes, at most one of each monitor. Changes of a monitor that lie after it were recorded while the clock was
+ * ahead: they move to its time, so that the change recorded last is the last in time.
  */
-export async function insertChange(tx: Queryable, monitorId: number, at: Date, status: Status): Promise<void> {
+export async function insertChanges(tx: Queryable, changes: readonly NewChange[]): Promise<void> {
   await tx`
-    with later as (
-      update monitor_status_changes set at = ${at} where monitor_id = ${monitorId} and at > ${at}
+    with given as (
+      select * from unnest(
+        ${changes.map(({ monitorId }) => monitorId)}::bigint[],
+        ${isoTimes(changes.map(({ at }) => at))}::timestamptz[],
+        ${changes.map(({ status }) => NUMBER_OF[status])}::smallint[]
+      ) as given (monitor_id, at, status)
+    ), later as (
+      update monitor_status_changes as c set at = given.at
+      from given where c.monitor_id = given.monitor_id and c.at > given.at
     )
-    insert into monitor_status_changes (monitor_id, at, status)
-    values (${monitorId}, ${at}, ${NUMBER_OF[status]})`;
+    insert into monitor_status_changes (monitor_id, at, status) select monitor_id, at, status from given`;
 }
 
 /** Marks hours of monitors for another roll-up, each named by its beginning. A mark can exist. */

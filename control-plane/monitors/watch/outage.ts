@@ -1,12 +1,8 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import {
-  addEntry,
-  changeOutage,
-  openOutage,
-  resolveOutage,
-  suppressOutage,
-} from "#control-plane/incidents/outages/outages.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import { addLines, changeOutage, suppressOutages, type Line } from "#control-plane/incidents/outages/outages.ts";
+import { resolveOutages } from "#control-plane/incidents/outages/resolve.ts";
 import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
@@ -17,21 +13,23 @@ export interface OutageFacts {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
+  /** Empty for a heartbeat. */
   readonly url: string;
-  readonly checkType: CheckType;
-  readonly settings: MonitorSettings;
+  readonly checkType: CheckType | "heartbeat";
+  readonly settings: Pick<MonitorSettings, "timeout_seconds" | "port" | "locations" | "notify_email" | "notify_emails">;
 }
 
 /** The incident of a monitor after a transition. */
 export interface Outage {
   /** The incident that is open now; null: none is. */
   readonly openId: number | null;
-  /** The incident that the transition opened, changed or resolved; null: none, or it is unknown. */
+  /** The incident that the transition opened or resolved; null: none, or it is unknown. */
   readonly incident: Incident | null;
 }
 
 /** A transition with the notices that follow from it. */
 interface OutageChange {
+  readonly monitor: OutageFacts;
   readonly before: MonitorState;
   readonly noticed: {
     readonly state: MonitorState;
@@ -40,80 +38,109 @@ interface OutageChange {
   };
   /** The monitor whose outage holds notices back; null: none. */
   readonly suppressedBy: number | null;
+  readonly at: Date;
 }
 
-/** Opens, changes or resolves the incident of a monitor by the events of a transition. */
-export async function applyToIncident(
-  tx: Transaction,
-  monitor: OutageFacts,
-  { before, noticed, suppressedBy }: OutageChange,
-  at: Date,
-): Promise<Outage> {
-  let outage: Outage = { openId: noticed.state.incidentId ?? before.incidentId, incident: null };
-  for (const event of noticed.events) outage = await applyEvent(tx, monitor, { event, suppressedBy, outage }, at);
-  const isSuppressedNow = before.held?.reason === "undecided" && noticed.state.held?.reason === "dependency";
-  if (isSuppressedNow && suppressedBy !== null && outage.openId !== null) {
-    await suppressOutage(tx, outage.openId, suppressedBy, at);
-  }
-  const isReleased = before.held !== null && noticed.state.held === null && noticed.notices.length > 0;
-  if (isReleased && outage.openId !== null) {
-    await addEntry(tx, outage.openId, {
-      kind: "released",
-      at,
-      text: "Notices are sent: the reason to hold them has ended",
-    });
-  }
-  return outage;
+/** A change with what has become of its incident so far. */
+interface Step extends OutageChange {
+  outage: Outage;
 }
 
-async function applyEvent(
-  tx: Transaction,
-  monitor: OutageFacts,
-  {
-    event,
-    suppressedBy,
-    outage,
-  }: { readonly event: StateEvent; readonly suppressedBy: number | null; readonly outage: Outage },
-  at: Date,
-): Promise<Outage> {
-  switch (event.kind) {
-    case "down": {
-      if (outage.openId !== null) {
+/**
+ * Opens, changes or resolves the incidents of different monitors by the events of transitions. The number of statements
+ * depends on the number of monitors only if some stay down while other locations of them fail than before.
+ */
+export async function applyToIncidents(tx: Transaction, changes: readonly OutageChange[]): Promise<readonly Outage[]> {
+  const steps = changes.map((change): Step => {
+    const openId = change.noticed.state.incidentId ?? change.before.incidentId;
+    return { ...change, outage: { openId, incident: null } };
+  });
+  const known = steps.filter(({ outage }) => outage.openId !== null);
+  await openAll(tx, steps);
+  await resolveAll(tx, steps);
+  await changeAll(tx, known);
+  await addLines(tx, steps.flatMap(describeLines));
+  await suppressAll(tx, steps);
+  return steps.map(({ outage }) => outage);
+}
+
+async function openAll(tx: Transaction, steps: readonly Step[]): Promise<void> {
+  const wanted = steps.flatMap((step) => {
+    const down = eventOf(step, "down");
+    return step.outage.openId !== null || down === undefined ? [] : { step, down };
+  });
+  const opened = await openOutages(
+    tx,
+    wanted.map(({ step: { monitor, suppressedBy, at }, down: { failing, startedAt } }) => {
+      return { monitor, startedAt: new Date(startedAt), confirmedAt: at, failing, suppressedBy };
+    }),
+  );
+  for (const [index, { step }] of wanted.entries()) {
+    const incident = opened[index]?.incident ?? null;
+    step.outage = { openId: incident?.id ?? null, incident };
+  }
+}
+
+async function resolveAll(tx: Transaction, steps: readonly Step[]): Promise<void> {
+  const wanted = steps.flatMap((step) => {
+    const up = eventOf(step, "up");
+    const { openId } = step.outage;
+    return openId === null || up === undefined ? [] : { step, up, incidentId: openId };
+  });
+  const resolved = await resolveOutages(
+    tx,
+    wanted.map(({ step, up, incidentId }) => {
+      return { incidentId, recoveredAt: new Date(up.recoveredAt), confirmedAt: step.at };
+    }),
+  );
+  for (const [index, { step }] of wanted.entries()) {
+    step.outage = { openId: null, incident: resolved[index] ?? null };
+  }
+}
+
+/** Stores the failing locations of outages whose incidents were open before. */
+async function changeAll(tx: Transaction, known: readonly Step[]): Promise<void> {
+  for (const { noticed, monitor, outage, at } of known) {
+    for (const event of noticed.events) {
+      const isChange = event.kind === "down" || event.kind === "failing";
+      if (isChange && outage.openId !== null) {
         await changeOutage(tx, outage.openId, { monitor, failing: event.failing, at });
-        return outage;
       }
-      const { failing, startedAt } = event;
-      const opened = await openOutage(tx, {
-        monitor,
-        startedAt: new Date(startedAt),
-        confirmedAt: at,
-        failing,
-        suppressedBy,
-      });
-      return { openId: opened.incident.id, incident: opened.incident };
     }
-    case "up": {
-      if (outage.openId === null) return outage;
-      const recoveredAt = new Date(event.recoveredAt);
-      return { openId: null, incident: await resolveOutage(tx, outage.openId, { recoveredAt, confirmedAt: at }) };
-    }
-    case "failing":
-      if (outage.openId !== null) await changeOutage(tx, outage.openId, { monitor, failing: event.failing, at });
-      return outage;
-    case "reminder":
-      if (outage.openId !== null)
-        await addEntry(tx, outage.openId, { kind: "reminder", at, text: "A reminder is due" });
-      return outage;
-    case "flapping":
-      if (outage.openId !== null && event.isFlapping) {
-        await addEntry(tx, outage.openId, {
-          kind: "flapping",
-          at,
-          text: "The monitor changes too often: it is flapping",
-        });
-      }
-      return outage;
-    default:
-      return outage;
   }
+}
+
+function describeLines(step: Step): readonly Line[] {
+  const { before, noticed, outage, at } = step;
+  const { openId: incidentId } = outage;
+  if (incidentId === null) return [];
+  const lines: Line[] = [];
+  if (eventOf(step, "flapping")?.isFlapping === true) {
+    lines.push({ incidentId, kind: "flapping", at, text: "The monitor changes too often: it is flapping" });
+  }
+  if (eventOf(step, "reminder") !== undefined) {
+    lines.push({ incidentId, kind: "reminder", at, text: "A reminder is due" });
+  }
+  if (before.held !== null && noticed.state.held === null && noticed.notices.length > 0) {
+    const text = "Notices are sent: the reason to hold them has ended";
+    lines.push({ incidentId, kind: "released", at, text });
+  }
+  return lines;
+}
+
+async function suppressAll(tx: Transaction, steps: readonly Step[]): Promise<void> {
+  const suppressed = steps.flatMap(({ before, noticed, suppressedBy, outage, at }) => {
+    const isNow = before.held?.reason === "undecided" && noticed.state.held?.reason === "dependency";
+    const { openId: incidentId } = outage;
+    return !isNow || suppressedBy === null || incidentId === null ? [] : { incidentId, suppressedBy, at };
+  });
+  await suppressOutages(tx, suppressed);
+}
+
+/** Finds the event of a kind; a transition has at most one of each. */
+function eventOf<K extends StateEvent["kind"]>(
+  { noticed }: OutageChange,
+  kind: K,
+): Extract<StateEvent, { readonly kind: K }> | undefined {
+  return noticed.events.find((event): event is Extract<StateEvent, { readonly kind: K }> => event.kind === kind);
 }

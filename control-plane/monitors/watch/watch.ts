@@ -5,16 +5,16 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { Events } from "#control-plane/events/events.ts";
 import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
 import { decodeState } from "#control-plane/monitors/state/encoding.ts";
 import { releaseSlots, type ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
+import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
 import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
 import { createWatchMetrics, type WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
 import { readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
 import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
-import { createRecordWithEvents, type IsCovered } from "#control-plane/monitors/watch/record-events.ts";
+import { createRecordWithEvents } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
 import { createReleasingMap } from "#control-plane/releasing-map.ts";
@@ -36,7 +36,7 @@ interface WatchDeps {
   readonly log: Logger;
   readonly registry: Registry;
   /** What records changes of monitors beside their states. */
-  readonly recording: { readonly events: Events; readonly isCovered: IsCovered };
+  readonly recording: ApplyDeps;
   /** Decrypts the secrets of a monitor. */
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
 }

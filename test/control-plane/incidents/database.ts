@@ -1,5 +1,7 @@
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import type { FailingLocation, IncidentMonitor } from "#control-plane/incidents/incident.ts";
+import { connect, type Sql, type Transaction } from "#control-plane/database/connect.ts";
+import type { FailingLocation, Incident, IncidentMonitor } from "#control-plane/incidents/incident.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import { resolveOutages } from "#control-plane/incidents/outages/resolve.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
 /** A test database with a client. */
@@ -61,4 +63,24 @@ export async function insertMonitor(sql: Sql, accountId: number, name: string): 
     values (${accountId}, ${name}, ${url}, 'http', 1, true, '{}', ${JSON.stringify(settings)}, ${STARTED}, ${STARTED})
     returning id`;
   return { id: row?.id ?? 0, accountId, name, url, checkType: "http", settings };
+}
+
+/** Opens the incident of one outage. */
+export async function openOutage(
+  tx: Transaction,
+  outage: Parameters<typeof openOutages>[1][number],
+): Promise<{ readonly incident: Incident; readonly isNew: boolean }> {
+  const [opened] = await openOutages(tx, [outage]);
+  if (opened === undefined) throw new Error("no outage");
+  return opened;
+}
+
+/** Ends the incident of one outage; null if it has ended already. */
+export async function resolveOutage(
+  tx: Transaction,
+  incidentId: number,
+  times: { readonly recoveredAt: Date; readonly confirmedAt: Date },
+): Promise<Incident | null> {
+  const [resolved = null] = await resolveOutages(tx, [{ incidentId, ...times }]);
+  return resolved;
 }

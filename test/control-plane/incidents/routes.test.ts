@@ -3,9 +3,14 @@ import type { TSchema } from "typebox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { MOST_OPEN } from "#control-plane/incidents/incidents.ts";
-import { openOutage, resolveOutage } from "#control-plane/incidents/outages/outages.ts";
 import { DETAILS, INCIDENT } from "#control-plane/incidents/schemas.ts";
-import { insertMonitor, refusedAt, STARTED } from "#test/control-plane/incidents/database.ts";
+import {
+  insertMonitor,
+  openOutage,
+  refusedAt,
+  resolveOutage,
+  STARTED,
+} from "#test/control-plane/incidents/database.ts";
 import { startIncidentServer, type IncidentServer } from "#test/control-plane/incidents/server.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import type { Answer } from "#test/support/control-plane.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { coveredBetween, isCovered } from "#control-plane/maintenance/coverage/coverage.ts";
+import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Given } from "#control-plane/maintenance/schemas.ts";
 import { openTestMaintenance, type TestMaintenance } from "#test/control-plane/maintenance/account.ts";
 
@@ -38,8 +38,8 @@ describe("a window that is open once", () => {
     const since = at.clock.now();
     const { id, ...made } = await at.create(account, once(10, 20));
     expect(made).toMatchObject({ status: "scheduled", nextStartsAt: new Date(later(10)), currentEndsAt: null });
-    const covers = (tags: readonly string[] = []) =>
-      isCovered(at.sql, { accountId: account, monitorId: 1, tags }, at.clock.now());
+    const covers = async (tags: readonly string[] = []) =>
+      (await areCovered(at.sql, [{ accountId: account, monitorId: 1, tags, at: at.clock.now() }]))[0];
     expect(await covers()).toBe(false);
     wait(10);
     expect(await at.maintenance.find(account, id)).toMatchObject({
@@ -171,7 +171,11 @@ describe("windows of an account", () => {
   it("cover the monitors of that account alone", async () => {
     const [mine, other] = [await at.account(), await at.account()];
     await at.create(mine, once(0, 30));
-    expect(await isCovered(at.sql, { accountId: other, monitorId: 1, tags: [] }, at.clock.now())).toBe(false);
+    const covered = await areCovered(
+      at.sql,
+      [other, mine].map((accountId) => ({ accountId, monitorId: 1, tags: [], at: at.clock.now() })),
+    );
+    expect(covered).toEqual([false, true]);
   });
 
   it("lose a monitor that is deleted", async () => {

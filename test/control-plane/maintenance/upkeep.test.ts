@@ -4,7 +4,7 @@ import { pino } from "pino";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
-import { coveredBetween, isCovered } from "#control-plane/maintenance/coverage/coverage.ts";
+import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Given } from "#control-plane/maintenance/schemas.ts";
 import {
   monitorsBelow100,
@@ -98,7 +98,8 @@ it("a window that starts in more than 60 days gets its row in time", async () =>
   expect(await at.covered(account)).toHaveLength(1);
   expect(await at.maintenance.find(account, id)).toMatchObject({ status: "scheduled", nextStartsAt: start });
   at.clock.advance(50 * DAY_MS);
-  expect(await isCovered(at.sql, { accountId: account, monitorId: 1, tags: [] }, at.clock.now())).toBe(true);
+  const monitor = { accountId: account, monitorId: 1, tags: [], at: at.clock.now() };
+  expect(await areCovered(at.sql, [monitor])).toEqual([true]);
 });
 
 it("planning that was away for months catches up", async () => {

@@ -3,15 +3,18 @@ import { transact } from "#control-plane/database/transaction.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { MOST_REPEATED } from "#control-plane/incidents/entries/entry.ts";
 import { exportIncidents, readIncident } from "#control-plane/incidents/incidents.ts";
-import {
-  addEntry,
-  changeOutage,
-  endOutagesOf,
-  openOutage,
-  resolveOutage,
-} from "#control-plane/incidents/outages/outages.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import { addLines, changeOutage, endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
+import { resolveOutages } from "#control-plane/incidents/outages/resolve.ts";
 import type { IncidentMonitor } from "#control-plane/incidents/incident.ts";
-import { after, openIncidentDatabase, refusedAt, STARTED } from "#test/control-plane/incidents/database.ts";
+import {
+  after,
+  openIncidentDatabase,
+  openOutage,
+  refusedAt,
+  resolveOutage,
+  STARTED,
+} from "#test/control-plane/incidents/database.ts";
 
 let database: Awaited<ReturnType<typeof openIncidentDatabase>>;
 let accountId: number;
@@ -157,6 +160,58 @@ describe("an outage", () => {
     expect(new Set(opened.map(({ incident }) => incident.id)).size).toBe(1);
   });
 
+  it("opens and ends together with those of other monitors as it does alone", async () => {
+    const monitors = await Promise.all([1, 2, 3].map((n) => database.createMonitor(accountId, `Shop ${n}`)));
+    const outageOf = (monitor: IncidentMonitor) => {
+      const failing = refusedAt("eu-west");
+      return { monitor, startedAt: STARTED, confirmedAt: after(2), failing, suppressedBy: null };
+    };
+    const [, second] = monitors;
+    if (second === undefined) throw new Error("no monitor");
+    const { incident: known } = await within((tx) => openOutage(tx, outageOf(second)));
+    const opened = await within((tx) => openOutages(tx, monitors.toReversed().map(outageOf)));
+    expect(opened.map(({ incident, isNew }) => [incident.monitor?.id, incident.entryCount, isNew])).toEqual(
+      monitors.toReversed().map(({ id }) => [id, 2, id !== second.id]),
+    );
+    expect(opened[1]?.incident.id).toBe(known.id);
+    await within((tx) => endOutagesOf(tx, [second.id], after(60), "paused"));
+    const ids = opened.map(({ incident }) => incident.id);
+    const resolved = await within((tx) =>
+      resolveOutages(
+        tx,
+        ids.map((incidentId, n) => ({ incidentId, recoveredAt: after(120 + n), confirmedAt: after(120 + n) })),
+      ),
+    );
+    expect(resolved.map((one) => one?.resolvedAt ?? null)).toEqual([after(120), null, after(122)]);
+    expect(await Promise.all(ids.map(kindsOf))).toEqual([
+      ["opened", "confirmed", "recovered", "resolved"],
+      ["opened", "confirmed", "paused"],
+      ["opened", "confirmed", "recovered", "resolved"],
+    ]);
+  });
+
+  it("of a heartbeat has words of its own", async () => {
+    const shop = await database.createMonitor(accountId);
+    const monitor = { ...shop, url: "", checkType: "heartbeat" };
+    const message = "no ping arrived by 2026-03-01 12:00:00 UTC";
+    const fault = { stage: "request", source: "target", reason: "heartbeat_late", message } as const;
+    const failing = [{ location: "heartbeat", fault }];
+    const times = { startedAt: STARTED, confirmedAt: STARTED };
+    const { incident } = await within((tx) => openOutage(tx, { monitor, ...times, failing, suppressedBy: null }));
+    await within((tx) => resolveOutage(tx, incident.id, { recoveredAt: after(60), confirmedAt: after(60) }));
+    const shown = await read(incident.id);
+    expect(shown).toMatchObject({
+      monitor: { url: null, check_type: "heartbeat" },
+      cause: { code: "heartbeat_late", message: "No ping arrived by 2026-03-01 12:00:00 UTC" },
+    });
+    expect(shown.timeline.map(({ text }) => text)).toEqual([
+      "First missed or failed ping",
+      "No ping arrived by 2026-03-01 12:00:00 UTC",
+      "First good ping",
+      "Resolved after 1 min",
+    ]);
+  });
+
   it("says which monitor holds its notices back", async () => {
     const parent = await database.createMonitor(accountId);
     const monitor = await database.createMonitor(accountId);
@@ -286,10 +341,13 @@ describe("the timeline", () => {
   it("shows entries by time, with the text of strangers on one line", async () => {
     const monitor = await database.createMonitor(accountId);
     const { incident } = await open(monitor);
+    const { id: incidentId } = incident;
     await within((tx) =>
-      addEntry(tx, incident.id, { kind: "reminder", at: after(60), text: "Reminder\r\nsent\u202E" }),
+      addLines(tx, [
+        { incidentId, kind: "reminder", at: after(60), text: "Reminder\r\nsent\u202E" },
+        { incidentId, kind: "flapping", at: after(30), text: "x".repeat(2_000) },
+      ]),
     );
-    await within((tx) => addEntry(tx, incident.id, { kind: "flapping", at: after(30), text: "x".repeat(2_000) }));
     const [, , flapping, reminder] = (await read(incident.id)).timeline;
     expect(flapping?.text).toHaveLength(500);
     expect(reminder).toEqual({ at: after(60).toISOString(), kind: "reminder", by: null, text: "Reminder sent" });
@@ -300,13 +358,14 @@ describe("the timeline", () => {
     const { incident } = await open(monitor);
     await database.sql`update incidents set entry_count = ${MOST_REPEATED - 1} where id = ${incident.id}`;
     const add = (kind: "reminder" | "paused") =>
-      within((tx) => addEntry(tx, incident.id, { kind, at: after(9), text: "Reminder sent" }));
-    expect([await add("reminder"), await add("reminder"), await add("paused")]).toEqual([true, false, true]);
+      within((tx) => addLines(tx, [{ incidentId: incident.id, kind, at: after(9), text: "Reminder sent" }]));
+    expect([await add("reminder"), await add("reminder"), await add("paused")]).toEqual([1, 0, 1]);
     expect(await kindsOf(incident.id)).toEqual(["opened", "confirmed", "reminder", "paused"]);
   });
 
   it("of an incident that does not exist gets no entry", async () => {
-    expect(await within((tx) => addEntry(tx, 999_999, { kind: "reminder", at: STARTED, text: "x" }))).toBe(false);
+    const line = { incidentId: 999_999, kind: "reminder", at: STARTED, text: "x" } as const;
+    expect(await within((tx) => addLines(tx, [line]))).toBe(0);
   });
 });
 

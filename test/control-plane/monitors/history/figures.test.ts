@@ -8,7 +8,7 @@ import { createResponseTimes } from "#control-plane/monitors/history/read/respon
 import { readUptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { readProgress } from "#control-plane/monitors/history/store.ts";
 import { recentChecks } from "#control-plane/monitors/history/recent.ts";
-import { addStatusChange, noteLateChecks } from "#control-plane/monitors/history/record.ts";
+import { addStatusChanges, noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
@@ -94,7 +94,7 @@ class World {
     const status = this.dice.pick(["up", "up", "down", "unknown"] as const);
     life.changes.push({ at, status });
     const change = { monitorId: life.id, at: new Date(at), status };
-    await transact(database.sql, (tx) => addStatusChange(tx, change, new Date(this.now)));
+    await transact(database.sql, (tx) => addStatusChanges(tx, [change], new Date(this.now)));
   }
 
   /** Picks up to three lives. */

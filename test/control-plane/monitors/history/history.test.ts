@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/monitors/history/period.ts";
-import { addStatusChange } from "#control-plane/monitors/history/record.ts";
+import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createHistoryDatabase, NO_MAINTENANCE, type HistoryDatabase } from "#test/support/history.ts";
 
@@ -59,13 +59,13 @@ describe("a summary", () => {
     await open(DAY + HOUR_MS);
     const monitor = await database.addMonitor(DAY);
     const up = new Date(DAY);
-    await transact(database.sql, (tx) => addStatusChange(tx, { monitorId: monitor.id, at: up, status: "up" }, up));
+    await transact(database.sql, (tx) => addStatusChanges(tx, [{ monitorId: monitor.id, at: up, status: "up" }], up));
     await database.addChecks([{ monitorId: monitor.id, at: DAY + HOUR_MS - 1, responseMs: 10 }]);
     expect((await history.summarise([monitor])).get(monitor.id)?.responseMs.p50).toBe(10);
 
     const down = new Date(DAY + HOUR_MS);
     await transact(database.sql, (tx) =>
-      addStatusChange(tx, { monitorId: monitor.id, at: down, status: "down" }, down),
+      addStatusChanges(tx, [{ monitorId: monitor.id, at: down, status: "down" }], down),
     );
     await database.addChecks([1, 2].map((ms) => ({ monitorId: monitor.id, at: DAY + HOUR_MS + ms, responseMs: 30 })));
     clock.advance(20 * MINUTE);

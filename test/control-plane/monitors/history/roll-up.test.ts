@@ -4,7 +4,7 @@ import { sweepDeleted } from "#control-plane/monitors/history/deleted/sweep.ts";
 import { mergeHistograms } from "#control-plane/monitors/history/histogram.ts";
 import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/monitors/history/period.ts";
-import { addStatusChange, noteLateChecks } from "#control-plane/monitors/history/record.ts";
+import { addStatusChanges, noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours, SETTLED_MS } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
@@ -217,7 +217,7 @@ describe("the roll-up by day", () => {
       [22, "up"],
     ] as const) {
       const at = new Date(DAY + hour * HOUR_MS);
-      await transact(database.sql, (tx) => addStatusChange(tx, { monitorId: id, at, status }, at));
+      await transact(database.sql, (tx) => addStatusChanges(tx, [{ monitorId: id, at, status }], at));
     }
     const maintenance = () => Promise.resolve(new Map([[id, [{ from: DAY + 21 * HOUR_MS, to: DAY + 2 * DAY_MS }]]]));
     await database.rollUp(DAY + DAY_MS + 10 * MINUTE, { maintenance });
@@ -232,7 +232,7 @@ describe("the roll-up by day", () => {
     const { id } = await database.addMonitor(DAY);
     const change = (hour: number, status: "up" | "down", now: number) =>
       transact(database.sql, (tx) =>
-        addStatusChange(tx, { monitorId: id, at: new Date(DAY + hour * HOUR_MS), status }, new Date(now)),
+        addStatusChanges(tx, [{ monitorId: id, at: new Date(DAY + hour * HOUR_MS), status }], new Date(now)),
       );
     await change(0, "up", DAY);
     const now = DAY + 2 * DAY_MS + 10 * MINUTE;
@@ -262,7 +262,7 @@ describe("the roll-up by day", () => {
     const { id } = await database.addMonitor(DAY);
     for (const day of [0, 1, 2]) {
       const at = new Date(DAY + day * DAY_MS);
-      await transact(database.sql, (tx) => addStatusChange(tx, { monitorId: id, at, status: "up" }, at));
+      await transact(database.sql, (tx) => addStatusChanges(tx, [{ monitorId: id, at, status: "up" }], at));
       await database.addChecks([{ monitorId: id, at: at.getTime() }]);
     }
     await database.rollUp(DAY + 3 * DAY_MS + 10 * MINUTE);
@@ -285,7 +285,7 @@ describe("changes of status", () => {
       [12, "up"],
     ] as const) {
       const at = new Date(DAY + minute * MINUTE);
-      await transact(database.sql, (tx) => addStatusChange(tx, { monitorId: id, at, status }, at));
+      await transact(database.sql, (tx) => addStatusChanges(tx, [{ monitorId: id, at, status }], at));
     }
     const rows = await database.sql<{ at: Date; status: number }[]>`
       select at, status from monitor_status_changes order by at, id`;
@@ -305,7 +305,7 @@ describe("the history of a deleted monitor", () => {
     for (const { id } of [gone, kept]) {
       await database.addChecks([1, 2, 30].map((hour) => ({ monitorId: id, at: DAY + hour * HOUR_MS })));
       const at = new Date(DAY + HOUR_MS);
-      await transact(database.sql, (tx) => addStatusChange(tx, { monitorId: id, at, status: "up" }, at));
+      await transact(database.sql, (tx) => addStatusChanges(tx, [{ monitorId: id, at, status: "up" }], at));
     }
     const now = DAY + DAY_MS + 8 * HOUR_MS;
     await database.rollUp(now);

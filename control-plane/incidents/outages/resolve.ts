@@ -1,0 +1,47 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { durationSeconds, writeDuration } from "#control-plane/incidents/duration.ts";
+import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
+import { insertEntries, type AddressedEntry } from "#control-plane/incidents/entries/store.ts";
+import type { Incident } from "#control-plane/incidents/incident.ts";
+import { addressTo, firstTexts } from "#control-plane/incidents/outages/lines.ts";
+import { markRecovered } from "#control-plane/incidents/outages/store.ts";
+
+/** The recovery of a monitor. */
+interface Recovery {
+  readonly incidentId: number;
+  /** The first good check. */
+  readonly recoveredAt: Date;
+  readonly confirmedAt: Date;
+}
+
+/**
+ * Ends the incidents of outages with a recovery: `recoveredAt` is the first good check, `confirmedAt` when the recovery
+ * was confirmed. An incident never ends before its confirmation. The result has the order of the recoveries, with null
+ * for an incident that has ended already.
+ */
+export async function resolveOutages(
+  tx: Transaction,
+  recoveries: readonly Recovery[],
+): Promise<readonly (Incident | null)[]> {
+  if (recoveries.length === 0) return [];
+  const ended = await markRecovered(tx, recoveries);
+  const all: AddressedEntry[] = [];
+  const resolved = recoveries.map((recovery) => {
+    const incident = ended.get(recovery.incidentId);
+    if (incident === undefined) return null;
+    const entries = describeRecovery(incident, recovery);
+    all.push(...entries);
+    return { ...incident, entryCount: incident.entryCount + entries.length };
+  });
+  await insertEntries(tx, all, null);
+  return resolved;
+}
+
+function describeRecovery(incident: Incident, { recoveredAt, confirmedAt }: Recovery): readonly AddressedEntry[] {
+  const resolvedAt = incident.resolvedAt ?? recoveredAt;
+  const duration = writeDuration(durationSeconds(incident, resolvedAt));
+  return addressTo(incident.id, [
+    serviceEntry("recovered", resolvedAt, firstTexts(incident.monitor?.checkType ?? "").recovered),
+    serviceEntry("resolved", confirmedAt < resolvedAt ? resolvedAt : confirmedAt, `Resolved after ${duration}`),
+  ]);
+}
