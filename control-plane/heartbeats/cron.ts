@@ -2,7 +2,7 @@ import { Cron } from "croner";
 import { changeOfOffset, toInstant, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 /** A schedule of cron: minute, hour, day of month, month, day of week, in a time zone. */
-interface CronSchedule {
+export interface CronSchedule {
   /** Returns the first run strictly after an instant. Both are Unix milliseconds. */
   nextRun(after: number): number;
 }

@@ -10,6 +10,8 @@ export interface Encryption {
   seal(secret: Uint8Array, purpose: string): Uint8Array;
   /** Decrypts a secret. Returns null if it was altered, or sealed for another purpose or with another key. */
   open(sealed: Uint8Array, purpose: string): Uint8Array | null;
+  /** Returns 32 bytes that only a holder of the master key can compute from a text (HMAC-SHA-256, RFC 2104). */
+  digest(text: string, purpose: string): Uint8Array;
 }
 
 // Version, nonce, secret, tag. Random 96-bit nonces are safe for 2^32 secrets with one key, far more than we store.
@@ -21,7 +23,9 @@ const CIPHER = "aes-256-gcm";
 /** Creates the encryption for a master key of 32 bytes. */
 export function createEncryption(masterKey: Uint8Array, random: Random): Encryption {
   const key = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage encryption", 32));
+  const digestKey = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage digests", 32));
   return {
+    digest: (text, purpose) => createHmac("sha256", digestKey).update(`${purpose}\0${text}`).digest(),
     seal(secret, purpose) {
       const nonce = random.bytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(purpose));

@@ -1,0 +1,33 @@
+import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
+import { decodeRuns } from "#control-plane/heartbeats/runs.ts";
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { PingKind } from "#control-plane/monitors/ports.ts";
+
+/** Columns of a heartbeat that its pings change, as selected. */
+export interface RecordRow {
+  readonly pingCount: number;
+  readonly lastPingAt: Date | null;
+  readonly lastKind: PingKind | null;
+  readonly lastDurationMs: number | null;
+  readonly succeededAt: Date | null;
+  readonly openRuns: string;
+  readonly deadlineAt: Date | null;
+}
+
+/** Converts a row. */
+export function readRecord(row: RecordRow): HeartbeatRecord {
+  return {
+    pingCount: row.pingCount,
+    lastPingAt: row.lastPingAt?.getTime() ?? null,
+    lastKind: row.lastKind,
+    lastDurationMs: row.lastDurationMs,
+    succeededAt: row.succeededAt?.getTime() ?? null,
+    openRuns: decodeRuns(row.openRuns),
+    deadlineAt: row.deadlineAt?.getTime() ?? null,
+  };
+}
+
+/** Parses the stored settings of a heartbeat. */
+export function readSettings(text: string): MonitorSettings {
+  return JSON.parse(text) as MonitorSettings;
+}

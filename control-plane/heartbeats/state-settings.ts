@@ -1,0 +1,20 @@
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+
+/** The name under which the state of a heartbeat keeps its verdict: it has no locations. */
+export const HEARTBEAT_LOCATION = "heartbeat";
+
+/** Returns the settings of the state machine for a heartbeat: one verdict, which counts at once and never gets old. */
+export function heartbeatStateSettings({ repeat_minutes }: MonitorSettings): StateSettings {
+  return {
+    locations: [HEARTBEAT_LOCATION],
+    quorum: "majority",
+    retries: 0,
+    recovery: 1,
+    intervalMs: 0,
+    timeoutMs: 0,
+    degradedMs: null,
+    repeatMs: repeat_minutes === null ? null : repeat_minutes * 60_000,
+    isPassive: true,
+  };
+}
