@@ -1,8 +1,8 @@
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { ProbedType } from "#control-plane/monitors/monitor.ts";
 
-const CONTRACTS: Readonly<Record<CheckType, keyof typeof MONITOR_CHECKS>> = {
+const CONTRACTS: Readonly<Record<ProbedType, keyof typeof MONITOR_CHECKS>> = {
   http: "monitor-http",
   keyword: "monitor-http",
   dns: "monitor-dns",
@@ -11,6 +11,6 @@ const CONTRACTS: Readonly<Record<CheckType, keyof typeof MONITOR_CHECKS>> = {
 };
 
 /** Returns the contract by which agents check monitors of a type. */
-export function contractOf(checkType: CheckType): Contract {
+export function contractOf(checkType: ProbedType): Contract {
   return MONITOR_CHECKS[CONTRACTS[checkType]];
 }

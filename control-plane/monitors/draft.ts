@@ -65,6 +65,8 @@ export interface DraftChange {
   readonly isNewStart: boolean;
   /** Whether it is checked at other times or places. */
   readonly isRescheduled: boolean;
+  /** Whether its pings are expected at other times. */
+  readonly isExpectedOtherwise: boolean;
 }
 
 /** Compares a monitor with its present fields. */
@@ -73,7 +75,8 @@ export function compareDrafts(before: MonitorDraft, after: MonitorDraft): DraftC
     fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return {
     isChanged: differs(...(Object.keys(after) as (keyof MonitorDraft)[])),
-    isNewStart: differs("url", "check_type", "port"),
-    isRescheduled: differs("interval_minutes", "timeout_seconds", "locations"),
+    isNewStart: differs("check_type", "port") || (after.check_type !== "heartbeat" && differs("url")),
+    isRescheduled: after.check_type !== "heartbeat" && differs("interval_minutes", "timeout_seconds", "locations"),
+    isExpectedOtherwise: differs("heartbeat"),
   };
 }

@@ -1,5 +1,10 @@
-/** What a monitor checks; `url` holds the target of each. */
-export const CHECK_TYPES = ["http", "keyword", "dns", "ping", "port"] as const;
+/** What probes check for a monitor; `url` holds the target of each. */
+export const PROBED_TYPES = ["http", "keyword", "dns", "ping", "port"] as const;
+/** One of these check types. */
+export type ProbedType = (typeof PROBED_TYPES)[number];
+
+/** Everything that a monitor can watch. A heartbeat is not checked: it waits for pings. */
+export const CHECK_TYPES = [...PROBED_TYPES, "heartbeat"] as const;
 /** One of these check types. */
 export type CheckType = (typeof CHECK_TYPES)[number];
 
@@ -19,6 +24,20 @@ export interface DnsCondition {
   readonly dnssec: "ignore" | "not_bogus" | "secure";
 }
 
+/** When a heartbeat expects its pings. */
+export interface HeartbeatSettings {
+  /** Time from one ping to the next. Without effect if `cron` is set. */
+  readonly period_seconds: number;
+  /** How much later than expected a ping can be. Also the longest duration of a run that reported its start. */
+  readonly grace_seconds: number;
+  /** Cron expression with five fields; null: every period_seconds. */
+  readonly cron: string | null;
+  /** IANA name of the time zone of `cron`. */
+  readonly timezone: string;
+  /** post: requests with other methods are not counted. */
+  readonly methods: "any" | "post";
+}
+
 /** The options of a monitor without secrets, under their names in the API; every option has a value. */
 export interface MonitorSettings {
   readonly method: "GET" | "HEAD" | "POST";
@@ -32,6 +51,8 @@ export interface MonitorSettings {
   readonly json: JsonCondition | null;
   readonly dns: DnsCondition | null;
   readonly port: number | null;
+  /** null for other check types than heartbeat. */
+  readonly heartbeat: HeartbeatSettings | null;
   /** Items of a location expression, each for one probe. */
   readonly locations: readonly string[];
   /** How many fresh locations must fail; majority: more than half. */
@@ -59,7 +80,7 @@ export interface Monitor {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
-  /** As submitted. */
+  /** As submitted; empty for a heartbeat without one. */
   readonly url: string;
   readonly checkType: CheckType;
   readonly intervalMinutes: number;

@@ -23,7 +23,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import { removeMonitor, requestRun } from "#control-plane/monitors/write/remove.ts";
+import { removeMonitor, requestRun, rotateToken } from "#control-plane/monitors/write/remove.ts";
 
 /** A monitor as a single read shows it. */
 interface FoundMonitor {
@@ -31,9 +31,15 @@ interface FoundMonitor {
   readonly checks: readonly RecentCheck[];
 }
 
+/** A monitor with a new address for pings. */
+type CreatedMonitor = MonitorView & {
+  /** A line for a crontab that sends the pings of a heartbeat; absent for other monitors. */
+  readonly cron_line?: string;
+};
+
 /** The monitors of accounts. Writes belong to the caller's transaction, which a refusal rolls back. */
 export interface Monitors {
-  create(tx: Transaction, accountId: number, given: Given): Promise<Written<MonitorView>>;
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<CreatedMonitor>>;
   /** Changes a monitor. `statistics` are those of `statisticsOf`, read before the transaction. */
   change(
     tx: Transaction,
@@ -45,6 +51,8 @@ export interface Monitors {
   statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
   /** Deletes a monitor; its open incident is resolved without an event. */
   remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
+  /** Replaces the address of a heartbeat; the present one stops working. */
+  rotate(tx: Transaction, monitor: OwnMonitor): Promise<Written<CreatedMonitor>>;
   /** Requests a check now, at most once a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
   /** Creates the monitors of a document, all or none. Returns their ids; none for a dry run. */
@@ -100,6 +108,14 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     return showMonitors(deps, sql, monitors, ports.knowledge.statistics(monitors));
   }
 
+  /** A heartbeat has pings and no checks. */
+  async function findHeartbeat(monitor: StoredMonitor): Promise<FoundMonitor | null> {
+    const [[view], pings] = await Promise.all([showAll([monitor]), ports.heartbeats.pings(sql, monitor.id)]);
+    if (view === undefined) return null;
+    const heartbeat = view.heartbeat === null ? null : { ...view.heartbeat, pings };
+    return { monitor: { ...view, heartbeat }, checks: [] };
+  }
+
   async function readBack(
     tx: Transaction,
     { accountId, id }: OwnMonitor,
@@ -109,6 +125,14 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     const [view] = monitor === null ? [] : await showMonitors(deps, tx, [monitor], statistics);
     if (view === undefined) throw new Error("the monitor that was just written is missing");
     return { ok: true, value: view };
+  }
+
+  /** Adds the line for a crontab to a heartbeat. */
+  function withCronLine(written: Written<MonitorView>): Written<CreatedMonitor> {
+    if (!written.ok) return written;
+    const { heartbeat, heartbeat_url: url } = written.value;
+    if (heartbeat === null || url === null) return written;
+    return { ok: true, value: { ...written.value, cron_line: ports.heartbeats.cronLine(heartbeat, url) } };
   }
 
   async function* eachStep(on: Queryable, accountId: number): AsyncGenerator<readonly StoredMonitor[]> {
@@ -123,7 +147,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
   return {
     async create(tx, accountId, given) {
       const created = await createMonitor(deps, tx, accountId, given);
-      return created.ok ? readBack(tx, { accountId, id: created.value }, NO_STATISTICS) : created;
+      if (!created.ok) return created;
+      return withCronLine(await readBack(tx, { accountId, id: created.value }, NO_STATISTICS));
     },
     async change(tx, monitor, given, statistics) {
       const changed = await changeMonitor(deps, tx, monitor, given);
@@ -134,11 +159,16 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       return monitor === null ? NO_STATISTICS : ports.knowledge.statistics([monitor]);
     },
     remove: (tx, monitor) => removeMonitor(deps, tx, monitor),
+    async rotate(tx, monitor) {
+      const rotated = await rotateToken(deps, tx, monitor);
+      return rotated.ok ? withCronLine(await readBack(tx, monitor, NO_STATISTICS)) : rotated;
+    },
     run: (tx, monitor) => requestRun(deps, tx, monitor),
     import: (tx, accountId, rows, { isDryRun }) => importMonitors(deps, tx, accountId, rows, isDryRun),
     async find(accountId, id) {
       const monitor = await findMonitor(sql, accountId, id);
       if (monitor === null) return null;
+      if (monitor.settings.heartbeat !== null) return findHeartbeat(monitor);
       const [[view], checks] = await Promise.all([
         showAll([monitor]),
         ports.knowledge.recentChecks(monitor, MOST_CHECKS),

@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { HeartbeatFacts, MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { readEmail } from "#control-plane/monitors/account/store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -8,7 +8,7 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Dependencies of views. */
 interface ShowDeps {
-  readonly ports: Pick<MonitorPorts, "knowledge" | "mail">;
+  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats">;
   readonly encryption: Encryption;
 }
 
@@ -23,18 +23,21 @@ export async function showMonitors(
   statistics: ReadonlyMap<number, Statistics> | Promise<ReadonlyMap<number, Statistics>>,
 ): Promise<readonly MonitorView[]> {
   if (monitors.length === 0) return [];
-  const [states, recipients, known] = await Promise.all([
+  const heartbeats = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
+  const [states, recipients, pinged, known] = await Promise.all([
     ports.knowledge.states(
       sql,
       monitors.map(({ id }) => id),
     ),
     readRecipients(ports, sql, monitors),
+    heartbeats.length === 0 ? new Map<number, HeartbeatFacts>() : ports.heartbeats.facts(sql, heartbeats),
     statistics,
   ]);
   return monitors.map((monitor) =>
     showMonitor(monitor, {
       secrets: openSecrets(encryption, monitor.secrets),
       state: states.get(monitor.id) ?? null,
+      heartbeat: pinged.get(monitor.id) ?? null,
       statistics: known.get(monitor.id) ?? null,
       notify: notifyFacts(monitor, recipients, ports.mail.isConfigured),
     }),

@@ -3,7 +3,7 @@ import { outcomeError } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import { contractOf } from "#control-plane/monitors/contracts.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { ProbedType } from "#control-plane/monitors/monitor.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 
 /** A target that can be checked. */
@@ -16,7 +16,7 @@ interface MonitorTarget {
 export function vetMonitorTarget(
   { hub, optOut }: Pick<CheckContext, "hub" | "optOut">,
   accountId: number,
-  { check_type: type, url }: { readonly check_type: CheckType; readonly url: string },
+  { check_type: type, url }: { readonly check_type: ProbedType; readonly url: string },
 ): Written<MonitorTarget> {
   const contract = contractOf(type);
   const { rules } = hub.roster.candidates(accountId);

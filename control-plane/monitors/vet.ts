@@ -1,8 +1,9 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { HeartbeatSettings, MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { chooseLocations, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { findConflict, findQuorumConflict } from "#control-plane/monitors/settings/conflicts.ts";
+import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
 import { defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
@@ -14,6 +15,8 @@ export interface VetContext {
   readonly checks: Pick<CheckContext, "hub" | "optOut">;
   readonly accountId: number;
   readonly plan: Plan;
+  /** Returns the problem with the schedule of a heartbeat; null: none. */
+  readonly findScheduleProblem: (settings: HeartbeatSettings) => FieldProblem | null;
 }
 
 /** Completes and checks a new monitor: fields, target, locations and plan; not its dependency. */
@@ -22,7 +25,8 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  const target = vetMonitorTarget(checks, accountId, draft);
+  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat);
+  const target = vetTarget(context, draft);
   if (!target.ok) return target;
   const conflict = findConflict(draft);
   if (conflict !== null) return refuseProblem(conflict);
@@ -47,15 +51,45 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
   const merged = mergeGiven(present, given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.url !== present.url || draft.check_type !== present.check_type) {
-    const target = vetMonitorTarget(checks, accountId, draft);
-    if (!target.ok) return target;
-  }
+  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat);
+  const target =
+    draft.url !== present.url || draft.check_type !== present.check_type ? vetTarget(context, draft) : null;
+  if (target?.ok === false) return target;
   const conflict = findConflict(draft);
   if (conflict !== null) return refuseProblem(conflict);
+  if (draft.locations.length === 0) {
+    // It was a heartbeat, which has none.
+    const { list } = checks.hub.roster.candidates(accountId);
+    const chosen = chooseLocations(
+      list,
+      plan.locations,
+      (egress) => target?.ok === true && target.value.allows(egress),
+    );
+    return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, present) : chosen;
+  }
   const added = draft.locations.filter((location) => !present.locations.includes(location));
   const known = vetLocations(added, checks.hub.roster.candidates(accountId).list);
   return known.ok ? vetPlan(plan, draft, present) : known;
+}
+
+function vetTarget(
+  { checks, accountId }: VetContext,
+  draft: Pick<MonitorDraft, "check_type" | "url">,
+): ReturnType<typeof vetMonitorTarget> {
+  const { check_type: checkType, url } = draft;
+  if (checkType === "heartbeat") throw new Error("a heartbeat has no target");
+  if (url === "") return refuseProblem(MISSING_URL);
+  return vetMonitorTarget(checks, accountId, { check_type: checkType, url });
+}
+
+/** A heartbeat has no target and no locations, and the plan does not limit its period. */
+function vetHeartbeat(
+  { findScheduleProblem }: VetContext,
+  draft: MonitorDraft,
+  settings: HeartbeatSettings,
+): Written<MonitorDraft> {
+  const problem = findConflict(draft) ?? findScheduleProblem(settings);
+  return problem === null ? { ok: true, value: draft } : refuseProblem(problem);
 }
 
 /** Checks the quorum, and what the plan limits as far as it differs from the present fields. */

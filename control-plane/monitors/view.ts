@@ -1,6 +1,6 @@
-import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatSettings, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type { StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { HeartbeatFacts, ShownPing, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
 import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -16,6 +16,8 @@ interface ShownFacts {
   readonly secrets: MonitorSecrets;
   readonly state: StateFacts | null;
   readonly statistics: Statistics | null;
+  /** null: it is no heartbeat. */
+  readonly heartbeat: HeartbeatFacts | null;
   readonly notify: NotifyFacts;
 }
 
@@ -23,7 +25,7 @@ interface ShownFacts {
 export type MonitorView = ReturnType<typeof showMonitor>;
 
 /** Returns a monitor in the form of the current API; secrets are masked. */
-export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics, notify }: ShownFacts) {
+export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics, heartbeat, notify }: ShownFacts) {
   const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
     monitor,
     maskSecrets(secrets),
@@ -42,13 +44,13 @@ export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics
     ...options,
     ...notify,
     ssl_days: null,
-    heartbeat: null,
-    heartbeat_url: null,
+    heartbeat: showHeartbeat(monitor, heartbeat),
+    heartbeat_url: heartbeat?.url ?? null,
     visual: null,
     degraded: state?.isDegraded ?? false,
     flapping: state?.isFlapping ?? false,
     advisory: showAdvisory(state?.advisory ?? null),
-    last_checked_at: timeOf(state?.lastCheckedAt),
+    last_checked_at: timeOf(heartbeat === null ? state?.lastCheckedAt : heartbeat.lastPingAt),
     next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
     schedule_lag_ms: state?.scheduleLagMs ?? null,
     last_change_at: timeOf(state?.lastChangeAt),
@@ -57,6 +59,29 @@ export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics
     response_ms: statistics?.responseMs ?? { p50: null, p95: null, p99: null },
     created_at: monitor.createdAt.toISOString(),
     updated_at: monitor.updatedAt.toISOString(),
+  };
+}
+
+/** A heartbeat as reads show it: its settings, and what its pings say. */
+interface HeartbeatView extends HeartbeatSettings {
+  readonly last_ping_at: string | null;
+  readonly last_kind: HeartbeatFacts["lastKind"];
+  readonly last_duration_ms: number | null;
+  readonly run_started_at: string | null;
+  readonly deadline_at: string | null;
+  /** The newest ones, newest first; on the read of one monitor. */
+  readonly pings?: readonly ShownPing[];
+}
+
+function showHeartbeat({ settings }: StoredMonitor, facts: HeartbeatFacts | null): HeartbeatView | null {
+  if (settings.heartbeat === null) return null;
+  return {
+    ...settings.heartbeat,
+    last_ping_at: timeOf(facts?.lastPingAt),
+    last_kind: facts?.lastKind ?? null,
+    last_duration_ms: facts?.lastDurationMs ?? null,
+    run_started_at: timeOf(facts?.runStartedAt),
+    deadline_at: timeOf(facts?.deadlineAt),
   };
 }
 

@@ -5,7 +5,7 @@ import type { MonitorResult } from "#shared/monitor-checks/define.ts";
 import type { LocationRow } from "#control-plane/checks/answer.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
-import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { ProbedType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
@@ -57,6 +57,7 @@ const SETTINGS: MonitorSettings = {
   json: null,
   dns: null,
   port: null,
+  heartbeat: null,
   locations: ["well"],
   quorum: "majority",
   retries: 2,
@@ -70,7 +71,7 @@ const SETTINGS: MonitorSettings = {
 
 /** Runs the check of a monitor at one location, as the watch of monitors does. */
 async function observe(
-  checkType: CheckType,
+  checkType: ProbedType,
   url: string,
   settings: Partial<MonitorSettings> = {},
   location = "well",

@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
 import type {
   MonitorPorts,
@@ -8,6 +9,10 @@ import type {
   StatePort,
   Statistics,
 } from "#control-plane/monitors/ports.ts";
+
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 
 /** Facts of a monitor of which nothing is known. */
 export const NO_FACTS: StateFacts = {
@@ -70,6 +75,12 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
         ),
       recentChecks: ({ id }, most) => Promise.resolve((checks.get(id) ?? []).slice(0, most)),
     },
+    heartbeats: createHeartbeats({
+      clock: { now, monotonic: () => performance.now() },
+      random: systemRandom,
+      encryption: createEncryption(MASTER_KEY, systemRandom),
+      baseUrl: "http://127.0.0.1",
+    }),
     mail: {
       isConfigured: isMailConfigured,
       ensureRecipients(_tx, _accountId, emails) {

@@ -11,6 +11,7 @@ import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
+  CREATED,
   IMPORTED,
   MONITOR_WITH_CHECKS,
   POST_QUERY,
@@ -27,7 +28,7 @@ const TAG = "Monitors";
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
 const DOCUMENT_LIMIT = 4_194_304;
 /** Actions of check types of later releases. */
-const LATER_ACTIONS: ReadonlySet<unknown> = new Set(["accept", "rotate"]);
+const LATER_ACTIONS: ReadonlySet<unknown> = new Set(["accept"]);
 
 /** A further read of one monitor: GET /api/v4/monitors?id=&action=<name>. */
 export interface ReadAction {
@@ -113,13 +114,13 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
     schema: operation({
       id: "create_monitor",
       tag: TAG,
-      summary: "Create a monitor, check one now, or import many",
+      summary: "Create a monitor, check one now, replace the address of a heartbeat, or import many",
       description:
         "The first check of a new monitor is made at once. An import creates all monitors of its document or none.",
       status: 201,
-      data: Type.Union([Type.Ref("Monitor#"), IMPORTED]),
+      data: Type.Union([CREATED, IMPORTED]),
       otherwise: [
-        { status: 200, data: IMPORTED },
+        { status: 200, data: Type.Union([CREATED, IMPORTED]) },
         { status: 202, data: RUN },
       ],
       query: POST_QUERY,
@@ -143,7 +144,7 @@ function readPost(monitors: Monitors, request: FastifyRequest): Write {
   const { accountId } = callerOf(request);
   const asked = (request.query as Record<string, unknown>)["action"];
   if (LATER_ACTIONS.has(asked)) {
-    const message = `${String(asked)} is for check types that are not available yet; use run or import`;
+    const message = `${String(asked)} is for check types that are not available yet; use run, rotate or import`;
     throw refuseField({ field: "action", reason: "enum", message });
   }
   const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
@@ -164,6 +165,11 @@ function readPost(monitors: Monitors, request: FastifyRequest): Write {
       status: 202,
       data: { id: requireWritten(await monitors.run(tx, { accountId, id })) },
     });
+  }
+  if (action === "rotate") {
+    readWrite(Type.Object({}), request);
+    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+    return async (tx) => ({ data: requireWritten(await monitors.rotate(tx, { accountId, id })) });
   }
   const given = requireFields(parseCreation(readBody(request), "current"));
   return async (tx) => ({ status: 201, data: requireWritten(await monitors.create(tx, accountId, given)) });

@@ -3,6 +3,7 @@ import { SOURCES } from "#shared/outcome.ts";
 import { Flag, Nullable } from "#shared/tools/fields.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { PING_KINDS } from "#control-plane/monitors/ports.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
@@ -21,6 +22,38 @@ const FAULT = {
   source: Type.Enum([...SOURCES], { description: "Party that failed" }),
   reason: Type.String({ description: "Cause as a fixed word" }),
 };
+
+/** When pings are expected, and what the newest ones say. */
+const SHOWN_HEARTBEAT = Type.Object(
+  {
+    period_seconds: Type.Integer({ description: "Time from one ping to the next, seconds" }),
+    grace_seconds: Type.Integer({ description: "How much later a ping can be, seconds" }),
+    cron: Nullable(Type.String({ description: "Cron expression used in place of the period; null: none" })),
+    timezone: Type.String({ description: "Time zone of cron" }),
+    methods: Type.Enum(["any", "post"], { description: "Request methods that are counted" }),
+    last_ping_at: Nullable(Time("Time of the newest ping of any kind")),
+    last_kind: Nullable(Type.Enum([...PING_KINDS], { description: "Kind of the newest ping" })),
+    last_duration_ms: Nullable(
+      Type.Integer({ description: "Duration of the newest run that reported its start, milliseconds" }),
+    ),
+    run_started_at: Nullable(Time("Start of the oldest run that has not ended")),
+    deadline_at: Nullable(Time("When it is late without a further ping; null: no ping is expected")),
+  },
+  { description: "heartbeat: when pings are expected, and the newest ones; null for other check types" },
+);
+
+const SHOWN_PING = Type.Object({
+  received_at: Time("Time of arrival"),
+  kind: Type.Enum([...PING_KINDS], { description: "What it reports; exit: the end of a run with an exit code" }),
+  exit_code: Nullable(Type.Integer({ description: "Exit code of the run, 0 to 255; null for other kinds" })),
+  rid: Nullable(Type.String({ description: "Id of the run, as given" })),
+  method: Type.String({ description: "Request method" }),
+  remote_addr: Type.String({ description: "Address of the client" }),
+  user_agent: Nullable(Type.String({ description: "User-Agent of the client" })),
+  duration_ms: Nullable(Type.Integer({ description: "Duration of the run that it ended, milliseconds" })),
+  body: Nullable(Type.String({ description: "Body of the request; null: none, or it was not kept" })),
+  body_truncated: Type.Boolean({ description: "Whether the body was longer, or was not kept" }),
+});
 
 /** A monitor in responses. */
 export const MONITOR = Type.Object(
@@ -42,8 +75,12 @@ export const MONITOR = Type.Object(
       description: "no_recipient: no address is confirmed; mail_not_configured: this service cannot send mail",
     }),
     ssl_days: Later("Days until the certificate expires"),
-    heartbeat: Later("Settings of a heartbeat"),
-    heartbeat_url: Later("Address for heartbeats"),
+    heartbeat: Nullable(SHOWN_HEARTBEAT),
+    heartbeat_url: Nullable(
+      Type.String({
+        description: "Address to which the job sends its pings. It is a secret: no key is needed. null: no heartbeat",
+      }),
+    ),
     visual: Later("Settings of a visual check"),
     degraded: Type.Boolean({ description: "Whether it is up but responds slower than degraded_ms" }),
     flapping: Type.Boolean({ description: "Whether its status changed more than 4 times within an hour" }),
@@ -91,9 +128,23 @@ const CHECK = {
   http_status_code: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
 };
 
+/** A new monitor, or a heartbeat with a new address. */
+export const CREATED = Type.Object({
+  ...MONITOR.properties,
+  cron_line: Type.Optional(
+    Type.String({ description: "heartbeat: a line for a crontab that sends the pings, to be adapted to your job" }),
+  ),
+});
+
 /** A monitor with its newest checks. */
 export const MONITOR_WITH_CHECKS = Type.Object({
   ...MONITOR.properties,
+  heartbeat: Nullable(
+    Type.Object({
+      ...SHOWN_HEARTBEAT.properties,
+      pings: Type.Array(SHOWN_PING, { description: "The 20 newest pings, newest first" }),
+    }),
+  ),
   checks: Type.Array(
     Type.Object({
       ...CHECK,
@@ -153,11 +204,13 @@ export function readActionSchema(names: readonly string[]) {
 /** Query of POST. */
 export const POST_QUERY = Type.Object({
   action: Type.Optional(
-    Type.Enum(["run", "import"], {
-      description: "run: check the monitor id now; import: create the monitors of a document. Default: create one",
+    Type.Enum(["run", "rotate", "import"], {
+      description:
+        "run: check the monitor id now; rotate: replace the address of the heartbeat id, and the present one stops " +
+        "working; import: create the monitors of a document. Default: create one",
     }),
   ),
-  id: Type.Optional({ ...IdField, description: "run: id of the monitor" }),
+  id: Type.Optional({ ...IdField, description: "run and rotate: id of the monitor" }),
   dry_run: Type.Optional(Flag({ description: "import: 1 checks the document and creates nothing" })),
 });
 

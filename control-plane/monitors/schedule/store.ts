@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { ProbedType } from "#control-plane/monitors/monitor.ts";
 
 /** A slot to insert: when a monitor is checked at one location. */
 export interface NewSlot {
@@ -25,7 +25,7 @@ export interface ClaimedSlot {
   readonly extraAt: Date | null;
   readonly isRequested: boolean;
   readonly url: string;
-  readonly checkType: CheckType;
+  readonly checkType: ProbedType;
   /** JSON of MonitorSettings. */
   readonly settings: string;
   readonly secrets: Uint8Array | null;

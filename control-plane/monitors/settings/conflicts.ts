@@ -7,11 +7,15 @@ export function findConflict(draft: MonitorDraft): FieldProblem | null {
   return typeConflict(draft) ?? requestConflict(draft) ?? conditionConflict(draft);
 }
 
+/** The problem of a monitor whose check type needs a target. */
+export const MISSING_URL: FieldProblem = { field: "url", reason: "required", message: "is required" };
+
 function problem(field: string, reason: FieldProblem["reason"], message: string): FieldProblem {
   return { field, reason, message };
 }
 
-function typeConflict({ check_type: type, keyword, port }: MonitorDraft): FieldProblem | null {
+function typeConflict({ check_type: type, url, keyword, port }: MonitorDraft): FieldProblem | null {
+  if (type !== "heartbeat" && url === "") return MISSING_URL;
   if (type === "keyword" && keyword === null) {
     return problem("keyword", "required", "is required for check_type keyword: text to find in the body");
   }

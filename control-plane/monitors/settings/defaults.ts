@@ -1,6 +1,18 @@
-import type { CheckType, DnsCondition, MonitorDraft, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import {
+  PROBED_TYPES,
+  type CheckType,
+  type DnsCondition,
+  type HeartbeatSettings,
+  type MonitorDraft,
+  type MonitorSettings,
+} from "#control-plane/monitors/monitor.ts";
 
 const DNS_DEFAULT: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
+
+/** When the pings of a heartbeat are expected that says nothing about it but its interval. */
+export function defaultHeartbeat(intervalMinutes: number): HeartbeatSettings {
+  return { period_seconds: intervalMinutes * 60, grace_seconds: 60, cron: null, timezone: "UTC", methods: "any" };
+}
 
 /** The options without a value from the user. `locations` are chosen when the monitor is created. */
 export const DEFAULT_SETTINGS: MonitorSettings = {
@@ -14,6 +26,7 @@ export const DEFAULT_SETTINGS: MonitorSettings = {
   json: null,
   dns: null,
   port: null,
+  heartbeat: null,
   locations: [],
   quorum: "majority",
   retries: 2,
@@ -29,13 +42,15 @@ const DEFAULT_INTERVAL_MINUTES = 5;
 
 /** Returns a monitor of a check type as it is without any field from the user: without target and name. */
 export function defaultDraft(checkType: CheckType, shortestIntervalMinutes: number): MonitorDraft {
+  const interval = Math.max(DEFAULT_INTERVAL_MINUTES, shortestIntervalMinutes);
   return {
     ...DEFAULT_SETTINGS,
+    heartbeat: checkType === "heartbeat" ? defaultHeartbeat(interval) : null,
     dns: checkType === "dns" ? DNS_DEFAULT : null,
     name: "",
     url: "",
     check_type: checkType,
-    interval_minutes: Math.max(DEFAULT_INTERVAL_MINUTES, shortestIntervalMinutes),
+    interval_minutes: interval,
     is_active: true,
     tags: [],
     depends_on: null,
@@ -60,6 +75,13 @@ const ONLY_FOR: Partial<Record<keyof MonitorDraft, readonly CheckType[]>> = {
   keyword_mode: ["keyword"],
   dns: ["dns"],
   port: ["port"],
+  heartbeat: ["heartbeat"],
+  timeout_seconds: PROBED_TYPES,
+  locations: PROBED_TYPES,
+  quorum: PROBED_TYPES,
+  retries: PROBED_TYPES,
+  recovery: PROBED_TYPES,
+  degraded_ms: PROBED_TYPES,
 };
 
 /** The check types that have a field; null: all. */

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { HEARTBEAT } from "#control-plane/monitors/settings/heartbeat-fields.ts";
 import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
 
 /** Maximum length of a request body that a monitor sends, in characters. */
@@ -8,13 +9,14 @@ const LONGEST_BODY = 65_536;
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 const URL_FIELD = Type.String({
-  minLength: 1,
   maxLength: 8_192,
   examples: ["https://example.com/health"],
   description:
     "Target. http and keyword: a URL; example.org means https://example.org. dns: a domain name. ping and port: a host " +
-    "name or IP address",
+    "name or IP address. Required for these; for a heartbeat it is a note of your own",
 });
+
+const OLD_URL = Type.String({ ...URL_FIELD, minLength: 1 });
 
 /** The fields of every API version. */
 const OLDEST = {
@@ -23,13 +25,15 @@ const OLDEST = {
     examples: ["http"],
     description:
       "http: status of a URL; keyword: text of a page; dns: records of a name; ping: echo replies of a host; port: a " +
-      "TCP port. Default: http",
+      "TCP port; heartbeat: pings that your job sends. Default: http",
   }),
   interval_minutes: Type.Integer({
     minimum: 1,
     maximum: 1_440,
     examples: [5],
-    description: "Time between two checks at each location; the plan limits it. Default: 5",
+    description:
+      "Time between two checks at each location; the plan limits it. heartbeat: the period, if heartbeat does not set " +
+      "it. Default: 5",
   }),
   expected_code: EXPECTED_CODE,
   notify_email: Type.Boolean({ description: "Whether outages are reported by mail. Default: false" }),
@@ -99,13 +103,13 @@ const FIELDS = {
       description: "port: TCP port that must be open. Required for this check type",
     }),
   ),
+  heartbeat: HEARTBEAT,
   locations: Type.Array(Type.String(), {
-    minItems: 1,
     maxItems: 50,
     examples: [["eu-west"]],
     description:
       "Where it is checked, one probe for each item: a region, country, continent, city, AS<number>, tag or " +
-      "probe:<id>; + joins terms. The plan limits their number. Default: up to 3 regions with an online probe",
+      "probe:<id>; + joins terms. The plan limits their number. Default: up to 3 regions with an online probe. A heartbeat has none",
   }),
   quorum: Type.Unsafe<"majority" | number>({
     anyOf: [
@@ -175,13 +179,13 @@ export const RECORD = Type.Object(FIELDS);
 /** Body of an update: the fields to change. */
 export const CHANGE = Type.Partial(RECORD);
 /** Body of a creation. */
-export const CREATE = Type.Object({ ...CHANGE.properties, url: URL_FIELD });
+export const CREATE = CHANGE;
 /** Every field that a user can write before v4. */
 export const OLD_RECORD = Type.Object(OLDEST);
 /** Body of an update before v4. */
 export const OLD_CHANGE = Type.Partial(OLD_RECORD);
 /** Body of a creation before v4. */
-export const OLD_CREATE = Type.Object({ ...OLD_CHANGE.properties, url: URL_FIELD });
+export const OLD_CREATE = Type.Object({ ...OLD_CHANGE.properties, url: OLD_URL });
 
 /** Fields of a creation, an update or a row of an import, as parsed. */
 export type Given = Static<typeof CHANGE>;

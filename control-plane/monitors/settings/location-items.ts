@@ -5,6 +5,7 @@ const ONE_PROBE = "each item selects one probe: leave out all, nearest, :n and !
 
 /** Reads the locations of a monitor: items of a location expression that select one probe each. */
 export function readLocationItems(given: readonly string[]): Read<readonly string[]> {
+  if (given.length === 0) return refuse("locations", "range", "must have at least 1 item");
   const texts = new Map<string, string>();
   for (const [index, text] of given.entries()) {
     const field = `locations.${index}`;

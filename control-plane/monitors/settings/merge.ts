@@ -1,7 +1,13 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { CheckType, DnsCondition, JsonCondition, MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type {
+  CheckType,
+  DnsCondition,
+  HeartbeatSettings,
+  JsonCondition,
+  MonitorDraft,
+} from "#control-plane/monitors/monitor.ts";
 import { readCodes } from "#control-plane/monitors/settings/codes.ts";
-import { checkTypesOf, defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
+import { checkTypesOf, defaultDraft, defaultHeartbeat } from "#control-plane/monitors/settings/defaults.ts";
 import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
@@ -29,8 +35,8 @@ export function mergeGiven(present: MonitorDraft, given: Given): Read<MonitorDra
     if (!read.ok) return read;
     changes[field] = read.value;
   }
-  const draft = { ...base, ...changes } as MonitorDraft;
-  return { ok: true, value: draft.name === "" ? { ...draft, name: nameOf(draft.url) } : draft };
+  const draft = completeHeartbeat({ ...base, ...changes }, present, given);
+  return { ok: true, value: draft.name === "" ? { ...draft, name: nameOf(draft) } : draft };
 }
 
 /** Reads one field beyond its schema: rules, normal forms, and masks of secrets. */
@@ -54,6 +60,8 @@ function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDr
       return readQuorum(value);
     case "json":
       return { ok: true, value: value === null ? null : completeJson(value as NonNullable<Given["json"]>) };
+    case "heartbeat":
+      return { ok: true, value: mergeHeartbeat((value as Given["heartbeat"]) ?? null, present) };
     case "dns":
       // Without a condition a look-up has nothing to compare: null restores the default.
       return { ok: true, value: completeDns((value as Given["dns"]) ?? {}) };
@@ -93,6 +101,21 @@ function completeDns(given: Partial<DnsCondition>): DnsCondition {
   return { type, op, values, dnssec };
 }
 
+/** Applies given parts to the present ones; null restores the defaults. */
+function mergeHeartbeat(given: Given["heartbeat"] | null, present: MonitorDraft): HeartbeatSettings {
+  const defaults = defaultHeartbeat(present.interval_minutes);
+  return given === null ? defaults : { ...defaults, ...present.heartbeat, ...given };
+}
+
+/** A new interval is a new period, unless the same request sets the period. */
+function completeHeartbeat(draft: MonitorDraft, present: MonitorDraft, given: Given): MonitorDraft {
+  const { heartbeat, interval_minutes } = draft;
+  const isSet = given.heartbeat?.period_seconds !== undefined;
+  const isKept = interval_minutes === present.interval_minutes && present.heartbeat !== null;
+  if (heartbeat === null || isSet || isKept) return draft;
+  return { ...draft, heartbeat: { ...heartbeat, period_seconds: interval_minutes * 60 } };
+}
+
 /** Returns a problem with the first given field that the check type does not have. */
 function findForeign(given: Given, defaults: MonitorDraft): FieldProblem | null {
   for (const [name, value] of Object.entries(given)) {
@@ -123,8 +146,8 @@ function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Returns the name of a monitor without one: its target without scheme, printable and cut. */
-function nameOf(url: string): string {
+function nameOf({ url, check_type: checkType }: MonitorDraft): string {
   const bare = url.trim().replace(/^https?:\/\//i, "");
   const name = directionProblem(bare) === null ? bare.slice(0, 200) : "";
-  return name.isWellFormed() && name !== "" ? name : "monitor";
+  return name.isWellFormed() && name !== "" ? name : checkType === "heartbeat" ? "heartbeat" : "monitor";
 }

@@ -1,10 +1,11 @@
 import type { TObject } from "typebox";
+import { isRecord } from "#shared/is-record.ts";
 import { parseParams } from "#shared/schema.ts";
 import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 
 /** Check types of later releases. */
-const LATER: ReadonlySet<unknown> = new Set(["ssl", "domain", "heartbeat", "visual"]);
+const LATER: ReadonlySet<unknown> = new Set(["ssl", "domain", "visual"]);
 
 /** Fields of responses that a write can send back; they are dropped. */
 const READ_ONLY = [
@@ -23,13 +24,23 @@ const READ_ONLY = [
   "notify_state",
   "paused_reason",
   "ssl_days",
-  "heartbeat",
   "heartbeat_url",
+  "cron_line",
   "visual",
   "checks",
   "created_at",
   "updated_at",
 ];
+
+/** The same within `heartbeat`. */
+const READ_ONLY_HEARTBEAT: ReadonlySet<string> = new Set([
+  "last_ping_at",
+  "last_kind",
+  "last_duration_ms",
+  "run_started_at",
+  "deadline_at",
+  "pings",
+]);
 
 /** Which fields a write has: those of v4, or the fewer ones of older versions. */
 type FieldSet = "current" | "old";
@@ -46,8 +57,15 @@ export function parseChange(raw: Readonly<Record<string, unknown>>, fields: Fiel
 
 function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Given> {
   if (LATER.has(raw["check_type"])) {
-    const message = `${String(raw["check_type"])} is not available yet; use http, keyword, dns, ping or port`;
+    const message = `${String(raw["check_type"])} is not available yet; use http, keyword, dns, ping, port or heartbeat`;
     return refuse("check_type", "enum", message);
   }
-  return parseParams(schema, raw, { from: "json", unknown: "refuse", readOnly: READ_ONLY });
+  return parseParams(schema, withoutReadOnly(raw), { from: "json", unknown: "refuse", readOnly: READ_ONLY });
+}
+
+function withoutReadOnly(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { heartbeat } = raw;
+  if (!isRecord(heartbeat)) return raw;
+  const writable = Object.entries(heartbeat).filter(([name]) => !READ_ONLY_HEARTBEAT.has(name));
+  return { ...raw, heartbeat: Object.fromEntries(writable) };
 }

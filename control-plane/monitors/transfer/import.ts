@@ -7,7 +7,7 @@ import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { vetCreation, type VetContext } from "#control-plane/monitors/vet.ts";
 import { insertDrafts, refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
-import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
 /** A checked row; `parent` is the index of the row it depends on. */
 interface CheckedRow {
@@ -31,7 +31,7 @@ export async function importMonitors(
   const plan = deps.plans[account.plan];
   const full = refuseOverAllowance(account, plan, rows.length);
   if (full !== null) return full;
-  const checked = checkRows({ checks: deps.checks, accountId, plan }, rows);
+  const checked = checkRows({ ...vetContext(deps), accountId, plan }, rows);
   if (!checked.ok) return checked;
   return { ok: true, value: isDryRun ? [] : await insertDrafts(deps, tx, account, checked.value) };
 }

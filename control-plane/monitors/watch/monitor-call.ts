@@ -1,7 +1,9 @@
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { contractOf } from "#control-plane/monitors/contracts.ts";
-import type { DnsCondition, Monitor, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { DnsCondition, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+
+import type { WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
 
 /** The check of a monitor as the agents know it. */
 interface MonitorCall {
@@ -10,7 +12,7 @@ interface MonitorCall {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-type Checked = Pick<Monitor, "url" | "checkType" | "settings">;
+type Checked = Pick<WatchedMonitor, "url" | "checkType" | "settings">;
 
 const DNS_DEFAULTS: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
 

@@ -1,5 +1,5 @@
 import type { LocationItem } from "#shared/locations.ts";
-import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { MonitorSettings, ProbedType } from "#control-plane/monitors/monitor.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import { readLocation } from "#control-plane/monitors/watch/served.ts";
@@ -7,7 +7,7 @@ import { readLocation } from "#control-plane/monitors/watch/served.ts";
 /** The parts of a monitor that its checks need, parsed. */
 export interface WatchedMonitor {
   readonly url: string;
-  readonly checkType: CheckType;
+  readonly checkType: ProbedType;
   readonly settings: MonitorSettings;
 }
 

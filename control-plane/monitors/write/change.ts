@@ -9,7 +9,7 @@ import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
-import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
@@ -25,10 +25,10 @@ export async function changeMonitor(
   const stored = await findMonitor(tx, accountId, id);
   if (stored === null) return refuseAbsent();
   await lockMonitors(tx, [id]);
-  const { checks, clock, encryption, plans } = deps;
+  const { clock, encryption, plans } = deps;
   const plan = plans[account.plan];
   const present = draftOf(stored, openSecrets(encryption, stored.secrets));
-  const vetted = vetUpdate({ checks, accountId, plan }, present, given);
+  const vetted = vetUpdate({ ...vetContext(deps), accountId, plan }, present, given);
   if (!vetted.ok) return vetted;
   const draft = keepDefaultEmail(present, vetted.value, account.email);
   const change = compareDrafts(present, draft);
@@ -61,7 +61,7 @@ function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: str
 
 /** Carries a change over to the planned checks and to what is known. */
 async function applyToSchedule(
-  { schedule, states }: MonitorPorts,
+  { schedule, states, heartbeats }: MonitorPorts,
   tx: Transaction,
   {
     before,
@@ -77,6 +77,9 @@ async function applyToSchedule(
 ): Promise<void> {
   const ids = [after.id];
   const planned = scheduleOf(after, plan);
+  const { heartbeat } = after.settings;
+  if (heartbeat === null && before.settings.heartbeat !== null) await heartbeats.remove(tx, after.id);
+  if (heartbeat !== null && before.settings.heartbeat === null) await heartbeats.insert(tx, ids);
   if (!after.isActive) {
     if (before.isActive) await schedule.remove(tx, ids);
     if (before.isActive || change.isNewStart) await states.reset(tx, ids, "paused");
@@ -86,7 +89,10 @@ async function applyToSchedule(
   } else if (change.isNewStart) {
     await schedule.replan(tx, planned);
     await states.reset(tx, ids, "restarted");
-  } else if (change.isRescheduled) {
-    await schedule.change(tx, [planned]);
+  } else {
+    if (change.isRescheduled) await schedule.change(tx, [planned]);
+    if (change.isExpectedOtherwise && heartbeat !== null) {
+      await heartbeats.reschedule(tx, { id: after.id, settings: heartbeat });
+    }
   }
 }

@@ -8,7 +8,7 @@ import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
-import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
@@ -22,7 +22,7 @@ export async function createMonitor(
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const plan = deps.plans[account.plan];
-  const vetted = vetCreation({ checks: deps.checks, accountId, plan }, given);
+  const vetted = vetCreation({ ...vetContext(deps), accountId, plan }, given);
   if (!vetted.ok) return vetted;
   const full = refuseOverAllowance(account, plan, 1);
   if (full !== null) return full;
@@ -58,6 +58,13 @@ export async function insertDrafts(
   );
   await insertMonitors(tx, rows, clock.now());
   await ports.states.insert(tx, ids);
+  const heartbeats = rows.filter(({ settings }) => settings.heartbeat !== null);
+  if (heartbeats.length > 0) {
+    await ports.heartbeats.insert(
+      tx,
+      heartbeats.map(({ id }) => id),
+    );
+  }
   const active = rows.filter(({ isActive }) => isActive);
   if (active.length > 0)
     await ports.schedule.plan(

@@ -30,6 +30,10 @@ export async function requestRun(
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
   if (monitor === null) return refuseAbsent();
+  if (monitor.checkType === "heartbeat") {
+    const message = "the monitor is a heartbeat, which waits for pings; it cannot be checked";
+    return refuseProblem({ field: "id", reason: "enum", message });
+  }
   if (!monitor.isActive) {
     return refuseProblem({ field: "id", reason: "enum", message: "the monitor is paused; resume it to run a check" });
   }
@@ -41,4 +45,21 @@ export async function requestRun(
   }
   const message = `A check of this monitor was requested less than ${RUN_PAUSE_SECONDS} s ago. Wait ${waitSeconds} s.`;
   return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
+}
+
+/** Replaces the address of a heartbeat; the present one stops working at once. */
+export async function rotateToken(
+  { ports }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  const monitor = await findMonitor(tx, accountId, id);
+  if (monitor === null) return refuseAbsent();
+  if (monitor.checkType !== "heartbeat") {
+    return refuseProblem({ field: "id", reason: "enum", message: "only a heartbeat has an address to replace" });
+  }
+  await lockMonitors(tx, [id]);
+  await ports.heartbeats.rotate(tx, id);
+  return { ok: true, value: id };
 }

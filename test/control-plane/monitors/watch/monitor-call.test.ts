@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
-import type { Monitor, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
 
 const SETTINGS: MonitorSettings = {
@@ -14,6 +15,7 @@ const SETTINGS: MonitorSettings = {
   json: null,
   dns: null,
   port: null,
+  heartbeat: null,
   locations: ["eu-west"],
   quorum: "majority",
   retries: 2,
@@ -27,7 +29,7 @@ const SETTINGS: MonitorSettings = {
 const NO_SECRETS = { request_headers: {}, body: null };
 
 const call = (
-  monitor: Partial<Pick<Monitor, "url" | "checkType">>,
+  monitor: Partial<Pick<WatchedMonitor, "url" | "checkType">>,
   settings: Partial<MonitorSettings> = {},
   secrets = NO_SECRETS,
   known: "up" | "down" | null = "up",

@@ -1,0 +1,98 @@
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
+import type { StoredToken } from "#control-plane/heartbeats/token.ts";
+import type { PingKind } from "#control-plane/monitors/ports.ts";
+
+/** Inserts heartbeats with their tokens. */
+export async function insertHeartbeats(
+  tx: Transaction,
+  ids: readonly number[],
+  tokens: readonly StoredToken[],
+): Promise<void> {
+  await tx`
+    insert into heartbeats (monitor_id, token_hash, token_sealed)
+    select id, decode(hash, 'hex'), decode(sealed, 'hex') from unnest(
+      ${[...ids]}::bigint[], ${tokens.map(({ hash }) => hash.toString("hex"))}::text[],
+      ${tokens.map(({ sealed }) => Buffer.from(sealed).toString("hex"))}::text[]
+    ) as given (id, hash, sealed)`;
+}
+
+/** Deletes a heartbeat with its pings. */
+export async function deleteHeartbeat(tx: Transaction, id: number): Promise<void> {
+  await tx`delete from heartbeats where monitor_id = ${id}`;
+}
+
+/** Replaces the token of a heartbeat. */
+export async function updateToken(tx: Transaction, id: number, { hash, sealed }: StoredToken): Promise<void> {
+  await tx`
+    update heartbeats set token_hash = ${hash}, token_sealed = ${sealed}, version = version + 1
+    where monitor_id = ${id}`;
+}
+
+/** Makes heartbeats wait for their first ping, as new ones do. What the newest ping was stays. */
+export async function resetHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await tx`
+    update heartbeats
+    set succeeded_at = null, open_runs = '[]', deadline_at = null, sweep_at = null, version = version + 1
+    where monitor_id = any(${[...ids]}::bigint[])`;
+}
+
+/** Locks a heartbeat until the transaction ends; null if there is none. */
+export async function lockHeartbeat(tx: Transaction, id: number): Promise<RecordRow | null> {
+  const [row] = await tx<RecordRow[]>`
+    select ${recordColumns(tx)} from heartbeats where monitor_id = ${id} for update`;
+  return row ?? null;
+}
+
+/** Sets the deadline of a locked heartbeat, and visits it then if it has one. */
+export async function updateDeadline(tx: Transaction, id: number, deadlineAt: Date | null): Promise<void> {
+  await tx`
+    update heartbeats set deadline_at = ${deadlineAt}, sweep_at = least(sweep_at, ${deadlineAt}::timestamptz),
+      version = version + 1
+    where monitor_id = ${id}`;
+}
+
+/** A heartbeat as reads show it. */
+export type ShownHeartbeat = RecordRow & { readonly monitorId: number; readonly tokenSealed: Uint8Array };
+
+/** Reads heartbeats. */
+export async function readHeartbeats(sql: Queryable, ids: readonly number[]): Promise<readonly ShownHeartbeat[]> {
+  return sql<ShownHeartbeat[]>`
+    select monitor_id as "monitorId", token_sealed as "tokenSealed", ${recordColumns(sql)}
+    from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
+}
+
+/** A stored ping. */
+export interface PingRow {
+  readonly receivedAt: Date;
+  readonly kind: PingKind;
+  readonly exitCode: number | null;
+  readonly rid: string | null;
+  readonly method: string;
+  readonly remoteAddr: string;
+  readonly userAgent: string | null;
+  readonly durationMs: number | null;
+  readonly body: string | null;
+  readonly isBodyTruncated: boolean;
+}
+
+/** Reads the stored pings of a heartbeat, newest first. */
+export async function readPings(sql: Queryable, id: number): Promise<readonly PingRow[]> {
+  return sql<PingRow[]>`
+    select received_at as "receivedAt", kind, exit_code as "exitCode", rid, method, remote_addr as "remoteAddr",
+      user_agent as "userAgent", duration_ms as "durationMs", body, body_truncated as "isBodyTruncated"
+    from heartbeat_pings where monitor_id = ${id} order by number desc`;
+}
+
+/** Returns the columns of RecordRow. */
+export function recordColumns(sql: Queryable, table = "heartbeats") {
+  const of = sql(table);
+  return sql`${of}.ping_count as "pingCount", ${of}.last_ping_at as "lastPingAt", ${of}.last_kind as "lastKind",
+    ${of}.last_duration_ms as "lastDurationMs", ${of}.succeeded_at as "succeededAt", ${of}.open_runs as "openRuns",
+    ${of}.deadline_at as "deadlineAt"`;
+}
+
+/** Formats a time for a parameter of type timestamptz[]; the client cannot send arrays of dates. */
+export function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
