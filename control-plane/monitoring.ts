@@ -13,6 +13,10 @@ import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
 import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
+import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
+import { openPings } from "#control-plane/heartbeats/open.ts";
+import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
+import { resetHeartbeats } from "#control-plane/heartbeats/store.ts";
 import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
@@ -31,11 +35,12 @@ export interface Monitoring {
   readonly maintenance: Maintenance;
   readonly history: History;
   readonly watch: Watch;
+  readonly pings: PingRecorder;
 }
 
 /** Dependencies of monitoring. */
 interface MonitoringDeps {
-  readonly config: Pick<Config, "retention">;
+  readonly config: Pick<Config, "retention" | "databaseUrl" | "baseUrl">;
   readonly sql: Sql;
   readonly accounts: Accounts;
   readonly log: Logger;
@@ -71,6 +76,7 @@ export async function openMonitoring(
     schedule: createSchedule(clock),
     states: createStates(clock, maintenance),
     knowledge: createKnowledge(history),
+    heartbeats: createHeartbeats({ ...deps, baseUrl: deps.config.baseUrl }),
     mail: { isConfigured: mail.sender !== null, ...mail.recipients },
   };
   const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
@@ -86,7 +92,8 @@ export async function openMonitoring(
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
-  return { monitors, maintenance, history, watch };
+  const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: { events, areCovered } }, teardown);
+  return { monitors, maintenance, history, watch, pings };
 }
 
 /** Creates the functions that begin and end what is known about monitors. */
@@ -96,6 +103,7 @@ function createStates(clock: Clock, maintenance: Maintenance): StatePort {
     async reset(tx, ids, reason) {
       const now = clock.now();
       await resetStates(tx, ids);
+      await resetHeartbeats(tx, ids);
       const changes = ids.map((monitorId) => ({ monitorId, at: now, status: "unknown" }) as const);
       await addStatusChanges(tx, changes, now);
       await endOutagesOf(tx, ids, now, reason === "paused" ? "paused" : "changed_target");

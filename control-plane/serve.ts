@@ -20,6 +20,7 @@ import { openBackground } from "#control-plane/background.ts";
 import { openJobInputs } from "#control-plane/job-inputs/open.ts";
 import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
+import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
@@ -185,6 +186,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
   registerBatches(server, { gate, writes, batches });
   registerMonitoring(server, { ...app, ...monitoring, gate, writes });
+  registerHeartbeats(server, { clock, pings: monitoring.pings });
   registerSharedPage(server, { clock, measurements });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { registry } = app.metrics;

@@ -4,7 +4,6 @@ import { readSourceFiles } from "#test/laws/source-files.ts";
 /** Entry points with fixed paths that nothing in the product calls. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "control-plane/audit/canonical.ts#canonicalize",
-  "control-plane/heartbeats/deadline.ts#deadline",
   "probe-agent/analysis/carbon.ts#co2PerVisit",
   "probe-agent/analysis/dnssec.ts#validateRecords",
   "probe-agent/analysis/email-headers.ts#analyseHeaders",

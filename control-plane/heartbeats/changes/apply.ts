@@ -1,0 +1,97 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { writeChanges, type LockedHeartbeat } from "#control-plane/heartbeats/changes/store.ts";
+import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
+import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
+import { nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
+import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
+import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import { judgeDependency, type Dependency } from "#control-plane/monitors/state/dependency.ts";
+import { decodeState, encodeState } from "#control-plane/monitors/state/encoding.ts";
+import type { Transition } from "#control-plane/monitors/state/transition.ts";
+import { applyChanges, type ApplyDeps, type MonitorChange } from "#control-plane/monitors/watch/apply-changes.ts";
+
+/** A locked heartbeat, parsed. */
+interface OpenHeartbeat extends PingedHeartbeat {
+  readonly row: LockedHeartbeat;
+}
+
+/** A change of the state of a heartbeat. */
+export interface HeartbeatChange {
+  readonly heartbeat: OpenHeartbeat;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly transition: Transition;
+  /** The deadline from then on; Unix milliseconds. */
+  readonly deadlineAt: number | null;
+}
+
+/** Parses a locked heartbeat. Returns null if its monitor is paused or is no heartbeat. */
+export function openHeartbeat(row: LockedHeartbeat): OpenHeartbeat | null {
+  const all = readSettings(row.settings);
+  const settings: HeartbeatSettings | null = all.heartbeat;
+  if (!row.isActive || settings === null) return null;
+  return {
+    row,
+    record: readRecord(row),
+    settings,
+    stateSettings: heartbeatStateSettings(all),
+    state: decodeState(row.state),
+  };
+}
+
+/**
+ * Writes changes of different heartbeats with everything that follows from them: the states, the history, incidents and
+ * events. The rows are locked (lockHeartbeats). `now` is Unix milliseconds.
+ */
+export async function applyHeartbeatChanges(
+  tx: Transaction,
+  deps: ApplyDeps,
+  changes: readonly HeartbeatChange[],
+  now: number,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const applied = await applyChanges(tx, deps, changes.map(toMonitorChange), new Date(now));
+  await writeChanges(
+    tx,
+    changes.map(({ heartbeat, deadlineAt }, index) => {
+      const made = applied[index];
+      if (made === undefined) throw new Error("a change of a heartbeat has no result");
+      const { state } = made;
+      return {
+        monitorId: heartbeat.row.monitorId,
+        status: state.status,
+        state: encodeState(state),
+        deadlineAt,
+        sweepAt: nextSweep(state, made, deadlineAt, now),
+      };
+    }),
+  );
+}
+
+function toMonitorChange({ heartbeat, transition, at }: HeartbeatChange): MonitorChange {
+  const { row, stateSettings, state } = heartbeat;
+  return {
+    monitor: {
+      id: row.monitorId,
+      accountId: row.accountId,
+      name: row.name,
+      url: row.url,
+      checkType: "heartbeat",
+      settings: readSettings(row.settings),
+      tags: row.tags,
+      dependsOn: row.dependsOn,
+    },
+    settings: stateSettings,
+    before: state,
+    transition,
+    dependency: dependencyOf(row, at),
+    now: at,
+  };
+}
+
+function dependencyOf(row: LockedHeartbeat, at: number): Dependency {
+  const { dependencyState, isDependencyChecked, dependencyDueAt } = row;
+  if (dependencyState === null) return "fine";
+  const dueAt = dependencyDueAt?.getTime() ?? null;
+  return judgeDependency({ state: decodeState(dependencyState), isChecked: isDependencyChecked, dueAt }, at);
+}

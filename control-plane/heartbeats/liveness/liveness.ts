@@ -1,0 +1,33 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { deleteOutages, noteLiveness } from "#control-plane/heartbeats/liveness/store.ts";
+
+/** Notes in the database that the service can receive pings, so that times in which it could not are known. */
+export interface Liveness {
+  /** Notes it, unless this replica did less than 5 s ago. */
+  note(): Promise<void>;
+}
+
+const EVERY_MS = 5_000;
+/** A longer time without a note of any replica is an outage, in milliseconds. */
+const LONGEST_GAP_MS = 15_000;
+/** How long outages are kept, in milliseconds: longer than any deadline waits for its visit. */
+const KEPT_MS = 30 * 86_400_000;
+const DELETE_EVERY_MS = 3_600_000;
+
+/** Creates the notes of one replica. */
+export function createLiveness(sql: Sql, clock: Clock): Liveness {
+  let notedAt = -Infinity;
+  let deletedAt = -Infinity;
+  return {
+    async note() {
+      const at = clock.monotonic();
+      if (at - notedAt < EVERY_MS) return;
+      await noteLiveness(sql, clock.now(), LONGEST_GAP_MS);
+      notedAt = at;
+      if (at - deletedAt < DELETE_EVERY_MS) return;
+      await deleteOutages(sql, new Date(clock.now().getTime() - KEPT_MS));
+      deletedAt = at;
+    },
+  };
+}

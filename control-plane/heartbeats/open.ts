@@ -1,0 +1,44 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { guardDatabase } from "#control-plane/database/guarded.ts";
+import { createLiveness } from "#control-plane/heartbeats/liveness/liveness.ts";
+import { createHeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
+import { createPingRecorder, type PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
+import { startSweeper } from "#control-plane/heartbeats/sweep/sweeper.ts";
+import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
+
+/** Dependencies of the pings. */
+interface PingsDeps {
+  readonly databaseUrl: string;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly encryption: Encryption;
+  readonly changes: ApplyDeps;
+}
+
+/** Time limit of a statement that pings wait for, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+/** Time for waiting pings to be recorded when the replica stops, in milliseconds. */
+const CLOSE_MS = 5_000;
+
+/** Opens the recorder of pings and starts the visits of late heartbeats. */
+export function openPings(deps: PingsDeps, teardown: Teardown): PingRecorder {
+  const { databaseUrl, sql, clock, registry } = deps;
+  const open = () =>
+    connect(databaseUrl, { name: "vantage heartbeats", connections: 1, statementTimeoutMs: TIMEOUT_MS });
+  const database = guardDatabase(open, TIMEOUT_MS);
+  teardown.push(() => database.close());
+  const metrics = createHeartbeatMetrics(registry, () => pings.waiting());
+  const pings = createPingRecorder({ ...deps, database, metrics });
+  teardown.push(() => waitAtMost(CLOSE_MS, pings.close(), undefined));
+  const sweeper = startSweeper({ ...deps, metrics, liveness: createLiveness(sql, clock) });
+  teardown.push(() => sweeper.stop());
+  return pings;
+}

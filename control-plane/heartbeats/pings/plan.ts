@@ -1,0 +1,124 @@
+import { applyPing } from "#control-plane/heartbeats/apply-ping.ts";
+import { DECOY_RECORD, decoyOf, type Decoy } from "#control-plane/heartbeats/decoy.ts";
+import { nextDue } from "#control-plane/heartbeats/deadline.ts";
+import { foldPings, type PingedHeartbeat, type StoredPing } from "#control-plane/heartbeats/fold-pings.ts";
+import type { Ping } from "#control-plane/heartbeats/ping.ts";
+import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
+import type { FoundHeartbeat, WrittenPings } from "#control-plane/heartbeats/pings/store.ts";
+import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
+import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
+import { isToken } from "#control-plane/heartbeats/token.ts";
+import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+
+/** How a ping is answered. */
+interface PingAnswer {
+  /** Unix milliseconds. */
+  readonly nextExpected: number;
+  /** Whether it belongs to a heartbeat. */
+  readonly isCounted: boolean;
+}
+
+/** Pings to one address, with what is written for them. */
+export interface PlannedPings {
+  readonly pinged: PingedToken;
+  /** The monitor; null: the address is unknown. */
+  readonly monitorId: number | null;
+  /** How each of the taken pings is answered. */
+  readonly answers: readonly PingAnswer[];
+  /** Number of pings that `write` and the decoy record. */
+  readonly taken: number;
+  /** Whether one of them changes the state of the monitor. */
+  readonly isChange: boolean;
+  /** null: none of them counts. */
+  readonly write: WrittenPings | null;
+  readonly decoy: Decoy;
+  /** Those that do not count, which the decoy records. */
+  readonly uncounted: readonly Ping[];
+}
+
+/** Plans what is recorded of the waiting pings to one address; `found` is null if the address is unknown. */
+export function planPings(
+  encryption: Pick<Encryption, "digest">,
+  pinged: PingedToken,
+  found: FoundHeartbeat | null,
+): PlannedPings {
+  const decoy = decoyOf(encryption, pinged.token);
+  const heartbeat = found === null || !found.isActive || !isToken(pinged.token) ? null : openFound(found);
+  const counted = heartbeat === null ? [] : countedPings(pinged.taken, heartbeat.settings);
+  const answers = pinged.taken.map((waiting) => answerOf(waiting, heartbeat, decoy));
+  const uncounted = pinged.taken.filter((waiting) => !counted.includes(waiting)).map(({ ping }) => ping);
+  const shared = { pinged, answers, decoy, uncounted };
+  if (heartbeat === null || found === null || counted.length === 0) {
+    return { ...shared, monitorId: null, taken: pinged.taken.length, isChange: false, write: null };
+  }
+  const { record, stored, change } = foldPings(
+    heartbeat,
+    counted.map(({ ping }) => ping),
+  );
+  return {
+    ...shared,
+    monitorId: found.monitorId,
+    taken: pinged.taken.length,
+    isChange: change !== null,
+    write: { id: found.monitorId, version: found.version, record, pings: stored },
+  };
+}
+
+/** Lists the pings that count: with a meaning, and by a method that the heartbeat accepts. */
+export function countedPings(
+  pings: readonly WaitingPing[],
+  { methods }: Pick<HeartbeatSettings, "methods">,
+): readonly WaitingPing[] {
+  return pings.filter(({ signal, ping }) => signal !== null && (methods === "any" || ping.method === "POST"));
+}
+
+function openFound(found: FoundHeartbeat): PingedHeartbeat | null {
+  const all = readSettings(found.settings);
+  if (all.heartbeat === null) return null;
+  return {
+    record: readRecord(found),
+    settings: all.heartbeat,
+    stateSettings: heartbeatStateSettings(all),
+    state: decodeState(found.state),
+  };
+}
+
+function answerOf({ signal, ping }: WaitingPing, heartbeat: PingedHeartbeat | null, decoy: Decoy): PingAnswer {
+  const isKnown = heartbeat !== null && signal !== null;
+  const nextExpected = nextDue(isKnown ? heartbeat.settings : decoy.settings, ping.receivedAt);
+  return { nextExpected, isCounted: isKnown };
+}
+
+/** Returns what decoys record in place of heartbeats: the same rows, without content. */
+export function toDecoys(planned: readonly PlannedPings[]): readonly WrittenPings[] {
+  const byId = new Map<number, Ping[]>();
+  for (const { decoy, uncounted } of planned) {
+    if (uncounted.length > 0) byId.set(decoy.id, [...(byId.get(decoy.id) ?? []), ...uncounted.map(withoutContent)]);
+  }
+  return Array.from(byId, ([id, pings]) => {
+    let record = DECOY_RECORD;
+    const stored: StoredPing[] = [];
+    for (const ping of pings) {
+      const applied = applyPing(record, { ...DECOY_SETTINGS }, ping);
+      ({ record } = applied);
+      stored.push({ ...ping, number: record.pingCount, durationMs: applied.durationMs });
+    }
+    return { id, version: 0, record: { ...record, openRuns: [] }, pings: stored };
+  });
+}
+
+const DECOY_SETTINGS: HeartbeatSettings = {
+  period_seconds: 60,
+  grace_seconds: 60,
+  cron: null,
+  timezone: "UTC",
+  methods: "any",
+};
+
+/** Returns a ping of the same size with nothing of what a client sent. */
+function withoutContent(ping: Ping): Ping {
+  const blank = (text: string | null): string | null => (text === null ? null : " ".repeat(text.length));
+  return { ...ping, rid: blank(ping.rid), remoteAddr: "", userAgent: blank(ping.userAgent), body: blank(ping.body) };
+}

@@ -1,0 +1,139 @@
+import type { Ping, PingSignal } from "#control-plane/heartbeats/ping.ts";
+import { hashToken } from "#control-plane/heartbeats/token.ts";
+import { createReleasingMap } from "#control-plane/releasing-map.ts";
+
+/** A ping that waits to be recorded, with the requests that wait for it. */
+export interface WaitingPing {
+  /** What it reports; null: it has no meaning, and is answered like one to an unknown address. */
+  signal: PingSignal | null;
+  /** The newest one of those that were merged. */
+  ping: Ping;
+  readonly waiters: PingWaiter[];
+}
+
+/** A request that waits for its ping. */
+interface PingWaiter {
+  /** Monotonic milliseconds. */
+  readonly since: number;
+  /** Answers it: `nextExpected` is when the next ping is expected, Unix milliseconds. */
+  readonly resolve: (nextExpected: number) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The pings to one address. */
+export interface PingedToken {
+  readonly token: string;
+  readonly hash: Buffer;
+  /** Those that are being recorded, in the order of arrival. */
+  taken: readonly WaitingPing[];
+}
+
+/** Maximum number of waiting pings to one address. Further ones replace the last. */
+const MOST_OF_TOKEN = 100;
+/** Maximum size of all waiting bodies, in characters. Bodies beyond it are not kept. */
+const MOST_BODIES = 67_108_864;
+
+/** Pings of one replica that wait to be recorded. */
+interface PingQueue {
+  /** Adds a ping behind the others to its address. `isMerged`: it can be one with an equal ping before it. */
+  add(
+    token: string,
+    added: { readonly signal: PingSignal | null; readonly ping: Ping; readonly waiter: PingWaiter },
+    isMerged: boolean,
+  ): void;
+  /** Takes the waiting pings of up to `most` addresses of which none is taken, in the order of arrival. */
+  take(most: number): readonly PingedToken[];
+  /** Ends the taking of an address: its first pings were recorded, and are returned; the others wait again. */
+  finish(pinged: PingedToken, recorded: number): readonly WaitingPing[];
+  /** Removes the requests that wait since before a time from pings that are not taken, and returns them. */
+  dropBefore(since: number): readonly PingWaiter[];
+  /** Whether any address has pings that can be taken. */
+  hasWaiting(): boolean;
+  /** Number of requests that wait. */
+  size(): number;
+}
+
+/** Creates an empty queue. */
+export function createPingQueue(): PingQueue {
+  const tokens = createReleasingMap<string, PingedToken & { waiting: WaitingPing[] }>();
+  let requests = 0;
+  let bodies = 0;
+
+  function bound(ping: Ping): Ping {
+    const length = ping.body?.length ?? 0;
+    if (bodies + length > MOST_BODIES) return { ...ping, body: null, isBodyTruncated: true };
+    bodies += length;
+    return ping;
+  }
+
+  function forget({ ping, waiters }: WaitingPing): void {
+    bodies -= ping.body?.length ?? 0;
+    requests -= waiters.length;
+  }
+
+  return {
+    add(token, { signal, ping, waiter }, isMerged) {
+      requests += 1;
+      let pinged = tokens.get(token);
+      if (pinged === undefined) {
+        pinged = { token, hash: hashToken(token), taken: [], waiting: [] };
+        tokens.set(token, pinged);
+      }
+      const last = pinged.waiting.at(-1);
+      const isFull = pinged.waiting.length >= MOST_OF_TOKEN;
+      if (last === undefined || !(isFull || (isMerged && isSame(last, signal)))) {
+        pinged.waiting.push({ signal, ping: bound(ping), waiters: [waiter] });
+        return;
+      }
+      bodies -= last.ping.body?.length ?? 0;
+      last.signal = signal;
+      last.ping = bound(ping);
+      last.waiters.push(waiter);
+    },
+    take(most) {
+      const found: PingedToken[] = [];
+      for (const pinged of tokens.values()) {
+        if (found.length === most) break;
+        if (pinged.taken.length > 0 || pinged.waiting.length === 0) continue;
+        pinged.taken = pinged.waiting;
+        pinged.waiting = [];
+        found.push(pinged);
+      }
+      return found;
+    },
+    finish({ token }, recorded) {
+      const pinged = tokens.get(token);
+      if (pinged === undefined) return [];
+      const done = pinged.taken.slice(0, recorded);
+      for (const one of done) forget(one);
+      pinged.waiting = [...pinged.taken.slice(recorded), ...pinged.waiting];
+      pinged.taken = [];
+      if (pinged.waiting.length === 0) tokens.delete(token);
+      return done;
+    },
+    dropBefore(since) {
+      const dropped: PingWaiter[] = [];
+      for (const pinged of tokens.values()) {
+        const kept = pinged.waiting.filter((one) => one.waiters.some((waiter) => waiter.since >= since));
+        if (kept.length === pinged.waiting.length) continue;
+        for (const one of pinged.waiting) {
+          if (kept.includes(one)) continue;
+          forget(one);
+          dropped.push(...one.waiters);
+        }
+        pinged.waiting = kept;
+        if (kept.length === 0 && pinged.taken.length === 0) tokens.delete(pinged.token);
+      }
+      return dropped;
+    },
+    hasWaiting() {
+      for (const { taken, waiting } of tokens.values()) if (taken.length === 0 && waiting.length > 0) return true;
+      return false;
+    },
+    size: () => requests,
+  };
+}
+
+function isSame(last: WaitingPing, signal: PingSignal | null): boolean {
+  return last.signal?.kind === signal?.kind && last.signal?.exitCode === signal?.exitCode;
+}

@@ -1,0 +1,97 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { applyHeartbeatChanges, openHeartbeat, type HeartbeatChange } from "#control-plane/heartbeats/changes/apply.ts";
+import { listDue, lockHeartbeats, moveVisits } from "#control-plane/heartbeats/changes/store.ts";
+import type { Liveness } from "#control-plane/heartbeats/liveness/liveness.ts";
+import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
+import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
+import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+
+/** Visits heartbeats at their deadlines. */
+interface Sweeper {
+  /** Visits all that are due now. Returns when none is left, or those that are left belong to another replica. */
+  sweep(): Promise<void>;
+  /** Starts no further visits, and waits for those that are running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the sweeper. */
+interface SweeperDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<HeartbeatMetrics, "lag">;
+  readonly liveness: Liveness;
+  readonly changes: ApplyDeps;
+}
+
+const EVERY_MS = 250;
+/** Maximum number of heartbeats of one transaction. */
+const MOST_AT_ONCE = 300;
+
+/** Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. */
+export function startSweeper({ sql, clock, log, metrics, liveness, changes }: SweeperDeps): Sweeper {
+  let isStopped = false;
+  let running: Promise<void> | null = null;
+
+  async function sweepAll(): Promise<void> {
+    // Otherwise a replica that was frozen with all others would find what is late before it finds the outage.
+    await liveness.note();
+    for (;;) {
+      if (isStopped) return;
+      const ids = await listDue(sql, clock.now(), MOST_AT_ONCE);
+      if (ids.length === 0 || (await visit(ids)) === 0) return;
+      await liveness.note();
+    }
+  }
+
+  /** Returns how many heartbeats were visited. */
+  async function visit(ids: readonly number[]): Promise<number> {
+    const { count, deadlines } = await transact(sql, async (tx) => {
+      const now = clock.now().getTime();
+      const locked = await lockHeartbeats(tx, ids, { skip: true });
+      const made: HeartbeatChange[] = [];
+      const visits: { monitorId: number; sweepAt: number | null }[] = [];
+      for (const row of locked) {
+        // Another replica has visited it since it was listed.
+        if (row.sweepAt === null || row.sweepAt.getTime() > now) continue;
+        const heartbeat = openHeartbeat(row);
+        if (heartbeat === null) {
+          visits.push({ monitorId: row.monitorId, sweepAt: null });
+          continue;
+        }
+        const decided = decideSweep({ ...heartbeat, outageEndedAt: row.outageEndedAt?.getTime() ?? null }, now);
+        if (decided.kind === "wait") visits.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
+        else made.push({ heartbeat, ...decided });
+      }
+      if (visits.length > 0) await moveVisits(tx, visits);
+      await applyHeartbeatChanges(tx, changes, made, now);
+      return { count: made.length + visits.length, deadlines: made.map(({ at }) => at) };
+    });
+    const committedAt = clock.now().getTime();
+    for (const at of deadlines) metrics.lag.observe(Math.max(0, committedAt - at) / 1_000);
+    return count;
+  }
+
+  async function sweep(): Promise<void> {
+    running ??= sweepAll().finally(() => {
+      running = null;
+    });
+    await running;
+  }
+
+  const timer = setInterval(() => {
+    sweep().catch((error: unknown) => log.debug({ err: error }, "heartbeats: visits failed; they are repeated"));
+  }, EVERY_MS);
+  timer.unref();
+  return {
+    sweep,
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await running?.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createManualClock } from "#test/support/clock.ts";
+
+interface Ping {
+  readonly kind: string;
+  readonly exit_code: number | null;
+  readonly rid: string | null;
+  readonly method: string;
+  readonly duration_ms: number | null;
+  readonly body: string | null;
+  readonly body_truncated: boolean;
+}
+
+interface Heartbeat {
+  readonly id: number;
+  readonly status: string;
+  readonly last_checked_at: string | null;
+  readonly last_error: { readonly reason: string; readonly message: string } | null;
+  readonly heartbeat_url: string;
+  readonly cron_line?: string;
+  readonly heartbeat: {
+    readonly period_seconds: number;
+    readonly last_ping_at: string | null;
+    readonly last_kind: string | null;
+    readonly last_duration_ms: number | null;
+    readonly run_started_at: string | null;
+    readonly deadline_at: string | null;
+    readonly pings?: readonly Ping[];
+  };
+}
+
+interface Incident {
+  readonly status: string;
+  readonly started_at: string;
+  readonly confirmed_at: string;
+  readonly cause: { readonly code: string; readonly message: string };
+}
+
+const START = new Date("2026-03-01T12:00:00.000Z");
+const clock = createManualClock(START);
+/** Generous: it takes half a second on an idle machine. */
+const SETTLES = { timeout: 30_000, interval: 50 };
+
+let plane: TestControlPlane;
+let key: string;
+
+beforeAll(async () => {
+  plane = await startControlPlane({ overrides: { clock } });
+  key = await plane.createKey("captain");
+});
+
+afterAll(() => plane?.stop());
+
+/** Advances the time in steps in which the service shows that it lives, so that it sees no outage of its own. */
+async function advance(seconds: number): Promise<void> {
+  for (let left = seconds; left > 0; left -= 10) {
+    clock.advance(Math.min(left, 10) * 1_000);
+    await expect.poll(livedAt, SETTLES).toBeGreaterThan(clock.now().getTime() - 10_000);
+  }
+}
+
+async function livedAt(): Promise<number> {
+  const [row] = await plane.app.sql<{ at: Date }[]>`select at from service_liveness`;
+  return row?.at.getTime() ?? 0;
+}
+
+async function create(body: object): Promise<Heartbeat> {
+  const made = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat", ...body } });
+  expect(made.text).toContain('"heartbeat_url"');
+  expect(made.status).toBe(201);
+  return made.body.data;
+}
+
+async function read(id: number): Promise<Heartbeat> {
+  return (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data;
+}
+
+async function incidentsOf(id: number): Promise<readonly Incident[]> {
+  return (await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key })).body.data;
+}
+
+function ping({ heartbeat_url: url }: Heartbeat, rest = "", options: RequestInit = {}): Promise<Answer> {
+  return plane.call(`${new URL(url).pathname}${rest}`, options as never);
+}
+
+describe("a new heartbeat", () => {
+  it("is unknown until its first ping, and shows a line for a crontab", async () => {
+    const made = await create({ name: "Backup", heartbeat: { period_seconds: 3_600, grace_seconds: 300 } });
+    expect(made).toMatchObject({ status: "unknown", last_checked_at: null });
+    expect(made.heartbeat).toEqual({
+      period_seconds: 3_600,
+      grace_seconds: 300,
+      cron: null,
+      timezone: "UTC",
+      methods: "any",
+      last_ping_at: null,
+      last_kind: null,
+      last_duration_ms: null,
+      run_started_at: null,
+      deadline_at: null,
+    });
+    expect(made.cron_line).toBe(`0 * * * * curl -fsS -m 10 --retry 5 -o /dev/null ${made.heartbeat_url}`);
+    expect(made.heartbeat_url).toMatch(/\/api\/heartbeat\/[0-9A-Za-z]{32}$/);
+    expect((await read(made.id)).heartbeat_url).toBe(made.heartbeat_url);
+
+    const answer = await ping(made);
+    expect(answer.status).toBe(200);
+    const now = clock.now().getTime();
+    expect(JSON.parse(answer.text)).toEqual({ status: "ok", next_ping_expected: now / 1_000 + 3_600 });
+    const up = await read(made.id);
+    expect(up).toMatchObject({ status: "up", last_checked_at: clock.now().toISOString() });
+    expect(up.heartbeat.deadline_at).toBe(new Date(now + 3_900_000).toISOString());
+  });
+
+  it("has the interval as its period, and none of the fields of checks", async () => {
+    const made = await create({ interval_minutes: 30 });
+    expect(made).toMatchObject({ name: "heartbeat", url: "", heartbeat: { period_seconds: 1_800 }, locations: [] });
+    const changed = await plane.call(`/api/v4/monitors?id=${made.id}`, { key, method: "PUT", body: made });
+    expect(changed.status, changed.text).toBe(200);
+    const shorter = await plane.call(`/api/v4/monitors?id=${made.id}`, {
+      key,
+      method: "PUT",
+      body: { interval_minutes: 10 },
+    });
+    expect(shorter.body.data).toMatchObject({ heartbeat: { period_seconds: 600, grace_seconds: 60 } });
+  });
+});
+
+describe("a heartbeat without a ping", () => {
+  it("is down from its deadline on, with an incident that says so, and up again with the next ping", async () => {
+    const made = await create({ name: "Import", heartbeat: { period_seconds: 60, grace_seconds: 30 } });
+    await ping(made);
+    const pingedAt = clock.now().getTime();
+    await advance(89);
+    expect((await read(made.id)).status).toBe("up");
+    await advance(11);
+    await expect.poll(async () => (await read(made.id)).status, SETTLES).toBe("down");
+    const deadline = new Date(pingedAt + 90_000).toISOString();
+    const [incident] = await incidentsOf(made.id);
+    expect(incident).toMatchObject({ started_at: deadline, confirmed_at: deadline });
+    expect(incident?.cause).toEqual({
+      code: "heartbeat_late",
+      message: `No ping arrived by ${deadline.slice(0, 19).replace("T", " ")} UTC`,
+    });
+    await ping(made);
+    expect(await read(made.id)).toMatchObject({ status: "up", last_error: null });
+    expect(await incidentsOf(made.id)).toMatchObject([{ status: "resolved" }]);
+  });
+
+  it("is down when a run that has started does not end in time", async () => {
+    const made = await create({ name: "Report", heartbeat: { period_seconds: 86_400, grace_seconds: 60 } });
+    await ping(made, "/start?rid=a");
+    expect(await read(made.id)).toMatchObject({ status: "unknown", heartbeat: { last_kind: "start" } });
+    await advance(61);
+    await expect.poll(async () => (await read(made.id)).status, SETTLES).toBe("down");
+    expect((await incidentsOf(made.id))[0]?.cause.code).toBe("heartbeat_unfinished");
+  });
+});
+
+describe("pings", () => {
+  it("report starts, failures, logs and exit codes, and are kept with their bodies", async () => {
+    const made = await create({ heartbeat: { period_seconds: 600 } });
+    await ping(made, "/start?rid=r1");
+    clock.advance(1_500);
+    await ping(made, "/0?rid=r1", { method: "POST", body: "done \u0000 \u00e4" });
+    expect(await read(made.id)).toMatchObject({ status: "up", heartbeat: { last_duration_ms: 1_500 } });
+    await ping(made, "/log", { method: "POST", body: "note", headers: { "content-type": "text/x-odd; a=b" } });
+    const head = await fetch(`${plane.url}${new URL(made.heartbeat_url).pathname}/fail`, { method: "HEAD" });
+    expect(head.status).toBe(200);
+    expect(await read(made.id)).toMatchObject({
+      status: "down",
+      last_error: { reason: "heartbeat_failed", message: "the run reported a failure" },
+    });
+    await ping(made, "/3", { method: "POST", body: "x".repeat(20_000) });
+    const { heartbeat } = await read(made.id);
+    expect(heartbeat.pings).toMatchObject([
+      { kind: "exit", exit_code: 3, body: "x".repeat(10_240), body_truncated: true },
+      { kind: "fail", method: "HEAD", body: null },
+      { kind: "log", method: "POST", body: "note" },
+      { kind: "exit", exit_code: 0, rid: "r1", duration_ms: 1_500, body: "done \ufffd \u00e4", body_truncated: false },
+      { kind: "start", rid: "r1", method: "GET" },
+    ]);
+  });
+
+  it("are not counted with another method, a tail without meaning, or while the monitor is paused", async () => {
+    const made = await create({ heartbeat: { methods: "post", period_seconds: 60 } });
+    for (const [rest, method] of [
+      ["", "GET"],
+      ["/256", "POST"],
+      ["/stop", "POST"],
+      ["/start/now", "POST"],
+    ] as const) {
+      const answer = await ping(made, rest, { method });
+      expect(answer.status, answer.text).toBe(200);
+    }
+    expect((await read(made.id)).heartbeat.pings).toEqual([]);
+    await plane.call(`/api/v4/monitors?id=${made.id}`, { key, method: "PUT", body: { is_active: false } });
+    expect((await ping(made, "", { method: "POST" })).status).toBe(200);
+    expect(await read(made.id)).toMatchObject({ status: "unknown", heartbeat: { pings: [] } });
+  });
+
+  it("work at a new address after a rotation, and the former one leads nowhere", async () => {
+    const made = await create({});
+    const rotated = await plane.call(`/api/v4/monitors?action=rotate&id=${made.id}`, { key, method: "POST" });
+    expect(rotated.status, rotated.text).toBe(200);
+    const changed: Heartbeat = rotated.body.data;
+    expect(changed.heartbeat_url).not.toBe(made.heartbeat_url);
+    expect(changed.cron_line).toContain(changed.heartbeat_url);
+    await ping(made);
+    expect((await read(made.id)).status).toBe("unknown");
+    await ping(changed);
+    expect((await read(made.id)).status).toBe("up");
+  });
+});
