@@ -9,8 +9,10 @@ import { keepPartitions } from "#control-plane/monitors/history/partitions/upkee
 import type { Span } from "#control-plane/monitors/history/period.ts";
 import type { Point } from "#control-plane/monitors/history/points.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
+import { readDays, type DayTimes } from "#control-plane/monitors/history/read/days.ts";
 import { readPoints } from "#control-plane/monitors/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
+import { findLastResponses } from "#control-plane/monitors/history/read/store.ts";
 import { readUptimes, type Uptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { recentChecks, type RecentCheck } from "#control-plane/monitors/history/recent.ts";
 import { readProgress, type Progress } from "#control-plane/monitors/history/store.ts";
@@ -34,6 +36,15 @@ export interface History {
   summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */
   recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
+  /** Returns the last `count` UTC days of monitors, in a bounded number of statements (read/days.ts). */
+  days(monitors: readonly HistoryMonitor[], count: number): Promise<ReadonlyMap<number, DayTimes>>;
+  /**
+   * Returns the response times of the newest successful checks by monitor id. Monitors without one in the hour of their
+   * newest check, and the hour before, are missing.
+   */
+  lastResponses(
+    monitors: readonly { readonly id: number; readonly lastCheckedAt: Date }[],
+  ): Promise<ReadonlyMap<number, number>>;
   /** Returns a range of a monitor's history (read/read-points.ts). */
   readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
   /** Starts no further upkeep, and waits for a step that is running. */
@@ -132,6 +143,15 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
       );
     },
     recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
+    async days(monitors, count) {
+      const at = now();
+      return readDays(sql, monitors, maintenanceBetween, { now: at, count }, await recentProgress(at));
+    },
+    async lastResponses(monitors) {
+      if (monitors.length === 0) return new Map();
+      const found = await findLastResponses(sql, monitors);
+      return new Map(found.map(({ monitorId, responseMs }) => [monitorId, responseMs]));
+    },
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
     async stop() {
       isStopped = true;

@@ -1,7 +1,7 @@
 import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
 import { countChecks, hourOf, type CountedChecks } from "#control-plane/monitors/history/aggregate/store.ts";
 import type { TimeByStatus } from "#control-plane/monitors/history/timeline.ts";
-import { isoTimes } from "#control-plane/monitors/history/period.ts";
+import { HOUR_MS, isoTimes } from "#control-plane/monitors/history/period.ts";
 
 /** A row of a point, or a part of it. */
 type PointRow = Omit<CountedChecks, "monitorId">;
@@ -89,6 +89,60 @@ export async function sumDays(
     join monitor_days as d on d.monitor_id = any(${[...monitorIds]}::bigint[])
       and d.day >= first.day and d.day < ${openDay}
     group by monitor_id, first.n`;
+}
+
+/** Time by status of one monitor on one day of the roll-up. */
+interface DayTime extends TimeByStatus {
+  readonly monitorId: number;
+  readonly day: Date;
+}
+
+/** Reads the time by status of monitors on whole days, from `first` to before `openDay`. */
+export async function readDayTimes(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  first: Date,
+  openDay: Date,
+): Promise<readonly DayTime[]> {
+  return sql<DayTime[]>`
+    select monitor_id as "monitorId", day, up_ms as "upMs", down_ms as "downMs", unknown_ms as "unknownMs",
+      maintenance_ms as "maintenanceMs"
+    from monitor_days
+    where monitor_id = any(${[...monitorIds]}::bigint[]) and day >= ${first} and day < ${openDay}`;
+}
+
+/**
+ * Finds the response time of the newest successful check of each monitor in the hour of its newest check, given with
+ * it, and in the hour before. Monitors without one are missing.
+ */
+export async function findLastResponses(
+  sql: Queryable,
+  monitors: readonly { readonly id: number; readonly lastCheckedAt: Date }[],
+): Promise<readonly { readonly monitorId: number; readonly responseMs: number }[]> {
+  const times = monitors.map(({ lastCheckedAt }) => lastCheckedAt.getTime());
+  // The bounds of the whole let the planner ignore partitions; those of each hour let every look-up open only one.
+  const within = sql`checked_at >= ${new Date(Math.min(...times) - 2 * HOUR_MS)}
+    and checked_at < ${new Date(Math.max(...times) + HOUR_MS)}`;
+  const hour = sql`date_bin('1 hour', given.checked_at, timestamptz '2000-01-01 00:00:00+00')`;
+  // Of the two parts, the second is read only if the first has no row.
+  return sql`
+    select given.id as "monitorId", newest.response_ms as "responseMs"
+    from unnest(
+      ${monitors.map(({ id }) => id)}::bigint[], ${times.map((time) => new Date(time).toISOString())}::timestamptz[]
+    ) as given (id, checked_at)
+    cross join lateral (
+      (${lastOfHour(sql, hour, within)}) union all (${lastOfHour(sql, sql`${hour} - interval '1 hour'`, within)})
+      limit 1
+    ) as newest`;
+}
+
+/** The newest successful check of monitor given.id in an hour. */
+function lastOfHour(sql: Queryable, hour: SqlFragment, within: SqlFragment): SqlFragment {
+  return sql`
+    select response_ms from checks
+    where ${hourOf(sql)} = ${hour} and monitor_id = given.id and ${within} and checked_at >= ${hour}
+      and checked_at < ${hour} + interval '1 hour' and status in (1, 4) and response_ms is not null
+    order by checked_at desc, id desc limit 1`;
 }
 
 /** Condition on table checks: those of the given hours. The bounds let the planner ignore other partitions. */

@@ -3,16 +3,24 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/monitors/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
+import { readDays } from "#control-plane/monitors/history/read/days.ts";
 import { readPoints } from "#control-plane/monitors/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
 import { readUptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { readProgress } from "#control-plane/monitors/history/store.ts";
 import { recentChecks } from "#control-plane/monitors/history/recent.ts";
 import { addStatusChanges, noteLateChecks } from "#control-plane/monitors/history/record.ts";
+import { NO_TIME } from "#control-plane/monitors/history/timeline.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
-import { naivePercentiles, naivePoints, naiveUptime, type Life } from "#test/control-plane/monitors/history/naive.ts";
+import {
+  naivePercentiles,
+  naivePoints,
+  naiveTimes,
+  naiveUptime,
+  type Life,
+} from "#test/control-plane/monitors/history/naive.ts";
 import { createDice, type Dice } from "#test/control-plane/monitors/history/random.ts";
 import { createHistoryDatabase, repeat, type HistoryDatabase, type TestCheck } from "#test/support/history.ts";
 
@@ -151,6 +159,25 @@ async function expectUptimes(world: World, what: string): Promise<void> {
   }
 }
 
+/** Days before the first check of all have no row in the roll-up: nothing is known about them. */
+async function expectDays(world: World, what: string): Promise<void> {
+  const { now, maintenance } = world;
+  const progress = await readProgress(database.sql, new Date(now));
+  const monitors = [...world.monitors.values()];
+  const days = await readDays(database.sql, monitors, maintenance, { now: new Date(now), count: 90 }, progress);
+  const first = startOf(now, DAY_MS) - 89 * DAY_MS;
+  const oldest = [...world.lives.values()].flatMap(({ checks }) => checks.map(({ at }) => at));
+  for (const life of world.lives.values()) {
+    const expected = Array.from({ length: 90 }, (_, index) => {
+      const day = first + index * DAY_MS;
+      const times = naiveTimes(life, day, Math.min(day + DAY_MS, now));
+      const isBefore = times.upMs + times.downMs === 0 && days.get(life.id)?.[index]?.unknownMs === 0;
+      return isBefore && day < Math.min(...oldest) ? NO_TIME : times;
+    });
+    expect(days.get(life.id), `${what}, monitor ${life.id}`).toEqual(expected);
+  }
+}
+
 async function expectResponseTimes(world: World, what: string): Promise<void> {
   const { now } = world;
   const first = startOf(now, HOUR_MS) - DAY_MS;
@@ -217,6 +244,7 @@ describe("random lives", () => {
         if (dice.oneIn(5)) await world.setBack();
         await world.rollUp();
         await expectUptimes(world, what);
+        await expectDays(world, what);
         await expectResponseTimes(world, what);
         await expectPoints(world, what);
         await expectRecent(world, what);

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, type Span } from "#control-plane/monitors/history/period.ts";
-import type { Status } from "#control-plane/monitors/history/timeline.ts";
+import type { Status, TimeByStatus } from "#control-plane/monitors/history/timeline.ts";
 import type { TestCheck } from "#test/support/history.ts";
 
 /** Everything that happened to one monitor. */
@@ -24,21 +24,26 @@ export function effectiveChanges(life: Life): readonly { at: number; status: Sta
     .toReversed();
 }
 
-/** Computes the uptime of a window by cutting it at every time at which something changes. */
-export function naiveUptime(life: Life, from: number, to: number): number | null {
+/** Computes the time in each status of a window by cutting it at every time at which something changes. */
+export function naiveTimes(life: Life, from: number, to: number): TimeByStatus {
   const changes = effectiveChanges(life);
   const start = Math.max(from, life.createdAt);
-  const times = [...changes.map(({ at }) => at), ...life.maintenance.flatMap((span) => [span.from, span.to])];
-  const cuts = [...new Set([start, ...times.filter((at) => at > start && at < to), to])].toSorted((a, b) => a - b);
-  let up = 0;
-  let down = 0;
+  const edges = [...changes.map(({ at }) => at), ...life.maintenance.flatMap((span) => [span.from, span.to])];
+  const cuts = [...new Set([start, ...edges.filter((at) => at > start && at < to), to])].toSorted((a, b) => a - b);
+  const times = { up: 0, down: 0, unknown: 0, maintenance: 0 };
   for (const [index, at] of cuts.entries()) {
     const length = (cuts[index + 1] ?? at) - at;
-    if (start >= to || life.maintenance.some((span) => span.from <= at && at < span.to)) continue;
+    if (start >= to) continue;
+    const isCovered = life.maintenance.some((span) => span.from <= at && at < span.to);
     const status = changes.findLast((change) => change.at <= at)?.status ?? "unknown";
-    if (status === "up") up += length;
-    if (status === "down") down += length;
+    times[isCovered ? "maintenance" : status] += length;
   }
+  return { upMs: times.up, downMs: times.down, unknownMs: times.unknown, maintenanceMs: times.maintenance };
+}
+
+/** Computes the uptime of a window. */
+export function naiveUptime(life: Life, from: number, to: number): number | null {
+  const { upMs: up, downMs: down } = naiveTimes(life, from, to);
   return up + down === 0 ? null : Math.floor((up * 100_000) / (up + down)) / 1_000;
 }
 

@@ -1,0 +1,46 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { findNames, findShown } from "#control-plane/monitors/shown/store.ts";
+import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+
+/** What status pages know about a monitor. */
+export interface ShownFacts {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly isActive: boolean;
+  readonly createdAt: Date;
+  readonly status: "up" | "down" | "unknown";
+  readonly isDegraded: boolean;
+  /** Beginning of its newest check; null: there is none. */
+  readonly lastCheckedAt: Date | null;
+  /** When it is checked; null: it is paused, or nothing is planned for its check type. */
+  readonly schedule: { readonly intervalSeconds: number; readonly timeoutSeconds: number } | null;
+}
+
+/** Returns the names of those of these monitors that belong to the account. */
+export async function namesOf(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map();
+  return new Map((await findNames(sql, accountId, ids)).map(({ id, name }) => [id, name]));
+}
+
+/** Returns those of these monitors that belong to the account, by id. */
+export async function shownFactsOf(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, ShownFacts>> {
+  if (ids.length === 0) return new Map();
+  const rows = await findShown(sql, accountId, ids);
+  return new Map(
+    rows.map(({ state: text, intervalSeconds, timeoutSeconds, ...row }) => {
+      const { status, isDegraded } = decodeState(text);
+      const schedule = intervalSeconds === null || timeoutSeconds === null ? null : { intervalSeconds, timeoutSeconds };
+      return [row.id, { ...row, status, isDegraded, schedule: row.isActive ? schedule : null }];
+    }),
+  );
+}
