@@ -11,9 +11,10 @@ import type { History } from "#control-plane/monitors/history/history.ts";
 import { HISTORY, HISTORY_FIELDS, readRange, showHistory } from "#control-plane/monitors/history/routes.ts";
 import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+import { registerStatusPages } from "#control-plane/status-pages/routes/routes.ts";
 
 /** Dependencies of the routes. */
-interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenance" | "history"> {
+interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenance" | "history" | "statusPages"> {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly sql: Sql;
@@ -21,9 +22,9 @@ interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenanc
   readonly keys: Keys;
 }
 
-/** Registers the routes of monitors, incidents and maintenance. */
+/** Registers the routes of monitors, incidents, maintenance and status pages. */
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
-  const { gate, writes, sql, clock, keys, monitors, maintenance, history } = deps;
+  const { gate, writes, sql, clock, keys, monitors, maintenance, history, statusPages } = deps;
   registerMonitors(server, { gate, writes, monitors, readActions: [historyAction(history, clock)] });
   registerMaintenance(server, { gate, writes, maintenance });
   registerIncidents(server, {
@@ -32,10 +33,10 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     sql,
     clock,
     monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
-    // There are no status pages yet.
-    pagesOf: () => Promise.resolve([]),
+    pagesOf: (on, accountId, ids) => statusPages.owned(on, accountId, ids),
     nameCaller: (on, { keyId }) => keys.label(on, keyId),
   });
+  registerStatusPages(server, { gate, writes, sql, clock, pages: statusPages });
 }
 
 /** The read of a monitor's history: GET /api/v4/monitors?id=&action=history. */

@@ -5,6 +5,7 @@ import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { exportIncidents } from "#control-plane/incidents/incidents.ts";
 import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
@@ -25,8 +26,10 @@ import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
 import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { createStatusPages, type StatusPages } from "#control-plane/status-pages/status-pages.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 
 /** Monitors and everything that watches them. */
@@ -36,12 +39,14 @@ export interface Monitoring {
   readonly history: History;
   readonly watch: Watch;
   readonly pings: PingRecorder;
+  readonly statusPages: StatusPages;
 }
 
 /** Dependencies of monitoring. */
 interface MonitoringDeps {
   readonly config: Pick<Config, "retention" | "databaseUrl" | "baseUrl">;
   readonly sql: Sql;
+  readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly log: Logger;
   readonly clock: Clock;
@@ -86,6 +91,9 @@ export async function openMonitoring(
   accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));
   accounts.onAddress((tx, accountId) => monitors.addressChanged(tx, accountId));
   accounts.onErase((tx, accountId) => monitors.accountErased(tx, accountId));
+  const statusPages = createStatusPages({ ...deps, history, baseUrl: deps.config.baseUrl });
+  accounts.addExporter("status_pages", (tx, accountId) => statusPages.export(tx, accountId));
+  accounts.onErase((tx, accountId) => noteAccountChanged(tx, [accountId]));
   const watch = startWatch({
     ...deps,
     recording: { events, areCovered },
@@ -93,7 +101,7 @@ export async function openMonitoring(
   });
   teardown.push(() => watch.stop(graceMs()));
   const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: { events, areCovered } }, teardown);
-  return { monitors, maintenance, history, watch, pings };
+  return { monitors, maintenance, history, watch, pings, statusPages };
 }
 
 /** Creates the functions that begin and end what is known about monitors. */

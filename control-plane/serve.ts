@@ -32,6 +32,7 @@ import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts"
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
 import { getMonitorTool } from "#control-plane/surfaces/mcp/get-monitor.ts";
+import { getStatusPageTool } from "#control-plane/surfaces/mcp/get-status-page.ts";
 import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
@@ -150,7 +151,7 @@ async function openParts(app: App, { optOut }: ServeOptions, teardown: Teardown)
 async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
   const { config } = app;
   const { hub, presence, checks, background } = parts;
-  const { monitors } = background.monitoring;
+  const { monitors, statusPages } = background.monitoring;
   const server = createServer(app, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
@@ -164,6 +165,7 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
       getBatchTool(background.batches),
       listMonitorsTool(monitors),
       getMonitorTool(monitors),
+      getStatusPageTool(statusPages),
     ],
     version,
     (error) => app.log.debug({ err: error }, "mcp: message refused"),

@@ -31,6 +31,11 @@ export interface Gate {
   keyed(options: GateOptions): { readonly onRequest: Hook; readonly preHandler?: Hook };
   /** Runs the same checks for a route whose scope or limits depend on the request; rejects with the Refusal. */
   admit(request: FastifyRequest, reply: FastifyReply, options: Omit<GateOptions, "key">): Promise<Principal>;
+  /**
+   * Returns the caller of a route that answers without a key too; null without a valid key. It checks no scope and
+   * counts nothing, so the route limits its requests itself. Rejects if the database is away.
+   */
+  identify(request: FastifyRequest, key?: KeyPlace): Promise<Principal | null>;
 }
 
 /** Dependencies of the gate. */
@@ -103,6 +108,16 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         pass(request, reply, keyInHeaders(request), options, (error) => {
           if (error !== undefined) reject(error);
           else if (request.principal !== null) resolve(request.principal);
+        });
+      });
+    },
+    identify(request, key = "headers") {
+      const presented = keyInHeaders(request) ?? (key === "anywhere" ? keyInQuery(request) : null);
+      if (presented === null) return Promise.resolve(null);
+      return new Promise((resolve, reject) => {
+        keys.find(presented, (error, principal) => {
+          if (error === null) resolve(principal);
+          else reject(away(error));
         });
       });
     },

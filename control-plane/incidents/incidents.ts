@@ -13,6 +13,7 @@ import {
 } from "#control-plane/incidents/store.ts";
 import { readText, readTitle } from "#control-plane/incidents/texts.ts";
 import { showDetails, showIncident } from "#control-plane/incidents/view.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** An incident that a person opens. */
 interface OpenedByHand {
@@ -62,6 +63,7 @@ export async function openByHand(
   const { id: incidentId } = incident;
   const { status, isPublic } = opened;
   await insertEntries(tx, [{ incidentId, at, kind: "update", by, text: text.text, status, isPublic }], null);
+  await noteAccountChanged(tx, [opened.accountId]);
   return { ok: true, incident: { ...incident, entryCount: 1 } };
 }
 
@@ -83,6 +85,7 @@ export async function changeByHand(
     changed.entries.map((entry) => ({ ...entry, incidentId: id })),
     null,
   );
+  await noteAccountChanged(tx, [accountId]);
   return changed;
 }
 

@@ -7,6 +7,11 @@ export const MOST_TEXT = 5_000;
 /** A text as it is stored, or why it is refused. */
 type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: FieldProblem };
 
+/** Returns the title that the incident of an outage has at first. */
+export function outageTitle(monitorName: string): string {
+  return `${monitorName} is down`;
+}
+
 /** Reads a note or an update: line breaks become LF. Other control characters and blank texts are refused. */
 export function readText(field: string, given: string): ReadText {
   const text = given.replaceAll(/\r\n?/g, "\n");

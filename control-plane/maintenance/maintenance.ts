@@ -24,6 +24,7 @@ import {
 } from "#control-plane/maintenance/store.ts";
 import { showWindow } from "#control-plane/maintenance/view.ts";
 import type { MaintenanceWindow, WindowSettings } from "#control-plane/maintenance/window.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Returns which of these ids are monitors of an account. */
 export type MonitorsOf = (sql: Queryable, accountId: number, ids: readonly number[]) => Promise<ReadonlySet<number>>;
@@ -116,6 +117,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     const plan = settings.isCancelled ? planNothing(now.getTime()) : planFrom(scheduleOf(settings), now.getTime());
     await replaceOccurrences(tx, window, plan, now);
     await deleteIdleScopes(tx, window.id);
+    await noteAccountChanged(tx, [window.accountId]);
     const written = await findOn(tx, window.accountId, window.id);
     if (written === null) throw new Error("a window that was written is absent");
     if (!wasOpen && isOpen(written)) {
@@ -169,6 +171,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       const now = clock.now();
       await replaceOccurrences(tx, { id, accountId }, planNothing(now.getTime()), now);
       await markDeleted(tx, id, now);
+      await noteAccountChanged(tx, [accountId]);
       return true;
     },
     find: (accountId, id) => findOn(sql, accountId, id),

@@ -3,6 +3,7 @@ import { scheduleOf } from "#control-plane/monitors/draft.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { listMonitorsAfter, lockMonitors, pauseNewest, readIds, resumeOldest } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Number of monitors that are read at once. */
 const STEP = 1_000;
@@ -25,6 +26,7 @@ export async function applyPlan(deps: WriteDeps, queryable: Queryable, accountId
     await ports.schedule.remove(tx, paused);
     await ports.states.reset(tx, paused, "paused");
   }
+  await noteAccountChanged(tx, [accountId]);
   await rescheduleAll(deps, tx, accountId, plan);
   if (surplus < 0) {
     const resumed = await resumeOldest(tx, accountId, -surplus, clock.now());

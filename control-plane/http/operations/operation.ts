@@ -17,8 +17,8 @@ interface Operation {
   readonly query?: TObject;
   readonly body?: TSchema;
   readonly errors?: readonly ErrorCode[];
-  /** key: X-API-Key or Bearer. */
-  readonly security?: "key" | "operator" | "none";
+  /** key: X-API-Key or Bearer. optional: some requests need no key. */
+  readonly security?: "key" | "optional" | "operator" | "none";
   readonly status?: 200 | 201 | 202;
   /** Media type of a text answer without envelope; `data` is its schema. */
   readonly plain?: string;
@@ -96,8 +96,9 @@ const KEYED_ERRORS: readonly ErrorCode[] = [
 ];
 
 /** Errors of the gate in front of a route, in addition to the route's own. */
-const GATE_ERRORS: Readonly<Record<"key" | "operator" | "none", readonly ErrorCode[]>> = {
+const GATE_ERRORS: Readonly<Record<NonNullable<Operation["security"]>, readonly ErrorCode[]>> = {
   key: KEYED_ERRORS,
+  optional: KEYED_ERRORS,
   operator: ["auth_required", "invalid_api_key", "rate_limit_exceeded", "service_unavailable"],
   none: [],
 };
@@ -121,6 +122,7 @@ const WRITE_HEADERS = Type.Object({
 /** Alternative security schemes for each kind of access. */
 export const SECURITY = {
   key: [{ apiKey: [] }, { bearerKey: [] }],
+  optional: [{}, { apiKey: [] }, { bearerKey: [] }],
   operator: [{ operatorToken: [] }],
   none: [],
 };

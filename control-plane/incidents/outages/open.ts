@@ -7,6 +7,7 @@ import type { FailingLocation, Incident, IncidentMonitor } from "#control-plane/
 import { addressTo, firstTexts, holdText } from "#control-plane/incidents/outages/lines.ts";
 import { changeLocations } from "#control-plane/incidents/outages/locations.ts";
 import { insertOutages, type NewOutage } from "#control-plane/incidents/outages/store.ts";
+import { outageTitle } from "#control-plane/incidents/texts.ts";
 
 /** A confirmed outage. */
 interface ConfirmedOutage {
@@ -49,7 +50,7 @@ function describeOutage({ monitor, startedAt, confirmedAt, failing, suppressedBy
   return {
     accountId,
     monitor: { id, name, url: isHeartbeat(checkType) ? null : monitor.url, checkType },
-    title: `${name} is down`,
+    title: outageTitle(name),
     startedAt,
     // The clock can step back between the two.
     confirmedAt: confirmedAt < startedAt ? startedAt : confirmedAt,

@@ -10,6 +10,7 @@ import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { Transition } from "#control-plane/monitors/state/transition.ts";
 import { toNewEvent } from "#control-plane/monitors/watch/notices.ts";
 import { applyToIncidents, type OutageFacts } from "#control-plane/monitors/watch/outage.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Reports for each of these monitors, in their order, whether a maintenance window covers it at its time. */
 type AreCovered = (
@@ -85,6 +86,10 @@ export async function applyChanges(
   await addStatusChanges(tx, noticed.flatMap(listStatusChanges), writtenAt);
   const outages = await applyToIncidents(tx, noticed);
   const applied = noticed.map((change, index) => ({ ...change, outage: outages[index] ?? NO_OUTAGE }));
+  await noteAccountChanged(
+    tx,
+    changes.map(({ monitor }) => monitor.accountId),
+  );
   await events.publish(
     tx,
     applied.flatMap(({ monitor, noticed: { state, notices }, outage }) =>

@@ -11,6 +11,7 @@ import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#c
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Changes a monitor. Returns it as it is afterwards. */
@@ -48,6 +49,7 @@ export async function changeMonitor(
   await applyToSchedule(deps.ports, tx, { before: stored, after: written, change, plan });
   const emails = recipientsOf(written, account.email);
   if (draft.notify_email && emails.length > 0) await deps.ports.mail.ensureRecipients(tx, accountId, emails);
+  await noteAccountChanged(tx, [accountId]);
   return { ok: true, value: written };
 }
 

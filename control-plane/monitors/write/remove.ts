@@ -3,6 +3,7 @@ import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } fr
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { deleteMonitor, findMonitor, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Minimum time between two checks of a monitor that users request, in seconds. */
 const RUN_PAUSE_SECONDS = 60;
@@ -18,6 +19,7 @@ export async function removeMonitor(
   await lockMonitors(tx, [id]);
   await ports.schedule.remove(tx, [id]);
   await ports.states.remove(tx, [id]);
+  await noteAccountChanged(tx, [accountId]);
   return (await deleteMonitor(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent();
 }
 

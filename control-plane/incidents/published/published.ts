@@ -1,0 +1,91 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { durationSeconds } from "#control-plane/incidents/duration.ts";
+import { readUpdates } from "#control-plane/incidents/entries/store.ts";
+import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
+import { findPublished, type PageScope } from "#control-plane/incidents/published/store.ts";
+
+/** A message to visitors. */
+interface PublishedUpdate {
+  readonly id: number;
+  readonly at: Date;
+  readonly status: Status;
+  readonly text: string;
+}
+
+/** The public part of an incident. */
+export interface PublishedIncident {
+  readonly id: number;
+  readonly title: string;
+  readonly status: Status;
+  readonly impact: Impact;
+  readonly startedAt: Date;
+  readonly resolvedAt: Date | null;
+  readonly durationSeconds: number;
+  readonly monitorIds: readonly number[];
+  /** Monitor whose outage it is, with its name at that time; null: a person opened it. */
+  readonly monitor: { readonly id: number; readonly name: string } | null;
+  readonly regions: readonly string[];
+  readonly cause: string | null;
+  /** Newest first. */
+  readonly updates: readonly PublishedUpdate[];
+}
+
+/** How long an incident is shown after its end, in milliseconds: 14 days. */
+const SHOWN_MS = 14 * 86_400_000;
+/** Maximum number of incidents, if not more are open. */
+const MOST_INCIDENTS = 20;
+/** Maximum number of open incidents. */
+const MOST_OPEN = 100;
+const MOST_UPDATES = 20;
+
+/**
+ * Returns the public incidents of a status page, newest first: those that are open, and of those that ended within 14
+ * days the newest, 20 together.
+ */
+export async function publishedIncidents(
+  sql: Queryable,
+  scope: PageScope,
+  now: Date,
+): Promise<readonly PublishedIncident[]> {
+  const since = new Date(now.getTime() - SHOWN_MS);
+  const found = await findPublished(sql, scope, since, MOST_OPEN);
+  const open = found.filter(({ resolvedAt }) => resolvedAt === null).length;
+  const shown = found.slice(0, Math.max(open, MOST_INCIDENTS));
+  if (shown.length === 0) return [];
+  const updates = await readUpdates(
+    sql,
+    shown.map(({ id }) => id),
+    { limit: MOST_UPDATES, publicOnly: true },
+  );
+  const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return shown
+    .map((incident) => publish(incident, byIncident.get(incident.id) ?? [], now))
+    .toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime() || b.id - a.id);
+}
+
+function publish(
+  incident: Incident,
+  updates: readonly { readonly id: number; readonly at: Date; readonly status: Status | null; readonly text: string }[],
+  now: Date,
+): PublishedIncident {
+  const { id, title, status, impact, startedAt, resolvedAt, monitorIds, monitor } = incident;
+  return {
+    id,
+    title,
+    status,
+    impact,
+    startedAt,
+    resolvedAt,
+    durationSeconds: durationSeconds(incident, now),
+    monitorIds,
+    monitor: monitor === null ? null : { id: monitor.id, name: monitor.name },
+    regions: incident.locations.map(({ location }) => location),
+    cause: incident.cause?.message ?? null,
+    updates: updates.map((update) => ({
+      id: update.id,
+      at: update.at,
+      status: update.status ?? "investigating",
+      text: update.text,
+    })),
+  };
+}

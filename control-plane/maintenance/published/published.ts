@@ -1,0 +1,55 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
+import { findPublished, type PublishedRow } from "#control-plane/maintenance/published/store.ts";
+
+/** The public part of a window. */
+interface PublishedWindow {
+  readonly id: number;
+  readonly title: string;
+  readonly status: "scheduled" | "in_progress" | "completed";
+  /** Of the occurrence that runs now, else of the next one, else of the last one. */
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  /** Those of the given monitors that it covers. */
+  readonly monitorIds: readonly number[];
+}
+
+/** How far into the past and the future windows are shown, in milliseconds: 14 days. */
+const SHOWN_MS = 14 * 86_400_000;
+const MOST_WINDOWS = 100;
+
+/**
+ * Returns the public maintenance windows that concern these monitors of an account: those in progress, those of the next
+ * 14 days and those of the last 14 days, the earliest first.
+ */
+export async function publishedWindows(
+  sql: Queryable,
+  accountId: number,
+  monitors: readonly TaggedMonitor[],
+  now: Date,
+): Promise<readonly PublishedWindow[]> {
+  if (monitors.length === 0) return [];
+  const from = new Date(now.getTime() - SHOWN_MS);
+  const to = new Date(now.getTime() + SHOWN_MS);
+  const rows = await findPublished(sql, accountId, monitors, { from, now, to, limit: MOST_WINDOWS });
+  return rows
+    .flatMap((row) => publish(row, monitors))
+    .toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime() || a.id - b.id);
+}
+
+function publish(row: PublishedRow, monitors: readonly TaggedMonitor[]): readonly PublishedWindow[] {
+  const occurrences = [
+    ["in_progress", row.runningFrom, row.runningTo],
+    ["scheduled", row.nextFrom, row.nextTo],
+    ["completed", row.lastFrom, row.lastTo],
+  ] as const;
+  const ids = new Set(row.monitorIds);
+  const tags = new Set(row.tags);
+  const covered = monitors.filter((monitor) => ids.has(monitor.id) || monitor.tags.some((tag) => tags.has(tag)));
+  for (const [status, startsAt, endsAt] of occurrences) {
+    if (startsAt === null || endsAt === null) continue;
+    const monitorIds = covered.map(({ id }) => id);
+    return [{ id: row.id, title: row.title, status, startsAt, endsAt, monitorIds }];
+  }
+  return [];
+}

@@ -1,0 +1,109 @@
+/** A monitor's status on a page. Maintenance hides what the monitor reports while it lasts. */
+export type ShownStatus = "up" | "degraded" | "down" | "maintenance" | "unknown";
+
+/** The status of everything on a page (overall-status.ts). */
+export type OverallStatus =
+  | "operational"
+  | "degraded_performance"
+  | "partial_outage"
+  | "major_outage"
+  | "under_maintenance"
+  | "unknown";
+
+/** A UTC day of one monitor. */
+export interface ShownDay {
+  /** YYYY-MM-DD. */
+  readonly day: string;
+  /** Percent with three decimals, unknown time and maintenance left out; null: nothing is known about the day. */
+  readonly uptime: number | null;
+  /** Seconds in which it was down outside maintenance. */
+  readonly downSeconds: number;
+  /** Seconds of maintenance. */
+  readonly maintenanceSeconds: number;
+}
+
+/** A monitor on a page. */
+export interface ShownMonitor {
+  readonly id: number;
+  /** The name on this page. */
+  readonly name: string;
+  readonly status: ShownStatus;
+  /** Of the newest successful check; null: there is none, for example for heartbeats. */
+  readonly responseTimeMs: number | null;
+  /** Of the last 90 days, percent with three decimals; null: no time is known. */
+  readonly uptime90: number | null;
+  /** The last 90 UTC days, oldest first, today last. */
+  readonly days: readonly ShownDay[];
+}
+
+/** A message to visitors about an incident. */
+export interface ShownUpdate {
+  readonly id: number;
+  readonly at: Date;
+  readonly status: "investigating" | "identified" | "monitoring" | "resolved";
+  /** Plain text; can have several lines. */
+  readonly text: string;
+}
+
+/** A public incident of a page's monitors, or one that a person opened for the page. */
+export interface ShownIncident {
+  readonly id: number;
+  readonly title: string;
+  readonly status: ShownUpdate["status"];
+  readonly impact: "none" | "minor" | "major" | "critical" | "maintenance";
+  readonly startedAt: Date;
+  /** null while it is open. */
+  readonly resolvedAt: Date | null;
+  readonly durationSeconds: number;
+  /** Those of its monitors that are on the page. */
+  readonly monitorIds: readonly number[];
+  /** Locations from which it was observed. */
+  readonly regions: readonly string[];
+  /** One sentence; null: opened by a person. */
+  readonly cause: string | null;
+  /** Public ones, newest first. */
+  readonly updates: readonly ShownUpdate[];
+}
+
+/** A public maintenance window that concerns a page's monitors. */
+export interface ShownMaintenance {
+  readonly id: number;
+  readonly title: string;
+  readonly status: "scheduled" | "in_progress" | "completed";
+  /** Of the occurrence that runs now, else of the next one, else of the last one. */
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly monitorIds: readonly number[];
+}
+
+/** Monitors under one heading. */
+export interface ShownGroup {
+  /** null: the monitors without a group, which come first. */
+  readonly name: string | null;
+  readonly monitors: readonly ShownMonitor[];
+}
+
+/** Everything that a page shows. HTML, feeds, badge, summary and the JSON of the API are renderings of it. */
+export interface PageView {
+  readonly title: string;
+  readonly slug: string;
+  /** Address of the page without a slash at its end: its own domain if it has one, else under this service. */
+  readonly url: string;
+  /** Plain text below the title; null: none. */
+  readonly description: string | null;
+  /** Plain text at the end; null: none. */
+  readonly footer: string | null;
+  readonly overallStatus: OverallStatus;
+  /** Every monitor once, in the order of the page. */
+  readonly groups: readonly ShownGroup[];
+  /** Of the last 14 days, 20 at most, newest first. Open ones are always among them. */
+  readonly incidents: readonly ShownIncident[];
+  /** In progress and scheduled for the next 14 days, and those of the last 14 days; the earliest first. */
+  readonly maintenance: readonly ShownMaintenance[];
+  /** Set if the newest observation is too old to be trusted: when that was; `at` is null if there was never one. */
+  readonly stale: { readonly at: Date | null } | null;
+  /** Whether visitors can subscribe by mail. */
+  readonly canSubscribe: boolean;
+  /** When this view was made. */
+  readonly generatedAt: Date;
+}

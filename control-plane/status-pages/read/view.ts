@@ -1,0 +1,112 @@
+import type { Clock } from "#shared/clock.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { publishedIncidents, type PublishedIncident } from "#control-plane/incidents/published/published.ts";
+import { outageTitle } from "#control-plane/incidents/texts.ts";
+import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { publishedWindows } from "#control-plane/maintenance/published/published.ts";
+import type { History } from "#control-plane/monitors/history/history.ts";
+import { uptimePercent } from "#control-plane/monitors/history/timeline.ts";
+import { shownFactsOf, type ShownFacts } from "#control-plane/monitors/shown/shown.ts";
+import type {
+  PageView,
+  ShownGroup,
+  ShownIncident,
+  ShownMonitor,
+  ShownStatus,
+} from "#control-plane/status-pages/page.ts";
+import { lastDays, SHOWN_DAYS, showDays } from "#control-plane/status-pages/read/bars.ts";
+import { overallStatus } from "#control-plane/status-pages/read/overall-status.ts";
+import { findStale } from "#control-plane/status-pages/read/stale.ts";
+import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
+
+/** Dependencies of views. */
+export interface ViewDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly history: Pick<History, "days" | "lastResponses">;
+  /** Returns the address of a page. */
+  readonly urlOf: (page: Pick<StatusPage, "slug" | "domain">) => string;
+}
+
+/** Builds what a page shows, with a number of statements that does not depend on its monitors. */
+export async function buildView({ sql, clock, history, urlOf }: ViewDeps, page: StatusPage): Promise<PageView> {
+  const now = clock.now();
+  const ids = page.monitors.map(({ id }) => id);
+  const facts = await shownFactsOf(sql, page.accountId, ids);
+  const known = ids.flatMap((id) => facts.get(id) ?? []);
+  const active = known.filter(({ isActive }) => isActive);
+  const checked = active.flatMap(({ id, lastCheckedAt }) => (lastCheckedAt === null ? [] : [{ id, lastCheckedAt }]));
+  const [covered, times, responses, incidents, maintenance] = await Promise.all([
+    readCovered(sql, page.accountId, active, now),
+    history.days(known, SHOWN_DAYS),
+    history.lastResponses(checked),
+    publishedIncidents(sql, { accountId: page.accountId, pageId: page.id, monitorIds: ids }, now),
+    publishedWindows(sql, page.accountId, known, now),
+  ]);
+  const days = lastDays(now);
+  const shown = new Map(
+    page.monitors.flatMap(({ id, name }): [number, ShownMonitor][] => {
+      const monitor = facts.get(id);
+      if (monitor === undefined) return [];
+      const status = statusOf(monitor, covered.has(id));
+      const bars = showDays(days, times.get(id) ?? [], uptimePercent);
+      return [[id, { id, name: name ?? monitor.name, status, responseTimeMs: responses.get(id) ?? null, ...bars }]];
+    }),
+  );
+  return {
+    title: page.title,
+    slug: page.slug,
+    url: urlOf(page),
+    description: page.description,
+    footer: page.footer,
+    overallStatus: overallStatus(active.map(({ id }) => shown.get(id)?.status ?? "unknown")),
+    groups: groupMonitors(page, shown),
+    incidents: incidents.map((incident) => showIncident(incident, shown)),
+    maintenance,
+    stale: findStale(active, now),
+    // There are no subscriptions yet.
+    canSubscribe: false,
+    generatedAt: now,
+  };
+}
+
+/** Returns which of these monitors are in maintenance now. */
+async function readCovered(
+  sql: Queryable,
+  accountId: number,
+  monitors: readonly ShownFacts[],
+  now: Date,
+): Promise<ReadonlySet<number>> {
+  const spans = await coveredBetween(sql, accountId, monitors, now, new Date(now.getTime() + 1));
+  return new Set(spans.keys());
+}
+
+function statusOf({ isActive, status, isDegraded }: ShownFacts, isCovered: boolean): ShownStatus {
+  if (!isActive) return "unknown";
+  if (isCovered) return "maintenance";
+  return status === "up" && isDegraded ? "degraded" : status;
+}
+
+/** Groups the monitors of a page; groups without a monitor are left out. */
+function groupMonitors({ monitors, groups }: StatusPage, shown: ReadonlyMap<number, ShownMonitor>) {
+  const grouped = new Set(groups.flatMap(({ monitorIds }) => monitorIds));
+  const others = monitors.filter(({ id }) => !grouped.has(id)).map(({ id }) => id);
+  const all = [{ name: null, monitorIds: others }, ...groups];
+  return all
+    .map(({ name, monitorIds }): ShownGroup => ({ name, monitors: monitorIds.flatMap((id) => shown.get(id) ?? []) }))
+    .filter((group) => group.monitors.length > 0);
+}
+
+/** Shows an incident on a page. An outage has the monitor's name on the page, which can hide that of the monitor. */
+function showIncident(
+  { monitor, ...incident }: PublishedIncident,
+  shown: ReadonlyMap<number, ShownMonitor>,
+): ShownIncident {
+  const name = monitor === null ? undefined : shown.get(monitor.id)?.name;
+  const isFirstTitle = monitor !== null && incident.title === outageTitle(monitor.name);
+  return {
+    ...incident,
+    title: isFirstTitle && name !== undefined ? outageTitle(name) : incident.title,
+    monitorIds: incident.monitorIds.filter((id) => shown.has(id)),
+  };
+}

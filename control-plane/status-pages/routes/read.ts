@@ -1,0 +1,130 @@
+import { Type } from "typebox";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import type { Gate } from "#control-plane/http/gate.ts";
+import { hasTag } from "#control-plane/http/operations/document.ts";
+import { operation } from "#control-plane/http/operations/operation.ts";
+import { IdField, PageFields, pageOf, readQuery } from "#control-plane/http/params.ts";
+import { answer, callerOf } from "#control-plane/http/request.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { OLD_PUBLIC_PAGE, PUBLIC_PAGE, publicJson, toOldJson } from "#control-plane/status-pages/public-json.ts";
+import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
+
+/** Dependencies of the reads. */
+export interface ReadRoutesDeps {
+  readonly gate: Gate;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly pages: StatusPages;
+}
+
+/** Message for an id that none of the account's pages has. */
+export const NO_PAGE = "No status page has this id.";
+/** Message for a slug without a page; the same for a page that the caller cannot see. */
+export const NO_SLUG = "No status page has this slug.";
+
+/** Maximum number of requests for pages by slug per client address and minute. */
+const PER_MINUTE = 60;
+/** Maximum age of cached copies, in seconds. */
+const CACHE_SECONDS = 10;
+
+/** Query of GET. */
+const QUERY = Type.Object({
+  slug: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      examples: ["example-shop"],
+      description: "Slug of a page to read as its visitors see it. No key is needed then",
+    }),
+  ),
+  id: Type.Optional({ ...IdField, description: "Id of one of your pages to read its settings" }),
+  ...PageFields,
+});
+
+/** Registers GET /api/v4/status and /api/v3/status. */
+export function registerReads(server: FastifyInstance, deps: ReadRoutesDeps): void {
+  const visits = createAddressLimiter({ clock: deps.clock, limit: PER_MINUTE, windowSeconds: 60 });
+  for (const version of ["v4", "v3"] as const) registerRead(server, deps, visits, version);
+}
+
+function registerRead(
+  server: FastifyInstance,
+  deps: ReadRoutesDeps,
+  visits: AddressLimiter,
+  version: "v4" | "v3",
+): void {
+  const key = version === "v4" ? "headers" : "anywhere";
+  const keyed = deps.gate.keyed({ scope: "monitors", key });
+  const isOld = version === "v3";
+  const publicPage = isOld ? OLD_PUBLIC_PAGE : PUBLIC_PAGE;
+  server.route({
+    onRequest: (request, reply, done) => (isBySlug(request) ? done() : keyed.onRequest(request, reply, done)),
+    method: "GET",
+    url: `/api/${version}/status`,
+    schema: operation({
+      id: isOld ? "v3_read_status" : "read_status",
+      tag: isOld ? "Status pages, version 3" : "Status pages",
+      summary: "Get a status page by slug as its visitors see it, or list your pages, or get one of yours by id",
+      description:
+        "With slug no key is needed; a page that is not public is found only with a key of its account. The data is at " +
+        "most 10 seconds old and has an ETag: a request with it in If-None-Match returns 304 if nothing has changed.",
+      security: "optional",
+      data: Type.Union([publicPage, Type.Array(Type.Ref("StatusPage#")), Type.Ref("StatusPage#")]),
+      query: QUERY,
+      errors: ["missing_parameter", "not_found"],
+    }),
+    handler: (request, reply) =>
+      isBySlug(request) ? showBySlug(deps, visits, request, reply) : showOwn(deps, request),
+  });
+
+  async function showBySlug(
+    { gate, pages }: ReadRoutesDeps,
+    limiter: AddressLimiter,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    takeVisit(limiter, request);
+    const { slug = "" } = readQuery(QUERY, request);
+    const open = await pages.view(slug, null);
+    // Only a page that is not public needs to know who asks.
+    const caller = open === null ? await gate.identify(request, key) : null;
+    const view = open ?? (caller === null ? null : await pages.view(slug, caller.accountId));
+    if (view === null) throw new Refusal("not_found", NO_SLUG);
+    const { data, tag } = publicJson(view);
+    const scope = open === null ? "private" : "public";
+    // Weak, because meta differs in each answer.
+    reply.headers({ etag: `W/"${tag}"`, "cache-control": `${scope}, max-age=${CACHE_SECONDS}` });
+    if (hasTag(request.headers["if-none-match"], tag)) return reply.code(304).send();
+    return reply.send(answer(request, isOld ? toOldJson(data) : data));
+  }
+}
+
+function isBySlug(request: FastifyRequest): boolean {
+  return (request.query as Record<string, unknown>)["slug"] !== undefined;
+}
+
+function takeVisit(visits: AddressLimiter, request: FastifyRequest): void {
+  const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
+  if (ok) return;
+  throw new Refusal("rate_limit_exceeded", {
+    message: `Too many requests for status pages from your address. Wait ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  });
+}
+
+async function showOwn({ sql, pages }: ReadRoutesDeps, request: FastifyRequest): Promise<object> {
+  const { accountId } = callerOf(request);
+  const { id, ...fields } = readQuery(QUERY, request);
+  if (id !== undefined) {
+    const found = await pages.find(sql, { accountId, id });
+    if (found === null) throw new Refusal("not_found", NO_PAGE);
+    return answer(request, found);
+  }
+  const page = pageOf(fields);
+  const { pages: rows, total } = await pages.list(accountId, page);
+  return answer(request, rows, { pagination: page.pagination(total) });
+}

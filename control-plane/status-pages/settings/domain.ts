@@ -1,0 +1,38 @@
+import type { FieldProblem } from "#shared/schema/problem.ts";
+
+/** Maximum length of a host name (RFC 1035). */
+export const MOST_HOST = 253;
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const DIGITS = /^\d+$/;
+
+/** Returns the host name of a Host field in lower case, without the port and the final dot. */
+export function hostOf(field: string): string {
+  const [name = ""] = field.split(":", 1);
+  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
+}
+
+/** Reports whether a text is a host name in lower case that has a dot and is no IP address. */
+export function isHostName(text: string): boolean {
+  const labels = text.split(".");
+  const isNamed = text.length <= MOST_HOST && labels.length >= 2 && labels.every((label) => LABEL.test(label));
+  // The last label of a name is never a number, so that names and IPv4 addresses differ (RFC 1123, section 2.1).
+  return isNamed && !DIGITS.test(labels.at(-1) ?? "");
+}
+
+/** Reads the domain of a page; `ownHost` is the host of the service itself. */
+export function readDomain(
+  given: string,
+  ownHost: string,
+): { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: FieldProblem } {
+  const domain = given.toLowerCase();
+  if (!isHostName(domain)) {
+    const message = "must be a host name such as status.example.com, in ASCII, without a scheme, a port or a path";
+    return { ok: false, problem: { field: "domain", reason: "type", message } };
+  }
+  if (domain === ownHost) {
+    const message = "is the host name of this service; use one of your own";
+    return { ok: false, problem: { field: "domain", reason: "enum", message } };
+  }
+  return { ok: true, value: domain };
+}

@@ -1,0 +1,142 @@
+import { Type, type Static } from "typebox";
+import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { IdField } from "#control-plane/http/params.ts";
+import {
+  MOST_DESCRIPTION,
+  MOST_FOOTER,
+  MOST_GROUPS,
+  MOST_MONITORS,
+  MOST_NAME,
+} from "#control-plane/status-pages/settings/page-settings.ts";
+import { MOST_HOST } from "#control-plane/status-pages/settings/domain.ts";
+import { LEAST_SLUG, MOST_SLUG } from "#control-plane/status-pages/settings/slug.ts";
+
+const MonitorId = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  examples: [1],
+  description: "Id of a monitor of your account",
+});
+
+const GivenMonitor = Type.Object(
+  {
+    id: MonitorId,
+    name: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: MOST_NAME,
+          examples: ["Shop"],
+          description: "Name on the page; by default, and with null, the name of the monitor, also when that changes",
+        }),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const GivenGroup = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: MOST_NAME, examples: ["Europe"], description: "Heading" }),
+    monitor_ids: Type.Array(MonitorId, {
+      maxItems: MOST_MONITORS,
+      examples: [[1]],
+      description: "Monitors of the page in this group, in their order; a monitor is in one group at most",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const TITLE = Type.String({ minLength: 1, maxLength: MOST_NAME, examples: ["Example Shop"], description: "One line" });
+const SLUG = Type.String({
+  minLength: LEAST_SLUG,
+  maxLength: MOST_SLUG,
+  examples: ["example-shop"],
+  description: "Last part of the page's address: a-z 0-9 -, without - at either end; unique in the service",
+});
+
+const OPTIONAL = {
+  description: Nullable(
+    Lines({
+      minLength: 1,
+      maxLength: MOST_DESCRIPTION,
+      examples: ["Status of the shop and its payments."],
+      description: "Plain text below the title; null: none",
+    }),
+  ),
+  footer: Nullable(
+    Lines({
+      minLength: 1,
+      maxLength: MOST_FOOTER,
+      examples: ["Support: help@example.com"],
+      description: "Plain text at the end of the page; null: none",
+    }),
+  ),
+  is_public: Type.Boolean({
+    examples: [true],
+    description: "Whether everybody can see the page; false: only with a key of the account. Default: true",
+  }),
+  domain: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: MOST_HOST,
+      examples: ["status.example.com"],
+      description:
+        "Host name of your own under which the page is served too, once its DNS leads to this service; null: none",
+    }),
+  ),
+  monitors: Type.Array(GivenMonitor, {
+    maxItems: MOST_MONITORS,
+    examples: [[{ id: 1, name: "Shop" }]],
+    description: "Monitors of the page in their order. Default: none",
+  }),
+  groups: Type.Array(GivenGroup, {
+    maxItems: MOST_GROUPS,
+    examples: [[{ name: "Europe", monitor_ids: [1] }]],
+    description: "Headings for some of the monitors. The others come before the first group. Default: none",
+  }),
+};
+
+/** Body of a creation. */
+export const CREATE = Type.Object(
+  { title: TITLE, slug: SLUG, ...Type.Partial(Type.Object(OPTIONAL)).properties },
+  { examples: [{ title: "Example Shop", slug: "example-shop", monitors: [{ id: 1, name: "Shop" }] }] },
+);
+
+/** Body of an update: the fields to change. */
+export const CHANGE = Type.Partial(Type.Object({ title: TITLE, slug: SLUG, ...OPTIONAL }));
+
+/** Fields of a creation or an update, as parsed. */
+export type Given = Static<typeof CHANGE>;
+
+/** Fields of answers that clients can send back. */
+export const READ_ONLY = ["id", "url", "created_at", "updated_at"];
+
+const Time = (description: string) => Type.String({ format: "date-time", description });
+
+/** A page as the answers to its account show it. */
+export const PAGE = Type.Object(
+  {
+    id: IdField,
+    title: Type.String({ description: "One line" }),
+    slug: Type.String({ description: "Last part of the page's address" }),
+    url: Type.String({ description: "Address of the page" }),
+    description: Nullable(Type.String({ description: "Plain text below the title; null: none" })),
+    footer: Nullable(Type.String({ description: "Plain text at the end of the page; null: none" })),
+    is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
+    domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
+    monitors: Type.Array(Type.Object({ id: IdField, name: Type.String({ description: "Name on the page" }) }), {
+      description: "Monitors of the page in their order",
+    }),
+    groups: Type.Array(
+      Type.Object({
+        name: Type.String({ description: "Heading" }),
+        monitor_ids: Type.Array(Type.Integer(), { description: "Monitors of the group in their order" }),
+      }),
+      { description: "Headings for some of the monitors" },
+    ),
+    created_at: Time("Time of creation"),
+    updated_at: Time("Time of the newest change of its settings"),
+  },
+  { $id: "StatusPage", description: "A status page" },
+);

@@ -1,0 +1,47 @@
+/** A monitor as its page lists it. */
+export interface PageMonitor {
+  readonly id: number;
+  /** Name on the page; null: that of the monitor. */
+  readonly name: string | null;
+}
+
+/** Monitors of a page under one heading. */
+export interface PageGroup {
+  readonly name: string;
+  /** In the order of the group; each is a monitor of the page and in no other group. */
+  readonly monitorIds: readonly number[];
+}
+
+/** A status page as its user wrote it. */
+export interface PageSettings {
+  readonly title: string;
+  /** Part of the page's address. */
+  readonly slug: string;
+  readonly description: string | null;
+  readonly footer: string | null;
+  /** Whether everybody can see it; else only the account. */
+  readonly isPublic: boolean;
+  /** Host name in lower case under which the page is served too. */
+  readonly domain: string | null;
+  readonly monitors: readonly PageMonitor[];
+  readonly groups: readonly PageGroup[];
+}
+
+/** A stored status page. */
+export interface StatusPage extends PageSettings {
+  readonly id: number;
+  readonly accountId: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Maximum number of monitors of a page. */
+export const MOST_MONITORS = 200;
+/** Maximum number of groups of a page. */
+export const MOST_GROUPS = 50;
+/** Maximum number of characters of a title, and of the name of a monitor or a group. */
+export const MOST_NAME = 200;
+/** Maximum number of characters of the description. */
+export const MOST_DESCRIPTION = 1_000;
+/** Maximum number of characters of the footer. */
+export const MOST_FOOTER = 500;

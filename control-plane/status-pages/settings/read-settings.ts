@@ -1,0 +1,96 @@
+import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
+import type { Given } from "#control-plane/status-pages/settings/fields.ts";
+import type { PageGroup, PageMonitor, PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
+import { slugProblem } from "#control-plane/status-pages/settings/slug.ts";
+import { readLine, readLines, refuse, type Read } from "#control-plane/status-pages/settings/texts.ts";
+
+/**
+ * Reads the settings of a new page (`current` is null), or applies a change to those of an existing one. Fields that are
+ * not given keep their values; monitors that leave the page leave its groups. Monitors are not looked up.
+ */
+export function readSettings(given: Given, current: PageSettings | null, ownHost: string): Read<PageSettings> {
+  const title = given.title === undefined ? keep(current?.title ?? "") : readLine("title", given.title);
+  if (!title.ok) return title;
+  const slug = readSlug(given.slug, current);
+  if (!slug.ok) return slug;
+  const description = readOptional(given.description, current?.description, (text) => readLines("description", text));
+  if (!description.ok) return description;
+  const footer = readOptional(given.footer, current?.footer, (text) => readLines("footer", text));
+  if (!footer.ok) return footer;
+  const domain = readOptional(given.domain, current?.domain, (text) => readDomain(text, ownHost));
+  if (!domain.ok) return domain;
+  const monitors = given.monitors === undefined ? keep(current?.monitors ?? []) : readMonitors(given.monitors);
+  if (!monitors.ok) return monitors;
+  const ids = new Set(monitors.value.map(({ id }) => id));
+  const groups = given.groups === undefined ? keep(keepGroups(current, ids)) : readGroups(given.groups, ids);
+  if (!groups.ok) return groups;
+  return keep({
+    title: title.value,
+    slug: slug.value,
+    description: description.value,
+    footer: footer.value,
+    isPublic: given.is_public ?? current?.isPublic ?? true,
+    domain: domain.value,
+    monitors: monitors.value,
+    groups: groups.value,
+  });
+}
+
+function keep<T>(value: T): Read<T> {
+  return { ok: true, value };
+}
+
+function readSlug(given: string | undefined, current: PageSettings | null): Read<string> {
+  // A word that was reserved later stays the slug of a page that has it.
+  if (given === undefined || given === current?.slug) return keep(current?.slug ?? "");
+  const problem = slugProblem(given);
+  return problem === null ? keep(given) : refuse(problem);
+}
+
+function readOptional(
+  given: string | null | undefined,
+  current: string | null | undefined,
+  read: (text: string) => Read<string>,
+): Read<string | null> {
+  if (given === undefined) return keep(current ?? null);
+  return given === null ? keep(null) : read(given);
+}
+
+function readMonitors(given: NonNullable<Given["monitors"]>): Read<readonly PageMonitor[]> {
+  const monitors: PageMonitor[] = [];
+  const seen = new Set<number>();
+  for (const [index, { id, name = null }] of given.entries()) {
+    if (seen.has(id)) {
+      return refuse({ field: `monitors.${index}.id`, reason: "duplicate", message: "is on the page already" });
+    }
+    seen.add(id);
+    const read = name === null ? keep(null) : readLine(`monitors.${index}.name`, name);
+    if (!read.ok) return read;
+    monitors.push({ id, name: read.value });
+  }
+  return keep(monitors);
+}
+
+function keepGroups(current: PageSettings | null, ids: ReadonlySet<number>): readonly PageGroup[] {
+  return (current?.groups ?? []).map(({ name, monitorIds }) => ({
+    name,
+    monitorIds: monitorIds.filter((id) => ids.has(id)),
+  }));
+}
+
+function readGroups(given: NonNullable<Given["groups"]>, ids: ReadonlySet<number>): Read<readonly PageGroup[]> {
+  const groups: PageGroup[] = [];
+  const grouped = new Set<number>();
+  for (const [index, { name, monitor_ids: monitorIds }] of given.entries()) {
+    const read = readLine(`groups.${index}.name`, name);
+    if (!read.ok) return read;
+    for (const [place, id] of monitorIds.entries()) {
+      const field = `groups.${index}.monitor_ids.${place}`;
+      if (!ids.has(id)) return refuse({ field, reason: "unknown", message: "is not in the monitors of the page" });
+      if (grouped.has(id)) return refuse({ field, reason: "duplicate", message: "is in a group already" });
+      grouped.add(id);
+    }
+    groups.push({ name: read.value, monitorIds: [...monitorIds] });
+  }
+  return keep(groups);
+}

@@ -1,0 +1,160 @@
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Notifications } from "#control-plane/database/notifications.ts";
+import { namesOf } from "#control-plane/monitors/shown/shown.ts";
+import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
+import { createSharedCache } from "#control-plane/status-pages/cache.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
+import { hostOf, isHostName } from "#control-plane/status-pages/settings/domain.ts";
+import type { Given } from "#control-plane/status-pages/settings/fields.ts";
+import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
+import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
+import { showPage, type ShownPage } from "#control-plane/status-pages/show-page.ts";
+import {
+  countPages,
+  findBySlug,
+  findOwned,
+  findPage,
+  findSlugOfDomain,
+  listPages,
+} from "#control-plane/status-pages/store.ts";
+import { changePage, createPage, MOST_PAGES, removePage, type Written } from "#control-plane/status-pages/writes.ts";
+
+/** A page of an account. */
+interface OwnPage {
+  readonly accountId: number;
+  readonly id: number;
+}
+
+/** Status pages. Writes belong to the caller's transaction, which a refusal rolls back. */
+export interface StatusPages {
+  /**
+   * Returns what a page shows, at most 10 s old; null if there is none with this slug, or if it is not public and the
+   * viewer is not its account.
+   */
+  view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
+  /** Returns the slug of the page whose domain is in a Host field; null if there is none. At most 10 s old. */
+  slugOfDomain(host: string): Promise<string | null>;
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written>;
+  change(tx: Transaction, page: OwnPage, given: Given): Promise<Written>;
+  remove(tx: Transaction, page: OwnPage): Promise<Written>;
+  /** Finds a page as the API shows it; null if the account has none with this id. */
+  find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
+  /** Lists a page of an account's status pages, newest first, and their total number. */
+  list(
+    accountId: number,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly pages: readonly ShownPage[]; readonly total: number }>;
+  /** Returns which of these ids are status pages of the account. */
+  owned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<readonly number[]>;
+  /** Returns the status pages of an account for its data export. */
+  export(sql: Queryable, accountId: number): Promise<unknown>;
+}
+
+/** Dependencies of status pages. */
+interface StatusPagesDeps extends Pick<ViewDeps, "sql" | "clock" | "history"> {
+  readonly sql: Sql;
+  readonly notifications: Notifications;
+  /** Address of the service. */
+  readonly baseUrl: string;
+}
+
+/** How long a view is used, in milliseconds. A change of the page's account ends it at once. */
+const CACHED_MS = 10_000;
+const CACHED_PAGES = 1_000;
+/** Maximum number of monitors in cached views: each takes some 10 KB. */
+const CACHED_MONITORS = 5_000;
+const CACHED_DOMAINS = 10_000;
+/** Maximum number of look-ups of each kind at the same time, so that other work has connections too. */
+const MOST_LOADS = 3;
+
+/** A cached page. */
+interface CachedPage {
+  readonly accountId: number;
+  readonly isPublic: boolean;
+  readonly view: PageView;
+}
+
+/** Opens the status pages of one replica. */
+export function createStatusPages({ sql, clock, history, notifications, baseUrl }: StatusPagesDeps): StatusPages {
+  const { protocol, hostname } = new URL(baseUrl);
+  const base = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
+  const urlOf = ({ slug, domain }: Pick<StatusPage, "slug" | "domain">): string =>
+    domain === null ? `${base}/status/${slug}` : `${protocol}//${domain}`;
+  const viewDeps = { sql, clock, history, urlOf };
+  const writeDeps = { clock, ownHost: hostname };
+
+  const views = createSharedCache<CachedPage>({
+    clock,
+    ttlMs: CACHED_MS,
+    most: CACHED_PAGES,
+    mostSize: CACHED_MONITORS,
+    sizeOf: ({ view }) => view.groups.reduce((count, { monitors }) => count + monitors.length, 0),
+    mostLoads: MOST_LOADS,
+    async load(slug) {
+      const page = await findBySlug(sql, slug);
+      if (page === null) return null;
+      const { accountId, isPublic } = page;
+      return { accountId, isPublic, view: await buildView(viewDeps, page) };
+    },
+  });
+  const domains = createSharedCache<{ readonly slug: string }>({
+    clock,
+    ttlMs: CACHED_MS,
+    most: CACHED_DOMAINS,
+    mostSize: CACHED_DOMAINS,
+    sizeOf: () => 1,
+    mostLoads: MOST_LOADS,
+    async load(domain) {
+      const slug = await findSlugOfDomain(sql, domain);
+      return slug === null ? null : { slug };
+    },
+  });
+  onPageChanges(notifications, {
+    accountChanged: (accountId) => views.forget((cached) => cached?.accountId === accountId),
+    addressesChanged() {
+      views.forget((cached) => cached === null);
+      domains.forget(() => true);
+    },
+    reset() {
+      views.forget(() => true);
+      domains.forget(() => true);
+    },
+  });
+
+  async function showAll(
+    on: Queryable,
+    accountId: number,
+    pages: readonly StatusPage[],
+  ): Promise<readonly ShownPage[]> {
+    const ids = new Set(pages.flatMap(({ monitors }) => monitors.map(({ id }) => id)));
+    const names = await namesOf(on, accountId, [...ids]);
+    return pages.map((page) => showPage(page, names, urlOf(page)));
+  }
+
+  return {
+    async view(slug, viewerAccountId) {
+      const cached = isSlug(slug) ? await views.get(slug) : null;
+      if (cached === null) return null;
+      return cached.isPublic || cached.accountId === viewerAccountId ? cached.view : null;
+    },
+    async slugOfDomain(field) {
+      const host = hostOf(field);
+      return isHostName(host) && host !== hostname ? ((await domains.get(host))?.slug ?? null) : null;
+    },
+    create: (tx, accountId, given) => createPage(writeDeps, tx, accountId, given),
+    change: (tx, page, given) => changePage(writeDeps, tx, page, given),
+    remove: removePage,
+    async find(on, { accountId, id }) {
+      const page = await findPage(on, accountId, id);
+      return page === null ? null : ((await showAll(on, accountId, [page]))[0] ?? null);
+    },
+    async list(accountId, limits) {
+      const [pages, total] = await Promise.all([listPages(sql, accountId, limits), countPages(sql, accountId)]);
+      return { pages: await showAll(sql, accountId, pages), total };
+    },
+    owned: findOwned,
+    export: async (on, accountId) =>
+      showAll(on, accountId, await listPages(on, accountId, { limit: MOST_PAGES, offset: 0 })),
+  };
+}

@@ -1,0 +1,135 @@
+import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
+import type { PageGroup, PageSettings, StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
+
+/** A monitor of a page as selected. */
+type MonitorRow = readonly [id: number, name: string | null, group: number | null, position: number | null];
+
+/** Row of a page with its monitors in the order of the page. */
+interface Row extends Omit<StatusPage, "monitors" | "groups"> {
+  readonly groupNames: readonly string[];
+  readonly shown: readonly MonitorRow[];
+}
+
+/**
+ * Locks an account against other writes of its pages, until the transaction ends, and counts its pages. It is the first
+ * lock of a write, as it is of an erasure. Returns null if the account was deleted.
+ */
+export async function lockAccount(tx: Transaction, accountId: number): Promise<{ readonly pages: number } | null> {
+  const { count } = await tx`select from accounts where id = ${accountId} for no key update`;
+  if (count === 0) return null;
+  // A separate statement: its snapshot is taken when the lock is held, so it sees what the previous holder wrote.
+  return { pages: await countPages(tx, accountId) };
+}
+
+/** Inserts a page and returns its id. Fails with UNIQUE_VIOLATION if the slug or the domain is in use. */
+export async function insertPage(
+  tx: Transaction,
+  accountId: number,
+  settings: PageSettings,
+  now: Date,
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into status_pages (account_id, slug, title, description, footer, is_public, domain, group_names, created_at,
+      updated_at)
+    values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
+      ${settings.isPublic}, ${settings.domain}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
+    returning id`;
+  if (row === undefined) throw new Error("the page was not inserted");
+  await insertMonitors(tx, row.id, settings);
+  return row.id;
+}
+
+/** Writes all settings of a page. Fails with UNIQUE_VIOLATION if the slug or the domain is in use. */
+export async function updatePage(tx: Transaction, id: number, settings: PageSettings, now: Date): Promise<void> {
+  await tx`
+    update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
+      footer = ${settings.footer}, is_public = ${settings.isPublic}, domain = ${settings.domain},
+      group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
+    where id = ${id}`;
+  await tx`delete from status_page_monitors where page_id = ${id}`;
+  await insertMonitors(tx, id, settings);
+}
+
+async function insertMonitors(tx: Transaction, pageId: number, { monitors, groups }: PageSettings): Promise<void> {
+  if (monitors.length === 0) return;
+  const places = new Map(
+    groups.flatMap(({ monitorIds }, index) =>
+      monitorIds.map((id, position): [number, { index: number; position: number }] => [id, { index, position }]),
+    ),
+  );
+  await tx`
+    insert into status_page_monitors (page_id, monitor_id, position, name, group_index, group_position)
+    select ${pageId}::bigint, id, ordinal - 1, name, group_index, group_position from unnest(
+      ${monitors.map(({ id }) => id)}::bigint[],
+      ${monitors.map(({ name }) => name)}::text[],
+      ${monitors.map(({ id }) => places.get(id)?.index ?? null)}::integer[],
+      ${monitors.map(({ id }) => places.get(id)?.position ?? null)}::integer[]
+    ) with ordinality as given (id, name, group_index, group_position, ordinal)`;
+}
+
+/** Deletes a page. Returns false if the account has none with this id. */
+export async function deletePage(tx: Transaction, accountId: number, id: number): Promise<boolean> {
+  const { count } = await tx`delete from status_pages where id = ${id} and account_id = ${accountId}`;
+  return count > 0;
+}
+
+/** Finds a page of an account; null if there is none. */
+export async function findPage(sql: Queryable, accountId: number, id: number): Promise<StatusPage | null> {
+  const rows = await sql<Row[]>`${pages(sql, sql`p.id = ${id} and p.account_id = ${accountId}`)}`;
+  return rows.map(readRow)[0] ?? null;
+}
+
+/** Finds a page by its slug; null if there is none. */
+export async function findBySlug(sql: Queryable, slug: string): Promise<StatusPage | null> {
+  const rows = await sql<Row[]>`${pages(sql, sql`p.slug = ${slug}`)}`;
+  return rows.map(readRow)[0] ?? null;
+}
+
+/** Returns the slug of the page with a domain; null if there is none. */
+export async function findSlugOfDomain(sql: Queryable, domain: string): Promise<string | null> {
+  const [row] = await sql<{ slug: string }[]>`select slug from status_pages where domain = ${domain}`;
+  return row?.slug ?? null;
+}
+
+/** Lists a page of an account's status pages, newest first. */
+export async function listPages(
+  sql: Queryable,
+  accountId: number,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<readonly StatusPage[]> {
+  const rows = await sql<Row[]>`
+    ${pages(sql, sql`p.account_id = ${accountId}`)} order by p.id desc limit ${limit} offset ${offset}`;
+  return rows.map(readRow);
+}
+
+/** Counts an account's status pages. */
+export async function countPages(sql: Queryable, accountId: number): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*) as total from status_pages where account_id = ${accountId}`;
+  return row?.total ?? 0;
+}
+
+/** Returns which of these ids are status pages of an account. */
+export async function findOwned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<readonly number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select id from status_pages where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
+  return rows.map(({ id }) => id);
+}
+
+function pages(sql: Queryable, where: SqlFragment) {
+  return sql`
+    select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.is_public as "isPublic",
+      p.domain, p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
+        select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
+        from status_page_monitors where page_id = p.id
+      ) as shown
+    from status_pages as p where ${where}`;
+}
+
+function readRow({ groupNames, shown, ...page }: Row): StatusPage {
+  const groups = groupNames.map((name, index): PageGroup => {
+    const inGroup = shown.filter(([, , group]) => group === index).toSorted((a, b) => (a[3] ?? 0) - (b[3] ?? 0));
+    return { name, monitorIds: inGroup.map(([id]) => id) };
+  });
+  return { ...page, monitors: shown.map(([id, name]) => ({ id, name })), groups };
+}

@@ -1,0 +1,119 @@
+import type { Clock } from "#shared/clock.ts";
+import { hasErrorCode } from "#shared/error-code.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { namesOf } from "#control-plane/monitors/shown/shown.ts";
+import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
+import type { Given } from "#control-plane/status-pages/settings/fields.ts";
+import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
+import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
+import { refuse, type Read } from "#control-plane/status-pages/settings/texts.ts";
+import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/status-pages/store.ts";
+
+/** Maximum number of pages of an account. */
+export const MOST_PAGES = 50;
+
+/** Result of a write. Unless it is `written`, the transaction must be rolled back. */
+export type Written =
+  | { readonly kind: "written"; readonly id: number }
+  | { readonly kind: "invalid"; readonly problem: FieldProblem }
+  /** The account has MOST_PAGES pages. */
+  | { readonly kind: "limit" }
+  | { readonly kind: "absent" }
+  /** The account was deleted. */
+  | { readonly kind: "gone" };
+
+/** Dependencies of the writes. */
+interface WriteDeps {
+  readonly clock: Clock;
+  /** Host of the service itself, which is no page's domain. */
+  readonly ownHost: string;
+}
+
+/** Creates a page. */
+export async function createPage(
+  { clock, ownHost }: WriteDeps,
+  tx: Transaction,
+  accountId: number,
+  given: Given,
+): Promise<Written> {
+  const read = readSettings(given, null, ownHost);
+  if (!read.ok) return { kind: "invalid", problem: read.problem };
+  const account = await lockAccount(tx, accountId);
+  if (account === null) return { kind: "gone" };
+  if (account.pages >= MOST_PAGES) return { kind: "limit" };
+  const vetted = await vetMonitors(tx, accountId, read.value);
+  if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
+  return unlessInUse(vetted.value, async () => {
+    const id = await insertPage(tx, accountId, vetted.value, clock.now());
+    await notePageChanged(tx, accountId);
+    return { kind: "written", id };
+  });
+}
+
+/** Changes a page. */
+export async function changePage(
+  { clock, ownHost }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: { readonly accountId: number; readonly id: number },
+  given: Given,
+): Promise<Written> {
+  if ((await lockAccount(tx, accountId)) === null) return { kind: "gone" };
+  const current = await findPage(tx, accountId, id);
+  if (current === null) return { kind: "absent" };
+  const read = readSettings(given, current, ownHost);
+  if (!read.ok) return { kind: "invalid", problem: read.problem };
+  const vetted = await vetMonitors(tx, accountId, read.value);
+  if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
+  return unlessInUse(vetted.value, async () => {
+    await updatePage(tx, id, vetted.value, clock.now());
+    await notePageChanged(tx, accountId);
+    return { kind: "written", id };
+  });
+}
+
+/** Deletes a page. */
+export async function removePage(
+  tx: Transaction,
+  { accountId, id }: { readonly accountId: number; readonly id: number },
+): Promise<Written> {
+  if ((await lockAccount(tx, accountId)) === null) return { kind: "gone" };
+  await notePageChanged(tx, accountId);
+  return (await deletePage(tx, accountId, id)) ? { kind: "written", id } : { kind: "absent" };
+}
+
+/**
+ * Finds the first monitor that is not the account's. A name that equals the monitor's is not stored: answers show it
+ * where none is set, so an answer that is sent back still follows the monitor.
+ */
+async function vetMonitors(tx: Transaction, accountId: number, settings: PageSettings): Promise<Read<PageSettings>> {
+  const { monitors } = settings;
+  const names = await namesOf(
+    tx,
+    accountId,
+    monitors.map(({ id }) => id),
+  );
+  const unknown = monitors.findIndex(({ id }) => !names.has(id));
+  if (unknown >= 0) {
+    const message = "no monitor of your account has this id";
+    return refuse({ field: `monitors.${unknown}.id`, reason: "unknown", message });
+  }
+  const followed = monitors.map(({ id, name }) => ({ id, name: name === names.get(id) ? null : name }));
+  return { ok: true, value: { ...settings, monitors: followed } };
+}
+
+/** Runs a write; refuses a slug or a domain of another page. The transaction is unusable then. */
+async function unlessInUse(settings: PageSettings, write: () => Promise<Written>): Promise<Written> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw error;
+    const isDomain = error instanceof Error && "constraint_name" in error && error.constraint_name === DOMAIN_INDEX;
+    const field = isDomain ? "domain" : "slug";
+    const message = `another status page has the ${field} ${(isDomain ? settings.domain : settings.slug) ?? ""}`;
+    return { kind: "invalid", problem: { field, reason: "duplicate", message } };
+  }
+}
+
+const DOMAIN_INDEX = "status_pages_domain";
