@@ -6,6 +6,7 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { startTinyWeb } from "#test/bench/tiny-web.ts";
 import { spawnAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
 
 const MOST = 1_000_000_000;
@@ -25,6 +26,8 @@ export interface Scene {
   readonly sql: Sql;
   readonly key: string;
   readonly webPort: number;
+  /** Address of the metrics of the control plane. */
+  readonly metricsUrl: string;
   end(): Promise<void>;
 }
 
@@ -47,8 +50,13 @@ export async function openScene({ locations, profile }: SceneOptions): Promise<S
   writeFileSync(plans, JSON.stringify(PLANS));
   if (profile !== undefined) mkdirSync(profile, { recursive: true });
   const flags = profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`];
+  const metricsPort = await freePort();
   const plane = await startControlPlaneProcess(cluster.url("vantage"), {
-    settings: { VANTAGE_PLANS: plans, VANTAGE_ALLOW_TARGETS: "127.0.0.0/8" },
+    settings: {
+      VANTAGE_PLANS: plans,
+      VANTAGE_ALLOW_TARGETS: "127.0.0.0/8",
+      VANTAGE_METRICS_ADDR: `127.0.0.1:${metricsPort}`,
+    },
     flags,
   });
   const regions = Array.from({ length: locations }, (_, index) => `region-${index + 1}`);
@@ -73,6 +81,7 @@ export async function openScene({ locations, profile }: SceneOptions): Promise<S
     sql,
     key: await plane.createKey("captain"),
     webPort: web.port,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     async end() {
       await sql.end();
       await Promise.all(agents.map((agent) => agent.stop()));
