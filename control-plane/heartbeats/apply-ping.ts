@@ -43,7 +43,7 @@ export function applyPing(record: HeartbeatRecord, settings: HeartbeatSettings, 
   const { verdict, fault } = isLate ? NEITHER : readVerdict(ping);
   const ends = ping.kind !== "start" && ping.kind !== "log";
   const ended = ends ? endRun(record.openRuns, ping.rid) : { runs: record.openRuns, startedAt: null };
-  const openRuns = ping.kind === "start" ? startRun(ended.runs, { rid: ping.rid, startedAt: receivedAt }) : ended.runs;
+  const openRuns = nextRuns(ended.runs, settings, { ping, verdict, isLate });
   const durationMs = ended.startedAt === null ? null : Math.max(0, receivedAt - ended.startedAt);
   const succeededAt = verdict === "up" ? receivedAt : record.succeededAt;
   return {
@@ -57,9 +57,24 @@ export function applyPing(record: HeartbeatRecord, settings: HeartbeatSettings, 
       lastDurationMs: durationMs ?? record.lastDurationMs,
       succeededAt,
       openRuns,
-      deadlineAt: nextDeadline(record, settings, { ping, verdict, succeededAt, openRuns }),
+      deadlineAt: isLate ? record.deadlineAt : nextDeadline(record, settings, { ping, verdict, succeededAt, openRuns }),
     },
   };
+}
+
+/**
+ * A start opens a run, unless it arrived before the newest success: nobody knows that its run has not ended since. A
+ * success gives up the runs that have been open for longer than the grace time. Their lateness is over with it, as that
+ * of a missed ping is: otherwise a run that crashed would make every later success late at once.
+ */
+function nextRuns(
+  runs: readonly OpenRun[],
+  { grace_seconds: grace }: HeartbeatSettings,
+  { ping, verdict, isLate }: Pick<PingVerdict, "verdict"> & { readonly ping: Ping; readonly isLate: boolean },
+): readonly OpenRun[] {
+  const { receivedAt } = ping;
+  if (ping.kind === "start") return isLate ? runs : startRun(runs, { rid: ping.rid, startedAt: receivedAt });
+  return verdict === "up" ? runs.filter(({ startedAt }) => startedAt + grace * 1_000 > receivedAt) : runs;
 }
 
 /**

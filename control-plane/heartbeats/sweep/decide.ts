@@ -41,7 +41,8 @@ export function decideSweep(due: DueHeartbeat, now: number): SweepDecision {
   if (state.status === "down") return observeAgain(due, now);
   const { deadlineAt } = record;
   if (deadlineAt === null || deadlineAt > now) return { kind: "wait", sweepAt: deadlineAt };
-  return due.outageEndedAt === null ? becomeLate(due, deadlineAt) : hold(due, deadlineAt, due.outageEndedAt);
+  const at = Math.min(now, changeTime(state, deadlineAt));
+  return due.outageEndedAt === null ? becomeLate(due, at, deadlineAt) : hold(due, at, due.outageEndedAt);
 }
 
 /** Returns when the next visit is needed after a change. */
@@ -60,10 +61,21 @@ export function nextSweep(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-function becomeLate({ record, settings, stateSettings, state }: DueHeartbeat, at: number): SweepDecision {
-  const fault = describeLateness(record, settings, at);
-  const observation = observe(at, fault);
-  return { kind: "change", at, transition: transition(stateSettings, state, observation, at), deadlineAt: at };
+function becomeLate(
+  { record, settings, stateSettings, state }: DueHeartbeat,
+  at: number,
+  deadlineAt: number,
+): SweepDecision {
+  const observation = observe(at, describeLateness(record, settings, deadlineAt));
+  return { kind: "change", at, transition: transition(stateSettings, state, observation, at), deadlineAt };
+}
+
+/**
+ * The deadline, but not before the newest change: a ping that waited to be recorded ends an outage later than it arrived,
+ * and the deadline after it can be earlier than that.
+ */
+function changeTime({ changedAt, locations }: MonitorState, deadlineAt: number): number {
+  return Math.max(deadlineAt, changedAt ?? 0, locations.get(HEARTBEAT_LOCATION)?.at ?? 0);
 }
 
 /** Nobody could receive a ping at the deadline: nothing is known until one more grace time has passed. */

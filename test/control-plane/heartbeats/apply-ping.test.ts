@@ -118,6 +118,25 @@ describe("a start", () => {
   });
 });
 
+describe("a start that is recorded after a success that arrived later", () => {
+  it("opens no run, because its run can have ended", () => {
+    const { record } = applyAll(ping("success", 9_000), ping("start", 8_999));
+    expect(record).toMatchObject({ pingCount: 2, openRuns: [], deadlineAt: 669_000 });
+  });
+});
+
+describe("a success", () => {
+  it("gives up runs that are overdue, and keeps those that still have time", () => {
+    const { record } = applyAll(
+      ping("start", 0, { rid: "crashed" }),
+      ping("start", 40_001, { rid: "running" }),
+      ping("success", 100_000, { rid: "other" }),
+    );
+    expect(record.openRuns).toEqual([{ rid: "running", startedAt: 40_001 }]);
+    expect(record.deadlineAt).toBe(100_001);
+  });
+});
+
 describe("a log", () => {
   it("changes neither the status, nor the deadline, nor the open run", () => {
     const { verdict, record } = applyAll(ping("start", 0), ping("log", 5_000));

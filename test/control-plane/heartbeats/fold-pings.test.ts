@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
+import type { Ping } from "#control-plane/heartbeats/ping.ts";
+import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
+import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
+import { newHeartbeat, pingOf } from "#test/support/heartbeat-parts.ts";
+
+/** Applies all pings, one change after the other. Returns the heartbeat and the kinds of the events. */
+function fold(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]) {
+  const events: { readonly kind: string; readonly at: number }[] = [];
+  let { record, state } = heartbeat;
+  let writes = 0;
+  for (let left = pings; left.length > 0;) {
+    const folded = foldPings({ ...heartbeat, record, state }, left);
+    left = left.slice(folded.taken);
+    ({ record } = folded);
+    if (folded.change === null) continue;
+    ({ state } = folded.change.transition);
+    writes += 1;
+    events.push(...folded.change.transition.events.map(({ kind, at }) => ({ kind, at })));
+  }
+  return { heartbeat: { ...heartbeat, record, state }, events, writes };
+}
+
+/** Visits a heartbeat whose state the visit must change. */
+function becomeLate(heartbeat: PingedHeartbeat, now: number) {
+  const decided = decideSweep({ ...heartbeat, outageEndedAt: null }, now);
+  if (decided.kind !== "change") throw new Error("the visit changed nothing");
+  return { ...heartbeat, state: decided.transition.state };
+}
+
+const failed = (at: number, exitCode: number) => pingOf("exit", at, { exitCode });
+
+describe("waiting pings", () => {
+  it("are numbered in their order, and taken up to the first that changes the state", () => {
+    const first = foldPings(newHeartbeat(), [pingOf("log", 1), pingOf("success", 2), pingOf("success", 3)]);
+    expect(first.taken).toBe(2);
+    expect(first.stored.map(({ number, kind }) => [number, kind])).toEqual([
+      [1, "log"],
+      [2, "success"],
+    ]);
+    expect(first.record).toMatchObject({ pingCount: 2, deadlineAt: 660_002 });
+    expect(first.change).toMatchObject({ at: 2, transition: { state: { status: "up" } } });
+  });
+
+  it("that repeat a known verdict are stored without a change of the state", () => {
+    const { heartbeat } = fold(newHeartbeat(), pingOf("success", 1));
+    const again = foldPings(heartbeat, [pingOf("success", 2), pingOf("start", 3), pingOf("success", 4)]);
+    expect(again).toMatchObject({ taken: 3, change: null, record: { pingCount: 4, lastDurationMs: 1 } });
+    expect(again.stored.map(({ durationMs }) => durationMs)).toEqual([null, null, 1]);
+  });
+
+  it("that keep reporting failures are one outage", () => {
+    const pings = Array.from({ length: 50 }, (_, n) => failed(10 + n, 1 + n));
+    const { heartbeat, events, writes } = fold(newHeartbeat(), pingOf("success", 1), ...pings);
+    expect(events.map(({ kind }) => kind)).toEqual(["up", "down"]);
+    expect(writes).toBe(2);
+    expect(heartbeat.record).toMatchObject({ pingCount: 51, deadlineAt: null });
+  });
+
+  it("that report a failure of a late heartbeat change what is wrong, in the same outage", () => {
+    const late = becomeLate(fold(newHeartbeat(), pingOf("success", 1)).heartbeat, 700_000);
+    const { heartbeat, events } = fold(late, failed(710_000, 3));
+    expect(events.filter(({ kind }) => kind === "down" || kind === "up")).toEqual([]);
+    expect(heartbeat.state.locations.get(HEARTBEAT_LOCATION)?.fault?.reason).toBe("heartbeat_failed");
+  });
+});
+
+describe("a ping that was received before the sweeper found it late, and recorded after", () => {
+  it("makes the heartbeat up, not earlier than it was down", () => {
+    const late = becomeLate(fold(newHeartbeat(), pingOf("success", 1)).heartbeat, 661_000);
+    const { heartbeat, events } = fold(late, pingOf("success", 659_000));
+    expect(events).toEqual([{ kind: "up", at: 660_001 }]);
+    expect(heartbeat.record.deadlineAt).toBe(659_000 + 660_000);
+  });
+
+  it("does not let the next outage begin before the recovery", () => {
+    const every = newHeartbeat({ cron: "* * * * *", grace_seconds: 1 }, { repeatMinutes: 1 });
+    const late = becomeLate(becomeLate(fold(every, pingOf("success", 1)).heartbeat, 62_000), 123_000);
+    // Due at 120 s and late at 121 s: before the visit at 123 s, after which it was recorded.
+    const { heartbeat } = fold(late, pingOf("success", 119_900));
+    expect(heartbeat.record.deadlineAt).toBe(121_000);
+    const again = becomeLate(heartbeat, 124_000);
+    expect(again.state).toMatchObject({ status: "down", changedAt: 123_000, knownSince: 123_000 });
+  });
+});
+
+describe("flapping", () => {
+  it("delays neither an outage nor a recovery", () => {
+    const pings = Array.from({ length: 12 }, (_, n) =>
+      n % 2 === 0 ? pingOf("success", n * 1_000) : failed(n * 1_000, 1),
+    );
+    const { heartbeat, events } = fold(newHeartbeat(), ...pings);
+    expect(heartbeat.state).toMatchObject({ status: "down", isFlapping: true });
+    const changes = events.filter(({ kind }) => kind === "up" || kind === "down");
+    expect(changes).toEqual(pings.map(({ receivedAt }, n) => ({ kind: n % 2 === 0 ? "up" : "down", at: receivedAt })));
+  });
+
+  it("ends after an hour of good pings", () => {
+    const pings = Array.from({ length: 13 }, (_, n) => (n % 2 === 0 ? pingOf("success", n) : failed(n, 1)));
+    const calm = Array.from({ length: 8 }, (_, n) => pingOf("success", (n + 1) * 600_000));
+    expect(fold(newHeartbeat(), ...pings).heartbeat.state.isFlapping).toBe(true);
+    expect(fold(newHeartbeat(), ...pings, ...calm).heartbeat.state.isFlapping).toBe(false);
+  });
+});
+
+describe("a run that never ends", () => {
+  it("is down once, and a later run that succeeds ends the outage", () => {
+    const crashed = fold(newHeartbeat(), pingOf("start", 0, { rid: "a" })).heartbeat;
+    const late = becomeLate(crashed, 60_000);
+    const { heartbeat } = fold(late, pingOf("start", 100_000, { rid: "b" }), pingOf("success", 101_000, { rid: "b" }));
+    expect(heartbeat.state.status).toBe("up");
+    expect(heartbeat.record).toMatchObject({ openRuns: [], deadlineAt: 761_000 });
+  });
+});
