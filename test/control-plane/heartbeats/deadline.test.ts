@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deadline, type Expectation } from "#control-plane/heartbeats/deadline.ts";
+import { deadline, openSchedule, type Expectation } from "#control-plane/heartbeats/deadline.ts";
 
 const SIMPLE: Expectation = {
   last_ping: null,
@@ -43,5 +43,23 @@ describe("deadline", () => {
     const last_ping = at("2026-11-23T10:00:00Z");
     expect(() => deadline({ ...SIMPLE, last_ping, cron: "nonsense" })).toThrow("not a schedule: nonsense in UTC");
     expect(() => deadline({ ...SIMPLE, last_ping, cron: "0 3 * * *", timezone: "Mars/Base" })).toThrow("Mars/Base");
+  });
+});
+
+describe("a schedule", () => {
+  it("is parsed once for each expression and zone, and is not that of another zone", () => {
+    const berlin = openSchedule("30 2 * * *", "Europe/Berlin");
+    expect(openSchedule("30 2 * * *", "Europe/Berlin")).toBe(berlin);
+    const utc = openSchedule("30 2 * * *", "UTC");
+    expect(utc?.nextRun(0)).toBe(9_000_000);
+    expect(berlin?.nextRun(0)).toBe(5_400_000);
+    expect(openSchedule("30 3 * * *", "UTC")?.nextRun(0)).toBe(12_600_000);
+  });
+
+  it("that is not valid is not valid the second time either", () => {
+    for (let time = 0; time < 2; time += 1) {
+      expect(openSchedule("30 2 30 2 *", "UTC")).toBeNull();
+      expect(openSchedule("30 2 * * *", "Mars/Base")).toBeNull();
+    }
   });
 });

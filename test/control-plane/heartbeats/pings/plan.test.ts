@@ -1,0 +1,124 @@
+import { createHmac } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { decoyOf } from "#control-plane/heartbeats/decoy.ts";
+import type { Ping } from "#control-plane/heartbeats/ping.ts";
+import { countedPings, planPings, toDecoys } from "#control-plane/heartbeats/pings/plan.ts";
+import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
+import type { FoundHeartbeat } from "#control-plane/heartbeats/pings/store.ts";
+import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import { encodeState } from "#control-plane/monitors/state/encoding.ts";
+import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
+import { TEN_MINUTES, pingOf } from "#test/support/heartbeat-parts.ts";
+
+const ENCRYPTION = { digest: (text: string | Uint8Array) => createHmac("sha256", "key").update(text).digest() };
+const TOKEN = "0123456789abcdefghijklmnopqrstuv";
+
+const waiting = (ping: Ping, hasMeaning = true): WaitingPing => ({
+  signal: hasMeaning ? { kind: ping.kind, exitCode: ping.exitCode } : null,
+  ping,
+  waiters: [],
+});
+
+const pinged = (taken: readonly WaitingPing[], token = TOKEN): PingedToken => ({
+  token,
+  hash: Buffer.alloc(32),
+  taken,
+});
+
+const found = (settings: Partial<HeartbeatSettings> = {}, over: Partial<FoundHeartbeat> = {}): FoundHeartbeat => ({
+  index: 0,
+  monitorId: 7,
+  version: 3,
+  isActive: true,
+  settings: JSON.stringify({ heartbeat: { ...TEN_MINUTES, ...settings }, repeat_minutes: null }),
+  state: encodeState(NEW_STATE),
+  pingCount: 4,
+  lastPingAt: null,
+  lastKind: null,
+  lastDurationMs: null,
+  succeededAt: null,
+  openRuns: "[]",
+  deadlineAt: null,
+  ...over,
+});
+
+const period = decoyOf(ENCRYPTION, TOKEN).settings.period_seconds * 1_000;
+
+describe("pings to an active heartbeat", () => {
+  it("are answered by its schedule and written on top of the version that was read", () => {
+    const planned = planPings(
+      ENCRYPTION,
+      pinged([waiting(pingOf("log", 1_000)), waiting(pingOf("log", 2_000))]),
+      found(),
+    );
+    expect(planned).toMatchObject({ monitorId: 7, taken: 2, isChange: false, uncounted: [] });
+    expect(planned.write).toMatchObject({ id: 7, version: 3, record: { pingCount: 6 } });
+    expect(planned.write?.pings.map(({ number }) => number)).toEqual([5, 6]);
+    expect(planned.answers).toEqual([
+      { nextExpected: 601_000, isCounted: true },
+      { nextExpected: 602_000, isCounted: true },
+    ]);
+    expect(toDecoys([planned])).toEqual([]);
+  });
+
+  it("are answered with the next run of its cron expression", () => {
+    const planned = planPings(ENCRYPTION, pinged([waiting(pingOf("log", 1_000))]), found({ cron: "30 2 * * *" }));
+    expect(planned.answers).toEqual([{ nextExpected: 9_000_000, isCounted: true }]);
+  });
+
+  it("are a change if one of them changes the status", () => {
+    expect(planPings(ENCRYPTION, pinged([waiting(pingOf("success", 1))]), found()).isChange).toBe(true);
+  });
+
+  it("without a meaning are answered as those to an unknown address, in their place, and only the decoy records them", () => {
+    const taken = [waiting(pingOf("log", 1)), waiting(pingOf("success", 2), false), waiting(pingOf("log", 3))];
+    const planned = planPings(ENCRYPTION, pinged(taken), found());
+    expect(planned.write?.pings.map(({ receivedAt }) => receivedAt)).toEqual([1, 3]);
+    expect(planned.uncounted.map(({ receivedAt }) => receivedAt)).toEqual([2]);
+    expect(planned.answers.map(({ nextExpected }) => nextExpected)).toEqual([600_001, 2 + period, 600_003]);
+    expect(planned.isChange).toBe(false);
+  });
+
+  it("by a method that it does not accept are answered alike and not recorded", () => {
+    const taken = [waiting(pingOf("success", 5)), waiting(pingOf("success", 6, { method: "HEAD" }))];
+    const planned = planPings(ENCRYPTION, pinged(taken), found({ methods: "post" }));
+    expect(planned).toMatchObject({ write: null, monitorId: null, taken: 2, isChange: false });
+    expect(planned.uncounted).toHaveLength(2);
+    expect(countedPings([waiting(pingOf("success", 5, { method: "POST" }))], { methods: "post" })).toHaveLength(1);
+  });
+});
+
+describe("pings to an address without an active heartbeat", () => {
+  it.each<readonly [string, FoundHeartbeat | null, string]>([
+    ["that nobody has", null, TOKEN],
+    ["of a paused one", found({}, { isActive: false }), TOKEN],
+    ["of a monitor that is a heartbeat no longer", found({}, { settings: '{"heartbeat":null}' }), TOKEN],
+    ["that is malformed", found(), "short"],
+  ])("%s are answered by the decoy's period, and recorded by the decoy only", (_what, row, token) => {
+    const decoy = decoyOf(ENCRYPTION, token);
+    const planned = planPings(ENCRYPTION, pinged([waiting(pingOf("success", 9))], token), row);
+    expect(planned).toMatchObject({ monitorId: null, taken: 1, isChange: false, write: null });
+    expect(planned.answers).toEqual([{ nextExpected: 9 + decoy.settings.period_seconds * 1_000, isCounted: false }]);
+    expect(toDecoys([planned])).toMatchObject([{ id: decoy.id, record: { pingCount: 1 } }]);
+  });
+});
+
+describe("what decoys record", () => {
+  it("has the size of what was sent, and nothing of its content", () => {
+    const secret = pingOf("fail", 1, { rid: "run-1", body: "secret", userAgent: "curl", remoteAddr: "203.0.113.9" });
+    const [decoy] = toDecoys([planPings(ENCRYPTION, pinged([waiting(secret)]), null)]);
+    expect(decoy?.pings).toMatchObject([
+      { rid: " ".repeat(5), body: " ".repeat(6), userAgent: "    ", remoteAddr: "" },
+    ]);
+  });
+
+  it("is one row for all addresses with the same decoy, which a statement can write once", () => {
+    const plans = Array.from({ length: 600 }, (_, n) =>
+      planPings(ENCRYPTION, pinged([waiting(pingOf("start", n))], `token-${n}`), null),
+    );
+    const decoys = toDecoys(plans);
+    expect(new Set(decoys.map(({ id }) => id)).size).toBe(decoys.length);
+    expect(decoys.reduce((sum, { pings }) => sum + pings.length, 0)).toBe(600);
+    expect(decoys.every(({ record }) => record.openRuns.length === 0)).toBe(true);
+  });
+});
