@@ -120,6 +120,8 @@ describe("GET /openapi.json", () => {
       "/api/v4/probes",
       "/api/v4/probe",
       "/api/v4/measurements",
+      "/api/heartbeat/{token}",
+      "/api/heartbeat/{token}/{signal}",
       "/s/{id}",
       "/mail/confirm/{token}",
       "/api/admin/accounts",

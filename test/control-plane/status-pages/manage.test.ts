@@ -104,7 +104,12 @@ describe("a status page", () => {
     expect(made.monitors.map(({ name }) => name)).toEqual(["one", "Second"]);
     await world.put(owner, made.id, made);
     for (const id of [plain, named]) {
-      await world.call(`/api/v4/monitors?id=${id}`, { method: "PUT", key: owner.key, body: { name: "renamed" } });
+      const answer = await world.call(`/api/v4/monitors?id=${id}`, {
+        method: "PUT",
+        key: owner.key,
+        body: { name: "renamed" },
+      });
+      expect(answer.text).toContain("renamed");
     }
     expect(shown(await read(made.id)).monitors.map(({ name }) => name)).toEqual(["renamed", "Second"]);
   });

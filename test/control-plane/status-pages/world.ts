@@ -62,7 +62,7 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
         insert into monitors (account_id, name, url, check_type, interval_minutes, is_active, tags, settings,
           created_at, updated_at)
         values (${accountId}, ${name}, 'https://shop.example.com/', 'http', 1, ${isActive}, ${[...tags]}::text[],
-          ${JSON.stringify(DEFAULT_SETTINGS)}, ${createdAt}, ${now})
+          ${JSON.stringify({ ...DEFAULT_SETTINGS, locations: ["eu-west"] })}, ${createdAt}, ${now})
         returning id`;
       const id = row?.id ?? 0;
       const state = { ...NEW_STATE, status: "up" as const, ...monitor.state };

@@ -1,0 +1,152 @@
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
+import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
+import { createStatusPages, type StatusPages } from "#control-plane/status-pages/status-pages.ts";
+import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/status-pages/world.ts";
+import { createManualClock } from "#test/support/clock.ts";
+
+const NOW = new Date("2026-05-10T12:00:00Z");
+const TODAY = Date.parse("2026-05-10T00:00:00Z");
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const clock = createManualClock(NOW);
+let world: PageWorld;
+let owner: Owner;
+let pages: StatusPages;
+/** Number of views that were built. */
+let built = 0;
+
+beforeAll(async () => {
+  world = await startPageWorld({ overrides: { clock } });
+  owner = await world.owner();
+  const { sql, notifications } = world.app;
+  const real = createHistory({
+    sql,
+    clock,
+    log: pino({ level: "silent" }),
+    retentionMs: 90 * DAY_MS,
+    maintenanceBetween: coveredBetween,
+  });
+  const history: Pick<History, "days" | "lastResponses"> = {
+    lastResponses: (monitors) => real.lastResponses(monitors),
+    days(monitors, count) {
+      built += 1;
+      return real.days(monitors, count);
+    },
+  };
+  pages = createStatusPages({ sql, clock, history, notifications, baseUrl: "https://vantage.example.net/" });
+});
+afterAll(() => world?.stop());
+
+/** Creates a page. */
+async function createPage(slug: string, more: object = {}): Promise<number> {
+  const answer = await world.post(owner, { title: "Shop", slug, ...more });
+  expect(answer.status, answer.text).toBe(201);
+  const { id } = answer.body.data as { readonly id: number };
+  // The notification of the creation must not drop what the test reads next.
+  await expect.poll(() => pages.view(slug, owner.accountId)).not.toBeNull();
+  return id;
+}
+
+describe("a view", () => {
+  it("has 90 days of each monitor with their uptime, and that of all of them", async () => {
+    const monitor = await world.addMonitor(owner, { createdAt: new Date(TODAY - 3 * DAY_MS) });
+    const changes = [
+      { at: new Date(TODAY - 2 * DAY_MS), status: "up" },
+      { at: new Date(TODAY - 2 * DAY_MS + 6 * HOUR_MS), status: "down" },
+      { at: new Date(TODAY - DAY_MS), status: "up" },
+    ] as const;
+    await transact(world.app.sql, (tx) =>
+      addStatusChanges(
+        tx,
+        changes.map((change) => ({ monitorId: monitor, ...change })),
+        clock.now(),
+      ),
+    );
+    await createPage("with-bars", { monitors: [{ id: monitor }] });
+    const view = await pages.view("with-bars", null);
+    const shown = view?.groups[0]?.monitors[0];
+    expect(shown?.days).toHaveLength(90);
+    expect(shown?.days[0]?.day).toBe("2026-02-10");
+    expect(shown?.days.slice(-4)).toEqual([
+      { day: "2026-05-07", uptime: null, downSeconds: 0, maintenanceSeconds: 0 },
+      { day: "2026-05-08", uptime: 25, downSeconds: 18 * 3_600, maintenanceSeconds: 0 },
+      { day: "2026-05-09", uptime: 100, downSeconds: 0, maintenanceSeconds: 0 },
+      { day: "2026-05-10", uptime: 100, downSeconds: 0, maintenanceSeconds: 0 },
+    ]);
+    // 42 of 60 known hours.
+    expect(shown?.uptime90).toBe(70);
+  });
+
+  it("groups monitors, and leaves empty groups out", async () => {
+    const [a, b, c] = [await world.addMonitor(owner), await world.addMonitor(owner), await world.addMonitor(owner)];
+    await createPage("with-groups", {
+      monitors: [{ id: a }, { id: b, name: "Bee" }, { id: c }],
+      groups: [
+        { name: "Empty", monitor_ids: [] },
+        { name: "Letters", monitor_ids: [c, a] },
+      ],
+    });
+    const view = await pages.view("with-groups", null);
+    expect(view?.groups.map(({ name, monitors }) => [name, monitors.map(({ id }) => id)])).toEqual([
+      [null, [b]],
+      ["Letters", [c, a]],
+    ]);
+    expect(view).toMatchObject({
+      url: "https://vantage.example.net/status/with-groups",
+      canSubscribe: false,
+      generatedAt: NOW,
+    });
+  });
+
+  it("is built once for all who ask at the same time, and again after 10 s", async () => {
+    await createPage("asked-often");
+    clock.advance(10_000);
+    const before = built;
+    const views = await Promise.all(Array.from({ length: 50 }, () => pages.view("asked-often", null)));
+    expect(new Set(views).size).toBe(1);
+    expect(built - before).toBe(1);
+    await pages.view("asked-often", null);
+    expect(built - before).toBe(1);
+    clock.advance(10_000);
+    await pages.view("asked-often", null);
+    expect(built - before).toBe(2);
+  });
+
+  it("belongs to its account if it is not public", async () => {
+    await createPage("kept-private", { is_public: false });
+    expect(await pages.view("kept-private", null)).toBeNull();
+    expect(await pages.view("kept-private", owner.accountId + 1)).toBeNull();
+    expect(await pages.view("kept-private", owner.accountId)).toMatchObject({ slug: "kept-private" });
+  });
+
+  it("is not rebuilt for a change of another account", async () => {
+    await createPage("undisturbed");
+    await pages.view("undisturbed", null);
+    const before = built;
+    const other = await world.owner();
+    await world.post(other, { title: "Other", slug: "other-page" });
+    await expect.poll(() => pages.view("other-page", null)).not.toBeNull();
+    await pages.view("undisturbed", null);
+    expect(built - before).toBe(1);
+  });
+});
+
+describe("a domain", () => {
+  it("leads to its page, whatever the case, the port and a final dot", async () => {
+    const id = await createPage("with-domain", { domain: "status.example.com" });
+    expect(await pages.view("with-domain", null)).toMatchObject({ url: "https://status.example.com" });
+    for (const host of ["status.example.com", "STATUS.example.COM:8443", "status.example.com."]) {
+      expect(await pages.slugOfDomain(host), host).toBe("with-domain");
+    }
+    const others = ["example.com", "vantage.example.net", "localhost:8080", "[::1]:80", "", "a".repeat(300), "\0.com"];
+    for (const host of others) expect(await pages.slugOfDomain(host), host).toBeNull();
+    await world.put(owner, id, { domain: "new.example.com" });
+    await expect.poll(() => pages.slugOfDomain("status.example.com")).toBeNull();
+    expect(await pages.slugOfDomain("new.example.com")).toBe("with-domain");
+  });
+});

@@ -1,0 +1,415 @@
+import { Value } from "typebox/value";
+import type { Static } from "typebox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import { OLD_PUBLIC_PAGE, PUBLIC_PAGE } from "#control-plane/status-pages/public-json.ts";
+import { errorOf, startPageWorld, URL, type Owner, type PageWorld } from "#test/control-plane/status-pages/world.ts";
+import type { Answer } from "#test/support/control-plane.ts";
+
+type Shown = Static<typeof PUBLIC_PAGE>;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Time for a notification to reach every replica. */
+const SOON = { timeout: 1_000, interval: 20 };
+
+let world: PageWorld;
+/** Another replica on the same database. */
+let other: PageWorld;
+let owner: Owner;
+let stranger: Owner;
+let slugs = 0;
+
+beforeAll(async () => {
+  world = await startPageWorld();
+  other = await startPageWorld({ databaseUrl: world.databaseUrl });
+  owner = await world.owner();
+  stranger = await world.owner();
+});
+afterAll(async () => {
+  await other?.stop();
+  await world?.stop();
+});
+
+const shown = ({ body }: Answer): Shown => body.data;
+const ago = (ms: number) => new Date(Date.now() - ms);
+const seen = async (slug: string, on = world) => shown(await on.visit(slug));
+
+/** Creates a page and returns its slug and id. */
+async function createPage(more: object = {}): Promise<{ readonly slug: string; readonly id: number }> {
+  slugs += 1;
+  const answer = await world.post(owner, { title: "Shop", slug: `visited-${slugs}`, ...more });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.data;
+}
+
+/** Creates a page with a monitor. */
+async function createSimple(more: object = {}) {
+  const monitor = await world.addMonitor(owner);
+  return { monitor, ...(await createPage({ monitors: [{ id: monitor, name: "Shop" }], ...more })) };
+}
+
+/** Opens the incident of an outage. */
+async function openOutage(id: number, name: string): Promise<number> {
+  const settings = { timeout_seconds: 15, port: null, locations: ["eu-west"] };
+  const fault = { stage: "connect", source: "target", reason: "refused", message: "refused" } as const;
+  const opened = await transact(world.app.sql, (tx) =>
+    openOutages(tx, [
+      {
+        monitor: {
+          id,
+          accountId: owner.accountId,
+          name,
+          url: "https://shop.example.com/",
+          checkType: "http",
+          settings,
+        },
+        startedAt: ago(120_000),
+        confirmedAt: ago(60_000),
+        failing: [{ location: "eu-west", fault }],
+        suppressedBy: null,
+      },
+    ]),
+  );
+  return opened[0]?.incident.id ?? 0;
+}
+
+describe("a public page", () => {
+  it("has the documented shape, in both versions and under both names, without a key", async () => {
+    const { slug, monitor } = await createSimple({ description: "About" });
+    await openOutage(monitor, "shop-internal-7");
+    const { body, headers } = await world.visit(slug);
+    expect(Value.Errors(PUBLIC_PAGE, body.data)).toEqual([]);
+    expect(body.data).toMatchObject({
+      title: "Shop",
+      slug,
+      overall_status: "operational",
+      monitors_total: 1,
+      monitors_down: 0,
+      monitors: [{ id: monitor, name: "Shop", status: "up", response_time_ms: null }],
+      description: "About",
+      maintenance: [],
+      stale: null,
+    });
+    expect(headers.get("cache-control")).toBe("public, max-age=10");
+    expect((await world.call(`/api/v4/status.php?slug=${slug}`)).body.data).toEqual(body.data);
+    const { description: _d, maintenance: _m, stale: _s, ...frozen } = body.data as Shown;
+    const old = await world.call(`/api/v3/status.php?slug=${slug}`);
+    expect(old.body).toMatchObject({ data: frozen, meta: { api_version: "3.0" } });
+    expect(Object.keys(old.body.data)).toEqual(Object.keys(OLD_PUBLIC_PAGE.properties));
+  });
+
+  it("answers 304 for its ETag until something changes", async () => {
+    const { slug, id } = await createSimple();
+    const etag = (await world.visit(slug)).headers.get("etag") ?? "";
+    expect(etag).toMatch(/^W\/"[\w-]+"$/);
+    const again = async () => (await world.visit(slug, { headers: { "if-none-match": etag } })).status;
+    expect(await again()).toBe(304);
+    await world.put(owner, id, { title: "Changed" });
+    await expect.poll(again, SOON).toBe(200);
+  });
+
+  it("is shown to holders of any key, and of none that is valid", async () => {
+    const { slug } = await createSimple();
+    for (const key of [owner.key, stranger.key, "vtg_wrong"]) {
+      const { status, headers } = await world.visit(slug, { key });
+      expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=10"]);
+    }
+  });
+
+  it("is limited by address", async () => {
+    const { slug } = await createSimple();
+    const visit = (address: string) => world.call(`${URL}?slug=${slug}`, { headers: { "x-forwarded-for": address } });
+    let count = 0;
+    // A minute can end meanwhile.
+    while (count < 121 && (await visit("198.51.100.7")).status === 200) count += 1;
+    expect(count).toBeGreaterThanOrEqual(60);
+    expect(count).toBeLessThan(121);
+    const refused = await visit("198.51.100.7");
+    expect(errorOf(refused).slice(0, 2)).toEqual([429, "rate_limit_exceeded"]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expect((await visit("198.51.100.8")).status).toBe(200);
+  });
+
+  it("is absent under any other slug", async () => {
+    for (const slug of ["nobody-has-this", "NOBODY", "../etc/passwd", "'; drop table status_pages; --"]) {
+      expect(errorOf(await world.visit(slug)).slice(0, 2), slug).toEqual([404, "not_found"]);
+    }
+    expect(errorOf(await world.visit("a\0b")).slice(0, 3)).toEqual([400, "missing_parameter", "slug"]);
+    expect(errorOf(await world.visit("")).slice(0, 3)).toEqual([400, "missing_parameter", "slug"]);
+  });
+});
+
+describe("a page that is not public", () => {
+  it("is found with a key of its account only, in the same words as an absent one", async () => {
+    const { slug } = await createSimple({ is_public: false });
+    const error = (answer: Answer) => [answer.status, answer.body.error, answer.headers.get("cache-control")];
+    const absent = error(await world.visit("nobody-has-this"));
+    expect(absent[0]).toBe(404);
+    expect(error(await world.visit(slug))).toEqual(absent);
+    expect(error(await world.visit(slug, { key: stranger.key }))).toEqual(absent);
+    expect(error(await world.visit(slug, { key: "vtg_wrong" }))).toEqual(absent);
+    const own = await world.visit(slug, { key: owner.key });
+    expect([own.status, own.headers.get("cache-control")]).toEqual([200, "private, max-age=10"]);
+    expect((await world.call(`/api/v3/status?slug=${slug}&api_key=${owner.key}`)).status).toBe(200);
+    expect((await world.call(`/api/v4/status?slug=${slug}&api_key=${owner.key}`)).status).toBe(404);
+  });
+});
+
+describe("the monitors of a page", () => {
+  it("have the statuses that visitors understand, ungrouped ones first", async () => {
+    const down = await world.addMonitor(owner, { state: { status: "down" } });
+    const slow = await world.addMonitor(owner, { state: { status: "up", isDegraded: true } });
+    const paused = await world.addMonitor(owner, { isActive: false, state: { status: "up" } });
+    const fresh = await world.addMonitor(owner, { state: { status: "unknown" }, checkedAt: null });
+    const monitors = [down, slow, paused, fresh].map((id) => ({ id }));
+    const { slug } = await createPage({ monitors, groups: [{ name: "Later", monitor_ids: [down] }] });
+    const page = await seen(slug);
+    expect(page.monitors.map(({ id, status }) => [id, status])).toEqual([
+      [slow, "degraded"],
+      [paused, "unknown"],
+      [fresh, "unknown"],
+      [down, "down"],
+    ]);
+    expect(page).toMatchObject({ overall_status: "partial_outage", monitors_total: 4, monitors_down: 1 });
+  });
+
+  it("of a page whose monitors are all paused are unknown as a whole", async () => {
+    const paused = await world.addMonitor(owner, { isActive: false, state: { status: "up" } });
+    const { slug } = await createPage({ monitors: [{ id: paused }] });
+    expect(await seen(slug)).toMatchObject({ overall_status: "unknown", stale: null });
+    expect(await seen((await createPage()).slug)).toMatchObject({ overall_status: "unknown", monitors: [] });
+  });
+
+  it("show the response time of the newest successful check", async () => {
+    const checkedAt = new Date();
+    const monitor = await world.addMonitor(owner, { checkedAt });
+    const add = (at: Date, status: number, responseMs: number | null) => world.app.sql`
+      insert into checks (monitor_id, checked_at, location, status, response_ms, lag_ms, missed, is_recheck)
+      values (${monitor}, ${at}, 'eu-west', ${status}, ${responseMs}, 0, 0, false)`;
+    await add(new Date(checkedAt.getTime() - 30 * 60_000), 1, 111);
+    await add(new Date(checkedAt.getTime() - 20 * 60_000), 4, 222);
+    await add(checkedAt, 2, 333);
+    const { slug } = await createPage({ monitors: [{ id: monitor }] });
+    expect((await seen(slug)).monitors[0]?.response_time_ms).toBe(222);
+  });
+
+  it("make the page stale when the newest check is too old", async () => {
+    const checkedAt = ago(136_000);
+    const monitor = await world.addMonitor(owner, { checkedAt });
+    const { slug, id } = await createPage({ monitors: [{ id: monitor }] });
+    expect((await seen(slug)).stale).toEqual({ at: checkedAt.toISOString() });
+    const fresh = await world.addMonitor(owner);
+    await world.put(owner, id, { monitors: [{ id: monitor }, { id: fresh }] });
+    await expect.poll(async () => (await seen(slug)).stale, SOON).toBeNull();
+  });
+});
+
+describe("the incidents of a page", () => {
+  it("are those of its monitors and those that name it, public ones only, with their public updates", async () => {
+    const { slug, id, monitor } = await createSimple();
+    const elsewhere = await world.addMonitor(owner);
+    const open = async (body: object) =>
+      (await world.call("/api/v4/incidents", { key: owner.key, body: { text: "We look into it.", ...body } })).body
+        .data as { readonly id: number };
+    const outage = await openOutage(monitor, "shop-internal-7");
+    const named = await open({ title: "Payments are delayed", page_ids: [id] });
+    const both = await open({ title: "Both", monitor_ids: [monitor, elsewhere], impact: "critical" });
+    await open({ title: "Hidden", monitor_ids: [monitor], public: false });
+    await open({ title: "Elsewhere", monitor_ids: [elsewhere] });
+    const change = (update: object) =>
+      world.call(`/api/v4/incidents?id=${named.id}`, { method: "PUT", key: owner.key, body: update });
+    await change({ note: "Do not tell", update: { text: "Internal", public: false } });
+    await change({ update: { text: "Line 1\nLine 2", status: "identified" } });
+    const { recent_incidents: incidents } = await seen(slug);
+    expect(incidents.map((incident) => incident.id)).toEqual([both.id, named.id, outage]);
+    expect(incidents[1]).toMatchObject({
+      title: "Payments are delayed",
+      status: "identified",
+      impact: "minor",
+      resolved_at: null,
+      monitor_ids: [],
+      regions: [],
+      cause: null,
+      updates: [
+        { status: "identified", text: "Line 1\nLine 2" },
+        { status: "investigating", text: "We look into it." },
+      ],
+    });
+    expect(incidents[0]?.monitor_ids).toEqual([monitor]);
+    expect(incidents[2]).toMatchObject({ title: "Shop is down", regions: ["eu-west"], impact: "major" });
+    expect(incidents[2]?.cause).toContain("refused");
+    expect(incidents[2]?.duration_seconds).toBeGreaterThanOrEqual(120);
+    expect(JSON.stringify(incidents)).not.toMatch(/internal|Do not tell/i);
+  });
+
+  it("end with 14 days and with 20, except those that are open", async () => {
+    const { slug, id } = await createSimple();
+    const add = (startedAt: Date, resolvedAt: Date | null) => world.app.sql`
+      insert into incidents (account_id, monitor_ids, page_ids, title, status, impact, is_public, started_at,
+        confirmed_at, resolved_at, locations, entry_count)
+      values (${owner.accountId}, '{}', ${[id]}::bigint[], ${startedAt.toISOString()},
+        ${resolvedAt === null ? "investigating" : "resolved"}, 'minor', true, ${startedAt}, ${startedAt}, ${resolvedAt},
+        '[]', 0)`;
+    const old = ago(100 * DAY_MS);
+    await add(old, null);
+    await add(ago(16 * DAY_MS), ago(15 * DAY_MS));
+    await add(ago(16 * DAY_MS), ago(13 * DAY_MS));
+    for (let hours = 1; hours <= 25; hours += 1) await add(ago(hours * HOUR_MS), ago(hours * HOUR_MS - 60_000));
+    const { recent_incidents: incidents } = await seen(slug);
+    expect(incidents).toHaveLength(20);
+    expect(incidents.at(-1)?.title).toBe(old.toISOString());
+    const starts = incidents.map((incident) => incident.started_at);
+    expect(starts).toEqual(starts.toSorted().toReversed());
+  });
+
+  it("cannot name a page of another account", async () => {
+    const { id } = await createSimple();
+    const body = { title: "Mine", text: "Now.", page_ids: [id] };
+    expect((await world.call("/api/v4/incidents", { key: stranger.key, body })).status).toBe(404);
+  });
+});
+
+describe("the maintenance of a page", () => {
+  const post = (body: object) => world.call("/api/v4/maintenance", { key: owner.key, body: { public: true, ...body } });
+  const later = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+  it("hides what its monitors report, by id or by tag, and is listed if it is public", async () => {
+    const tagged = await world.addMonitor(owner, { tags: ["covered"], state: { status: "down" } });
+    const plain = await world.addMonitor(owner);
+    const monitors = [{ id: tagged }, { id: plain }];
+    const { slug } = await createPage({ monitors });
+    expect((await seen(slug)).overall_status).toBe("partial_outage");
+    const times = { starts_at: ago(60_000).toISOString(), ends_at: later(HOUR_MS) };
+    await post({ title: "Now", tags: ["covered"], ...times });
+    await post({ title: "Soon", monitor_ids: [plain], starts_at: later(DAY_MS), duration_seconds: 600 });
+    await post({ title: "Too late", monitor_ids: [plain], starts_at: later(15 * DAY_MS), duration_seconds: 600 });
+    await post({ title: "Secret", monitor_ids: [plain], ...times, starts_at: later(HOUR_MS / 2), public: false });
+    await post({ title: "Elsewhere", monitor_ids: [await world.addMonitor(owner)], ...times });
+    await expect.poll(async () => (await seen(slug)).maintenance.length, SOON).toBe(2);
+    const page = await seen(slug);
+    expect(page.monitors.map(({ status }) => status)).toEqual(["maintenance", "up"]);
+    expect(page).toMatchObject({ overall_status: "under_maintenance", monitors_down: 0 });
+    expect(page.maintenance).toMatchObject([
+      { title: "Now", status: "in_progress", monitor_ids: [tagged] },
+      { title: "Soon", status: "scheduled", monitor_ids: [plain] },
+    ]);
+  });
+
+  it("shows the next occurrence of a repeated window, and the last one of a window that is over", async () => {
+    const { slug, monitor } = await createSimple();
+    const weekly = { starts_at: later(-3 * DAY_MS), duration_seconds: 600, rrule: "FREQ=WEEKLY" };
+    await post({ title: "Weekly", monitor_ids: [monitor], ...weekly });
+    const { body } = await post({
+      title: "Over",
+      monitor_ids: [monitor],
+      starts_at: ago(60_000).toISOString(),
+      ends_at: later(60_000),
+    });
+    const { id } = body.data as { readonly id: number };
+    const change = { ends_at: later(1_000) };
+    await world.call(`/api/v4/maintenance?id=${id}`, { method: "PUT", key: owner.key, body: change });
+    await world.app.sql`update maintenance_occurrences set covers_from = ${ago(90_000)}, starts_at = ${ago(90_000)},
+      ends_at = ${ago(30_000)} where maintenance_id = ${id}`;
+    await expect.poll(async () => (await seen(slug)).maintenance.length, SOON).toBe(2);
+    expect((await seen(slug)).maintenance).toMatchObject([
+      { title: "Over", status: "completed" },
+      { title: "Weekly", status: "scheduled" },
+    ]);
+  });
+});
+
+describe("a page on another replica", () => {
+  const onBoth = (slug: string) => Promise.all([seen(slug), seen(slug, other)]);
+
+  it("changes within a second after a change of the page, a monitor, an incident or a window", async () => {
+    const { slug, id, monitor } = await createSimple({ groups: [] });
+    await onBoth(slug);
+    const becomes = async (read: (page: Shown) => unknown, expected: unknown): Promise<void> => {
+      await expect.poll(async () => (await onBoth(slug)).map(read), SOON).toEqual([expected, expected]);
+    };
+    await world.put(owner, id, { title: "New title" });
+    await becomes(({ title }) => title, "New title");
+    await world.put(owner, id, { monitors: [{ id: monitor }] });
+    await becomes(({ monitors }) => monitors[0]?.name, "shop-internal-7");
+    const change = (body: object) =>
+      world.call(`/api/v4/monitors?id=${monitor}`, { method: "PUT", key: owner.key, body });
+    expect((await change({ name: "Renamed" })).status).toBe(200);
+    await becomes(({ monitors }) => monitors[0]?.name, "Renamed");
+    await change({ is_active: false });
+    await becomes((page) => page.overall_status, "unknown");
+    const incident = { title: "By hand", text: "Now.", monitor_ids: [monitor] };
+    await world.call("/api/v4/incidents", { key: owner.key, body: incident });
+    await becomes((page) => page.recent_incidents[0]?.title, "By hand");
+    const window = { title: "Window", monitor_ids: [monitor], duration_seconds: 600, public: true };
+    const starts = { starts_at: new Date(Date.now() + HOUR_MS).toISOString() };
+    await world.call("/api/v4/maintenance", { key: owner.key, body: { ...window, ...starts } });
+    await becomes((page) => page.maintenance[0]?.title, "Window");
+    await world.call(`/api/v4/monitors?id=${monitor}`, { method: "DELETE", key: owner.key });
+    await becomes((page) => page.monitors_total, 0);
+  });
+
+  it("changes within a second after a change of a status, and is never stale for heartbeats", async () => {
+    const body = { name: "Backup", url: "backup", check_type: "heartbeat" };
+    const made = await world.call("/api/v4/monitors", { key: owner.key, body });
+    expect(made.status, made.text).toBe(201);
+    const { id, heartbeat_url: address } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
+    const { slug } = await createPage({ monitors: [{ id }] });
+    const becomes = async (expected: string): Promise<void> => {
+      const statuses = async () => (await onBoth(slug)).map((page) => page.monitors[0]?.status);
+      await expect.poll(statuses, SOON).toEqual([expected, expected]);
+    };
+    await becomes("unknown");
+    const path = new globalThis.URL(address).pathname;
+    await world.call(path);
+    await becomes("up");
+    await world.call(`${path}/fail`);
+    await becomes("down");
+    expect(await seen(slug, other)).toMatchObject({
+      overall_status: "major_outage",
+      stale: null,
+      recent_incidents: [{ title: "Backup is down" }],
+    });
+    await world.call(path);
+    await becomes("up");
+  });
+
+  it("appears under a slug that was absent, moves with its slug, and disappears", async () => {
+    const slug = "appears-later";
+    const statuses = (name: string) =>
+      Promise.all([world, other].map(async (replica) => (await replica.visit(name)).status));
+    expect(await statuses(slug)).toEqual([404, 404]);
+    const { id } = await createPage({ slug });
+    await expect.poll(() => statuses(slug), SOON).toEqual([200, 200]);
+    await world.put(owner, id, { slug: "moved-away" });
+    await expect.poll(() => statuses(slug), SOON).toEqual([404, 404]);
+    expect(await statuses("moved-away")).toEqual([200, 200]);
+    await world.put(owner, id, { is_public: false });
+    await expect.poll(() => statuses("moved-away"), SOON).toEqual([404, 404]);
+    await world.put(owner, id, { is_public: true });
+    await expect.poll(() => statuses("moved-away"), SOON).toEqual([200, 200]);
+    await world.remove(owner, id);
+    await expect.poll(() => statuses("moved-away"), SOON).toEqual([404, 404]);
+  });
+});
+
+describe("the agent endpoint", () => {
+  const ask = async (slug: string, key: string) => {
+    const call = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "get_status_page", arguments: { slug } },
+    };
+    const { body } = await world.call("/mcp", { key, body: call });
+    return (body as unknown as { result: { isError?: boolean; structuredContent: Record<string, unknown> } }).result;
+  };
+
+  it("returns a page as visitors see it, and private ones to their account", async () => {
+    const { slug } = await createSimple({ is_public: false });
+    expect((await ask(slug, owner.key)).structuredContent).toEqual(shown(await world.visit(slug, { key: owner.key })));
+    expect(await ask(slug, stranger.key)).toMatchObject({ isError: true });
+    expect(await ask("nobody-has-this", stranger.key)).toEqual(await ask(slug, stranger.key));
+  });
+});
