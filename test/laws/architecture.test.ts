@@ -41,6 +41,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|([a-z-]+\/)+routes)/],
   [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
   [/^nodemailer(\/|$)/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
+  [/^badge-maker$/, /^control-plane\/status-pages\/render\/badge\.ts$/],
   [/^csv-stringify/, /^shared\/render\.ts$/],
   [/^@modelcontextprotocol\/server$/, /^control-plane\/surfaces\/mcp\/protocol\.ts$/],
   [/^commander$/, /^shared\/client\//],
