@@ -1,0 +1,156 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PageView, ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
+import { IMPACT_COLOURS } from "#control-plane/status-pages/render/html/marks.ts";
+import { namesOf } from "#control-plane/status-pages/render/monitor-names.ts";
+import {
+  dayOf,
+  formatDay,
+  formatDuration,
+  formatTime,
+  IMPACT_WORDS,
+  INCIDENT_WORDS,
+  MAINTENANCE_WORDS,
+} from "#control-plane/status-pages/render/words.ts";
+
+/** An incident or a maintenance window as the page shows it. */
+interface ShownEvent {
+  /** Id of the element, to which feeds link. */
+  readonly anchor: string;
+  readonly title: string;
+  readonly state: string;
+  /** Classes of its box. */
+  readonly box: string;
+  readonly from: Moment;
+  readonly to: Moment | null;
+  /** Length and impact. */
+  readonly facts: string;
+  /** Names of monitors, and locations from which it was seen. Each is isolated: it can have any direction of text. */
+  readonly affects: readonly string[];
+  readonly regions: readonly string[];
+  readonly cause: string | null;
+  readonly updates: readonly { readonly word: string; readonly at: Moment; readonly text: string }[];
+}
+
+/** A time, for programs and for people. */
+interface Moment {
+  readonly iso: string;
+  readonly words: string;
+}
+
+/** A heading and the events below it; `days`: each day has a heading of its own. */
+interface EventList {
+  readonly heading: string;
+  readonly days: readonly { readonly day: string | null; readonly events: readonly ShownEvent[] }[];
+  /** A sentence below the heading; null: none. */
+  readonly note: string | null;
+}
+
+// Events below the heading of a day have headings of level 4, others of level 3.
+const renderList: (list: EventList) => string = compileTemplate(`
+<section><h2><%= it.heading %></h2><% if (it.note !== null) { %><p class="w"><%= it.note %></p><% } %>
+<% for (const group of it.days) { %>
+<% if (group.day !== null) { %><h3 class="y"><%= group.day %></h3><% } %>
+<ul class="c"><% for (const event of group.events) { %>
+<li class="<%= event.box %>" id="<%= event.anchor %>">
+<% if (group.day !== null) { %><h4 dir="auto"><%= event.title %></h4><% } else { %><h3 dir="auto"><%= event.title %></h3><% } %>
+<p><b><%= event.state %></b> &middot; <%= event.facts %></p>
+<p class="f"><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %></p>
+<% if (event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
+<% if (event.regions.length > 0) { %><p class="f">Seen from <% event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
+<% if (event.cause !== null) { %><p class="f" dir="auto"><%= event.cause %></p><% } %>
+<% if (event.updates.length > 0) { %><ol class="u"><% for (const update of event.updates) { %>
+<li><p class="f"><b><%= update.word %></b> &middot; <time datetime="<%= update.at.iso %>"><%= update.at.words %></time></p><p dir="auto"><%= update.text %></p></li>
+<% } %></ol><% } %></li>
+<% } %></ul><% } %></section>
+`);
+
+/** Renders what is going on: open incidents, then maintenance in progress. "" if there is nothing. */
+export function renderCurrent(view: PageView): string {
+  const open = view.incidents.filter(isOpen).map((incident) => describeIncident(view, incident));
+  const running = maintenanceOf(view, "in_progress");
+  return renderPlain("Open incidents", open) + renderPlain("Maintenance in progress", running);
+}
+
+/** Renders scheduled maintenance and the past 14 days by day. */
+export function renderCalendar(view: PageView): string {
+  const past = [
+    ...view.incidents
+      .filter((incident) => !isOpen(incident))
+      .map((incident) => ({ at: incident.startedAt, event: describeIncident(view, incident) })),
+    ...view.maintenance
+      .filter(({ status }) => status === "completed")
+      .map((window) => ({ at: window.startsAt, event: describeMaintenance(view, window) })),
+  ].toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  const days = Array.from(
+    Map.groupBy(past, ({ at }) => dayOf(at)),
+    ([day, rows]) => ({ day: formatDay(day), events: rows.map(({ event }) => event) }),
+  );
+  const other = view.incidents.some(isOpen) ? "other " : "";
+  const note = days.length === 0 ? `No ${other}incident and no maintenance.` : null;
+  return (
+    renderPlain("Scheduled maintenance", maintenanceOf(view, "scheduled")) +
+    renderList({ heading: "Past 14 days", days, note })
+  );
+}
+
+function isOpen({ resolvedAt }: ShownIncident): boolean {
+  return resolvedAt === null;
+}
+
+function renderPlain(heading: string, events: readonly ShownEvent[]): string {
+  return events.length === 0 ? "" : renderList({ heading, days: [{ day: null, events }], note: null });
+}
+
+function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): readonly ShownEvent[] {
+  return view.maintenance
+    .filter((window) => window.status === status)
+    .map((window) => describeMaintenance(view, window));
+}
+
+function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
+  const { id, title, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds, regions, cause } = incident;
+  return {
+    anchor: `incident-${id}`,
+    title,
+    state: INCIDENT_WORDS[status],
+    box: isOpen(incident) ? `e z ${IMPACT_COLOURS[impact]}` : "e",
+    from: momentOf(startedAt),
+    to: resolvedAt === null ? null : endOf(startedAt, resolvedAt),
+    facts: `${IMPACT_WORDS[impact]}, ${formatDuration(durationSeconds)}`,
+    affects: namesOf(view, monitorIds),
+    regions,
+    cause,
+    updates: incident.updates.map(({ status: word, at, text }) => ({
+      word: INCIDENT_WORDS[word],
+      at: momentOf(at),
+      text,
+    })),
+  };
+}
+
+function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEvent {
+  const { id, title, status, startsAt, endsAt, monitorIds } = window;
+  return {
+    anchor: `maintenance-${id}`,
+    title,
+    state: MAINTENANCE_WORDS[status],
+    box: status === "in_progress" ? "e z mt" : "e",
+    from: momentOf(startsAt),
+    to: endOf(startsAt, endsAt),
+    facts: formatDuration((endsAt.getTime() - startsAt.getTime()) / 1_000),
+    affects: namesOf(view, monitorIds),
+    regions: [],
+    cause: null,
+    updates: [],
+  };
+}
+
+function momentOf(time: Date): Moment {
+  return { iso: time.toISOString(), words: formatTime(time) };
+}
+
+/** Returns the end of a period; on the day of its start the words have no date. */
+function endOf(start: Date, end: Date): Moment {
+  const words = formatTime(end);
+  return { iso: end.toISOString(), words: dayOf(start) === dayOf(end) ? words.slice(words.indexOf(", ") + 2) : words };
+}

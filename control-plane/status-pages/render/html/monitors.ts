@@ -1,0 +1,49 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PageView, ShownMonitor } from "#control-plane/status-pages/page.ts";
+import { barOf } from "#control-plane/status-pages/render/html/bars.ts";
+import { STATUS_MARKS } from "#control-plane/status-pages/render/html/marks.ts";
+import { formatPercent, STATUS_WORDS } from "#control-plane/status-pages/render/words.ts";
+
+// The end tags of <li> and <p> are left out, which HTML allows: they are a fifth of the bytes of a bar. The day has no quotes for the same
+// reason: barOf writes it with digits and hyphens only. The words of a
+// bar are below the bars while the pointer is on it; the checkbox shows the words of all days.
+const renderGroups: (it: { readonly groups: readonly object[] }) => string = compileTemplate(`
+<% for (const group of it.groups) { %>
+<section><h2 dir="auto"><%= group.name %></h2><ul class="c">
+<% for (const monitor of group.monitors) { %>
+<li class="r"><h3 dir="auto"><%= monitor.name %></h3>
+<p class="t <%= monitor.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= monitor.mark.shape %>"/></svg><%= monitor.word %></p>
+<p class="f"><% if (monitor.response !== null) { %>Response <b><%= monitor.response %></b> &middot; <% } %>Uptime <b><%= monitor.uptime %></b> in 90 days</p>
+<ol class="d" aria-label="Last 90 days"><% for (const bar of monitor.bars) { %><li<% if (bar.shape !== "") { %> class="<%= bar.shape %>"<% } %> data-day=<%= bar.day %>><p><%= bar.words %><% } %></ol></li>
+<% } %>
+</ul></section>
+<% } %>
+<ul class="l" aria-label="Legend of the bars"><li><i aria-hidden="true"></i>Up
+<li><i class="p" aria-hidden="true"></i>Down for less than 5 %
+<li><i class="o" aria-hidden="true"></i>Down for more
+<li><i class="m" aria-hidden="true"></i>Maintenance
+<li><i class="n" aria-hidden="true"></i>No data</ul>
+<label class="v"><input type="checkbox" id="v">Show every day as text. Days are in UTC.</label>
+`);
+
+const NO_MONITORS = `<section><h2>Monitors</h2><ul class="c"><li>This page has no monitors yet.</li></ul></section>`;
+
+/** Renders the monitors of a page, by group. */
+export function renderMonitors({ groups }: PageView): string {
+  const filled = groups.filter(({ monitors }) => monitors.length > 0);
+  if (filled.length === 0) return NO_MONITORS;
+  return renderGroups({
+    groups: filled.map(({ name, monitors }) => ({ name: name ?? "Monitors", monitors: monitors.map(describe) })),
+  });
+}
+
+function describe({ name, status, responseTimeMs, uptime90, days }: ShownMonitor) {
+  return {
+    name,
+    mark: STATUS_MARKS[status],
+    word: STATUS_WORDS[status],
+    response: responseTimeMs === null ? null : `${Math.round(responseTimeMs)} ms`,
+    uptime: uptime90 === null ? "unknown" : formatPercent(uptime90),
+    bars: days.map(barOf),
+  };
+}

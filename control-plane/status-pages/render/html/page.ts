@@ -1,0 +1,76 @@
+import { compileTemplate } from "#control-plane/pages/templates.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+import { renderCalendar, renderCurrent } from "#control-plane/status-pages/render/html/events.ts";
+import { OVERALL_MARKS, SHAPES, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
+import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
+import { STYLE, STYLE_HASH } from "#control-plane/status-pages/render/html/style.ts";
+import { formatTime, OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
+
+/** Content-Security-Policy of a page: its own style, and its form if visitors can subscribe. No script. */
+export function policyOf({ canSubscribe }: PageView): string {
+  const form = canSubscribe ? "'self'" : "'none'";
+  return `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action ${form}; frame-ancestors 'none'`;
+}
+
+/** What the templates of this file show. */
+interface Shown {
+  readonly view: PageView;
+  /** Path of the page, without a slash at its end. */
+  readonly base: string;
+  readonly words: string;
+  readonly mark: Mark;
+  readonly madeAt: string;
+  readonly made: string;
+  readonly stale: { readonly at: string; readonly words: string } | null;
+}
+
+const renderTop: (shown: Shown) => string = compileTemplate(`
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title><%= it.words %> - <%= it.view.title %></title>
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="description" content="<%= it.view.description ?? 'Status of ' + it.view.title %>">
+<meta property="og:title" content="<%= it.view.title %>"><meta property="og:description" content="<%= it.words %>">
+<link rel="canonical" href="<%= it.view.url %>">
+<link rel="alternate" type="application/rss+xml" title="RSS" href="<%= it.base %>/feed.rss">
+<link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
+<link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
+<link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
+<style>${STYLE}</style></head><body>${SHAPES}
+<a class="k" href="#main">Skip to the status</a>
+<header><h1 dir="auto"><%= it.view.title %></h1><a href="#updates">Get updates</a>
+<% if (it.view.description !== null) { %><p class="w" dir="auto"><%= it.view.description %></p><% } %></header>
+<main id="main">
+<% if (it.stale !== null) { %><section class="s"><svg class="i" aria-hidden="true"><use href="#ig"/></svg>
+<div><h2>This page is stale</h2><p>The status below can be wrong.
+<% if (it.stale.at === "") { %> There is no observation yet.<% } else { %> The newest observation was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
+<section class="b <%= it.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= it.mark.shape %>"/></svg>
+<div><h2><%= it.words %></h2><p>Updated <time datetime="<%= it.madeAt %>"><%= it.made %></time></p></div></section>
+`);
+
+const renderBottom: (shown: Shown) => string = compileTemplate(`
+<section><h2 id="updates">Get updates</h2>
+<% if (it.view.canSubscribe) { %><form method="post" action="<%= it.base %>/subscribe"><label for="email">Mail address. You get one mail for each incident, update and maintenance.</label>
+<div class="g"><input type="email" id="email" name="email" required maxlength="254" autocomplete="email"><button>Subscribe</button></div></form><% } %>
+<nav aria-label="Feeds"><ul><li><a href="<%= it.base %>/feed.rss">RSS</a></li><li><a href="<%= it.base %>/feed.atom">Atom</a></li>
+<li><a href="<%= it.base %>/feed.json">JSON Feed</a></li><li><a href="<%= it.base %>/summary.json">Status as JSON</a></li>
+<li><a href="<%= it.base %>/badge.svg">Badge</a></li></ul></nav></section></main>
+<footer><% if (it.view.footer !== null) { %><p class="w" dir="auto"><%= it.view.footer %></p><% } %>
+<p>All times are in UTC.</p></footer></body></html>
+`);
+
+/** Renders a status page as HTML. `base` is the path at which visitors see it: "" on its own domain. */
+export function renderPage(view: PageView, base: string): string {
+  const { overallStatus, generatedAt, stale } = view;
+  const shown: Shown = {
+    view,
+    base,
+    words: OVERALL_WORDS[overallStatus],
+    mark: OVERALL_MARKS[overallStatus],
+    madeAt: generatedAt.toISOString(),
+    made: formatTime(generatedAt),
+    stale:
+      stale === null
+        ? null
+        : { at: stale.at?.toISOString() ?? "", words: stale.at === null ? "" : formatTime(stale.at) },
+  };
+  return `${renderTop(shown)}${renderCurrent(view)}${renderMonitors(view)}${renderCalendar(view)}${renderBottom(shown)}`;
+}

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { Parser } from "htmlparser2";
+import { describe, expect, it } from "vitest";
+import { policyOf, renderPage } from "#control-plane/status-pages/render/html/page.ts";
+import {
+  changeTexts,
+  HOSTILE,
+  hoursAgo,
+  makeIncident,
+  makeMaintenance,
+  makeView,
+  makeViews,
+} from "#test/support/status-page-views.ts";
+
+/** Names of the elements and attributes of a page, each once, and its visible text. */
+function readPage(html: string) {
+  const names = new Set<string>();
+  const ids: string[] = [];
+  let text = "";
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      names.add(name);
+      for (const attribute of Object.keys(attributes)) names.add(`${name}[${attribute}]`);
+      if (attributes["id"] !== undefined) ids.push(attributes["id"]);
+    },
+    ontext(part) {
+      text += part;
+    },
+  });
+  parser.end(html);
+  return { names: [...names].toSorted(), ids, text };
+}
+
+const views = makeViews();
+
+describe("the page", () => {
+  it.each(["operational", "outage", "maintenance", "stale", "empty", "rtl"])(
+    "has at most 60 KB for 10 monitors, and a tenth of it when compressed: %s",
+    (name) => {
+      const html = renderPage(views[name] ?? makeView(), "/status/acme");
+      expect(Buffer.byteLength(html)).toBeLessThanOrEqual(60_000);
+      expect(gzipSync(html).length).toBeLessThan(6_000);
+    },
+  );
+
+  it("has a bar for each day of each monitor, with its date and its figures in words", () => {
+    const html = renderPage(makeView(), "/status/acme");
+    expect(html.match(/ data-day=\d{4}-\d\d-\d\d>/g)).toHaveLength(900);
+    expect(html).toContain(`<li class="p" data-day=2026-11-16><p>16 Nov 2026: 99.95 % up, 43 s down`);
+    expect(html).toContain(`<li data-day=2026-11-23><p>23 Nov 2026: 100 % up`);
+  });
+
+  it("shows what is open before the monitors, and what is over below them", () => {
+    const view = makeView({
+      incidents: [makeIncident(8, { title: "Now", resolvedAt: null }), makeIncident(7, { title: "Before" })],
+      maintenance: [
+        makeMaintenance(1, { title: "Running", status: "in_progress", startsAt: hoursAgo(1) }),
+        makeMaintenance(2, { title: "Planned" }),
+        makeMaintenance(3, { title: "Done", status: "completed", startsAt: hoursAgo(60), endsAt: hoursAgo(30) }),
+      ],
+    });
+    const { text } = readPage(renderPage(view, "/status/acme"));
+    const order = ["Open incidents", "Now", "Running", "Response", "Planned", "Past 14 days", "Before", "Done"];
+    const places = order.map((word) => text.indexOf(word));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    // The period of a day has the date once, another one twice.
+    expect(text).toContain("22 Nov 2026, 13:58 UTC to 15:58 UTC");
+    expect(text).toContain("21 Nov 2026, 07:58 UTC to 22 Nov 2026, 13:58 UTC");
+  });
+
+  it("says that it is stale, and when the newest observation was", () => {
+    const stale = readPage(renderPage(views["stale"] ?? makeView(), "")).text;
+    expect(stale).toMatch(/This page is stale\s*The status below can be wrong\.\s*The newest observation was at/);
+    expect(stale).toContain("23 Nov 2026, 16:58 UTC");
+    expect(readPage(renderPage(makeView({ stale: { at: null } }), "")).text).toContain("There is no observation yet.");
+    expect(renderPage(makeView(), "")).not.toContain("stale");
+  });
+
+  it("has a form only if visitors can subscribe, and its policy allows the form only then", () => {
+    const open = makeView();
+    const closed = makeView({ canSubscribe: false });
+    expect(renderPage(open, "/status/acme")).toContain(`<form method="post" action="/status/acme/subscribe">`);
+    expect(renderPage(open, "")).toContain(`action="/subscribe"`);
+    expect(renderPage(closed, "/status/acme")).not.toContain("<form");
+    expect(policyOf(open)).toContain("form-action 'self'");
+    expect(policyOf(closed)).toContain("form-action 'none'");
+  });
+
+  it("has no script, and the policy allows its style by the hash", () => {
+    const html = renderPage(makeView(), "/status/acme");
+    expect(html).not.toMatch(/<script|javascript:|\son\w+=|\sstyle=/);
+    const style = /<style>([^<]*)<\/style>/.exec(html)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(policyOf(makeView())).toContain(`style-src 'sha256-${hash}';`);
+    expect(policyOf(makeView())).not.toContain("unsafe");
+  });
+
+  it("names its feeds and its summary where programs look for them", () => {
+    const html = renderPage(makeView(), "/status/acme");
+    for (const [type, path] of [
+      ["application/rss+xml", "feed.rss"],
+      ["application/atom+xml", "feed.atom"],
+      ["application/feed+json", "feed.json"],
+      ["application/json", "summary.json"],
+    ]) {
+      expect(html).toMatch(
+        new RegExp(
+          `<link rel="alternate" type="${type?.replace("+", String.raw`\+`)}"[^>]* href="/status/acme/${path}">`,
+        ),
+      );
+    }
+  });
+
+  it("has no element twice by the same id, and no empty group", () => {
+    const view = makeView({ groups: [...makeView().groups, { name: "Nothing", monitors: [] }] });
+    const { ids, text } = readPage(renderPage(view, "/status/acme"));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(text).not.toContain("Nothing");
+    expect(readPage(renderPage(views["empty"] ?? view, "")).text).toContain("This page has no monitors yet.");
+  });
+
+  it.each(HOSTILE)("shows any text as text: %j", (text) => {
+    const plain = readPage(renderPage(changeTexts(makeView(), "plain"), "/status/acme"));
+    const hostile = readPage(renderPage(changeTexts(makeView(), text), "/status/acme"));
+    expect(hostile.names).toEqual(plain.names);
+    expect(hostile.ids).toEqual(plain.ids);
+    // Title of the document, heading, description, footer, groups, monitors, events.
+    expect(hostile.text.split(text).length).toBeGreaterThan(20);
+  });
+});

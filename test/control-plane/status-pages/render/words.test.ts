@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { barOf } from "#control-plane/status-pages/render/html/bars.ts";
+import { formatDay, formatDuration, formatTime } from "#control-plane/status-pages/render/words.ts";
+
+describe("times in words", () => {
+  it("have a date that no reader can mistake, in UTC", () => {
+    expect(formatDay("2026-01-02")).toBe("2 Jan 2026");
+    expect(formatTime(new Date("2026-11-23T23:59:59.999Z"))).toBe("23 Nov 2026, 23:59 UTC");
+  });
+
+  it.each([
+    [0, "0 s"],
+    [-5, "0 s"],
+    [0.6, "1 s"],
+    [43, "43 s"],
+    [59.6, "1 min"],
+    [3_600, "1 h"],
+    [7_260, "2 h 1 min"],
+    [7_201, "2 h"],
+    [90_061, "1 d 1 h"],
+    [8_640_000, "100 d"],
+  ])("%s s are %s", (seconds, words) => {
+    expect(formatDuration(seconds)).toBe(words);
+  });
+});
+
+describe("a day of a monitor", () => {
+  const day = { day: "2026-11-22", uptime: 100, downSeconds: 0, maintenanceSeconds: 0 };
+
+  it.each([
+    [{}, "", "100 % up"],
+    [{ uptime: 99.95, downSeconds: 43 }, "p", "99.95 % up, 43 s down"],
+    [{ uptime: 95, downSeconds: 4_320 }, "p", "95 % up, 1 h 12 min down"],
+    [{ uptime: 94.999, downSeconds: 4_321 }, "o", "94.999 % up, 1 h 12 min down"],
+    [{ uptime: 0, downSeconds: 86_400 }, "o", "0 % up, 1 d down"],
+    [{ maintenanceSeconds: 7_200 }, "m", "100 % up, maintenance 2 h"],
+    [{ uptime: null, maintenanceSeconds: 7_200 }, "m", "maintenance 2 h"],
+    [{ uptime: 90, downSeconds: 60, maintenanceSeconds: 60 }, "o", "90 % up, 1 min down, maintenance 1 min"],
+    [{ uptime: null }, "n", "no data"],
+  ])("%o has the shape %j and words", (over, shape, figures) => {
+    expect(barOf({ ...day, ...over })).toEqual({ day: "2026-11-22", shape, words: `22 Nov 2026: ${figures}` });
+  });
+
+  it("is written without quotes, and so is never anything but a date", () => {
+    expect(() => barOf({ ...day, day: "x onmouseover=alert(1)" })).toThrow(RangeError);
+  });
+});
