@@ -27,6 +27,7 @@ import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { createProbeListing } from "#control-plane/probes/listing.ts";
 import { openPresence } from "#control-plane/probes/presence/open.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
+import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
 import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
@@ -190,6 +191,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerMonitoring(server, { ...app, ...monitoring, gate, writes });
   registerHeartbeats(server, { clock, pings: monitoring.pings });
   registerSharedPage(server, { clock, measurements });
+  registerPublicPages(server, { clock, gate, pages: monitoring.statusPages, baseUrl: config.baseUrl });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { registry } = app.metrics;
   registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });

@@ -26,8 +26,12 @@ export function versionOfPath(target: string): Version | null {
 
 function prefixVersion(target: string): Version | null {
   if (!target.startsWith("/api/v") || target.charCodeAt(PREFIX_LENGTH - 1) !== 47) return null;
-  return VERSIONS[target.charCodeAt(DIGIT_AT) - 49] ?? null;
+  const version = VERSIONS[target.charCodeAt(DIGIT_AT) - 49] ?? null;
+  return version === "v2" && FOREIGN.test(target) ? null : version;
 }
+
+/** Paths of Statuspage's API v2, which a status page has on its own domain. No path of this API ends with .json. */
+const FOREIGN = /^\/api\/v2\/[a-z/-]{1,40}\.json(?:\?|$)/;
 
 /** Reports whether a version is deprecated: v1 or v2. */
 export function isDeprecated(version: Version | null): version is "v1" | "v2" {

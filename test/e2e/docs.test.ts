@@ -123,6 +123,8 @@ describe("GET /openapi.json", () => {
       "/api/heartbeat/{token}",
       "/api/heartbeat/{token}/{signal}",
       "/s/{id}",
+      "/status/{slug}",
+      ...["feed.rss", "feed.atom", "feed.json", "summary.json", "badge.svg"].map((file) => `/status/{slug}/${file}`),
       "/mail/confirm/{token}",
       "/api/admin/accounts",
       "/api/admin/keys",

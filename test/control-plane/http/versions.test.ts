@@ -17,6 +17,11 @@ describe("the version of a path", () => {
     ["/api/open/ssl", null],
     ["/x?/api/v1/", null],
     ["/%", null],
+    // Of Statuspage's API v2, at a status page's own domain.
+    ["/api/v2/summary.json", null],
+    ["/api/v2/incidents/unresolved.json?x=1", null],
+    ["/api/v2/check?url=x.json", "v2"],
+    ["/api/v3/summary.json", "v3"],
   ])("%s is %s", (target, version) => expect(versionOfPath(target)).toBe(version));
 });
 

@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { notFound } from "#control-plane/http/error-handler.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
+import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+
+/** Maximum number of requests for public pages per client address and minute. */
+const PER_MINUTE = 60;
+const NO_PAGE = "There is no public status page at this address.";
+
+/** The pages that visitors can see. */
+interface PublicPages {
+  /** Returns the view of a page; null if there is none that this account, or a visitor without account, can see. */
+  view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
+  /** Returns the slug of the page whose own domain is in a Host field; null if there is none. */
+  slugOfDomain(host: string): Promise<string | null>;
+}
+
+/** Dependencies of the public routes. */
+export interface PublicDeps {
+  readonly clock: Clock;
+  readonly gate: Gate;
+  readonly pages: PublicPages;
+}
+
+/** An address of pages: below /status/, or the root of a page's own domain. */
+interface Entrance {
+  /** Route of the page; "" for the root. */
+  readonly prefix: string;
+  /** Returns the path of a page as its visitors see it, without a slash at its end. */
+  baseOf(view: PageView): string;
+  /** Returns the page that a request is for. Throws Refusal. */
+  viewOf(request: FastifyRequest, reply: FastifyReply): Promise<PageView>;
+}
+
+/**
+ * Creates the addresses of pages. They limit requests by client address before they look for a page. A request with a
+ * key counts against the limits of its account and can see pages of the account that are not public.
+ */
+export function createEntrances({ clock, gate, pages }: PublicDeps): readonly Entrance[] {
+  const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
+
+  function limit({ clientAddress }: FastifyRequest): void {
+    const { ok, retryAfterSeconds } = visits.take(clientAddress);
+    if (ok) return;
+    throw new Refusal("rate_limit_exceeded", {
+      message: `Too many requests from your address. Wait ${retryAfterSeconds} s.`,
+      headers: { "retry-after": String(retryAfterSeconds) },
+    });
+  }
+
+  async function read(slug: string, request: FastifyRequest, reply: FastifyReply): Promise<PageView> {
+    const viewer = keyInHeaders(request) === null ? null : await gate.admit(request, reply, { scope: null });
+    const view = await pages.view(slug, viewer?.accountId ?? null);
+    if (view === null) throw new Refusal("not_found", NO_PAGE);
+    return view;
+  }
+
+  return [
+    {
+      prefix: "/status/:slug",
+      baseOf: ({ slug }) => `/status/${slug}`,
+      async viewOf(request, reply) {
+        limit(request);
+        return await read((request.params as { readonly slug: string }).slug, request, reply);
+      },
+    },
+    {
+      prefix: "",
+      baseOf: () => "",
+      async viewOf(request, reply) {
+        limit(request);
+        const slug = await pages.slugOfDomain(request.headers.host ?? "");
+        if (slug === null) throw notFound();
+        return await read(slug, request, reply);
+      },
+    },
+  ];
+}

@@ -1,0 +1,169 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeIncident, makeView } from "#test/support/status-page-views.ts";
+import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
+import { askWire, sendRaw } from "#test/support/raw-http.ts";
+
+const HOST = "status.acme.example";
+const FORMS = [
+  ["", "text/html; charset=utf-8"],
+  ["/feed.rss", "application/rss+xml; charset=utf-8"],
+  ["/feed.atom", "application/atom+xml; charset=utf-8"],
+  ["/feed.json", "application/feed+json; charset=utf-8"],
+  ["/badge.svg", "image/svg+xml; charset=utf-8"],
+  ["/summary.json", "application/json; charset=utf-8"],
+  ["/api/v2/summary.json", "application/json; charset=utf-8"],
+  ["/api/v2/status.json", "application/json; charset=utf-8"],
+  ["/api/v2/components.json", "application/json; charset=utf-8"],
+  ["/api/v2/incidents.json", "application/json; charset=utf-8"],
+  ["/api/v2/incidents/unresolved.json", "application/json; charset=utf-8"],
+  ["/api/v2/scheduled-maintenances.json", "application/json; charset=utf-8"],
+] as const;
+
+let server: PublicPageServer;
+beforeAll(async () => {
+  server = await startPublicPages({ acme: makeView() });
+  server.domains.set(HOST, "acme");
+});
+afterAll(() => server.close());
+// Every test has a minute of its own.
+beforeEach(() => server.clock.advance(60_000));
+
+const ask = (path: string, headers: Record<string, string> = {}) => askWire(`${server.url}${path}`, headers);
+const read = async (path: string, headers: Record<string, string> = {}) => (await ask(path, headers)).body.toString();
+
+describe.each(FORMS)("/status/acme%s", (path, type) => {
+  const below = `/status/acme${path}`;
+
+  it("can be cached for 10 s, is complete in each coding, and is not sent again to a client that has it", async () => {
+    const whole = await ask(below);
+    expect([whole.status, whole.headers["content-type"]]).toEqual([200, type]);
+    expect(whole.headers).toMatchObject({ "cache-control": "public, max-age=10", vary: "accept-encoding" });
+    expect(whole.headers["x-robots-tag"]).toBeUndefined();
+    const tags = new Set<string | undefined>();
+    for (const [coding, decode] of [
+      ["identity", (body: Buffer) => body],
+      ["gzip", gunzipSync],
+      ["br", brotliDecompressSync],
+    ] as const) {
+      const coded = await ask(below, { "accept-encoding": coding });
+      const isCoded = coded.headers["content-encoding"] !== undefined;
+      expect((isCoded ? decode(coded.body) : coded.body).toString()).toBe(whole.body.toString());
+      const tag = coded.headers.etag ?? "";
+      expect(tag).toMatch(/^"[^"]+"$/);
+      tags.add(tag);
+      const again = await ask(below, { "accept-encoding": coding, "if-none-match": tag });
+      expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, tag]);
+    }
+    expect(tags.size).toBe(whole.body.length < 1_024 ? 1 : 3);
+  });
+
+  it("answers HEAD with the headers of GET", async () => {
+    const head = await sendRaw(server.url, `HEAD ${below} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(head).toMatch(/^HTTP\/1\.1 200 /);
+    const { body } = await ask(below);
+    expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
+    expect(head.endsWith("\r\n\r\n")).toBe(true);
+  });
+
+  it("is at the root of the page's own domain", async () => {
+    const there = await ask(path || "/", { host: `${HOST.toUpperCase()}.:8080` });
+    expect([there.status, there.headers["content-type"]]).toEqual([200, type]);
+    expect(there.headers["deprecation"]).toBeUndefined();
+    if (path !== "") expect(there.body.toString()).toBe(await read(below));
+    expect((await ask(path || "/", { host: "other.example" })).status).toBe(404);
+    expect((await ask(path || "/", { host: "[::1]:8080" })).status).toBe(404);
+  });
+
+  it("is 404 if there is no such page, and never cached", async () => {
+    const missing = await ask(`/status/nothing${path}`);
+    expect([missing.status, missing.headers["cache-control"]]).toEqual([404, "no-store"]);
+    const expected = path === "" || path === "/badge.svg" ? type : "application/json; charset=utf-8";
+    expect(missing.headers["content-type"]).toBe(expected);
+  });
+});
+
+describe("the page", () => {
+  it("allows its own style and its own form, and no frames", async () => {
+    const { headers } = await ask("/status/acme");
+    expect(headers["content-security-policy"]).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+    );
+    expect(headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("links below /status/ there, and to the root on its own domain", async () => {
+    expect(await read("/status/acme/")).toContain(`href="/status/acme/feed.rss"`);
+    expect(await read("/", { host: HOST })).toContain(`href="/feed.rss"`);
+  });
+
+  it("is not shown in place of other paths of its domain", async () => {
+    const nothing = await ask("/nothing", { host: HOST });
+    expect([nothing.status, nothing.headers["content-type"]]).toEqual([404, "application/json; charset=utf-8"]);
+  });
+
+  it("is 404 as a page, not listed by search engines", async () => {
+    const missing = await ask("/status/nothing");
+    expect(missing.body.toString()).toContain("There is no public status page at this address.");
+    expect(missing.body.toString()).toContain(`<meta name="robots" content="noindex">`);
+    expect(missing.headers["content-security-policy"]).toContain("form-action 'none'");
+  });
+
+  it("changes with its view, and so does its tag", async () => {
+    const before = await ask("/status/acme");
+    const shown = makeView({ incidents: [makeIncident(9, { title: "Something new" })] });
+    server.views.set("acme", shown);
+    const after = await ask("/status/acme", { "if-none-match": before.headers.etag ?? "" });
+    expect(after.status).toBe(200);
+    expect(after.body.toString()).toContain("Something new");
+  });
+});
+
+describe("other forms", () => {
+  it("can be read by scripts of other sites", async () => {
+    for (const [path] of FORMS.slice(1)) {
+      expect((await ask(`/status/acme${path}`)).headers["access-control-allow-origin"]).toBe("*");
+    }
+  });
+
+  it("the badge takes a label, a monitor and a metric", async () => {
+    const badge = await read("/status/acme/badge.svg?label=API%20%3Cb%3E&monitor=1&metric=uptime");
+    expect(badge).toContain(`aria-label="API &lt;b&gt;: 99.953 %"`);
+    expect(await read("/status/acme/badge.svg?monitor=2")).toContain(`aria-label="status: operational"`);
+    for (const [query, status, words] of [
+      ["monitor=99", 404, "not found"],
+      [`label=${"x".repeat(41)}`, 400, "missing parameter"],
+      ["metric=nothing", 400, "missing parameter"],
+    ] as const) {
+      const wrong = await ask(`/status/acme/badge.svg?${query}`);
+      expect([wrong.status, wrong.headers["content-type"]]).toEqual([status, "image/svg+xml; charset=utf-8"]);
+      expect(wrong.body.toString()).toContain(`status: ${words}`);
+    }
+  });
+});
+
+describe("visitors", () => {
+  it("are limited to 60 requests per minute and address, in all forms and addresses together", async () => {
+    for (let count = 0; count < 20; count += 1) {
+      expect((await ask("/status/acme")).status).toBe(200);
+      expect((await ask("/status/acme/summary.json")).status).toBe(200);
+      expect((await ask("/", { host: HOST })).status).toBe(200);
+    }
+    for (const [path, host, type] of [
+      ["/status/acme", "x", "text/html"],
+      ["/", HOST, "text/html"],
+      ["/status/acme/summary.json", "x", "application/json"],
+      ["/status/acme/badge.svg", "x", "image/svg+xml"],
+    ] as const) {
+      const refused = await ask(path, { host });
+      expect([refused.status, refused.headers["retry-after"]]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+      expect(refused.headers["content-type"]).toContain(type);
+    }
+    server.clock.advance(60_000);
+    expect((await ask("/status/acme")).status).toBe(200);
+  });
+
+  it("with a wrong key are refused, because the key can be meant for a page that is not public", async () => {
+    expect((await ask("/status/acme", { "x-api-key": "vtg_wrong" })).status).toBe(401);
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { askWire } from "#test/support/raw-http.ts";
+
+let plane: TestControlPlane;
+let key: string;
+let monitorId: number;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  key = await plane.createKey("pro");
+  monitorId = await create("/api/v4/monitors", { name: "Shop", check_type: "heartbeat", interval_minutes: 5 });
+});
+afterAll(() => plane.stop());
+
+async function create(path: string, body: object): Promise<number> {
+  const answer = await plane.call(path, { key, method: "POST", body });
+  expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
+  return (answer.body.data as { id: number }).id;
+}
+
+const createPage = (body: object) =>
+  create("/api/v4/status", { title: "Acme", monitors: [{ id: monitorId, name: "Shop <1>" }], ...body });
+const ask = (path: string, headers: Record<string, string> = {}) => askWire(`${plane.url}${path}`, headers);
+
+describe("a status page", () => {
+  it("is shown to everybody, with its monitors, and its other forms have the same content", async () => {
+    await createPage({ slug: "acme", description: "All of Acme" });
+    const page = await ask("/status/acme");
+    expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    const html = page.body.toString();
+    expect(html).toContain(`<h1 dir="auto">Acme</h1>`);
+    expect(html).toContain(`<h3 dir="auto">Shop &lt;1&gt;</h3>`);
+    expect(html.match(/ data-day=/g)).toHaveLength(90);
+    const summary = JSON.parse((await ask("/status/acme/summary.json")).body.toString()) as object;
+    expect(summary).toMatchObject({
+      page: { id: "acme", name: "Acme" },
+      components: [{ id: String(monitorId), name: "Shop <1>" }],
+    });
+    expect((await ask("/status/acme/feed.atom")).body.toString()).toContain("/status/acme</id>");
+    expect((await ask(`/status/acme/badge.svg?monitor=${monitorId}`)).status).toBe(200);
+  });
+
+  it("shows a change at once", async () => {
+    const id = await createPage({ slug: "changing" });
+    expect((await ask("/status/changing")).body.toString()).toContain("Acme</h1>");
+    const changed = await plane.call(`/api/v4/status?id=${id}`, { key, method: "PUT", body: { title: "Renamed" } });
+    expect(changed.status).toBe(200);
+    expect((await ask("/status/changing")).body.toString()).toContain("Renamed</h1>");
+  });
+
+  it("that is not public is shown to its account's keys only, and no cache stores it", async () => {
+    await createPage({ slug: "hidden", is_public: false });
+    for (const path of ["/status/hidden", "/status/hidden/summary.json", "/status/hidden/badge.svg"]) {
+      expect((await ask(path)).status).toBe(404);
+      expect((await ask(path, { "x-api-key": await plane.createKey() })).status).toBe(404);
+      const shown = await ask(path, { "x-api-key": key });
+      expect([shown.status, shown.headers["cache-control"]]).toEqual([200, "private, no-store"]);
+    }
+  });
+
+  it("has a domain of its own", async () => {
+    await createPage({ slug: "own", title: "Own", domain: "status.acme.example" });
+    const host = { host: "status.acme.example" };
+    const page = await ask("/", host);
+    expect([page.status, page.body.toString()]).toEqual([200, expect.stringContaining("Own</h1>")]);
+    expect(page.body.toString()).toContain(`href="/feed.rss"`);
+    for (const path of [
+      "/feed.rss",
+      "/feed.atom",
+      "/feed.json",
+      "/summary.json",
+      "/api/v2/summary.json",
+      "/badge.svg",
+    ]) {
+      expect((await ask(path, host)).status, path).toBe(200);
+    }
+    // The rest of the service is there as well; the paths of the page are nowhere else.
+    expect((await ask("/healthz", host)).status).toBe(200);
+    expect((await ask("/nothing", host)).status).toBe(404);
+    expect((await ask("/")).status).toBe(404);
+    expect((await ask("/feed.rss")).status).toBe(404);
+  });
+});

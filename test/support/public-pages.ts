@@ -1,0 +1,52 @@
+import { createLog } from "#shared/process/log.ts";
+import { createGate } from "#control-plane/http/gate.ts";
+import { createServer } from "#control-plane/http/server.ts";
+import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { createMetrics } from "#control-plane/metrics.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
+import { hostOf } from "#control-plane/status-pages/settings/domain.ts";
+import { createManualClock, systemRandom } from "#test/support/clock.ts";
+
+/** The public routes over views that a test gives, listening on loopback. */
+export interface PublicPageServer {
+  readonly url: string;
+  /** Views by slug. A test can change them. */
+  readonly views: Map<string, PageView>;
+  /** Slugs by domain. */
+  readonly domains: Map<string, string>;
+  readonly clock: ReturnType<typeof createManualClock>;
+  close(): Promise<void>;
+}
+
+/** Starts a server that has only the public routes of status pages. */
+export async function startPublicPages(views: Readonly<Record<string, PageView>>): Promise<PublicPageServer> {
+  const clock = createManualClock(new Date("2026-11-23T20:00:00Z"));
+  const known = new Map(Object.entries(views));
+  const domains = new Map<string, string>();
+  const server = createServer({
+    clock,
+    random: systemRandom,
+    log: createLog({ destination: { write: () => undefined } }),
+    metrics: createMetrics({ clockOffsetMs: () => 0 }),
+    config: { trustedProxies: [], v1V2Sunset: new Date("2026-01-01T00:00:00Z") },
+  });
+  const gate = createGate({
+    clock,
+    failures: createAddressLimiter({ clock, limit: 30, windowSeconds: 60 }),
+    // There are no accounts, so no key is valid and nothing is counted.
+    keys: { find: (_key, found) => found(null, null) },
+    limits: { take: (_account, _plan, _kind, counted) => counted(null, null) },
+  });
+  registerPublicPages(server, {
+    clock,
+    gate,
+    baseUrl: "https://vantage.example",
+    pages: {
+      view: async (slug) => known.get(slug) ?? null,
+      slugOfDomain: async (field) => domains.get(hostOf(field)) ?? null,
+    },
+  });
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  return { url, views: known, domains, clock, close: () => server.close() };
+}
