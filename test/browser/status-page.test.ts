@@ -1,0 +1,152 @@
+import axe from "axe-core";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { startPublicPages, type PublicPageServer } from "#test/support/public-pages.ts";
+import { changeTexts, HOSTILE, makeView, makeViews } from "#test/support/status-page-views.ts";
+
+const VIEWS = makeViews();
+/** Slugs of pages with a text that tries to break them. */
+const HOSTILE_SLUGS = HOSTILE.map((_, index) => `hostile-${index}`);
+
+let server: PublicPageServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (CHROMIUM === null) return;
+  const hostile = HOSTILE.map((text, index) => [`hostile-${index}`, changeTexts(makeView(), text)] as const);
+  server = await startPublicPages({ ...VIEWS, ...Object.fromEntries(hostile) });
+  // Chromium has no sandbox for root.
+  browser = await chromium.launch({ executablePath: CHROMIUM, chromiumSandbox: process.getuid?.() !== 0 });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** Opens a page of the server; `complaints` are the messages of its console. */
+async function open(
+  path: string,
+  options: BrowserContextOptions = {},
+): Promise<{ readonly page: Page; readonly complaints: string[]; readonly close: () => Promise<void> }> {
+  // A test loads more pages than the limit of one minute allows.
+  server.clock.advance(60_000);
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    javaScriptEnabled: false,
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("requestfailed", (request) => complaints.push(request.url()));
+  await page.goto(`${server.url}${path}`);
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Expression for the name of the focused element, and whether a reader sees that it has the focus. */
+const FOCUSED = `(() => {
+  const element = document.activeElement;
+  if (element === null || element === document.body) return null;
+  const { top, bottom, width } = element.getBoundingClientRect();
+  const isSeen = getComputedStyle(element).outlineStyle !== "none" && width > 0 && bottom > 0 && top < innerHeight;
+  return (element.textContent || element.id).trim() + (isSeen ? "" : " (not visible)");
+})()`;
+
+/** Parses XML as Chromium does and returns the name of the root element, or the error. */
+const rootOf = (xml: string): string => `(() => {
+  const parsed = new DOMParser().parseFromString(${JSON.stringify(xml)}, "application/xml");
+  return parsed.querySelector("parsererror")?.textContent ?? parsed.documentElement.nodeName;
+})()`;
+
+const DAY = `[data-day="2026-10-25"]`;
+/** Expression for the visibility of the words of a day. */
+const CLIP = `getComputedStyle(document.querySelector('${DAY} p')).clipPath`;
+
+describeBrowser("a status page in a browser", () => {
+  it.each(Object.keys(VIEWS))(
+    "is accessible in both colour schemes and on small and large screens: %s",
+    async (slug) => {
+      // The page has no script of its own; axe needs the engine.
+      const { page, close } = await open(`/status/${slug}`, { javaScriptEnabled: true });
+      await page.evaluate(axe.source);
+      for (const width of [320, 1280]) {
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          const found = await page.evaluate(async () => {
+            const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
+            return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`);
+          });
+          expect(found, `${colorScheme}, ${width} pixels`).toEqual([]);
+        }
+      }
+      await close();
+    },
+  );
+
+  it.each([...Object.keys(VIEWS), ...HOSTILE_SLUGS])(
+    "fits its window and breaks no rule of its policy: %s",
+    async (slug) => {
+      const { page, complaints, close } = await open(`/status/${slug}`);
+      for (const width of [320, 768, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      }
+      expect(complaints).toEqual([]);
+      expect(await page.locator("script, img, iframe").count()).toBe(0);
+      await close();
+    },
+  );
+
+  it("can be used with the keyboard: every stop is visible and marked", async () => {
+    const { page, close } = await open("/status/outage", { javaScriptEnabled: true });
+    const stops: string[] = [];
+    for (let count = 0; count < 30; count += 1) {
+      await page.keyboard.press("Tab");
+      const stop = await page.evaluate<string | null>(FOCUSED);
+      if (stop === null) break;
+      stops.push(stop);
+    }
+    expect(stops).toEqual([
+      "Skip to the status",
+      "Get updates",
+      "v",
+      "email",
+      "Subscribe",
+      "RSS",
+      "Atom",
+      "JSON Feed",
+      "Status as JSON",
+      "Badge",
+    ]);
+    await close();
+  });
+
+  it("shows the words of a day below the bars, and those of all days on request, without a script", async () => {
+    const { page, close } = await open("/status/operational");
+    const day = page.locator(`${DAY} >> nth=0`);
+    expect(await page.evaluate(CLIP)).toBe("inset(50%)");
+    await day.hover();
+    expect(await page.evaluate(CLIP)).toBe("none");
+    await page.getByLabel("Show every day as text").check();
+    await page.mouse.move(0, 0);
+    expect(await page.evaluate(CLIP)).toBe("none");
+    expect(await day.textContent()).toBe("25 Oct 2026: 87.5 % up, 3 h down");
+    await close();
+  });
+
+  it("has feeds and badges that an XML parser accepts, whatever their texts are", async () => {
+    const { page, close } = await open("/status/operational", { javaScriptEnabled: true });
+    for (const slug of ["operational", "empty", ...HOSTILE_SLUGS]) {
+      for (const file of ["feed.rss", "feed.atom", "badge.svg?label=%3Cb%3E%26"]) {
+        server.clock.advance(60_000);
+        const xml = await (await fetch(`${server.url}/status/${slug}/${file}`)).text();
+        const root = await page.evaluate<string>(rootOf(xml));
+        expect(["rss", "feed", "svg"], `${slug}/${file}`).toContain(root);
+      }
+    }
+    await close();
+  });
+});
