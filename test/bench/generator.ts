@@ -1,5 +1,7 @@
 // A load generator for one URL over kept-alive HTTP/1.1 connections with one request in flight on each. It is a
-// separate process without an HTTP library, so that the server and not the generator is the limit.
+// separate process without an HTTP library, so that the server and not the generator is the limit. With --per-address N
+// each connection comes from a loopback address of its own and ends after N requests, followed by one from another
+// address: for limits by client address. --first-address M skips the M addresses that earlier runs used.
 import { connect, type Socket } from "node:net";
 import { parseArgs } from "node:util";
 
@@ -12,6 +14,8 @@ const { values } = parseArgs({
     body: { type: "string", default: "" },
     connections: { type: "string", default: "50" },
     seconds: { type: "string", default: "5" },
+    "per-address": { type: "string", default: "0" },
+    "first-address": { type: "string", default: "0" },
   },
 });
 const length = values.body === "" ? [] : [`content-length: ${Buffer.byteLength(values.body)}`];
@@ -24,7 +28,18 @@ const lines = [
 const request = Buffer.from([...lines, "", values.body].join("\r\n"));
 const latencies: number[] = [];
 const statuses = new Map<string, number>();
+const perAddress = Number(values["per-address"]);
+let addresses = Number(values["first-address"]);
 let over = false;
+
+/** Opens a connection and drives it, from the next loopback address if each one has a limit. */
+function open(): void {
+  addresses += 1;
+  // 127.1.0.0/16 and the ranges after it: the addresses in front of them have other uses.
+  const local = `127.${1 + (addresses >> 16)}.${(addresses >> 8) & 255}.${addresses & 255}`;
+  const from = perAddress === 0 ? {} : { localAddress: local };
+  const socket = connect({ port: Number(values.port), host: "127.0.0.1", noDelay: true, ...from }, () => drive(socket));
+}
 
 /** Reads responses by Content-Length. Each complete one is counted and followed by the next request. */
 function drive(socket: Socket): void {
@@ -32,6 +47,7 @@ function drive(socket: Socket): void {
   let received = 0;
   let sentAt = performance.now();
   let head = "";
+  let sent = 1;
   socket.on("data", (chunk) => {
     if (expected < 0) {
       head += chunk.toString("latin1");
@@ -48,6 +64,12 @@ function drive(socket: Socket): void {
     expected = -1;
     head = "";
     if (over) return void socket.end();
+    if (sent === perAddress) {
+      socket.end();
+      open();
+      return;
+    }
+    sent += 1;
     sentAt = performance.now();
     socket.write(request);
   });
@@ -58,9 +80,7 @@ function drive(socket: Socket): void {
   socket.write(request);
 }
 
-for (let index = 0; index < Number(values.connections); index += 1) {
-  const socket = connect({ port: Number(values.port), host: "127.0.0.1", noDelay: true }, () => drive(socket));
-}
+for (let index = 0; index < Number(values.connections); index += 1) open();
 const startedAt = performance.now();
 setTimeout(
   () => {
