@@ -28,7 +28,7 @@ a{color:var(--link);text-underline-offset:.2em}
 .k:focus{top:1rem}
 .x{display:none}
 .i{width:1em;height:1em;fill:currentColor;flex:none}
-section.b{display:flex;gap:1rem;align-items:center;color:#fff;background:var(--b);border-radius:12px;padding:1.25rem 1.5rem}
+section.b{display:flex;gap:1rem;align-items:center;color:#fff;background:var(--b);border:1px solid transparent;border-radius:12px;padding:1.25rem 1.5rem}
 .b .i{width:2.25rem;height:2.25rem}
 .b h2{margin:0;font-size:clamp(1.25rem,1rem + 1.2vw,1.625rem);line-height:1.25}
 .b p{font-size:.875rem}
