@@ -38,6 +38,13 @@ export interface PageWorld extends TestControlPlane {
   post(owner: Owner, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   put(owner: Owner, id: number, body: object): Promise<Answer>;
   remove(owner: Owner, id: number): Promise<Answer>;
+  /** Creates a page under a new slug. */
+  createPage(owner: Owner, more?: object): Promise<{ readonly slug: string; readonly id: number }>;
+  /** Creates a page with a monitor that is up. */
+  createSimple(
+    owner: Owner,
+    more?: object,
+  ): Promise<{ readonly slug: string; readonly id: number; readonly monitor: number }>;
   /** Reads a page by its slug from an address that nobody else has. */
   visit(slug: string, options?: { readonly key?: string; readonly headers?: Record<string, string> }): Promise<Answer>;
 }
@@ -48,7 +55,8 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
   const plane = await startControlPlane({ ...options, config });
   const { sql } = plane.app;
   let visitors = 0;
-  return {
+  let slugs = 0;
+  const world: PageWorld = {
     ...plane,
     async owner() {
       const { body } = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
@@ -86,6 +94,16 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
     post: (owner, body, headers = {}) => plane.call(URL, { key: owner.key, body, headers }),
     put: (owner, id, body) => plane.call(`${URL}?id=${id}`, { method: "PUT", key: owner.key, body }),
     remove: (owner, id) => plane.call(`${URL}?id=${id}`, { method: "DELETE", key: owner.key }),
+    async createPage(owner, more = {}) {
+      slugs += 1;
+      const answer = await world.post(owner, { title: "Shop", slug: `visited-${slugs}`, ...more });
+      if (answer.status !== 201) throw new Error(answer.text);
+      return answer.body.data;
+    },
+    async createSimple(owner, more = {}) {
+      const monitor = await world.addMonitor(owner);
+      return { monitor, ...(await world.createPage(owner, { monitors: [{ id: monitor, name: "Shop" }], ...more })) };
+    },
     visit(slug, { key, headers = {} } = {}) {
       visitors += 1;
       const from = `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
@@ -95,6 +113,7 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
       });
     },
   };
+  return world;
 }
 
 /** Returns the status, the code, the field and the reason of an error answer. */
