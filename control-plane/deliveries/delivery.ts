@@ -1,5 +1,5 @@
-/** How deliveries travel. */
-export const CHANNELS = ["mail", "webhook"] as const;
+/** How deliveries travel. page: mail to a subscriber of a status page. */
+export const CHANNELS = ["mail", "page", "webhook"] as const;
 /** One of these ways. */
 export type Channel = (typeof CHANNELS)[number];
 

@@ -14,8 +14,17 @@ export type EventType =
   | "visual.changed"
   | "test";
 
-/** Types of events that only lead to mails: an outage that lasts, and a request to confirm an address. */
-export type MailEventType = "reminder" | "confirm";
+/**
+ * Types of events that only lead to mails: an outage that lasts, a request to confirm an address, and what subscribers
+ * of status pages get.
+ */
+export type MailEventType =
+  | "reminder"
+  | "confirm"
+  | "page.confirm"
+  | "page.incident"
+  | "page.update"
+  | "page.maintenance";
 
 /** Something that happened, to be stored. */
 export interface EventFacts {

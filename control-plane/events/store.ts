@@ -67,7 +67,7 @@ export async function insertEvents(
 /** Lists the bodies of an account's events for its data export, newest first. */
 export async function listEvents(sql: Queryable, accountId: number, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ body: string }[]>`
-    select body from events where account_id = ${accountId} and type <> 'confirm'
+    select body from events where account_id = ${accountId} and type not in ('confirm', 'page.confirm')
     order by created_at desc, id desc limit ${limit}`;
   return rows.map(({ body }) => body);
 }

@@ -25,7 +25,7 @@ export function messageIdOf({ id, events }: ClaimedDelivery, host: string): stri
 }
 
 /** Returns the Message-ID that all mails of an incident refer to, so that mail programs show them together. */
-export function threadOf({ incidentId }: MailHead, host: string): string | null {
+export function threadOf(incidentId: number | null, host: string): string | null {
   return incidentId === null ? null : `<incident.${incidentId}@${domainOf(host)}>`;
 }
 

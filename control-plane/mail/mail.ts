@@ -7,6 +7,7 @@ import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
 import { createMailSender } from "#control-plane/mail/sender.ts";
 import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -18,6 +19,8 @@ export interface Mail {
   readonly source: ReceiverSource;
   /** Sends mails; null if there is no mail server. */
   readonly sender: Sender | null;
+  /** Sends other mails; null if there is no mail server. */
+  readonly mailer: Mailer | null;
   /** Closes the sessions with the mail server. Call it when no mail is being sent any more. */
   close(): void;
 }
@@ -44,6 +47,7 @@ export function openMail(deps: MailDeps): Mail {
   const { config, baseUrl, log } = deps;
   const recipients = createRecipients(deps);
   const pool = config === null ? null : createSmtpPool(config.server, clientName(baseUrl));
+  const mailer = config === null || pool === null ? null : createMailer({ ...deps, pool, from: config.from });
   const upkeep = startUpkeep({
     everyMs: UPKEEP_MS,
     round: () => recipients.sweep(),
@@ -63,7 +67,8 @@ export function openMail(deps: MailDeps): Mail {
         return recipients.recipientsOf(tx, wanted);
       },
     },
-    sender: config === null || pool === null ? null : createMailSender({ ...deps, pool, from: config.from }),
+    sender: mailer === null ? null : createMailSender({ ...deps, mailer }),
+    mailer,
     close() {
       upkeep.stop();
       pool?.close();

@@ -1,19 +1,15 @@
-import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
-import { composeMail, parseMailbox } from "#control-plane/mail/compose.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice } from "#control-plane/mail/content/event-body.ts";
-import { renderHtml, renderText, type Letter } from "#control-plane/mail/content/letter.ts";
+import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
-import { headersOf, messageIdOf, threadOf, type MailHead } from "#control-plane/mail/headers.ts";
-import { toOutcome } from "#control-plane/mail/outcome.ts";
+import { headersOf, type MailHead } from "#control-plane/mail/headers.ts";
+import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import { openToken, queueConfirmations } from "#control-plane/mail/recipients/confirmations.ts";
 import { findSealedToken } from "#control-plane/mail/recipients/store.ts";
-import type { SmtpPool } from "#control-plane/mail/smtp/pool.ts";
-import type { SmtpFault } from "#control-plane/mail/smtp/result.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Dependencies of the sender. */
@@ -21,43 +17,22 @@ interface MailSenderDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly random: Random;
-  readonly log: Logger;
   readonly encryption: Encryption;
-  readonly pool: SmtpPool;
-  /** Sender of the mails, as the setting has it. */
-  readonly from: string;
+  readonly mailer: Mailer;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-/** Delays before the attempts to deliver a mail, milliseconds. */
-const MAIL_SCHEDULE: readonly number[] = [0, 30 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
 /** Maximum number of sessions with the mail server. */
 const SESSIONS = 10;
-/** Shortest time between two log lines about the mail server, milliseconds. */
-const WARN_EVERY_MS = 60_000;
-
 /** Creates the sender of mails. */
 export function createMailSender(deps: MailSenderDeps): Sender {
-  const { clock, log, pool, baseUrl } = deps;
-  const from = parseMailbox(deps.from);
-  let warnedAt = Number.NEGATIVE_INFINITY;
-
-  /** Logs that the server takes no mail at all, which the operator must know. */
-  function warn({ stage, replyCode, text }: SmtpFault): void {
-    if (stage === "recipient" || stage === "message" || clock.monotonic() - warnedAt < WARN_EVERY_MS) return;
-    warnedAt = clock.monotonic();
-    const detail = stage === "auth" ? {} : { reply: text.slice(0, 300) };
-    log.warn({ code: "mail_server", stage, reply_code: replyCode, ...detail }, "the mail server accepts no mail");
-  }
-
+  const { mailer, baseUrl } = deps;
+  const host = new URL(baseUrl).hostname;
   return {
     channel: "mail",
     schedule: MAIL_SCHEDULE,
-    timeoutMs: MINUTE,
+    timeoutMs: MAIL_TIMEOUT_MS,
     concurrency: SESSIONS,
     // One after the other, so that mails arrive in the order of their events.
     perReceiver: 1,
@@ -67,21 +42,8 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       const written = await write(deps, delivery);
       if (written === null || recipient === null) return SUPERSEDED;
       const { letter, head } = written;
-      const host = new URL(baseUrl).hostname;
-      const raw = await composeMail({
-        from,
-        to: recipient,
-        subject: letter.subject,
-        text: renderText(letter),
-        html: renderHtml(letter),
-        date: clock.now(),
-        messageId: messageIdOf(delivery, host),
-        references: threadOf(head, host),
-        headers: headersOf(head, host),
-      });
-      const result = await pool.send({ from: from.address, to: recipient, raw }, signal);
-      if (!result.ok && !signal.aborted) warn(result.fault);
-      return toOutcome(result);
+      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers: headersOf(head, host) };
+      return mailer.send(delivery, addressed, signal);
     },
   };
 }
