@@ -18,6 +18,7 @@ import { createMeasurements, type Measurements } from "#control-plane/measuremen
 import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
 import { openMonitoring, type Monitoring } from "#control-plane/monitoring.ts";
+import { createSubscribers, type Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
@@ -29,6 +30,7 @@ interface Background {
   readonly batches: Batches;
   readonly monitoring: Monitoring;
   readonly mail: Mail;
+  readonly subscribers: Subscribers;
   readonly events: Events;
   readonly deliveries: Deliveries;
   /** Lets running jobs finish for `graceMs`, then puts them back for other replicas. A second call does nothing. */
@@ -93,7 +95,7 @@ async function openQueues(
   });
   teardown.push(() => measurements.close());
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));
-  const { mail, events, deliveries } = openNotices(deps, () => graceMs, teardown);
+  const { mail, subscribers, events, deliveries } = openNotices(deps, () => graceMs, teardown);
   const monitoring = await openMonitoring({ ...deps, checks, events, mail }, () => graceMs, teardown);
   return {
     monitoring,
@@ -101,6 +103,7 @@ async function openQueues(
     measurements,
     batches,
     mail,
+    subscribers,
     events,
     deliveries,
     stop(jobsGraceMs) {
@@ -120,12 +123,15 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
   });
   teardown.push(() => mail.close());
-  const events = createEvents({ random, sources: [mail.source] });
-  const senders = mail.sender === null ? [] : [mail.sender];
+  const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });
+  teardown.push(() => subscribers.close());
+  const events = createEvents({ random, sources: [mail.source, subscribers.source] });
+  const senders = [mail.sender, subscribers.sender].filter((sender) => sender !== null);
   const deliveries = openDeliveries({ ...deps, senders, retentionMs: config.retention.deliveries });
   teardown.push(() => deliveries.stop(graceMs()));
   accounts.addExporter("mail_recipients", (tx, accountId) => mail.recipients.export(tx, accountId));
   accounts.addExporter("events", (tx, accountId) => events.export(tx, accountId));
   accounts.addExporter("deliveries", (tx, accountId) => deliveries.export(tx, accountId));
-  return { mail, events, deliveries };
+  accounts.addExporter("status_page_subscribers", (tx, accountId) => subscribers.export(tx, accountId));
+  return { mail, subscribers, events, deliveries };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import type { createServer } from "#control-plane/http/server.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
@@ -20,13 +21,22 @@ interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenanc
   readonly sql: Sql;
   readonly clock: Clock;
   readonly keys: Keys;
+  readonly events: Events;
 }
 
 /** Registers the routes of monitors, incidents, maintenance and status pages. */
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
-  const { gate, writes, sql, clock, keys, monitors, maintenance, history, statusPages } = deps;
+  const { gate, writes, sql, clock, keys, events, monitors, maintenance, history, statusPages } = deps;
   registerMonitors(server, { gate, writes, monitors, readActions: [historyAction(history, clock)] });
-  registerMaintenance(server, { gate, writes, maintenance });
+  const about = { monitorId: null, incidentId: null, isFlapping: false } as const;
+  registerMaintenance(server, {
+    gate,
+    writes,
+    maintenance,
+    async announce(tx, accountId, data) {
+      await events.publish(tx, [{ ...about, type: "page.maintenance", accountId, createdAt: clock.now(), data }]);
+    },
+  });
   registerIncidents(server, {
     gate,
     writes,
@@ -34,6 +44,11 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     clock,
     monitorsOf: async (on, accountId, ids) => [...(await monitors.owned(on, accountId, ids))],
     pagesOf: (on, accountId, ids) => statusPages.owned(on, accountId, ids),
+    async announce(tx, { accountId, at, isNew, data }) {
+      const type = isNew ? "page.incident" : "page.update";
+      const incidentId = data.incident_id;
+      await events.publish(tx, [{ ...about, type, accountId, createdAt: at, data, incidentId }]);
+    },
     nameCaller: (on, { keyId }) => keys.label(on, keyId),
   });
   registerStatusPages(server, { gate, writes, sql, clock, pages: statusPages });

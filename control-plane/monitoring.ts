@@ -91,7 +91,12 @@ export async function openMonitoring(
   accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));
   accounts.onAddress((tx, accountId) => monitors.addressChanged(tx, accountId));
   accounts.onErase((tx, accountId) => monitors.accountErased(tx, accountId));
-  const statusPages = createStatusPages({ ...deps, history, baseUrl: deps.config.baseUrl });
+  const statusPages = createStatusPages({
+    ...deps,
+    history,
+    baseUrl: deps.config.baseUrl,
+    canSubscribe: mail.mailer !== null,
+  });
   accounts.addExporter("status_pages", (tx, accountId) => statusPages.export(tx, accountId));
   accounts.onErase((tx, accountId) => noteAccountChanged(tx, [accountId]));
   const watch = startWatch({

@@ -39,6 +39,7 @@ import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
+import { registerSubscriptions } from "#control-plane/status-pages/routes/subscriptions.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
@@ -183,12 +184,13 @@ async function buildServer(app: App, parts: Parts, version: string, teardown: Te
 function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate): void {
   const { config, clock } = app;
   const { hub, presence, checks, openLimits, answers } = parts;
-  const { measurements, batches, mail, monitoring } = parts.background;
+  const { measurements, batches, mail, subscribers, events, monitoring } = parts.background;
   registerTools(server, checks, gate, CONTRACTS, measurements);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
   registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
   registerBatches(server, { gate, writes, batches });
-  registerMonitoring(server, { ...app, ...monitoring, gate, writes });
+  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events });
+  registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
   registerHeartbeats(server, { clock, pings: monitoring.pings });
   registerSharedPage(server, { clock, measurements });
   registerPublicPages(server, { clock, gate, pages: monitoring.statusPages, baseUrl: config.baseUrl });

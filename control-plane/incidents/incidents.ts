@@ -67,14 +67,14 @@ export async function openByHand(
   return { ok: true, incident: { ...incident, entryCount: 1 } };
 }
 
-/** Changes an incident by hand; null if the account has none with this id. */
+/** Changes an incident by hand. `published` is a new message to visitors; null: none. Returns null if the account has none with this id. */
 export async function changeByHand(
   tx: Transaction,
   accountId: number,
   id: number,
   change: IncidentChange,
   author: Author,
-): Promise<Written<Refused> | null> {
+): Promise<{ readonly ok: true; readonly incident: Incident; readonly published: string | null } | Refused | null> {
   const incident = await findIncident(tx, accountId, id, { lock: true });
   if (incident === null) return null;
   const changed = applyChange(incident, change, author);
@@ -86,7 +86,8 @@ export async function changeByHand(
     null,
   );
   await noteAccountChanged(tx, [accountId]);
-  return changed;
+  const update = changed.entries.find(({ kind, isPublic }) => kind === "update" && isPublic);
+  return { ok: true, incident: changed.incident, published: changed.incident.isPublic ? (update?.text ?? null) : null };
 }
 
 /** Returns an incident with its timeline as the API shows it; null if the account has none with this id. */

@@ -9,6 +9,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
+import { announcementOf, type Announce } from "#control-plane/incidents/announcement.ts";
 import {
   changeByHand,
   MOST_OPEN,
@@ -31,6 +32,7 @@ interface IncidentRoutesDeps {
   readonly clock: Clock;
   readonly monitorsOf: OwnedIds;
   readonly pagesOf: OwnedIds;
+  readonly announce: Announce;
   /** Names the caller in timelines, e.g. "key deploy". */
   readonly nameCaller: (sql: Queryable, caller: Principal) => Promise<string>;
 }
@@ -123,6 +125,10 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
       throw new Refusal("plan_limit_exceeded", message);
     }
     if (!written.ok) throw refuseField(written.problem);
+    if (isPublic) {
+      const data = announcementOf(written.incident, text);
+      await deps.announce(tx, { accountId, at, isNew: true, data });
+    }
     return { status: 201, data: requireFound(await readIncident(tx, accountId, written.incident.id, at)) };
   };
 }
@@ -140,6 +146,10 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     const author = { by: await deps.nameCaller(tx, caller), at };
     const written = requireFound(await changeByHand(tx, caller.accountId, id, change, author));
     if (!written.ok) throw refuseField(written.problem);
+    if (written.published !== null) {
+      const data = announcementOf(written.incident, written.published);
+      await deps.announce(tx, { accountId: caller.accountId, at, isNew: false, data });
+    }
     return { data: requireFound(await readIncident(tx, caller.accountId, id, at)) };
   };
 }

@@ -1,3 +1,4 @@
+import { announcementOf, type AnnounceWindow } from "#control-plane/maintenance/announcement.ts";
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
@@ -19,6 +20,7 @@ interface MaintenanceRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly maintenance: Maintenance;
+  readonly announce: AnnounceWindow;
 }
 
 /** Registers POST, GET, PUT and DELETE /api/v4/maintenance. */
@@ -29,7 +31,8 @@ export function registerMaintenance(server: FastifyInstance, deps: MaintenanceRo
   registerDeletion(server, deps);
 }
 
-function registerCreation(server: FastifyInstance, { gate, writes, maintenance }: MaintenanceRoutesDeps): void {
+function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps): void {
+  const { gate, writes, maintenance, announce } = deps;
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "POST",
@@ -52,6 +55,7 @@ function registerCreation(server: FastifyInstance, { gate, writes, maintenance }
       const given = readWrite(CREATE, request, [...READ_ONLY, "status"]);
       return writes.run(request, reply, async (tx) => {
         const window = requireWritten(await maintenance.create(tx, accountId, given));
+        if (window.isPublic && window.status !== "completed") await announce(tx, accountId, announcementOf(window));
         return { status: 201, data: showWindow(window) };
       });
     },

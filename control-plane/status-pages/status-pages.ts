@@ -33,6 +33,8 @@ export interface StatusPages {
    * viewer is not its account.
    */
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
+  /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
+  subscribable(slug: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
   /** Returns the slug of the page whose domain is in a Host field; null if there is none. At most 10 s old. */
   slugOfDomain(host: string): Promise<string | null>;
   create(tx: Transaction, accountId: number, given: Given): Promise<Written>;
@@ -57,6 +59,8 @@ interface StatusPagesDeps extends Pick<ViewDeps, "sql" | "clock" | "history"> {
   readonly notifications: Notifications;
   /** Address of the service. */
   readonly baseUrl: string;
+  /** Whether visitors can subscribe by mail. */
+  readonly canSubscribe: boolean;
 }
 
 /** How long a view is used, in milliseconds. A change of the page's account ends it at once. */
@@ -70,18 +74,26 @@ const MOST_LOADS = 3;
 
 /** A cached page. */
 interface CachedPage {
+  readonly id: number;
   readonly accountId: number;
   readonly isPublic: boolean;
   readonly view: PageView;
 }
 
 /** Opens the status pages of one replica. */
-export function createStatusPages({ sql, clock, history, notifications, baseUrl }: StatusPagesDeps): StatusPages {
+export function createStatusPages({
+  sql,
+  clock,
+  history,
+  notifications,
+  baseUrl,
+  canSubscribe,
+}: StatusPagesDeps): StatusPages {
   const { protocol, hostname } = new URL(baseUrl);
   const base = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const urlOf = ({ slug, domain }: Pick<StatusPage, "slug" | "domain">): string =>
     domain === null ? `${base}/status/${slug}` : `${protocol}//${domain}`;
-  const viewDeps = { sql, clock, history, urlOf };
+  const viewDeps = { sql, clock, history, urlOf, canSubscribe };
   const writeDeps = { clock, ownHost: hostname };
 
   const views = createSharedCache<CachedPage>({
@@ -94,8 +106,8 @@ export function createStatusPages({ sql, clock, history, notifications, baseUrl 
     async load(slug) {
       const page = await findBySlug(sql, slug);
       if (page === null) return null;
-      const { accountId, isPublic } = page;
-      return { accountId, isPublic, view: await buildView(viewDeps, page) };
+      const { id, accountId, isPublic } = page;
+      return { id, accountId, isPublic, view: await buildView(viewDeps, page) };
     },
   });
   const domains = createSharedCache<{ readonly slug: string }>({
@@ -137,6 +149,10 @@ export function createStatusPages({ sql, clock, history, notifications, baseUrl 
       const cached = isSlug(slug) ? await views.get(slug) : null;
       if (cached === null) return null;
       return cached.isPublic || cached.accountId === viewerAccountId ? cached.view : null;
+    },
+    async subscribable(slug) {
+      const cached = isSlug(slug) ? await views.get(slug) : null;
+      return cached?.isPublic === true ? cached : null;
     },
     async slugOfDomain(field) {
       const host = hostOf(field);

@@ -125,6 +125,7 @@ describe("GET /openapi.json", () => {
       "/s/{id}",
       "/status/{slug}",
       ...["feed.rss", "feed.atom", "feed.json", "summary.json", "badge.svg"].map((file) => `/status/{slug}/${file}`),
+      ...["confirm/{token}", "subscribe", "unsubscribe/{token}"].map((path) => `/status/{slug}/${path}`),
       "/mail/confirm/{token}",
       "/api/admin/accounts",
       "/api/admin/keys",

@@ -2,7 +2,7 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import { durationSeconds } from "#control-plane/incidents/duration.ts";
 import { readUpdates } from "#control-plane/incidents/entries/store.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
-import { findPublished, type PageScope } from "#control-plane/incidents/published/store.ts";
+import { findPublished, readPublicIds, type PageScope } from "#control-plane/incidents/published/store.ts";
 
 /** A message to visitors. */
 interface PublishedUpdate {
@@ -88,4 +88,11 @@ function publish(
       text: update.text,
     })),
   };
+}
+
+/** Returns which of these incidents are not public; deleted ones count as not public. */
+export async function hiddenIncidents(sql: Queryable, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  if (ids.length === 0) return new Set();
+  const shown = await readPublicIds(sql, ids);
+  return new Set(ids.filter((id) => !shown.has(id)));
 }

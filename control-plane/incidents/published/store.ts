@@ -23,3 +23,10 @@ export async function findPublished(
     order by resolved_at is null desc, started_at desc, id desc limit ${limit}`;
   return rows.map(readRow);
 }
+
+/** Returns which of these incidents are public. */
+export async function readPublicIds(sql: Queryable, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ id: number }[]>`
+    select id from incidents where id = any(${[...ids]}::bigint[]) and is_public`;
+  return new Set(rows.map(({ id }) => id));
+}

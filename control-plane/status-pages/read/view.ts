@@ -26,10 +26,15 @@ export interface ViewDeps {
   readonly history: Pick<History, "days" | "lastResponses">;
   /** Returns the address of a page. */
   readonly urlOf: (page: Pick<StatusPage, "slug" | "domain">) => string;
+  /** Whether visitors of public pages can subscribe by mail. */
+  readonly canSubscribe: boolean;
 }
 
 /** Builds what a page shows, with a number of statements that does not depend on its monitors. */
-export async function buildView({ sql, clock, history, urlOf }: ViewDeps, page: StatusPage): Promise<PageView> {
+export async function buildView(
+  { sql, clock, history, urlOf, canSubscribe }: ViewDeps,
+  page: StatusPage,
+): Promise<PageView> {
   const now = clock.now();
   const ids = page.monitors.map(({ id }) => id);
   const facts = await shownFactsOf(sql, page.accountId, ids);
@@ -64,8 +69,7 @@ export async function buildView({ sql, clock, history, urlOf }: ViewDeps, page: 
     incidents: incidents.map((incident) => showIncident(incident, shown)),
     maintenance,
     stale: findStale(active, now),
-    // There are no subscriptions yet.
-    canSubscribe: false,
+    canSubscribe: canSubscribe && page.isPublic,
     generatedAt: now,
   };
 }

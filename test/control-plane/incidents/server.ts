@@ -50,6 +50,7 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
       return rows.map(({ id }) => id);
     },
     pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
+    announce: () => Promise.resolve(),
     nameCaller: (sql, { keyId }) => app.keys.label(sql, keyId),
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

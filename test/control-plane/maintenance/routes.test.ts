@@ -48,7 +48,7 @@ beforeAll(async () => {
   const answers = createAnswers(app);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
   maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
-  registerMaintenance(server, { gate, writes, maintenance });
+  registerMaintenance(server, { gate, writes, maintenance, announce: () => Promise.resolve() });
   api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
   closing.push(
     () => server.close(),

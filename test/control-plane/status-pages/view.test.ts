@@ -38,7 +38,14 @@ beforeAll(async () => {
       return real.days(monitors, count);
     },
   };
-  pages = createStatusPages({ sql, clock, history, notifications, baseUrl: "https://vantage.example.net/" });
+  pages = createStatusPages({
+    sql,
+    clock,
+    history,
+    notifications,
+    baseUrl: "https://vantage.example.net/",
+    canSubscribe: false,
+  });
 });
 afterAll(() => world?.stop());
 

@@ -1,0 +1,105 @@
+import type { Sql } from "#control-plane/database/connect.ts";
+import type { ClaimedDelivery, Outcome, Sender, SentEvent } from "#control-plane/deliveries/delivery.ts";
+import { hiddenIncidents } from "#control-plane/incidents/published/published.ts";
+import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
+import {
+  writePageConfirmation,
+  writePageLetter,
+  type PageNotice,
+} from "#control-plane/status-pages/subscribers/letters.ts";
+import { subjectOf, toPageNotice } from "#control-plane/status-pages/subscribers/notices.ts";
+import { findSubscriber, readShownNames, type Subscriber } from "#control-plane/status-pages/subscribers/store.ts";
+
+/** Addresses that mails to one subscriber link to. */
+interface SubscriberUrls {
+  readonly page: string;
+  readonly confirm: string;
+  readonly unsubscribe: string;
+}
+
+/** Dependencies of the sender. */
+interface SubscriberSenderDeps {
+  readonly sql: Sql;
+  readonly mailer: Mailer;
+  readonly urlsOf: (subscriber: Pick<Subscriber, "id" | "slug">) => SubscriberUrls;
+  /** Host of the service. */
+  readonly host: string;
+}
+
+/** Maximum number of mails to subscribers at the same time; alerts have their own. */
+const CONCURRENCY = 4;
+
+/** Creates the sender of mails to the subscribers of status pages. */
+export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
+  const { sql, mailer, urlsOf, host } = deps;
+  return {
+    channel: "page",
+    schedule: MAIL_SCHEDULE,
+    timeoutMs: MAIL_TIMEOUT_MS,
+    concurrency: CONCURRENCY,
+    perReceiver: 1,
+    async send(delivery, signal) {
+      const subscriber = await findSubscriber(sql, delivery.receiverId);
+      if (subscriber === null || !subscriber.isPublic) return NOT_NEEDED;
+      const urls = urlsOf(subscriber);
+      const letter = await write(sql, subscriber, urls, delivery);
+      if (letter === null) return NOT_NEEDED;
+      const [event] = delivery.events;
+      const { incidentId } = subjectOf(event);
+      const headers = {
+        "X-Service-Event": event.type,
+        ...(incidentId === null ? {} : { "X-Service-Incident": String(incidentId) }),
+        "List-Id": `<${subscriber.slug}.status.${host.replaceAll(/[^0-9A-Za-z.-]/g, "-")}>`,
+        // One-click unsubscription (RFC 8058).
+        "List-Unsubscribe": `<${urls.unsubscribe}>`,
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "Auto-Submitted": "auto-generated",
+        "X-Auto-Response-Suppress": "All",
+      };
+      return mailer.send(delivery, { letter, to: subscriber.email, incidentId, headers }, signal);
+    },
+  };
+}
+
+const NOT_NEEDED: Outcome = {
+  kind: "refused",
+  responseCode: null,
+  code: "not_needed",
+  message: "The address is not subscribed any more, or the page does not show this any more.",
+};
+
+/** Writes the mail of a delivery; null if it is no longer needed. */
+async function write(
+  sql: Sql,
+  subscriber: Subscriber,
+  urls: SubscriberUrls,
+  { events, count }: ClaimedDelivery,
+): Promise<Letter | null> {
+  const { title, isConfirmed } = subscriber;
+  if (events[0].type === "page.confirm") {
+    return isConfirmed ? null : writePageConfirmation(title, urls.confirm, urls.page);
+  }
+  const [first, ...others] = isConfirmed ? await readNotices(sql, subscriber, events) : [];
+  if (first === undefined) return null;
+  const total = others.length + 1 + Math.max(0, count - events.length);
+  return writePageLetter([first, ...others], total, { title, url: urls.page, unsubscribeUrl: urls.unsubscribe });
+}
+
+async function readNotices(
+  sql: Sql,
+  { pageId }: Subscriber,
+  events: readonly SentEvent[],
+): Promise<readonly PageNotice[]> {
+  const subjects = events.map(subjectOf);
+  const names = await readShownNames(
+    sql,
+    pageId,
+    subjects.flatMap(({ monitorId }) => monitorId ?? []),
+  );
+  const hidden = await hiddenIncidents(
+    sql,
+    subjects.flatMap(({ incidentId }) => incidentId ?? []),
+  );
+  return events.flatMap((event) => toPageNotice(event, { names, hidden }) ?? []);
+}

@@ -1,0 +1,145 @@
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+
+/** Limits of the mails that ask addresses to confirm a subscription. */
+interface AskLimits {
+  /** Mails to one address within an hour, over all pages. */
+  readonly perAddress: number;
+  /** Mails for one page within an hour. */
+  readonly perPage: number;
+  /** Subscribers of one page, unconfirmed ones included. */
+  readonly subscribers: number;
+  /** Shortest time between two mails about one subscription, in seconds. */
+  readonly pauseSeconds: number;
+}
+
+/**
+ * Adds an address to a page, or notes that it is asked again. Returns the subscriber to ask; null if it is confirmed
+ * already, or if a limit is reached.
+ */
+export async function askSubscriber(
+  tx: Transaction,
+  { pageId, accountId, email }: { readonly pageId: number; readonly accountId: number; readonly email: string },
+  now: Date,
+  limits: AskLimits,
+): Promise<number | null> {
+  // The account first, as every transaction that writes more than one row of it.
+  await tx`select from accounts where id = ${accountId} for key share`;
+  // One at a time, because the limits count rows of the page.
+  await tx`select from status_pages where id = ${pageId} for no key update`;
+  const [row] = await tx<{ id: number }[]>`
+    insert into status_page_subscribers as s (page_id, email, asked_at)
+    select ${pageId}, ${email}, ${now}
+    where (
+        select count(*) from status_page_subscribers
+        where lower(email) = lower(${email}) and asked_at > ${now}::timestamptz - interval '1 hour'
+      ) < ${limits.perAddress}
+      and (
+        select count(*) from status_page_subscribers
+        where page_id = ${pageId} and asked_at > ${now}::timestamptz - interval '1 hour'
+      ) < ${limits.perPage}
+      and (select count(*) from status_page_subscribers where page_id = ${pageId}) < ${limits.subscribers}
+    on conflict (page_id, lower(email)) do update set asked_at = excluded.asked_at
+    where s.confirmed_at is null
+      and s.asked_at <= ${now}::timestamptz - ${limits.pauseSeconds}::integer * interval '1 second'
+    returning id`;
+  return row?.id ?? null;
+}
+
+/** A subscriber with its page. */
+export interface Subscriber {
+  readonly id: number;
+  readonly email: string;
+  readonly askedAt: Date;
+  readonly isConfirmed: boolean;
+  readonly pageId: number;
+  readonly accountId: number;
+  readonly slug: string;
+  readonly title: string;
+  /** Whether everybody can read the page. */
+  readonly isPublic: boolean;
+}
+
+/** Finds a subscriber; null if there is none. */
+export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
+  const [row] = await sql<Subscriber[]>`
+    select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
+      p.account_id as "accountId", p.slug, p.title, p.is_public as "isPublic"
+    from status_page_subscribers as s join status_pages as p on p.id = s.page_id where s.id = ${id}`;
+  return row ?? null;
+}
+
+/** Confirms a subscriber. */
+export async function confirmSubscriber(sql: Sql, id: number, now: Date): Promise<void> {
+  await sql`update status_page_subscribers set confirmed_at = ${now} where id = ${id} and confirmed_at is null`;
+}
+
+/** Deletes a subscriber. */
+export async function deleteSubscriber(sql: Sql, id: number): Promise<void> {
+  await sql`delete from status_page_subscribers where id = ${id}`;
+}
+
+/** Deletes addresses that were asked before a time and not confirmed. Returns how many. */
+export async function deleteUnconfirmed(sql: Sql, askedBefore: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from status_page_subscribers where id in (
+      select id from status_page_subscribers where confirmed_at is null and asked_at < ${askedBefore} limit ${limit}
+    )`;
+  return count;
+}
+
+/** What events are about, each part with the position of its event. */
+export interface EventSubjects {
+  readonly monitors: readonly { readonly event: number; readonly monitorId: number }[];
+  readonly pages: readonly { readonly event: number; readonly pageId: number }[];
+  readonly tags: readonly { readonly event: number; readonly accountId: number; readonly tag: string }[];
+}
+
+/** Finds the confirmed subscribers of public pages that show what events are about, each once for an event. */
+export async function findReceivers(
+  tx: Transaction,
+  { monitors, pages, tags }: EventSubjects,
+): Promise<readonly { readonly event: number; readonly id: number; readonly email: string }[]> {
+  return tx`
+    with shown as (
+      select given.event, m.page_id
+      from unnest(
+        ${monitors.map(({ event }) => event)}::integer[], ${monitors.map(({ monitorId }) => monitorId)}::bigint[]
+      ) as given (event, monitor_id)
+      join status_page_monitors as m on m.monitor_id = given.monitor_id
+      union
+      select event, page_id from unnest(
+        ${pages.map(({ event }) => event)}::integer[], ${pages.map(({ pageId }) => pageId)}::bigint[]
+      ) as given (event, page_id)
+      union
+      select given.event, m.page_id
+      from unnest(
+        ${tags.map(({ event }) => event)}::integer[], ${tags.map(({ accountId }) => accountId)}::bigint[],
+        ${tags.map(({ tag }) => tag)}::text[]
+      ) as given (event, account_id, tag)
+      join monitors on monitors.account_id = given.account_id and given.tag = any(monitors.tags)
+      join status_page_monitors as m on m.monitor_id = monitors.id
+    )
+    select shown.event, s.id, s.email
+    from shown join status_pages as p on p.id = shown.page_id and p.is_public
+      join status_page_subscribers as s on s.page_id = p.id and s.confirmed_at is not null
+    order by shown.event, s.id`;
+}
+
+/** Returns the names under which a page shows monitors, by id; those that it does not show are missing. */
+export async function readShownNames(
+  sql: Queryable,
+  pageId: number,
+  monitorIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await sql<{ id: number; name: string }[]>`
+    select m.id, coalesce(p.name, m.name) as name from status_page_monitors as p join monitors as m on m.id = p.monitor_id
+    where p.page_id = ${pageId} and p.monitor_id = any(${[...monitorIds]}::bigint[])`;
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Lists the subscribers of an account's pages for its data export. */
+export async function listSubscribers(sql: Queryable, accountId: number, limit: number): Promise<unknown> {
+  return sql`
+    select p.slug, s.email, s.confirmed_at from status_page_subscribers as s
+    join status_pages as p on p.id = s.page_id where p.account_id = ${accountId} order by s.id limit ${limit}`;
+}

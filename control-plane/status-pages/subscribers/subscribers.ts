@@ -1,0 +1,131 @@
+import type { Logger } from "pino";
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Sender } from "#control-plane/deliveries/delivery.ts";
+import type { ReceiverSource } from "#control-plane/events/event.ts";
+import { storeEvents } from "#control-plane/events/events.ts";
+import { toMailAddress } from "#control-plane/mail-address.ts";
+import type { Mailer } from "#control-plane/mail/mailer.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { makeLinkToken, readLinkToken, type LinkKind } from "#control-plane/status-pages/subscribers/links.ts";
+import { createSubscriberSender } from "#control-plane/status-pages/subscribers/sender.ts";
+import { createSubscriberSource } from "#control-plane/status-pages/subscribers/source.ts";
+import {
+  askSubscriber,
+  confirmSubscriber,
+  deleteSubscriber,
+  deleteUnconfirmed,
+  findSubscriber,
+  listSubscribers,
+  type Subscriber,
+} from "#control-plane/status-pages/subscribers/store.ts";
+
+/** Subscriptions to status pages by mail. */
+export interface Subscribers {
+  /** Finds the subscribers of events. */
+  readonly source: ReceiverSource;
+  /** Mails to subscribers; null if there is no mail server, so that nobody can subscribe. */
+  readonly sender: Sender | null;
+  /**
+   * Mails a link to an address, by which its owner subscribes to a page, unless it is subscribed or was asked a moment
+   * ago. Returns false only if the text is no mail address: nobody learns who is subscribed.
+   */
+  subscribe(page: { readonly id: number; readonly accountId: number }, email: string): Promise<boolean>;
+  /** Finds the subscriber of a link in a mail; null if the link is not valid, has expired, or is not needed any more. */
+  findLink(kind: LinkKind, token: string): Promise<Subscriber | null>;
+  /** Confirms the subscription of a link; null as for findLink. */
+  confirm(token: string): Promise<Subscriber | null>;
+  /** Ends the subscription of a link; null as for findLink. */
+  unsubscribe(token: string): Promise<Subscriber | null>;
+  /** Returns the subscribers of an account's pages for its data export. */
+  export(sql: Queryable, accountId: number): Promise<unknown>;
+  close(): void;
+}
+
+/** Dependencies of the subscriptions. */
+interface SubscribersDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly encryption: Encryption;
+  /** Address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly mailer: Mailer | null;
+}
+
+const LIMITS = { perAddress: 3, perPage: 500, subscribers: 50_000, pauseSeconds: 3_600 };
+/** Time in milliseconds for which a link to confirm works, and after which an unconfirmed address is deleted. */
+const LINK_MS = 7 * 86_400_000;
+const UPKEEP_MS = 3_600_000;
+const DELETED_AT_ONCE = 1_000;
+const MOST_EXPORTED = 100_000;
+
+/** Opens the subscriptions of one replica. */
+export function createSubscribers(deps: SubscribersDeps): Subscribers {
+  const { sql, clock, random, encryption, baseUrl, mailer, log } = deps;
+
+  function urlsOf({ id, slug }: Pick<Subscriber, "id" | "slug">) {
+    const page = `${baseUrl}/status/${slug}`;
+    const link = (kind: LinkKind): string => `${page}/${kind}/${makeLinkToken(encryption, kind, id)}`;
+    return { page, confirm: link("confirm"), unsubscribe: link("unsubscribe") };
+  }
+
+  async function findLink(kind: LinkKind, token: string): Promise<Subscriber | null> {
+    const id = readLinkToken(encryption, kind, token);
+    const found = id === null ? null : await findSubscriber(sql, id);
+    if (found === null || kind === "unsubscribe" || found.isConfirmed) return found;
+    return found.askedAt.getTime() + LINK_MS < clock.now().getTime() ? null : found;
+  }
+
+  const upkeep = startUpkeep({
+    everyMs: UPKEEP_MS,
+    round: () => {
+      const before = new Date(clock.now().getTime() - LINK_MS);
+      return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteUnconfirmed(sql, before, limit));
+    },
+    onError: (error) => log.debug({ err: error }, "subscribers: housekeeping failed; it runs again later"),
+  });
+
+  return {
+    source: createSubscriberSource(mailer !== null),
+    sender: mailer === null ? null : createSubscriberSender({ sql, mailer, urlsOf, host: new URL(baseUrl).hostname }),
+    async subscribe({ id: pageId, accountId }, given) {
+      const email = toMailAddress(given.trim());
+      if (email === null) return false;
+      if (mailer === null) return true;
+      await transact(sql, async (tx) => {
+        const now = clock.now();
+        const id = await askSubscriber(tx, { pageId, accountId, email }, now, LIMITS);
+        if (id === null) return;
+        const event = {
+          accountId,
+          type: "page.confirm",
+          createdAt: now,
+          data: { page_id: pageId },
+          monitorId: null,
+          incidentId: null,
+          isFlapping: false,
+        } as const;
+        const receiver = { channel: "page", receiverId: id, recipient: email, isReleased: true } as const;
+        await storeEvents(tx, random, [{ event, receivers: [receiver] }]);
+      });
+      return true;
+    },
+    findLink,
+    async confirm(token) {
+      const found = await findLink("confirm", token);
+      if (found !== null && !found.isConfirmed) await confirmSubscriber(sql, found.id, clock.now());
+      return found;
+    },
+    async unsubscribe(token) {
+      const found = await findLink("unsubscribe", token);
+      if (found !== null) await deleteSubscriber(sql, found.id);
+      return found;
+    },
+    export: (on, accountId) => listSubscribers(on, accountId, MOST_EXPORTED),
+    close: () => upkeep.stop(),
+  };
+}
