@@ -3,7 +3,7 @@ import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
-import { newHeartbeat, pingOf } from "#test/support/heartbeat-parts.ts";
+import { newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 /** Applies all pings, one change after the other. Returns the heartbeat and the kinds of the events. */
 function fold(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]) {

@@ -8,7 +8,7 @@ import type { FoundHeartbeat } from "#control-plane/heartbeats/pings/store.ts";
 import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
 import { encodeState } from "#control-plane/monitors/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
-import { TEN_MINUTES, pingOf } from "#test/support/heartbeat-parts.ts";
+import { TEN_MINUTES, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const ENCRYPTION = { digest: (text: string | Uint8Array) => createHmac("sha256", "key").update(text).digest() };
 const TOKEN = "0123456789abcdefghijklmnopqrstuv";

@@ -5,7 +5,7 @@ import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts"
 import { decideSweep, nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import type { HeldNotice, MonitorState } from "#control-plane/monitors/state/state.ts";
 import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
-import { newHeartbeat, pingOf } from "#test/support/heartbeat-parts.ts";
+import { newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const MINUTE = 60_000;
 const HELD: HeldNotice = { reason: "maintenance", previous: "up", endedAt: null };
