@@ -1,7 +1,7 @@
 import { request } from "node:http";
 
 /** A ping to send. */
-export interface SentPing {
+interface SentPing {
   readonly method?: string;
   readonly body?: string;
   /** Number of the client address in 127/8; each may send 30 a minute. */

@@ -1,0 +1,162 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCluster, type Cluster } from "#shared/client/up/postgres/cluster.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { migrate } from "#control-plane/migrations/migrate.ts";
+import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
+import { findingsOf } from "#test/support/heartbeats/history.ts";
+import { keepAllPings, readHistory } from "#test/support/heartbeats/record-history.ts";
+import { sendPing } from "#test/support/heartbeats/send-ping.ts";
+
+const HEARTBEATS = 20;
+const SENDERS = 40;
+const KINDS = ["", "", "/start", "/fail", "/log", "/0"];
+/** What the product uses, but for the speed of this machine's disk. */
+const SETTINGS = { full_page_writes: "off" };
+
+interface Made {
+  readonly id: number;
+  readonly path: string;
+}
+
+let folder: string;
+let cluster: Cluster;
+let url: string;
+let sql: Sql;
+let plane: ControlPlaneProcess;
+let made: readonly Made[];
+let sent = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "vantage-pings-"));
+  // Under root the database runs as nobody, which must be able to enter.
+  chmodSync(folder, 0o711);
+  await startDatabase();
+  await cluster.createDatabase("vantage");
+  url = cluster.url("vantage");
+  await migrate(url);
+  sql = connect(url, { name: "test", connections: 1, statementTimeoutMs: 30_000 });
+  await keepAllPings(sql);
+  plane = await startControlPlaneProcess(url);
+  const key = await plane.createKey("captain");
+  made = await Promise.all(
+    Array.from({ length: HEARTBEATS }, async (): Promise<Made> => {
+      const { body } = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat" } });
+      const { id, heartbeat_url: address } = body.data as { readonly id: number; readonly heartbeat_url: string };
+      return { id, path: new URL(address).pathname };
+    }),
+  );
+});
+
+afterAll(async () => {
+  await plane?.end("SIGKILL");
+  await sql?.end();
+  await cluster?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startDatabase(port?: number): Promise<void> {
+  const started = await startCluster({
+    root: join(folder, "postgres"),
+    settings: SETTINGS,
+    ...(port === undefined ? {} : { port }),
+  });
+  if (!started.ok) throw new Error(started.line);
+  ({ cluster } = started);
+}
+
+/** Sends pings until it is stopped. */
+function stream() {
+  const answered: { readonly id: number; readonly rid: string; readonly waitedMs: number }[] = [];
+  const statuses = new Map<number, number>();
+  let isOver = false;
+  const send = async (): Promise<void> => {
+    while (!isOver) {
+      sent += 1;
+      const one = made[sent % HEARTBEATS];
+      if (one === undefined) return;
+      const rid = `r${sent}`;
+      const began = performance.now();
+      const { status } = await sendPing(plane.url, `${one.path}${KINDS[sent % KINDS.length]}?rid=${rid}`, {
+        from: sent,
+      });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      if (status === 200) answered.push({ id: one.id, rid, waitedMs: performance.now() - began });
+      // Nobody listens.
+      if (status === 0) await sleep(20);
+    }
+  };
+  const senders = Array.from({ length: SENDERS }, send);
+  return {
+    answered,
+    statuses,
+    /** Waits until so many more were answered with 200. */
+    async until(count: number): Promise<void> {
+      const wanted = answered.length + count;
+      await expect.poll(() => answered.length, { timeout: 60_000, interval: 2 }).toBeGreaterThanOrEqual(wanted);
+    },
+    async end(): Promise<void> {
+      isOver = true;
+      await Promise.all(senders);
+    },
+  };
+}
+
+/** Lists what is wrong with the pings in the database. */
+async function findings(
+  answered: readonly { readonly id: number; readonly rid: string }[],
+): Promise<readonly string[]> {
+  const byId = Map.groupBy(answered, ({ id }) => id);
+  const all: string[] = [];
+  for (const { id } of made) {
+    const history = await readHistory(sql, id);
+    all.push(...findingsOf({ ...history, answered: (byId.get(id) ?? []).map(({ rid }) => rid) }));
+  }
+  return all;
+}
+
+describe("pings that were answered with 200", () => {
+  it("are in the database after a replica was killed", async () => {
+    for (let kill = 0; kill < 3; kill += 1) {
+      const pings = stream();
+      await pings.until(300 + 37 * kill);
+      const killed = plane;
+      await killed.end("SIGKILL");
+      await pings.end();
+      expect(await findings(pings.answered)).toEqual([]);
+      expect([...pings.statuses.keys()].filter((status) => status !== 200 && status !== 0)).toEqual([]);
+      plane = await startControlPlaneProcess(url);
+    }
+  });
+
+  it("are in the database after a replica was stopped, and no other ping got more than a 503", async () => {
+    const pings = stream();
+    await pings.until(500);
+    expect(await plane.end("SIGTERM")).toBe(0);
+    await pings.end();
+    expect(await findings(pings.answered)).toEqual([]);
+    expect([...pings.statuses.keys()].filter((status) => ![200, 503, 0].includes(status))).toEqual([]);
+    plane = await startControlPlaneProcess(url);
+  });
+
+  it("are in the database after it was stopped and started, and those that came meanwhile waited for it", async () => {
+    const pings = stream();
+    await pings.until(300);
+    const { port } = cluster.server;
+    await cluster.stop();
+    await sleep(1_500);
+    await startDatabase(port);
+    await pings.until(500);
+    await pings.end();
+    // What was committed while the connection broke is recorded again.
+    const repeats = /^ping r\d+ is recorded 2 times$/;
+    expect((await findings(pings.answered)).filter((finding) => !repeats.test(finding))).toEqual([]);
+    expect([...pings.statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect(pings.answered.filter(({ waitedMs }) => waitedMs > 1_000).length).toBeGreaterThan(0);
+    expect(await plane.end("SIGTERM")).toBe(0);
+    plane = await startControlPlaneProcess(url);
+  });
+});
