@@ -13,7 +13,9 @@ export async function noteLiveness(sql: Sql, now: Date, longestGapMs: number): P
       select at, ${now} from seen where at < ${now}::timestamptz - ${longestGapMs}::integer * interval '1 millisecond'
       on conflict (started_at) do nothing
     )
-    insert into service_liveness as l (at) values (${now})
+    -- Reads "seen" before it changes the row: afterwards the row could not be locked any more in this statement, and no
+    -- outage would be found.
+    insert into service_liveness as l (at) select greatest(${now}::timestamptz, max(at)) from seen
     on conflict (id) do update set at = greatest(l.at, excluded.at)`;
 }
 
