@@ -109,6 +109,25 @@ const OUTAGES: readonly (readonly [what: string, pass: () => Promise<void>])[] =
     },
   ],
   ["are frozen", async () => clock.advance(50_000)],
+  [
+    "are frozen just when they note that they live",
+    async () => {
+      const { sql } = any().app;
+      await sql.begin(async (tx) => {
+        await tx`select from service_liveness for update`;
+        clock.advance(5_000);
+        await expect
+          .poll(async () => {
+            const [row] = await sql<{ count: number }[]>`
+              select count(*)::integer as count from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock'`;
+            return row?.count;
+          }, SETTLES)
+          .toBe(replicas.length);
+        clock.advance(45_000);
+      });
+    },
+  ],
 ];
 
 describe.each(OUTAGES)("a deadline while all replicas %s", (_what, pass) => {

@@ -45,15 +45,15 @@ async function create(heartbeat: object): Promise<Made> {
 
 /** Advances the time. Every 5 s a replica must note that it lives, or the time is an outage of the service. */
 async function advance(ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= 10_000) {
-    clock.advance(Math.min(left, 10_000));
+  for (let left = ms; left > 0; left -= 5_000) {
+    clock.advance(Math.min(left, 5_000));
     const now = clock.now().getTime();
     await expect
       .poll(async () => {
         const [row] = await first.app.sql<{ at: Date }[]>`select at from service_liveness`;
         return row?.at.getTime() ?? 0;
       }, SETTLES)
-      .toBeGreaterThan(now - 10_000);
+      .toBeGreaterThan(now - 5_000);
   }
 }
 

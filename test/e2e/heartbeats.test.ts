@@ -54,9 +54,9 @@ afterAll(() => plane?.stop());
 
 /** Advances the time in steps in which the service shows that it lives, so that it sees no outage of its own. */
 async function advance(seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= 10) {
-    clock.advance(Math.min(left, 10) * 1_000);
-    await expect.poll(livedAt, SETTLES).toBeGreaterThan(clock.now().getTime() - 10_000);
+  for (let left = seconds; left > 0; left -= 5) {
+    clock.advance(Math.min(left, 5) * 1_000);
+    await expect.poll(livedAt, SETTLES).toBeGreaterThan(clock.now().getTime() - 5_000);
   }
 }
 

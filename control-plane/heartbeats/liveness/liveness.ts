@@ -18,13 +18,17 @@ const DELETE_EVERY_MS = 3_600_000;
 /** Creates the notes of one replica. */
 export function createLiveness(sql: Sql, clock: Clock): Liveness {
   let notedAt = -Infinity;
+  let notedTime = -Infinity;
   let deletedAt = -Infinity;
   return {
     async note() {
       const at = clock.monotonic();
-      if (at - notedAt < EVERY_MS) return;
-      await noteLiveness(sql, clock.now(), LONGEST_GAP_MS);
+      const now = clock.now();
+      // The monotonic clock of a machine that was suspended has not moved.
+      if (at - notedAt < EVERY_MS && Math.abs(now.getTime() - notedTime) < EVERY_MS) return;
+      await noteLiveness(sql, now, LONGEST_GAP_MS);
       notedAt = at;
+      notedTime = now.getTime();
       if (at - deletedAt < DELETE_EVERY_MS) return;
       await deleteOutages(sql, new Date(clock.now().getTime() - KEPT_MS));
       deletedAt = at;

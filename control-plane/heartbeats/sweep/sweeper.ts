@@ -37,20 +37,19 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
   let running: Promise<void> | null = null;
 
   async function sweepAll(): Promise<void> {
-    // Otherwise a replica that was frozen with all others would find what is late before it finds the outage.
-    await liveness.note();
-    for (;;) {
-      if (isStopped) return;
-      const ids = await listDue(sql, clock.now(), MOST_AT_ONCE);
-      if (ids.length === 0 || (await visit(ids)) === 0) return;
+    while (!isStopped) {
+      // A replica that was frozen with all others must find the outage before it finds what is late. So it notes first,
+      // and visits only what was due before that: it can be frozen at any time after.
+      const now = clock.now();
       await liveness.note();
+      const ids = await listDue(sql, now, MOST_AT_ONCE);
+      if (ids.length === 0 || (await visit(ids, now.getTime())) === 0) return;
     }
   }
 
   /** Returns how many heartbeats were visited. */
-  async function visit(ids: readonly number[]): Promise<number> {
+  async function visit(ids: readonly number[], now: number): Promise<number> {
     const { count, deadlines } = await transact(sql, async (tx) => {
-      const now = clock.now().getTime();
       const locked = await lockHeartbeats(tx, ids, { skip: true });
       const made: HeartbeatChange[] = [];
       const visits: { monitorId: number; sweepAt: number | null }[] = [];
