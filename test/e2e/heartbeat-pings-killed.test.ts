@@ -74,7 +74,8 @@ function stream() {
   const statuses = new Map<number, number>();
   let isOver = false;
   const send = async (): Promise<void> => {
-    while (!isOver) {
+    for (;;) {
+      if (isOver) return;
       sent += 1;
       const one = made[sent % HEARTBEATS];
       if (one === undefined) return;

@@ -37,7 +37,8 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
   let running: Promise<void> | null = null;
 
   async function sweepAll(): Promise<void> {
-    while (!isStopped) {
+    for (;;) {
+      if (isStopped) return;
       // A replica that was frozen with all others must find the outage before it finds what is late. So it notes first,
       // and visits only what was due before that: it can be frozen at any time after.
       const now = clock.now();
