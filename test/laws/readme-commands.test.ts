@@ -148,6 +148,23 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=export"': async (line) => {
     expect((await ask(line)).data).toMatchObject({ version: 1, monitors: [{ name: "Shop" }] });
   },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Backup", "check_type": "heartbeat", "heartbeat": {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "grace_seconds": 900}}'`]:
+    async (line) => {
+      const made = (await ask(line)).data as unknown as { readonly heartbeat_url: string; readonly cron_line: string };
+      expect(made.cron_line).toMatch(/^30 2 \* \* \* curl /);
+      const pinged = await fetch(newcomer.atHome(made.heartbeat_url));
+      expect(await pinged.json()).toMatchObject({ status: "ok" });
+    },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/status -d '{"title": "Example Shop", "slug": "example-shop", "monitors": [{"id": 1, "name": "Website"}]}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ slug: "example-shop", is_public: true });
+    },
+  "curl http://127.0.0.1:8080/status/example-shop": async (line) => {
+    expect(await succeed(`${line} -sS`)).toContain("Example Shop");
+  },
+  'curl "http://127.0.0.1:8080/api/v4/status.php?slug=example-shop"': async (line) => {
+    expect((await ask(line)).data).toMatchObject({ title: "Example Shop", monitors: [{ name: "Website" }] });
+  },
   "curl http://127.0.0.1:8080/api/open": async (line) => {
     expect(await succeed(`${line} -sS`)).toContain("http-status");
   },
