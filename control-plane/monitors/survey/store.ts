@@ -49,11 +49,12 @@ export async function countByGroup(
     group by 1`;
 }
 
-/** Counts the active monitors. */
+/** Counts the active monitors that need probes; heartbeats do not. */
 export async function countActive(sql: Queryable, most: number): Promise<Affected> {
+  const isProbed = sql`is_active and check_type <> 'heartbeat'`;
   return one(sql<Affected[]>`
-    select (select count(*) from monitors where is_active) as "monitorCount",
-      array(select id from monitors where is_active order by id limit ${most}) as "monitorIds"`);
+    select (select count(*) from monitors where ${isProbed}) as "monitorCount",
+      array(select id from monitors where ${isProbed} order by id limit ${most}) as "monitorIds"`);
 }
 
 /** Counts the active monitors whose changes are to be mailed. */
