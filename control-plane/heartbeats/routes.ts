@@ -60,6 +60,10 @@ export function registerHeartbeats(server: FastifyInstance, { clock, pings }: He
   // In a scope of its own: other routes accept JSON and forms only.
   void server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
+    // Any type is accepted, also one that is malformed, which Fastify would refuse with 415.
+    scope.addHook("onRequest", async ({ raw: { headers } }) => {
+      if (headers["content-type"] !== undefined) headers["content-type"] = "application/octet-stream";
+    });
     scope.addContentTypeParser("*", (_request: FastifyRequest, payload: IncomingMessage) => readBodyStart(payload));
     for (const method of ["GET", "POST", "HEAD"] as const) {
       scope.route<{ Params: { token: string } }>({
