@@ -192,7 +192,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       const views: MonitorView[] = [];
       for await (const step of eachStep(queryable, accountId)) {
         const shown = await showMonitors(deps, queryable, step, NO_STATISTICS);
-        // Whoever has the address of a heartbeat can send its pings: it stays out of files.
+        // No key is needed to send pings to the address of a heartbeat: it stays out of files.
         views.push(...shown.map((view) => ({ ...view, heartbeat_url: null })));
       }
       return views;

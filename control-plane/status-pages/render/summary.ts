@@ -75,7 +75,27 @@ export function renderUnresolved(view: PageView): string {
 
 /** Renders the maintenance windows. */
 export function renderWindows(view: PageView): string {
-  return render(view, { scheduled_maintenances: view.maintenance.map((window) => describeWindow(view, window)) });
+  return renderThose(view, view.maintenance);
+}
+
+/** Renders the maintenance that is in progress: scheduled-maintenances/active.json. */
+export function renderActiveWindows(view: PageView): string {
+  return renderThose(
+    view,
+    view.maintenance.filter(({ status }) => status === "in_progress"),
+  );
+}
+
+/** Renders the maintenance to come: scheduled-maintenances/upcoming.json. */
+export function renderUpcomingWindows(view: PageView): string {
+  return renderThose(
+    view,
+    view.maintenance.filter(({ status }) => status === "scheduled"),
+  );
+}
+
+function renderThose(view: PageView, windows: readonly ShownMaintenance[]): string {
+  return render(view, { scheduled_maintenances: windows.map((window) => describeWindow(view, window)) });
 }
 
 function render({ slug, title, url, generatedAt }: PageView, rest: object): string {

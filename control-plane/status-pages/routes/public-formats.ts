@@ -4,11 +4,13 @@ import { renderJsonFeed } from "#control-plane/status-pages/render/feeds/json-fe
 import { renderRss } from "#control-plane/status-pages/render/feeds/rss.ts";
 import { policyOf, renderPage } from "#control-plane/status-pages/render/html/page.ts";
 import {
+  renderActiveWindows,
   renderComponents,
   renderIncidents,
   renderStatus,
   renderSummary,
   renderUnresolved,
+  renderUpcomingWindows,
   renderWindows,
 } from "#control-plane/status-pages/render/summary.ts";
 
@@ -88,4 +90,6 @@ export const PUBLIC_FORMATS: readonly PublicFormat[] = [
   jsonFormat("/api/v2/incidents.json", renderIncidents),
   jsonFormat("/api/v2/incidents/unresolved.json", renderUnresolved),
   jsonFormat("/api/v2/scheduled-maintenances.json", renderWindows),
+  jsonFormat("/api/v2/scheduled-maintenances/active.json", renderActiveWindows),
+  jsonFormat("/api/v2/scheduled-maintenances/upcoming.json", renderUpcomingWindows),
 ];

@@ -18,6 +18,8 @@ const FORMS = [
   ["/api/v2/incidents.json", "application/json; charset=utf-8"],
   ["/api/v2/incidents/unresolved.json", "application/json; charset=utf-8"],
   ["/api/v2/scheduled-maintenances.json", "application/json; charset=utf-8"],
+  ["/api/v2/scheduled-maintenances/active.json", "application/json; charset=utf-8"],
+  ["/api/v2/scheduled-maintenances/upcoming.json", "application/json; charset=utf-8"],
 ] as const;
 
 let server: PublicPageServer;
