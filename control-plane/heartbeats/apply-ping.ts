@@ -36,10 +36,16 @@ interface AppliedPing extends PingVerdict {
 /**
  * Applies a ping to a heartbeat. A start and a log say nothing about the status; they are no sign that the job works. A
  * ping that arrived before the newest success, at another replica, changes neither the deadline nor the status.
+ * `failedAt`: when the newest failure was reported that the monitor is down for, Unix milliseconds; null: none was.
  */
-export function applyPing(record: HeartbeatRecord, settings: HeartbeatSettings, ping: Ping): AppliedPing {
+export function applyPing(
+  record: HeartbeatRecord,
+  settings: HeartbeatSettings,
+  ping: Ping,
+  failedAt: number | null = null,
+): AppliedPing {
   const { receivedAt } = ping;
-  const isLate = record.succeededAt !== null && receivedAt < record.succeededAt;
+  const isLate = receivedAt < Math.max(record.succeededAt ?? -Infinity, failedAt ?? -Infinity);
   const { verdict, fault } = isLate ? NEITHER : readVerdict(ping);
   const ends = ping.kind !== "start" && ping.kind !== "log";
   const ended = ends ? endRun(record.openRuns, ping.rid) : { runs: record.openRuns, startedAt: null };

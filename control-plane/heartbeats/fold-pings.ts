@@ -45,8 +45,9 @@ export function foldPings(heartbeat: PingedHeartbeat, pings: readonly Ping[]): F
   const { settings, stateSettings, state } = heartbeat;
   let { record } = heartbeat;
   const stored: StoredPing[] = [];
+  const failedAt = reportedFailureAt(state);
   for (const ping of pings) {
-    const applied = applyPing(record, settings, ping);
+    const applied = applyPing(record, settings, ping, failedAt);
     ({ record } = applied);
     stored.push({ ...ping, number: record.pingCount, durationMs: applied.durationMs });
     const { verdict, fault } = applied;
@@ -58,6 +59,12 @@ export function foldPings(heartbeat: PingedHeartbeat, pings: readonly Ping[]): F
     return { taken: stored.length, record, stored, change: { at, transition: made } };
   }
   return { taken: stored.length, record, stored, change: null };
+}
+
+/** Returns when the failure was reported for which a monitor is down; null: it is not down, or for another reason. */
+function reportedFailureAt({ status, locations }: MonitorState): number | null {
+  const known = locations.get(HEARTBEAT_LOCATION);
+  return status === "down" && known?.fault?.reason === "heartbeat_failed" ? known.at : null;
 }
 
 /** Reports whether a verdict changes nothing about the state, so that it need not be written. */

@@ -10,7 +10,8 @@ import { measureTokens, periodOf, shapeOf } from "#test/support/heartbeats/token
 
 /** The usual periods of heartbeats, in seconds. */
 const PERIODS = [60, 300, 600, 900, 1_800, 3_600, 21_600, 43_200, 86_400, 604_800];
-const COUNT = 2_000;
+/** Pings of each kind. The whole measurement has 10,000. */
+const COUNT = Number(process.env["TOKEN_PINGS"] ?? 2_000);
 
 let database: TestDatabase;
 let plane: ControlPlaneProcess;
@@ -88,8 +89,8 @@ describe("a stranger who tries tokens", () => {
       expect([areAlike(slower), areAlike(faster)]).toEqual([false, false]);
       return areAlike(comparison);
     };
-    expect((await run(0)) || (await run(1))).toBe(true);
-  });
+    expect((await run(0)) || (await run(1)) || (await run(2))).toBe(true);
+  }, 240_000);
 
   it("sees the same bytes for tokens of any form, and of heartbeats that do not count the ping", async () => {
     const paused = await create({ is_active: false });

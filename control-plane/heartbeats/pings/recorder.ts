@@ -93,7 +93,14 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
       ),
     );
     const byIndex = new Map(found.map((row) => [row.index, row]));
-    const planned = batch.map((pinged, index) => planPings(encryption, pinged, byIndex.get(index) ?? null));
+    const planned = batch.flatMap((pinged, index) => {
+      try {
+        return planPings(encryption, pinged, byIndex.get(index) ?? null);
+      } catch (error) {
+        refuse(pinged, error);
+        return [];
+      }
+    });
     const quiet = planned.filter(({ isChange }) => !isChange);
     for (const one of planned) if (one.isChange) changing.push(one);
     if (changing.length > 0) changePump.wake();
@@ -127,6 +134,14 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
       metrics.pings.inc({ kind: answers[index]?.isCounted === true ? recorded.ping.kind : "unknown" });
       for (const { resolve } of recorded.waiters) resolve(nextExpected);
     });
+  }
+
+  /** A broken row must not keep the pings to other addresses from being recorded. */
+  function refuse(pinged: PingedToken, error: unknown): void {
+    log.error({ err: error }, "heartbeats: the pings to one address cannot be planned; they are refused");
+    for (const { waiters } of queue.finish(pinged, pinged.taken.length)) {
+      for (const { reject } of waiters) reject(new Error("a ping cannot be planned", { cause: error }));
+    }
   }
 
   /** Nothing is known about the batch: what was committed is recorded again, the rest for the first time. */

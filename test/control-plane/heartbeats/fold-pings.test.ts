@@ -43,6 +43,14 @@ describe("waiting pings", () => {
     expect(first.change).toMatchObject({ at: 2, transition: { state: { status: "up" } } });
   });
 
+  it("that report a success from before the failure leave the monitor down", () => {
+    const { heartbeat } = fold(newHeartbeat(), pingOf("success", 1), failed(500, 3));
+    const { heartbeat: after, events } = fold(heartbeat, pingOf("success", 499));
+    expect(after.state.status).toBe("down");
+    expect(events).toEqual([]);
+    expect(fold(after, pingOf("success", 501)).heartbeat.state.status).toBe("up");
+  });
+
   it("that repeat a known verdict are stored without a change of the state", () => {
     const { heartbeat } = fold(newHeartbeat(), pingOf("success", 1));
     const again = foldPings(heartbeat, [pingOf("success", 2), pingOf("start", 3), pingOf("success", 4)]);
