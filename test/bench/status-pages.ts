@@ -85,6 +85,7 @@ try {
   for (const [what, path] of [
     ["status page", page],
     ["its summary", `${page}/summary.json`],
+    ["its JSON in the API", "/api/v4/status.php?slug=bench"],
   ] as const) {
     for (const coding of ["identity", "br"]) {
       for (const figure of await measure(product, what, path, coding)) {
