@@ -213,3 +213,59 @@ describe("pings", () => {
     expect((await read(made.id)).status).toBe("up");
   });
 });
+
+describe("notices of a heartbeat", () => {
+  const eventsOf = async (id: number): Promise<readonly string[]> => {
+    const rows = await plane.app.sql<{ type: string }[]>`
+      select type from events where monitor_id = ${id} order by created_at, id`;
+    return rows.map(({ type }) => type);
+  };
+
+  it("are held during maintenance, and sent after it if the job is still silent", async () => {
+    const made = await create({ name: "Mirror", heartbeat: { period_seconds: 60, grace_seconds: 30 } });
+    await ping(made);
+    const window = await plane.call("/api/v4/maintenance", {
+      key,
+      body: {
+        title: "Move",
+        monitor_ids: [made.id],
+        starts_at: clock.now().toISOString(),
+        ends_at: new Date(clock.now().getTime() + 150_000).toISOString(),
+      },
+    });
+    expect(window.status, window.text).toBe(201);
+    await advance(100);
+    await expect.poll(async () => (await read(made.id)).status, SETTLES).toBe("down");
+    expect(await eventsOf(made.id)).toEqual([]);
+    // A visit every 30 s finds that the window has ended, and the next one that the job is still silent.
+    await advance(120);
+    await expect.poll(() => eventsOf(made.id), SETTLES).toEqual(["monitor.down"]);
+    await ping(made);
+    expect(await eventsOf(made.id)).toEqual(["monitor.down", "monitor.up"]);
+  });
+
+  it("remind of an outage that lasts, and wait for the monitor it depends on", async () => {
+    const parent = await create({ name: "Host", heartbeat: { period_seconds: 30, grace_seconds: 1 } });
+    const child = await create({
+      name: "Job",
+      depends_on: parent.id,
+      repeat_minutes: 1,
+      heartbeat: { period_seconds: 60, grace_seconds: 1 },
+    });
+    const alone = await create({
+      name: "Alone",
+      repeat_minutes: 1,
+      heartbeat: { period_seconds: 60, grace_seconds: 1 },
+    });
+    for (const one of [parent, child, alone]) await ping(one);
+    await advance(70);
+    await expect.poll(async () => (await read(child.id)).status, SETTLES).toBe("down");
+    await advance(65);
+    await expect.poll(() => eventsOf(alone.id), SETTLES).toEqual(["monitor.down", "reminder"]);
+    expect(await eventsOf(parent.id)).toEqual(["monitor.down"]);
+    expect(await eventsOf(child.id)).toEqual([]);
+    for (const one of [child, parent]) await ping(one);
+    expect(await eventsOf(child.id)).toEqual([]);
+    expect(await eventsOf(parent.id)).toEqual(["monitor.down", "monitor.up"]);
+  });
+});
