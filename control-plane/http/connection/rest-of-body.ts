@@ -30,6 +30,7 @@ function isBodyComplete({ complete, destroyed, headers }: IncomingMessage): bool
 /** Reads the body to its end (`done(true)`) or to the first limit (`done(false)`). */
 function discardBody(raw: IncomingMessage, done: (isWhole: boolean) => void): void {
   let bytes = 0;
+  let isStopped = false;
   const whole = (): void => stop(true);
   const cut = (): void => stop(false);
   const count = (chunk: Buffer): void => {
@@ -38,12 +39,18 @@ function discardBody(raw: IncomingMessage, done: (isWhole: boolean) => void): vo
     if (bytes > MOST_BYTES) stop(false);
   };
   const stop = (isWhole: boolean): void => {
+    if (isStopped) return;
+    isStopped = true;
     clearTimeout(silence);
     clearTimeout(total);
     raw.off("data", count).off("end", whole).off("close", cut).off("error", cut);
     done(isWhole);
   };
-  const silence = setTimeout(cut, LONGEST_SILENCE_MS);
+  // After a delay of the event loop, timers run before the sockets are read: data that waits there is read first.
+  const silence = setTimeout(() => {
+    const before = bytes;
+    setImmediate(() => bytes === before && cut());
+  }, LONGEST_SILENCE_MS);
   const total = setTimeout(cut, LONGEST_MS);
   raw.on("data", count).on("end", whole).on("close", cut).on("error", cut);
   raw.resume();
