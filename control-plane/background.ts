@@ -7,6 +7,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { readMailLines } from "#control-plane/evidence/requests.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
@@ -121,6 +122,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     config: config.mail,
     baseUrl: config.baseUrl,
     accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
+    evidenceLines: readMailLines,
   });
   teardown.push(() => mail.close());
   const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });

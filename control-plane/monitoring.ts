@@ -7,6 +7,9 @@ import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Events } from "#control-plane/events/events.ts";
+import { openBaselines } from "#control-plane/evidence/baselines/baselines.ts";
+import { readEvidence, requestEvidence } from "#control-plane/evidence/requests.ts";
+import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
 import { exportIncidents } from "#control-plane/incidents/incidents.ts";
 import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
@@ -86,7 +89,9 @@ export async function openMonitoring(
   };
   const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
   accounts.addExporter("monitors", (tx, accountId) => monitors.export(tx, accountId));
-  accounts.addExporter("incidents", (tx, accountId) => exportIncidents(tx, accountId, clock.now()));
+  accounts.addExporter("incidents", (tx, accountId) =>
+    exportIncidents(tx, accountId, { now: clock.now(), evidenceOf: readEvidence }),
+  );
   accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
   accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));
   accounts.onAddress((tx, accountId) => monitors.addressChanged(tx, accountId));
@@ -99,13 +104,24 @@ export async function openMonitoring(
   });
   accounts.addExporter("status_pages", (tx, accountId) => statusPages.export(tx, accountId));
   accounts.onErase((tx, accountId) => noteAccountChanged(tx, [accountId]));
+  const recording = { events, areCovered, requestEvidence };
+  const evidence = startEvidenceWorker({
+    ...deps,
+    retentionMs: deps.config.retention.checks,
+    openSecrets: (sealed) => openSecrets(encryption, sealed),
+    pingsOf: (on, id) => ports.heartbeats.pings(on, id),
+  });
+  teardown.push(() => evidence.stop(graceMs()));
+  const baselines = openBaselines({ sql, log });
+  teardown.push(() => baselines.stop());
   const watch = startWatch({
     ...deps,
-    recording: { events, areCovered },
+    recording,
+    baselines,
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
-  const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: { events, areCovered } }, teardown);
+  const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: recording }, teardown);
   return { monitors, maintenance, history, watch, pings, statusPages };
 }
 

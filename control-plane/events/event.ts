@@ -43,6 +43,8 @@ export interface EventFacts {
 export interface NewEvent extends EventFacts {
   /** Addresses to mail; null: the account's own address. undefined: nobody is mailed. */
   readonly mailTo?: readonly string[] | null;
+  /** Until when the mails about it wait for the evidence of the outage; absent: they do not wait. */
+  readonly mailWaitsUntil?: Date;
 }
 
 /** A receiver of an event. */

@@ -34,7 +34,8 @@ export function createEvents({
       for (const source of sources) {
         const { channel, isBundled } = source;
         for (const [index, found] of (await source.find(tx, events)).entries()) {
-          receivers[index]?.push(...found.map((one) => ({ ...one, channel, isReleased: !isBundled })));
+          const waitsUntil = channel === "mail" ? (events[index]?.mailWaitsUntil ?? null) : null;
+          receivers[index]?.push(...found.map((one) => ({ ...one, channel, isReleased: !isBundled, waitsUntil })));
         }
       }
       const addressed = events.map((event, index) => ({ event, receivers: receivers[index] ?? [] }));
@@ -54,6 +55,8 @@ interface AddressedEvent {
     readonly channel: Channel;
     /** Whether it is sent immediately, without waiting for others to the same receiver. */
     readonly isReleased: boolean;
+    /** Until when it waits for the evidence of an outage. */
+    readonly waitsUntil?: Date | null;
   })[];
 }
 
@@ -64,7 +67,9 @@ export async function storeEvents(
   addressed: readonly AddressedEvent[],
 ): Promise<readonly string[]> {
   const events = addressed.map(({ event }) => toStored(event, random));
-  const deliveries = addressed.flatMap(({ receivers }, event) => receivers.map((receiver) => ({ ...receiver, event })));
+  const deliveries = addressed.flatMap(({ receivers }, event) =>
+    receivers.map((receiver) => ({ waitsUntil: null, ...receiver, event })),
+  );
   await insertEvents(tx, events, deliveries);
   return events.map(({ id }) => id);
 }

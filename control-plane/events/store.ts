@@ -22,6 +22,8 @@ interface StoredDelivery {
   readonly recipient: string | null;
   /** Whether it can be sent without planning (deliveries/release). */
   readonly isReleased: boolean;
+  /** Until when it waits for the evidence of an outage; null: it does not. */
+  readonly waitsUntil: Date | null;
 }
 
 /** Inserts events and their deliveries in one statement, and wakes the queues when the transaction commits. */
@@ -48,16 +50,18 @@ export async function insertEvents(
       insert into events (id, account_id, type, body, monitor_id, incident_id, is_flapping, created_at)
       select id, account_id, type, body, monitor_id, incident_id, is_flapping, created_at from given
     ), queued as (
-      insert into deliveries (account_id, event_id, channel, receiver_id, recipient, due_at, released_at, created_at)
-      select given.account_id, given.id, d.channel, d.receiver_id, d.recipient, given.created_at,
+      insert into deliveries (account_id, event_id, channel, receiver_id, recipient, due_at, held_by, released_at, created_at)
+      select given.account_id, given.id, d.channel, d.receiver_id, d.recipient,
+        coalesce(to_timestamp(d.waits_ms / 1000), given.created_at), case when d.waits_ms is not null then 'evidence' end,
         case when d.released = 1 then given.created_at end, given.created_at
       from unnest(
         ${deliveries.map(({ event }) => event)}::integer[],
         ${deliveries.map(({ channel }) => channel)}::text[],
         ${deliveries.map(({ receiverId }) => receiverId)}::bigint[],
         ${deliveries.map(({ recipient }) => recipient)}::text[],
-        ${deliveries.map(({ isReleased }) => (isReleased ? 1 : 0))}::integer[]
-      ) with ordinality as d (event, channel, receiver_id, recipient, released, ordinal)
+        ${deliveries.map(({ isReleased }) => (isReleased ? 1 : 0))}::integer[],
+        ${deliveries.map(({ waitsUntil }) => waitsUntil?.getTime() ?? null)}::float8[]
+      ) with ordinality as d (event, channel, receiver_id, recipient, released, waits_ms, ordinal)
       join given on given.ordinal = d.event order by d.ordinal
       returning channel
     )

@@ -27,6 +27,9 @@ interface OpenedByHand {
   readonly pageIds: readonly number[];
 }
 
+/** Returns the evidence of an outage as the API shows it; null if there is none. */
+export type ReadEvidence = (sql: Queryable, incidentId: number) => Promise<unknown>;
+
 /** Who writes, e.g. "key deploy", and when. */
 interface Author {
   readonly by: string;
@@ -45,6 +48,8 @@ const MOST_TIMELINE = 500;
 /** Sizes of the data export. */
 const MOST_EXPORTED = 10_000;
 const EXPORT_STEP = 100;
+/** Number of newest incidents that are exported with their evidence, because one can have 256 KB. */
+const MOST_WITH_EVIDENCE = 200;
 
 /** Opens an incident by hand. "too_many": the account already has MOST_OPEN open ones. */
 export async function openByHand(
@@ -91,11 +96,18 @@ export async function changeByHand(
 }
 
 /** Returns an incident with its timeline as the API shows it; null if the account has none with this id. */
-export async function readIncident(sql: Queryable, accountId: number, id: number, now: Date) {
+export async function readIncident(
+  sql: Queryable,
+  accountId: number,
+  id: number,
+  { now, evidenceOf }: { readonly now: Date; readonly evidenceOf: ReadEvidence },
+) {
   const incident = await findIncident(sql, accountId, id);
   if (incident === null) return null;
   const updates = await readUpdates(sql, [id], { limit: MOST_UPDATES, publicOnly: false });
-  return showDetails(incident, updates, await readEntries(sql, id, MOST_TIMELINE), now);
+  const entries = await readEntries(sql, id, MOST_TIMELINE);
+  const evidence = incident.monitor === null ? null : await evidenceOf(sql, id);
+  return showDetails(incident, { updates, entries, evidence }, now);
 }
 
 /** Returns a page of incidents as the API shows them, newest first, and the total number. */
@@ -114,12 +126,19 @@ export async function readIncidents(
   return { total, incidents: incidents.map((one) => showIncident(one, byIncident.get(one.id) ?? [], now)) };
 }
 
-/** Returns the newest incidents of an account with their timelines, for its data export. */
-export async function exportIncidents(sql: Queryable, accountId: number, now: Date): Promise<unknown> {
+/** Returns the newest incidents of an account with their timelines, for its data export; the first 200 with evidence. */
+export async function exportIncidents(
+  sql: Queryable,
+  accountId: number,
+  { now, evidenceOf }: { readonly now: Date; readonly evidenceOf: ReadEvidence },
+): Promise<unknown> {
   const exported: unknown[] = [];
   for (let offset = 0; offset < MOST_EXPORTED; offset += EXPORT_STEP) {
     const incidents = await listIncidents(sql, accountId, {}, { limit: EXPORT_STEP, offset });
-    for (const { id } of incidents) exported.push(await readIncident(sql, accountId, id, now));
+    for (const { id } of incidents) {
+      const read = exported.length < MOST_WITH_EVIDENCE ? evidenceOf : () => Promise.resolve(null);
+      exported.push(await readIncident(sql, accountId, id, { now, evidenceOf: read }));
+    }
     if (incidents.length < EXPORT_STEP) break;
   }
   return exported;

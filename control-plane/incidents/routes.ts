@@ -16,6 +16,7 @@ import {
   openByHand,
   readIncident,
   readIncidents,
+  type ReadEvidence,
 } from "#control-plane/incidents/incidents.ts";
 import { CHANGE, DETAILS, INCIDENT, INCIDENTS_URL, OPEN, QUERY, READ_ONLY } from "#control-plane/incidents/schemas.ts";
 
@@ -33,6 +34,7 @@ interface IncidentRoutesDeps {
   readonly monitorsOf: OwnedIds;
   readonly pagesOf: OwnedIds;
   readonly announce: Announce;
+  readonly evidenceOf: ReadEvidence;
   /** Names the caller in timelines, e.g. "key deploy". */
   readonly nameCaller: (sql: Queryable, caller: Principal) => Promise<string>;
 }
@@ -47,7 +49,7 @@ export function registerIncidents(server: FastifyInstance, deps: IncidentRoutesD
     schema: operation({
       id: "read_incidents",
       tag: TAG,
-      summary: "List the incidents, newest first, or get one by id with its timeline",
+      summary: "List the incidents, newest first, or get one by id with its timeline and evidence",
       data: Type.Union([Type.Array(INCIDENT), DETAILS]),
       query: QUERY,
       errors: ["missing_parameter", "not_found"],
@@ -89,10 +91,13 @@ export function registerIncidents(server: FastifyInstance, deps: IncidentRoutesD
   });
 }
 
-async function readRequested({ sql, clock }: IncidentRoutesDeps, request: FastifyRequest): Promise<object> {
+async function readRequested({ sql, clock, evidenceOf }: IncidentRoutesDeps, request: FastifyRequest): Promise<object> {
   const { accountId } = callerOf(request);
   const { id, monitor_id: monitorId, status, ...fields } = readQuery(QUERY, request);
-  if (id !== undefined) return answer(request, requireFound(await readIncident(sql, accountId, id, clock.now())));
+  if (id !== undefined) {
+    const found = await readIncident(sql, accountId, id, { now: clock.now(), evidenceOf });
+    return answer(request, requireFound(found));
+  }
   const page = pageOf(fields);
   const filter = {
     ...(monitorId === undefined ? {} : { monitorId }),
@@ -129,7 +134,11 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
       const data = announcementOf(written.incident, text);
       await deps.announce(tx, { accountId, at, isNew: true, data });
     }
-    return { status: 201, data: requireFound(await readIncident(tx, accountId, written.incident.id, at)) };
+    const { evidenceOf } = deps;
+    return {
+      status: 201,
+      data: requireFound(await readIncident(tx, accountId, written.incident.id, { now: at, evidenceOf })),
+    };
   };
 }
 
@@ -150,7 +159,8 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
       const data = announcementOf(written.incident, written.published);
       await deps.announce(tx, { accountId: caller.accountId, at, isNew: false, data });
     }
-    return { data: requireFound(await readIncident(tx, caller.accountId, id, at)) };
+    const { evidenceOf } = deps;
+    return { data: requireFound(await readIncident(tx, caller.accountId, id, { now: at, evidenceOf })) };
   };
 }
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { EVIDENCE } from "#control-plane/incidents/evidence-schema.ts";
 import { IMPACTS, STATUSES } from "#control-plane/incidents/incident.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { MOST_TEXT } from "#control-plane/incidents/texts.ts";
@@ -206,12 +207,12 @@ export const DETAILS = Type.Object({
       kind: Type.String({
         description:
           "opened, confirmed, location_failed, location_recovered, recovered, resolved, flapping, reminder, suppressed, " +
-          "released, paused, deleted, changed_target, acknowledged, unacknowledged, edited, note or update",
+          "released, evidence, paused, deleted, changed_target, acknowledged, unacknowledged, edited, note or update",
       }),
       by: Nullable(Type.String({ description: "Who did it; null: the service" })),
       text: Type.String({ description: "What happened, for people" }),
     }),
     { description: "Newest 500 entries, oldest first" },
   ),
-  evidence: Type.Null({ description: "Always null: no evidence is gathered yet" }),
+  evidence: Nullable(EVIDENCE),
 });

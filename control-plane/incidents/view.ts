@@ -29,13 +29,22 @@ export function showIncident(incident: Incident, updates: readonly Entry[], now:
   };
 }
 
-/** Returns an incident as a single read shows it. `entries` are newest first. */
-export function showDetails(incident: Incident, updates: readonly Entry[], entries: readonly Entry[], now: Date) {
+/** What a single read shows in addition. */
+interface Details {
+  /** Newest first, as the entries. */
+  readonly updates: readonly Entry[];
+  readonly entries: readonly Entry[];
+  /** As the API shows it; null: there is none. */
+  readonly evidence: unknown;
+}
+
+/** Returns an incident as a single read shows it. */
+export function showDetails(incident: Incident, { updates, entries, evidence }: Details, now: Date) {
   return {
     ...showIncident(incident, updates, now),
     // By time: a recovery is recorded after entries that are younger than its first good check.
     timeline: entries.toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.id - b.id).map(showEntry),
-    evidence: null,
+    evidence,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
@@ -12,6 +12,12 @@ import { openToken, queueConfirmations } from "#control-plane/mail/recipients/co
 import { findSealedToken } from "#control-plane/mail/recipients/store.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
+/** Returns what has changed and where it fails, one line each; null if no evidence was gathered. */
+export type EvidenceLines = (
+  sql: Queryable,
+  incidentId: number,
+) => Promise<{ readonly changed: string; readonly where: string } | null>;
+
 /** Dependencies of the sender. */
 interface MailSenderDeps {
   readonly sql: Sql;
@@ -19,6 +25,7 @@ interface MailSenderDeps {
   readonly random: Random;
   readonly encryption: Encryption;
   readonly mailer: Mailer;
+  readonly evidenceLines: EvidenceLines;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 }
@@ -58,7 +65,7 @@ const SUPERSEDED: Outcome = {
 
 /** Writes the mail of a delivery; null if it is no longer needed. */
 async function write(
-  { sql, encryption, baseUrl }: MailSenderDeps,
+  { sql, encryption, baseUrl, evidenceLines }: MailSenderDeps,
   { events, count, receiverId }: ClaimedDelivery,
 ): Promise<{ readonly letter: Letter; readonly head: MailHead } | null> {
   const [event] = events;
@@ -71,7 +78,9 @@ async function write(
   }
   const [first, ...others] = [readNotice(event), ...events.slice(1).map(readNotice)] as const;
   if (count === 1) {
-    return { letter: writeNotice(first, baseUrl), head: { kind: first.type, incidentId: first.incidentId } };
+    const { kind, incidentId } = first;
+    const evidence = kind === "down" && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
+    return { letter: writeNotice(first, baseUrl, evidence), head: { kind: first.type, incidentId: first.incidentId } };
   }
   return { letter: writeDigest([first, ...others], count, baseUrl), head: { kind: "digest", incidentId: null } };
 }

@@ -6,7 +6,14 @@ export interface WaitingDelivery {
   /** Whether the monitor changes too often. */
   readonly isFlapping: boolean;
   /** Why it was held when it was last planned; null if it is new. */
-  readonly heldBy: "window" | "flapping" | null;
+  readonly heldBy: "window" | "flapping" | "evidence" | null;
+}
+
+/** A delivery with its receiver. */
+export interface ReceiverDelivery extends WaitingDelivery {
+  readonly receiverId: number;
+  /** Whether it still waits for the evidence of its outage. */
+  readonly isEvidenceDue: boolean;
 }
 
 /** What was released for a receiver lately. */
@@ -56,6 +63,20 @@ export function planRelease(waiting: readonly WaitingDelivery[], recent: RecentR
   if (fits) return { messages, held };
   const until = new Date(recent.lastAt.getTime() + WINDOW_MS);
   return { messages: [], held: [...held, ...ids.map((id) => ({ id, until, by: "window" }) as const)] };
+}
+
+/**
+ * Returns what can be planned now: a mail about an outage waits for its evidence, unless a later one about the same
+ * monitor waits too. The order of the mails about a monitor is that of its events.
+ */
+export function withoutEvidenceDue(waiting: readonly ReceiverDelivery[]): readonly ReceiverDelivery[] {
+  return waiting.filter(
+    (one) =>
+      !one.isEvidenceDue ||
+      waiting.some(({ id, receiverId, monitorId }) => {
+        return id > one.id && receiverId === one.receiverId && monitorId === one.monitorId;
+      }),
+  );
 }
 
 /** Holds what is about a flapping monitor and too early; groups the rest into messages. */

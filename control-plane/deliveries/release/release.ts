@@ -1,7 +1,14 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Channel } from "#control-plane/deliveries/delivery.ts";
-import { FLAPPING_MS, planRelease, WINDOW_MS, type RecentReleases } from "#control-plane/deliveries/release/plan.ts";
+import {
+  FLAPPING_MS,
+  planRelease,
+  WINDOW_MS,
+  withoutEvidenceDue,
+  type ReceiverDelivery,
+  type RecentReleases,
+} from "#control-plane/deliveries/release/plan.ts";
 import {
   findReceivers,
   holdDeliveries,
@@ -10,7 +17,6 @@ import {
   readRecentReleases,
   readWaiting,
   releaseMessages,
-  type FoundWaiting,
 } from "#control-plane/deliveries/release/store.ts";
 
 /** Maximum number of receivers in one transaction, each with a lock. */
@@ -29,10 +35,11 @@ export async function releaseDue(sql: Sql, channel: Channel, now: Date): Promise
   return found.length === MOST_RECEIVERS;
 }
 
-async function releaseFor(tx: Transaction, channel: Channel, found: readonly number[], now: Date): Promise<void> {
-  const receiverIds = await lockReceivers(tx, channel, found);
+async function releaseFor(tx: Transaction, channel: Channel, due: readonly number[], now: Date): Promise<void> {
+  const receiverIds = await lockReceivers(tx, channel, due);
   if (receiverIds.length === 0) return;
-  const waiting = await readWaiting(tx, channel, receiverIds, MOST_WAITING);
+  const found = await readWaiting(tx, channel, receiverIds, { limit: MOST_WAITING, now });
+  const waiting = withoutEvidenceDue(found);
   const recentOf = await readRecent(tx, channel, { receiverIds, waiting, now });
   const plans = Array.from(
     Map.groupBy(waiting, ({ receiverId }) => receiverId),
@@ -50,7 +57,7 @@ async function readRecent(
   channel: Channel,
   about: {
     readonly receiverIds: readonly number[];
-    readonly waiting: readonly FoundWaiting[];
+    readonly waiting: readonly ReceiverDelivery[];
     readonly now: Date;
   },
 ): Promise<(receiverId: number) => RecentReleases> {

@@ -1,9 +1,6 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { Channel } from "#control-plane/deliveries/delivery.ts";
-import type { HeldDelivery, WaitingDelivery } from "#control-plane/deliveries/release/plan.ts";
-
-/** A waiting delivery with its receiver. */
-export type FoundWaiting = WaitingDelivery & { readonly receiverId: number };
+import { DELIVERIES_CHANNEL, type Channel } from "#control-plane/deliveries/delivery.ts";
+import type { HeldDelivery, ReceiverDelivery } from "#control-plane/deliveries/release/plan.ts";
 
 /** Maximum number of due rows that are read to find receivers. */
 const MOST_DUE = 1_000;
@@ -50,11 +47,11 @@ export async function readWaiting(
   tx: Transaction,
   channel: Channel,
   receiverIds: readonly number[],
-  limit: number,
-): Promise<readonly FoundWaiting[]> {
-  return tx<FoundWaiting[]>`
+  { limit, now }: { readonly limit: number; readonly now: Date },
+): Promise<readonly ReceiverDelivery[]> {
+  return tx<ReceiverDelivery[]>`
     select d.id, d.receiver_id as "receiverId", e.monitor_id as "monitorId", e.is_flapping as "isFlapping",
-      d.held_by as "heldBy"
+      d.held_by as "heldBy", coalesce(d.held_by = 'evidence' and d.due_at > ${now}, false) as "isEvidenceDue"
     from deliveries as d join events as e on e.id = d.event_id
     where d.channel = ${channel} and d.receiver_id = any(${[...receiverIds]}::bigint[])
       and d.released_at is null and d.due_at is not null
@@ -89,6 +86,19 @@ export async function releaseMessages(
     from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ leaderId }) => leaderId)}::bigint[])
       as given (id, leader_id)
     where d.id = given.id`;
+}
+
+/** Makes deliveries about the beginning of these incidents due that wait for evidence, and wakes the queues. */
+export async function releaseOutages(tx: Transaction, incidentIds: readonly number[], now: Date): Promise<void> {
+  await tx`
+    with released as (
+      update deliveries as d set due_at = ${now}, held_by = null
+      from events as e
+      where e.incident_id = any(${[...incidentIds]}::bigint[]) and e.type = 'monitor.down' and d.event_id = e.id
+        and d.held_by = 'evidence' and d.released_at is null and d.due_at is not null
+      returning d.channel
+    )
+    select pg_notify(${DELIVERIES_CHANNEL}, channel) from (select distinct channel from released) as channels`;
 }
 
 /** Stores until when deliveries are held, and why. */

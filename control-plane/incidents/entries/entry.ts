@@ -15,6 +15,7 @@ export type ServiceKind =
   | "reminder"
   | "suppressed"
   | "released"
+  | "evidence"
   | "paused"
   | "deleted"
   | "changed_target";

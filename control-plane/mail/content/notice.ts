@@ -1,16 +1,26 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
 import { formatDuration, formatTime, wordsOf } from "#control-plane/mail/content/words.ts";
 
+/** Maximum length of a line of evidence, characters. */
+const MOST_LINE = 400;
+
+/** What was found out about an outage, one line each. */
+interface EvidenceLines {
+  readonly changed: string;
+  readonly where: string;
+}
+
 /** Writes the mail about one change of a monitor. `baseUrl` is the address of the service. */
-export function writeNotice(notice: Notice, baseUrl: string): Letter {
+export function writeNotice(notice: Notice, baseUrl: string, evidence: EvidenceLines | null = null): Letter {
   return {
     subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
     headline: headlineOf(notice),
     paragraphs: notice.isFlapping
       ? ["The monitor is flapping: it changed more than 4 times within an hour. Mails about it come every 10 minutes."]
       : [],
-    facts: listFacts(notice),
+    facts: listFacts(notice, evidence),
     list: notice.locations.length === 0 ? null : { title: "Failing locations", items: listLocations(notice) },
     links: listLinks(notice, baseUrl),
     footer: `This address gets the notices of this monitor from Vantage at ${baseUrl}.`,
@@ -35,17 +45,27 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs }: Notice): 
   }
 }
 
-function listFacts(notice: Notice): Letter["facts"] {
+function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["facts"] {
   const { kind, cause, startedAt, at, target } = notice;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
     ...(cause === null ? [] : ([["Cause", cause]] as const)),
+    ...(evidence === null
+      ? []
+      : ([
+          ["Changed", line(evidence.changed)],
+          ["Where", line(evidence.where)],
+        ] as const)),
     ...(isOutage && startedAt !== null
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
     [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
   ];
+}
+
+function line(text: string): string {
+  return toPlainLine(text, MOST_LINE);
 }
 
 function listLocations({ locations }: Notice): readonly string[] {

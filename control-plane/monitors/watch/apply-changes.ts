@@ -9,7 +9,7 @@ import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { Transition } from "#control-plane/monitors/state/transition.ts";
 import { toNewEvent } from "#control-plane/monitors/watch/notices.ts";
-import { applyToIncidents, type OutageFacts } from "#control-plane/monitors/watch/outage.ts";
+import { applyToIncidents, type Outage, type OutageFacts } from "#control-plane/monitors/watch/outage.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Reports for each of these monitors, in their order, whether a maintenance window covers it at its time. */
@@ -23,10 +23,22 @@ type AreCovered = (
   }[],
 ) => Promise<readonly boolean[]>;
 
+/** Orders evidence for outages whose incidents this transaction opened. */
+type RequestEvidence = (
+  tx: Transaction,
+  outages: readonly {
+    readonly incidentId: number;
+    readonly causeCode: string;
+    readonly confirmedAt: Date;
+    readonly monitor: OutageFacts;
+  }[],
+) => Promise<void>;
+
 /** What changes are applied with. */
 export interface ApplyDeps {
   readonly events: Events;
   readonly areCovered: AreCovered;
+  readonly requestEvidence: RequestEvidence;
 }
 
 /** A transition of a monitor whose state is locked, with the facts on which its notices depend. */
@@ -62,7 +74,7 @@ export interface AppliedChange {
  */
 export async function applyChanges(
   tx: Transaction,
-  { events, areCovered }: ApplyDeps,
+  { events, areCovered, requestEvidence }: ApplyDeps,
   changes: readonly MonitorChange[],
   writtenAt: Date,
 ): Promise<readonly AppliedChange[]> {
@@ -86,6 +98,7 @@ export async function applyChanges(
   await addStatusChanges(tx, noticed.flatMap(listStatusChanges), writtenAt);
   const outages = await applyToIncidents(tx, noticed);
   const applied = noticed.map((change, index) => ({ ...change, outage: outages[index] ?? NO_OUTAGE }));
+  await requestEvidence(tx, applied.flatMap(listOpened));
   await noteAccountChanged(
     tx,
     changes.map(({ monitor }) => monitor.accountId),
@@ -93,7 +106,7 @@ export async function applyChanges(
   await events.publish(
     tx,
     applied.flatMap(({ monitor, noticed: { state, notices }, outage }) =>
-      notices.map((notice) => toNewEvent(monitor, notice, { state, outage })),
+      notices.map((notice) => toNewEvent(monitor, notice, { state, outage, writtenAt })),
     ),
   );
   return applied.map(({ noticed: { state, rechecks }, outage }) => {
@@ -101,7 +114,20 @@ export async function applyChanges(
   });
 }
 
-const NO_OUTAGE = { openId: null, incident: null };
+const NO_OUTAGE: Outage = { openId: null, incident: null, isOpened: false };
+
+/** Lists the incident that a transition opened, if it did. */
+function listOpened({
+  monitor,
+  outage: { incident, isOpened },
+}: {
+  readonly monitor: OutageFacts;
+  readonly outage: Outage;
+}) {
+  if (!isOpened || incident === null) return [];
+  const { id: incidentId, cause, confirmedAt } = incident;
+  return { incidentId, causeCode: cause?.code ?? "unknown", confirmedAt, monitor };
+}
 
 /** Lists the change of status of a transition, if it has one. */
 function listStatusChanges({

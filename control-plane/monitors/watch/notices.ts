@@ -6,11 +6,14 @@ import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { Outage, OutageFacts } from "#control-plane/monitors/watch/outage.ts";
 
+/** How long a mail about a new outage waits for its evidence, milliseconds. */
+const EVIDENCE_WAIT_MS = 10_000;
+
 /** Describes a notice as an event, with the addresses that are mailed. */
 export function toNewEvent(
   monitor: OutageFacts,
   notice: Notice,
-  { state, outage }: { readonly state: MonitorState; readonly outage: Outage },
+  { state, outage, writtenAt }: { readonly state: MonitorState; readonly outage: Outage; readonly writtenAt: Date },
 ): NewEvent {
   const { id, accountId, name, url, checkType, settings } = monitor;
   const failing = notice.kind === "down" ? notice.failing : failingNow(state);
@@ -31,7 +34,11 @@ export function toNewEvent(
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
     isFlapping: state.isFlapping,
   });
-  return settings.notify_email ? { ...event, mailTo: settings.notify_emails } : event;
+  if (!settings.notify_email) return event;
+  const mailed = { ...event, mailTo: settings.notify_emails };
+  // The evidence of a heartbeat is its pings: its mail has nothing to wait for.
+  const isAwaited = notice.kind === "down" && outage.isOpened && checkType !== "heartbeat";
+  return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
 }
 
 function failingNow({ locations }: MonitorState): readonly FailingLocation[] {

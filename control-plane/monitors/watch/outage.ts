@@ -25,6 +25,8 @@ export interface Outage {
   readonly openId: number | null;
   /** The incident that the transition opened or resolved; null: none, or it is unknown. */
   readonly incident: Incident | null;
+  /** Whether the transition opened it. */
+  readonly isOpened: boolean;
 }
 
 /** A transition with the notices that follow from it. */
@@ -53,7 +55,7 @@ interface Step extends OutageChange {
 export async function applyToIncidents(tx: Transaction, changes: readonly OutageChange[]): Promise<readonly Outage[]> {
   const steps = changes.map((change): Step => {
     const openId = change.noticed.state.incidentId ?? change.before.incidentId;
-    return { ...change, outage: { openId, incident: null } };
+    return { ...change, outage: { openId, incident: null, isOpened: false } };
   });
   const known = steps.filter(({ outage }) => outage.openId !== null);
   await openAll(tx, steps);
@@ -76,8 +78,8 @@ async function openAll(tx: Transaction, steps: readonly Step[]): Promise<void> {
     }),
   );
   for (const [index, { step }] of wanted.entries()) {
-    const incident = opened[index]?.incident ?? null;
-    step.outage = { openId: incident?.id ?? null, incident };
+    const { incident, isNew } = opened[index] ?? { incident: null, isNew: false };
+    step.outage = { openId: incident?.id ?? null, incident, isOpened: isNew };
   }
 }
 
@@ -94,7 +96,7 @@ async function resolveAll(tx: Transaction, steps: readonly Step[]): Promise<void
     }),
   );
   for (const [index, { step }] of wanted.entries()) {
-    step.outage = { openId: null, incident: resolved[index] ?? null };
+    step.outage = { openId: null, incident: resolved[index] ?? null, isOpened: false };
   }
 }
 

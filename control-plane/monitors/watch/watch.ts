@@ -27,6 +27,20 @@ export interface Watch {
   stop(graceMs: number): Promise<void>;
 }
 
+/** The last good checks, with which the evidence of an outage is compared. */
+interface BaselinePort {
+  /** Reports whether the next check of a slot is to be reported in full. `now` is Unix milliseconds. */
+  wants(slot: Pick<ClaimedSlot, "monitorId" | "location">, now: number): boolean;
+  /** Takes the full result of a good check. `at` is Unix milliseconds of its beginning. */
+  add(check: {
+    readonly monitorId: number;
+    readonly location: string;
+    readonly at: number;
+    readonly target: string;
+    readonly whole: unknown;
+  }): void;
+}
+
 /** Dependencies of the watch. */
 interface WatchDeps {
   readonly sql: Sql;
@@ -37,6 +51,7 @@ interface WatchDeps {
   readonly registry: Registry;
   /** What records changes of monitors beside their states. */
   readonly recording: ApplyDeps;
+  readonly baselines: BaselinePort;
   /** Decrypts the secrets of a monitor. */
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
 }
@@ -82,7 +97,8 @@ export function startWatch(deps: WatchDeps): Watch {
     const beganAt = clock.now().getTime();
     const monitor = monitors.of(slot);
     const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
-    const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, false);
+    const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
+    const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, isWhole);
     const answer = await runCheck(checks, {
       contract,
       params,
@@ -93,8 +109,15 @@ export function startWatch(deps: WatchDeps): Watch {
       signal,
     });
     const finding = readFinding(answer);
-    if (finding === null) abandoned.push(slot);
-    else record(slot, beganAt, finding);
+    if (finding === null) {
+      abandoned.push(slot);
+      return;
+    }
+    if (finding.verdict === "up" && finding.whole !== null) {
+      const { monitorId, location, url: target } = slot;
+      deps.baselines.add({ monitorId, location, at: beganAt, target, whole: finding.whole });
+    }
+    record(slot, beganAt, { ...finding, whole: null });
   }
 
   const loop = startClaimLoop({

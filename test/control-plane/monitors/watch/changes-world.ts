@@ -3,6 +3,7 @@ import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import { connect, type Sql, type Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
+import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
 import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
@@ -59,6 +60,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     log,
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (on, ids) => accounts.emails(on, ids),
+    evidenceLines: readMailLines,
   });
   const maintenance = createMaintenance({
     sql,
@@ -108,7 +110,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
         const ids = changes.map(({ monitor }) => monitor.id);
         await tx`select from monitor_states where monitor_id = any(${ids}::bigint[]) order by monitor_id for update`;
         const counted = countStatements(tx);
-        const applied = await applyChanges(counted.tx, { events, areCovered }, changes, writtenAt);
+        const applied = await applyChanges(counted.tx, { events, areCovered, requestEvidence }, changes, writtenAt);
         return { applied, statements: counted.statements() };
       }),
     read: () => readWritten(sql),

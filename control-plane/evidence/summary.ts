@@ -1,0 +1,97 @@
+import { isRecord } from "#shared/is-record.ts";
+import type { Change, PlaceEvidence, ToolAnswer } from "#control-plane/evidence/evidence.ts";
+import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+
+/** What the lines are about. */
+interface Summarized {
+  /** Sentence on the cause. */
+  readonly cause: string;
+  readonly changed: readonly Change[];
+  /** Time of the newest good check that was compared; null: there is none. */
+  readonly lastGoodAt: Date | null;
+  /** Names of the locations that fail. */
+  readonly failingAt: readonly string[];
+  readonly failing: PlaceEvidence | null;
+  readonly healthy: PlaceEvidence | null;
+  /** Locations at which the target was up when the outage was confirmed. */
+  readonly workingAt: readonly string[];
+}
+
+/** Maximum length of a line. */
+const MOST_LINE = 400;
+const MOST_NAME = 60;
+/** Maximum number of changes and of places that a line names. */
+const MOST_CHANGES = 3;
+const MOST_PLACES = 4;
+
+const NAMES: Readonly<Record<string, string>> = {
+  addresses: "addresses",
+  name_servers: "name servers",
+  certificate: "certificate",
+  status: "status",
+  redirect_target: "redirect target",
+  records: "records",
+  dns_ms: "time of the name look-up",
+  connect_ms: "time to connect",
+  tls_ms: "time of the TLS handshake",
+  ttfb_ms: "time to the first byte",
+  transfer_ms: "time of the body",
+  rtt_ms: "round trip",
+};
+
+/** Writes what an on-call engineer reads first: the cause, what has changed, and where it fails. One line each. */
+export function summarize(about: Summarized): readonly [cause: string, changes: string, places: string] {
+  const lines = [about.cause, describeChanges(about), describePlaces(about)].map((line) => plainLine(line, MOST_LINE));
+  return [lines[0] ?? "", lines[1] ?? "", lines[2] ?? ""];
+}
+
+function describeChanges({ changed, lastGoodAt }: Summarized): string {
+  if (lastGoodAt === null) return "No earlier good check to compare with";
+  const since = `since the good check at ${lastGoodAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  if (changed.length === 0) return `Nothing that can be compared has changed ${since}`;
+  const told = changed.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
+    return `${NAMES[field] ?? field} ${before} -> ${after}`;
+  });
+  const rest = changed.length - told.length;
+  return `Changed ${since}: ${told.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
+}
+
+function describePlaces({ failingAt, failing, healthy, workingAt }: Summarized): string {
+  const working = new Set([...workingAt, ...(healthy === null ? [] : [healthy.location])]);
+  const fails = failingAt.length === 0 ? "Fails" : `Fails from ${listPlaces(failingAt)}`;
+  const works =
+    working.size === 0 ? "no location is known from which it works" : `works from ${listPlaces([...working])}`;
+  const traces = [failing, healthy].flatMap((place) => {
+    const end = place === null || place.trace === null ? null : describeEnd(place.trace);
+    return place === null || end === null ? [] : [`the trace from ${name(place.location)} ${end}`];
+  });
+  return [`${fails}; ${works}`, ...traces].join("; ");
+}
+
+/** Says where a trace ends: at the target, or at the last router that answered. */
+function describeEnd(trace: ToolAnswer): string | null {
+  if (trace.status === "failed" || !isRecord(trace.data)) return null;
+  const { reached, hops, unreachable } = trace.data;
+  if (reached === true) return "reaches the target";
+  if (isRecord(unreachable)) return `is refused at hop ${String(unreachable["hop"])} by ${String(unreachable["ip"])}`;
+  const rows: readonly unknown[] = Array.isArray(hops) ? hops : [];
+  for (const row of rows.toReversed()) {
+    const replies: readonly unknown[] = isRecord(row) && Array.isArray(row["replies"]) ? row["replies"] : [];
+    const reply = replies.find((one) => isRecord(one) && typeof one["ip"] === "string");
+    if (!isRecord(row) || !isRecord(reply)) continue;
+    const { ip, hostname } = reply;
+    const router = typeof hostname === "string" ? `${hostname} (${String(ip)})` : String(ip);
+    return `ends at hop ${String(row["hop"])}, ${router}`;
+  }
+  return "gets no answer from any router";
+}
+
+function listPlaces(places: readonly string[]): string {
+  const named = places.slice(0, MOST_PLACES).map(name);
+  const rest = places.length - named.length;
+  return named.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+function name(place: string): string {
+  return plainLine(place, MOST_NAME);
+}

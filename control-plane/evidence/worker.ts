@@ -1,0 +1,129 @@
+import type { Logger } from "pino";
+import { Counter, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
+import type { Notifications } from "#control-plane/database/notifications.ts";
+import { createPump } from "#control-plane/database/pump.ts";
+import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims.ts";
+import { EVIDENCE_CHANNEL } from "#control-plane/evidence/evidence.ts";
+import { writeEvidence } from "#control-plane/evidence/fit.ts";
+import { gatherEvidence, type GatherDeps } from "#control-plane/evidence/gather.ts";
+import { deleteOld, hasDue, releaseRow, type Task } from "#control-plane/evidence/store.ts";
+
+/** Gathers evidence in one replica. */
+interface EvidenceWorker {
+  /** Claims nothing more, and waits up to `graceMs` for what runs. The rest is repeated by another replica. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Dependencies of the worker. */
+interface WorkerDeps extends GatherDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly notifications: Notifications;
+  /** How long evidence is kept, milliseconds. */
+  readonly retentionMs: number;
+}
+
+/** Maximum number of gatherings at the same time in one replica. */
+const MOST_AT_ONCE = 8;
+/** Interval at which due rows are looked for: lost notifications, and gatherings that another replica lost. */
+const SWEEP_MS = 1_000;
+const UPKEEP_MS = 3_600_000;
+const DELETED_AT_ONCE = 1_000;
+/**
+ * Time for one gathering, milliseconds: a mail waits 10 s for it. One that begins late, because its first replica
+ * stopped, has the same time.
+ */
+const BUDGET_MS = 9_000;
+/** Pause before a gathering is repeated that failed for a reason of ours, milliseconds. */
+const REPEAT_MS = 2_000;
+const MOST_ATTEMPTS = 2;
+
+/** Starts to gather. */
+export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
+  const { sql, clock, log } = deps;
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let lastRound: Promise<unknown> = Promise.resolve();
+  const results = new Counter({
+    name: "vantage_evidence_gatherings_total",
+    help: "Gatherings of evidence about outages at this replica, by result: gathered, lost (another replica repeats it), failed",
+    labelNames: ["result"],
+    registers: [deps.registry],
+  });
+
+  const pump = createPump(async () => {
+    const current = round();
+    lastRound = current.catch(() => {});
+    try {
+      if (await current) pump.wake();
+    } catch (error) {
+      // The next sweep tries again.
+      if (isDatabaseAway(error)) log.debug({ err: error }, "evidence: the database is not available");
+      else log.error({ err: error }, "evidence: a round failed");
+    }
+  });
+
+  /** Claims what is due. Returns whether there can be more. */
+  async function round(): Promise<boolean> {
+    if (stopping.signal.aborted || !(await hasDue(sql, clock.now()))) return false;
+    const { tasks, isMore } = await claimRound(sql, MOST_AT_ONCE - running.size, clock.now());
+    for (const task of tasks) {
+      const run = gather(task).finally(() => {
+        running.delete(run);
+        pump.wake();
+      });
+      running.add(run);
+    }
+    return isMore && running.size < MOST_AT_ONCE;
+  }
+
+  async function gather(task: Task): Promise<void> {
+    const { incidentId, attempt } = task;
+    try {
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(BUDGET_MS)]);
+      const evidence = await gatherEvidence(deps, task, { budgetMs: BUDGET_MS, signal });
+      if (stopping.signal.aborted) return await releaseRow(sql, incidentId, attempt, clock.now());
+      const body = writeEvidence(evidence);
+      const gatheredAt = new Date(evidence.gathered_at);
+      const isStored = await storeGathered(sql, { incidentId, attempt, gatheredAt, lines: evidence.summary, body });
+      results.inc({ result: isStored ? "gathered" : "lost" });
+    } catch (error) {
+      results.inc({ result: "failed" });
+      log.error({ err: error, incident: incidentId }, "evidence: a gathering failed");
+      const again = new Date(clock.now().getTime() + REPEAT_MS);
+      const end = attempt < MOST_ATTEMPTS ? releaseRow(sql, incidentId, attempt, again) : giveUp(incidentId);
+      // If the database is away, the end of the lease does the same.
+      await end.catch(() => {});
+    }
+  }
+
+  const giveUp = (incidentId: number): Promise<void> => storeFailed(sql, incidentId, "internal_error", clock.now());
+  const wake = (): void => pump.wake();
+  deps.notifications.listen(EVIDENCE_CHANNEL, wake, wake);
+  const sweep = setInterval(wake, SWEEP_MS);
+  sweep.unref();
+  const upkeep = startUpkeep({
+    everyMs: UPKEEP_MS,
+    round: () =>
+      deleteInSteps(DELETED_AT_ONCE, (limit) =>
+        deleteOld(sql, new Date(clock.now().getTime() - deps.retentionMs), limit),
+      ),
+    onError: (error) => log.debug({ err: error }, "evidence: housekeeping failed; it runs again later"),
+  });
+
+  return {
+    async stop(graceMs) {
+      clearInterval(sweep);
+      upkeep.stop();
+      await waitAtMost(graceMs, lastRound, undefined);
+      await waitAtMost(graceMs, Promise.all(running), []);
+      stopping.abort();
+      await waitAtMost(REPEAT_MS, Promise.all(running), []);
+    },
+  };
+}
