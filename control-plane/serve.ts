@@ -21,6 +21,7 @@ import { openJobInputs } from "#control-plane/job-inputs/open.ts";
 import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
+import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
 import { openProbes } from "#control-plane/probes/probes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
@@ -38,6 +39,8 @@ import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
+import { registerAccountMetrics } from "#control-plane/surfaces/account-metrics/routes.ts";
+import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
 import { registerSubscriptions } from "#control-plane/status-pages/routes/subscriptions.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
@@ -198,6 +201,12 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   const { registry } = app.metrics;
   registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });
   registerBlackbox(server, checks, gate);
+  const { history } = monitoring;
+  const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
+  registerAccountMetrics(server, {
+    gate,
+    scrape: createScrapes({ ...app, readUptimes, readExpiries: () => Promise.resolve(new Map()) }),
+  });
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);
 }

@@ -62,6 +62,18 @@ export async function readHeartbeats(sql: Queryable, ids: readonly number[]): Pr
     from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
 }
 
+/** Reads when the pings of heartbeats came and are expected. */
+export async function findPingTimes(
+  sql: Queryable,
+  ids: readonly number[],
+): Promise<
+  readonly { readonly monitorId: number; readonly lastPingAt: Date | null; readonly deadlineAt: Date | null }[]
+> {
+  return sql`
+    select monitor_id as "monitorId", last_ping_at as "lastPingAt", deadline_at as "deadlineAt"
+    from heartbeats where monitor_id = any(${[...ids]}::bigint[])`;
+}
+
 /** A stored ping. */
 export interface PingRow {
   readonly receivedAt: Date;

@@ -1,4 +1,4 @@
-import type { MonitorFault, MonitorResult } from "#shared/monitor-checks/define.ts";
+import type { MonitorFault, MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { Untimed } from "#probe-agent/tools/implement.ts";
@@ -10,6 +10,8 @@ interface Finding {
   /** Milliseconds. */
   readonly responseMs: number;
   readonly httpStatus: number | null;
+  /** null: the check has one phase only. */
+  readonly phases: MonitorPhases | null;
 }
 
 /** Parameters that decide about the whole result. */
@@ -25,7 +27,7 @@ const MAX_WHOLE_BYTES = 240_000;
 
 /** Returns the short result, and the whole result if the verdict changed or if it is asked for. */
 export async function answerWith(
-  { fault, responseMs, httpStatus }: Finding,
+  { fault, responseMs, httpStatus, phases }: Finding,
   { known, always_whole }: ReportParams,
   createWhole: () => Promise<unknown>,
 ): Promise<Untimed<MonitorResult>> {
@@ -36,6 +38,7 @@ export async function answerWith(
     response_ms: responseMs,
     http_status: httpStatus,
     fault: fault === null ? null : { ...fault, message: printable(fault.message, MAX_MESSAGE) },
+    phases,
     whole: whole === null || jsonBytes(whole) > MAX_WHOLE_BYTES ? null : whole,
   };
 }

@@ -35,7 +35,7 @@ export const monitorDns = implement(contract, async (net, params) => {
   const dnssec = needsValidation(rule, answer) ? await validate(net, params, answer) : null;
   const examined = examineAnswer(params, answer, dnssec);
   if (examined.status !== "ok") return examined;
-  const finding = { fault: examined.data, responseMs: answer.rttMs ?? 0, httpStatus: null };
+  const finding = { fault: examined.data, responseMs: answer.rttMs ?? 0, httpStatus: null, phases: null };
   return ok(
     await answerWith(finding, params, () => {
       const answers = [{ type, answer }];

@@ -1,4 +1,5 @@
 import { ok } from "#shared/outcome.ts";
+import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
 import { monitorHttp as contract } from "#shared/monitor-checks/monitor-http.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
@@ -35,7 +36,12 @@ export const monitorHttp = implement(contract, async (net, params) => {
     examineCertificates(page, net.now()) ?? examineRedirects(page) ?? examineFinal(page, params.expected);
   const examined = headFault === null ? await examineBody(net, page, params) : ok(headFault);
   if (examined.status !== "ok") return examined;
-  const finding = { fault: examined.data, responseMs: timeToHeader(page), httpStatus: page.final.code };
+  const finding = {
+    fault: examined.data,
+    responseMs: timeToHeader(page),
+    httpStatus: page.final.code,
+    phases: phasesOf(page),
+  };
   return ok(await answerWith(finding, params, () => createWhole(net, params, page, startedAt)));
 });
 
@@ -65,6 +71,16 @@ function requestOf({
 /** Returns the milliseconds from the start to the first byte of the final response. */
 function timeToHeader({ final: { startedAtUs, timing } }: PageSnapshot): number {
   return (startedAtUs + timing.total - timing.transfer) / 1_000;
+}
+
+function phasesOf({ final: { startedAtUs, timing } }: PageSnapshot): MonitorPhases {
+  return {
+    redirect_ms: startedAtUs / 1_000,
+    dns_ms: timing.dns / 1_000,
+    connect_ms: timing.connect / 1_000,
+    tls_ms: timing.tls / 1_000,
+    processing_ms: timing.ttfb / 1_000,
+  };
 }
 
 /** Returns the result of the check tool for the same fetch; null where that tool fails. */

@@ -18,7 +18,7 @@ export const monitorPing = implement(contract, async (net, params) => {
   if (pinged.status !== "ok") return pinged;
   const average = pinged.data.rtt?.avg_ms ?? null;
   if (average === null) return silence(pinged.data);
-  const finding = { fault: null, responseMs: average, httpStatus: null };
+  const finding = { fault: null, responseMs: average, httpStatus: null, phases: null };
   return ok(await answerWith(finding, params, () => Promise.resolve(pinged.data)));
 });
 

@@ -26,6 +26,6 @@ export const monitorPort = implement(contract, async (net, params) => {
           message: `port ${port} of ${ip} is closed: it refuses connections`,
         } as const);
   // The round trip is unknown if the system may have sent a second SYN.
-  const finding = { fault, responseMs: row.rtt_ms ?? elapsed, httpStatus: null };
+  const finding = { fault, responseMs: row.rtt_ms ?? elapsed, httpStatus: null, phases: null };
   return ok(await answerWith(finding, params, () => Promise.resolve(probed.data)));
 });

@@ -25,6 +25,21 @@ export const MONITOR_RESULT = Type.Object({
       { description: "Why the verdict is down; null if it is up" },
     ),
   ),
+  // Missing in the answers of agents of an earlier release.
+  phases: Type.Optional(
+    Nullable(
+      Type.Object(
+        {
+          redirect_ms: Type.Number({ minimum: 0, description: "All responses before the final one" }),
+          dns_ms: Type.Number({ minimum: 0, description: "Look-up of the name" }),
+          connect_ms: Type.Number({ minimum: 0, description: "TCP connection" }),
+          tls_ms: Type.Number({ minimum: 0, description: "TLS handshake" }),
+          processing_ms: Type.Number({ minimum: 0, description: "From the request to the first byte of the answer" }),
+        },
+        { description: "http: the parts of response_ms, milliseconds; null for other checks" },
+      ),
+    ),
+  ),
   whole: Nullable(
     Type.Unknown({ description: "Result of the tool that examines such a target; null if it was not needed" }),
   ),
@@ -32,6 +47,8 @@ export const MONITOR_RESULT = Type.Object({
 });
 /** The values of such an answer. */
 export type MonitorResult = Static<typeof MONITOR_RESULT>;
+/** The parts of the time to the answer, milliseconds. */
+export type MonitorPhases = NonNullable<MonitorResult["phases"]>;
 /** Why an answer is not as expected. */
 export type MonitorFault = NonNullable<MonitorResult["fault"]>;
 

@@ -120,6 +120,7 @@ describe("GET /openapi.json", () => {
       "/api/v4/probes",
       "/api/v4/probe",
       "/api/v4/measurements",
+      "/api/v4/metrics",
       "/api/heartbeat/{token}",
       "/api/heartbeat/{token}/{signal}",
       "/s/{id}",

@@ -1,4 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
@@ -13,6 +17,8 @@ function whyNoPromtool(): string | null {
     return "skipped: promtool is not installed (Debian: prometheus)";
   }
 }
+
+const README = fileURLToPath(new URL("../../README.md", import.meta.url));
 
 const missing = whyNoPromtool();
 if (missing !== null) console.warn(`promtool.test.ts ${missing}`);
@@ -52,6 +58,39 @@ describe.skipIf(missing !== null)("promtool", () => {
     expect(text).toContain("vantage_jobs_total");
     expect(text).toMatch(STANDARD);
     expect(complaints(text)).toBe("");
+  });
+
+  it("accepts the metrics of an account's monitors", { timeout: 60_000 }, async () => {
+    const key = await plane.createKey("captain");
+    for (const body of [{ url: `${web.url}/status/200` }, { check_type: "heartbeat" }]) {
+      const { status, body: made } = await plane.call("/api/v4/monitors", { key, body });
+      expect(status).toBe(201);
+      const { heartbeat_url: url } = made.data as { readonly heartbeat_url: string | null };
+      if (url !== null) await plane.call(new URL(url).pathname);
+    }
+    const scrape = async (): Promise<string> => (await plane.call("/api/v4/metrics", { key })).text;
+    await expect.poll(scrape, { timeout: 40_000 }).toMatch(/^probe_success\{[^}]*\} 1$/m);
+    const text = await scrape();
+    expect(text).toContain("vantage_heartbeat_age_seconds{");
+    expect(complaints(text)).toBe("");
+  });
+
+  it("accepts the scrape configurations and alert rules of the README", () => {
+    const folder = mkdtempSync(join(tmpdir(), "vantage-promtool-"));
+    const blocks = Array.from(
+      readFileSync(README, "utf8").matchAll(/```yaml\n([\s\S]*?)```/g),
+      ([, yaml = ""]) => yaml,
+    );
+    expect(blocks.map((yaml) => (/^groups:/m.test(yaml) ? "rules" : "config"))).toEqual(["config", "config", "rules"]);
+    for (const yaml of blocks) {
+      const file = join(folder, "block.yml");
+      writeFileSync(file, yaml);
+      const kind = /^groups:/m.test(yaml) ? ["rules"] : ["config", "--syntax-only"];
+      const { status, stderr, stdout } = spawnSync("promtool", ["check", ...kind, file], { encoding: "utf8" });
+      expect(`${stdout}${stderr}`, yaml).toContain("SUCCESS");
+      expect(status).toBe(0);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it("accepts the agent's metrics", async () => {

@@ -266,6 +266,10 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     const listed = await get(path, { authorization: `Bearer ${newcomer.operatorToken}` });
     expect(JSON.parse(listed)).toMatchObject({ data: [] });
   },
+  "/api/v4/metrics": async (path) => {
+    // The newcomer can have no monitor yet.
+    expect(await get(path, { authorization: `Bearer ${newcomer.key}` })).toMatch(/^$|^# HELP vantage_monitor_info /);
+  },
   "/api/v4/probe?target=&module=&region=": async (line) => {
     const target = `target=${encodeURIComponent(newcomer.atHome("https://example.com"))}`;
     const path = line.replace("target=", target).replace("module=", "module=http_2xx");

@@ -34,6 +34,8 @@ export interface History {
   start(): Promise<void>;
   /** Returns the summaries of up to 100 monitors by id, in a bounded number of statements. */
   summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
+  /** Returns the uptimes of any number of monitors by id, in a bounded number of statements. */
+  uptimes(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Uptimes>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */
   recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
   /** Returns the last `count` UTC days of monitors, in a bounded number of statements (read/days.ts). */
@@ -141,6 +143,10 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
           },
         ]),
       );
+    },
+    async uptimes(monitors) {
+      const at = now();
+      return readUptimes(sql, monitors, maintenanceBetween, at, await recentProgress(at));
     },
     recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
     async days(monitors, count) {

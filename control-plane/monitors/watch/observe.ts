@@ -1,4 +1,4 @@
-import type { MonitorResult } from "#shared/monitor-checks/define.ts";
+import type { MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
 import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
 import type { CheckFault, Observation } from "#control-plane/monitors/state/observation.ts";
 
@@ -7,6 +7,8 @@ export interface Finding {
   readonly verdict: Observation["verdict"];
   readonly responseMs: number | null;
   readonly httpStatus: number | null;
+  /** Parts of responseMs; null: not measured. */
+  readonly phases: MonitorPhases | null;
   readonly fault: CheckFault | null;
   /** Result of the matching tool; null if the agent sent none. */
   readonly whole: unknown;
@@ -50,11 +52,12 @@ const REFUSED_TARGET: CheckFault = {
 
 function readRow(row: LocationRow): Finding {
   if (row.status === "failed") return readError(row.error);
-  const { verdict, response_ms, http_status, fault, whole } = row.data as MonitorResult;
+  const { verdict, response_ms, http_status, fault, phases, whole } = row.data as MonitorResult;
   return {
     verdict,
     responseMs: Math.round(response_ms),
     httpStatus: http_status,
+    phases: phases ?? null,
     fault: fault === null ? null : { ...fault, source: "target" },
     whole,
   };
@@ -68,9 +71,9 @@ function readError({ code, stage = "request", source = "probe", reason = "not_ru
 }
 
 function down(fault: CheckFault): Finding {
-  return { verdict: "down", responseMs: null, httpStatus: null, fault, whole: null };
+  return { verdict: "down", responseMs: null, httpStatus: null, phases: null, fault, whole: null };
 }
 
 function unknown(fault: CheckFault): Finding {
-  return { verdict: "unknown", responseMs: null, httpStatus: null, fault, whole: null };
+  return { verdict: "unknown", responseMs: null, httpStatus: null, phases: null, fault, whole: null };
 }

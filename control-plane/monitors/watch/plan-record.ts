@@ -3,6 +3,7 @@ import type { Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
+import { encodePhases } from "#control-plane/monitors/snapshots/phases.ts";
 import { nextPlanned } from "#control-plane/monitors/schedule/planned-time.ts";
 import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import type { Finding } from "#control-plane/monitors/watch/observe.ts";
@@ -86,6 +87,7 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
         status: finding.verdict === "up" && isSlow ? DEGRADED : CHECK_STATUS[finding.verdict],
         responseMs: finding.responseMs,
         httpStatus: finding.httpStatus,
+        phases: encodePhases(finding.phases),
         lagMs: finished.lagMs,
         isRecheck,
         missed: next.missed,

@@ -30,6 +30,8 @@ interface NewCheck {
   readonly status: number;
   readonly responseMs: number | null;
   readonly httpStatus: number | null;
+  /** Parts of responseMs (monitors/snapshots/phases.ts); null: not measured. */
+  readonly phases: string | null;
   readonly lagMs: number;
   readonly isRecheck: boolean;
   /** Planned checks after this one that were never run. */
@@ -67,9 +69,10 @@ export async function recordAll(sql: Queryable, records: readonly NewRecord[]): 
         ${records.map(({ check }) => check.lagMs)}::integer[],
         ${records.map(({ check }) => (check.isRecheck ? 1 : 0))}::integer[],
         ${records.map(({ check }) => check.missed)}::integer[],
+        ${records.map(({ check }) => check.phases)}::text[],
         ${records.map(({ check }) => check.fault)}::text[]
       ) as given (index, monitor_id, location, lease, state_version, status, state, planned_at, extra_at,
-        claimed_extra_at, checked_at, check_status, response_ms, http_status, lag_ms, is_recheck, missed, fault)
+        claimed_extra_at, checked_at, check_status, response_ms, http_status, lag_ms, is_recheck, missed, phases, fault)
     ), wishes as (
       select * from unnest(
         ${rechecks.map(({ index }) => index)}::integer[],
@@ -97,6 +100,7 @@ export async function recordAll(sql: Queryable, records: readonly NewRecord[]): 
     ), settled as (
       update monitor_slots as s
       set lease = 0, planned_at = g.planned_at, checked_at = g.checked_at, lag_ms = g.lag_ms,
+        response_ms = g.response_ms, phases = g.phases,
         is_requested = s.is_requested and s.extra_at is distinct from g.claimed_extra_at,
         extra_at = least(g.extra_at, case when s.extra_at is distinct from g.claimed_extra_at then s.extra_at end),
         due_at = least(g.planned_at, g.extra_at,

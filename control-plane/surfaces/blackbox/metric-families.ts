@@ -25,7 +25,8 @@ export function renderSamples(samples: readonly Sample[]): string {
     .join("");
 }
 
-function renderHead(name: string, help: string): string {
+/** Renders the two lines before the samples of a gauge. */
+export function renderHead(name: string, help: string): string {
   return `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} gauge\n`;
 }
 
@@ -35,8 +36,15 @@ function escapeText(text: string): string {
 }
 
 function renderLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+  const pairs = renderPairs(labels);
+  return pairs === "" ? "" : `{${pairs}}`;
+}
+
+/** Renders labels without their braces. Values can contain any text. */
+export function renderPairs(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(",");
 }
 
 /** Escapes backslash, quote and line feed: label values can contain any text of a target. */
