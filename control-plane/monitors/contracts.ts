@@ -5,6 +5,8 @@ import type { ProbedType } from "#control-plane/monitors/monitor.ts";
 const CONTRACTS: Readonly<Record<ProbedType, keyof typeof MONITOR_CHECKS>> = {
   http: "monitor-http",
   keyword: "monitor-http",
+  ssl: "monitor-ssl",
+  domain: "monitor-domain",
   dns: "monitor-dns",
   ping: "monitor-ping",
   port: "monitor-port",

@@ -1,5 +1,5 @@
 /** What probes check for a monitor; `url` holds the target of each. */
-export const PROBED_TYPES = ["http", "keyword", "dns", "ping", "port"] as const;
+export const PROBED_TYPES = ["http", "keyword", "ssl", "domain", "dns", "ping", "port"] as const;
 /** One of these check types. */
 export type ProbedType = (typeof PROBED_TYPES)[number];
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { MonitorFault, MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
@@ -12,6 +13,8 @@ interface Finding {
   readonly httpStatus: number | null;
   /** null: the check has one phase only. */
   readonly phases: MonitorPhases | null;
+  /** DER of the certificate of the target's own host; absent or null if there was none. */
+  readonly certificate?: Uint8Array | null;
 }
 
 /** Parameters that decide about the whole result. */
@@ -27,7 +30,7 @@ const MAX_WHOLE_BYTES = 240_000;
 
 /** Returns the short result, and the whole result if the verdict changed or if it is asked for. */
 export async function answerWith(
-  { fault, responseMs, httpStatus, phases }: Finding,
+  { fault, responseMs, httpStatus, phases, certificate = null }: Finding,
   { known, always_whole }: ReportParams,
   createWhole: () => Promise<unknown>,
 ): Promise<Untimed<MonitorResult>> {
@@ -39,6 +42,7 @@ export async function answerWith(
     http_status: httpStatus,
     fault: fault === null ? null : { ...fault, message: printable(fault.message, MAX_MESSAGE) },
     phases,
+    certificate_fingerprint: certificate === null ? null : createHash("sha256").update(certificate).digest("hex"),
     whole: whole === null || jsonBytes(whole) > MAX_WHOLE_BYTES ? null : whole,
   };
 }

@@ -1,8 +1,10 @@
 import type { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import { monitorDns } from "#probe-agent/monitor-checks/monitor-dns.ts";
+import { monitorDomain } from "#probe-agent/monitor-checks/monitor-domain.ts";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#probe-agent/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
+import { monitorSsl } from "#probe-agent/monitor-checks/monitor-ssl.ts";
 import type { ImplementationOf } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation of a monitor's check by its name; the compiler checks that it fulfils that contract. */
@@ -13,4 +15,6 @@ export const monitorChecks: {
   "monitor-dns": monitorDns,
   "monitor-ping": monitorPing,
   "monitor-port": monitorPort,
+  "monitor-ssl": monitorSsl,
+  "monitor-domain": monitorDomain,
 };

@@ -1,5 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
@@ -7,9 +7,8 @@ import { readServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
-import type { TlsObservation, TlsRequest } from "#probe-agent/port/tls.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
-import { inspectServer } from "#probe-agent/tools/ssl/inspect.ts";
+import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";
 import { probeServer } from "#probe-agent/tools/ssl/probe.ts";
 import { lookUpNames } from "#probe-agent/tools/ssl/names.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
@@ -17,12 +16,6 @@ import { requestTimestamps } from "#probe-agent/tools/ssl/timestamps.ts";
 
 type Result = ResultOf<typeof contract>;
 
-/** Maximum number of addresses tried when connections fail. */
-const MAX_ADDRESSES = 3;
-/** Time limit of a handshake while another address is left. */
-const ADDRESS_MS = 6000;
-/** Time limit of the handshake with the last address. */
-const HANDSHAKE_MS = 10_000;
 /** Time reserved for the steps after the first handshake. */
 const RESERVE_MS = 1500;
 
@@ -35,7 +28,7 @@ export const ssl = implement(contract, async (net, { host, port }) => {
   const resolved = await net.dns.resolve(host);
   if (resolved.status !== "ok") return resolved;
   const servername = literalFamily(host) === null ? host : null;
-  const seen = await firstThatConnects(net, resolved.data, { port, servername });
+  const seen = await firstThatConnects(net, resolved.data, { port, servername }, RESERVE_MS);
   if (seen.outcome.status !== "ok") return seen.outcome;
   const observation = seen.outcome.data;
   const { ip, version } = seen.address;
@@ -64,25 +57,6 @@ export const ssl = implement(contract, async (net, { host, port }) => {
     limitations: [...blockedNote(resolved.data), ...report.limitations],
   });
 });
-
-type Where = Pick<TlsRequest, "port" | "servername">;
-
-/** Returns the outcome of the first address that accepts a connection, even if its handshake fails. */
-async function firstThatConnects(
-  net: Net,
-  { allowed }: Resolved,
-  where: Where,
-): Promise<{ address: Address; outcome: Outcome<TlsObservation> }> {
-  const addresses = allowed.slice(0, MAX_ADDRESSES);
-  for (const [index, address] of addresses.entries()) {
-    const isLast = index === addresses.length - 1;
-    const timeoutMs = Math.min(net.remainingMs() - RESERVE_MS, isLast ? HANDSHAKE_MS : ADDRESS_MS);
-    const outcome = await inspectServer(net, { ...where, ip: address.ip, timeoutMs });
-    const unconnected = outcome.status === "refused" || (outcome.status === "failed" && outcome.stage === "connect");
-    if (!unconnected || isLast) return { address, outcome };
-  }
-  throw new Error("a resolved host has no address");
-}
 
 function addressRows({ allowed, blocked }: Resolved): Result["addresses"] {
   const row = (isBlocked: boolean) => (address: Address) => ({

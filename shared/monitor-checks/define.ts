@@ -12,7 +12,7 @@ export const MONITOR_RESULT = Type.Object({
     description:
       "Time to the answer, milliseconds. http: from the start, with redirects, to the first byte of the final response, " +
       "which is redirect + dns + connect + tls + ttfb of the tool check; dns: round trip of the query; ping: mean round " +
-      "trip; port: round trip of the handshake",
+      "trip; port: round trip of the handshake; ssl: the TLS handshake; domain: the look-up",
   }),
   http_status: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
   fault: Nullable(
@@ -38,6 +38,15 @@ export const MONITOR_RESULT = Type.Object({
         },
         { description: "http: the parts of response_ms, milliseconds; null for other checks" },
       ),
+    ),
+  ),
+  certificate_fingerprint: Type.Optional(
+    Nullable(
+      Type.String({
+        pattern: "^[0-9a-f]{64}$",
+        description:
+          "SHA-256 of the certificate of the target's own host, lower-case hexadecimal; null or absent: there was none",
+      }),
     ),
   ),
   whole: Nullable(

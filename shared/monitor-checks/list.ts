@@ -1,7 +1,9 @@
 import { monitorDns } from "#shared/monitor-checks/monitor-dns.ts";
+import { monitorDomain } from "#shared/monitor-checks/monitor-domain.ts";
 import { monitorHttp } from "#shared/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#shared/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#shared/monitor-checks/monitor-port.ts";
+import { monitorSsl } from "#shared/monitor-checks/monitor-ssl.ts";
 
 /** Every contract of a monitor's check by its name. */
 export const MONITOR_CHECKS = {
@@ -9,4 +11,6 @@ export const MONITOR_CHECKS = {
   "monitor-dns": monitorDns,
   "monitor-ping": monitorPing,
   "monitor-port": monitorPort,
+  "monitor-ssl": monitorSsl,
+  "monitor-domain": monitorDomain,
 };

@@ -1,6 +1,9 @@
+import { domainToASCII } from "node:url";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import { registeredDomain } from "#shared/registrable-domain.ts";
 import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
 
 /** Checks the rules between fields, except the locations. Returns the first problem; null if there is none. */
 export function findConflict(draft: MonitorDraft): FieldProblem | null {
@@ -22,7 +25,24 @@ function typeConflict({ check_type: type, url, keyword, port }: MonitorDraft): F
   if (type === "port" && port === null) {
     return problem("port", "required", "is required for check_type port: the TCP port to check");
   }
+  if (type === "ssl") return tlsConflict(url, port);
+  if (type === "domain" && registeredDomain(hostOf(url)) === null) {
+    return problem("url", "type", "must be a domain that is registered at a registry, such as example.org");
+  }
   return null;
+}
+
+function tlsConflict(url: string, port: number | null): FieldProblem | null {
+  const target = readTlsTarget(url, port);
+  if (target.ok) return null;
+  return target.field === "url"
+    ? problem("url", "type", "must be a host, host:port or https:// URL, without user name or password")
+    : problem("port", "type", "must be the port of url, or be left out");
+}
+
+/** Removes what people type after a name: the final dot. */
+function hostOf(url: string): string {
+  return domainToASCII(url.trim().replace(/\.$/, ""));
 }
 
 function requestConflict({ method, body, keyword, json }: MonitorDraft): FieldProblem | null {

@@ -12,8 +12,9 @@ const URL_FIELD = Type.String({
   maxLength: 8_192,
   examples: ["https://example.com/health"],
   description:
-    "Target. http and keyword: a URL; example.org means https://example.org. dns: a domain name. ping and port: a host " +
-    "name or IP address. Required for these; for a heartbeat it is a note of your own",
+    "Target. http and keyword: a URL; example.org means https://example.org. ssl: a host, host:port or https URL. " +
+    "domain and dns: a domain name. ping and port: a host name or IP address. Required for these; for a heartbeat it is " +
+    "a note of your own",
 });
 
 const OLD_URL = Type.String({ ...URL_FIELD, minLength: 1 });
@@ -24,8 +25,9 @@ const OLDEST = {
   check_type: Type.Enum([...CHECK_TYPES], {
     examples: ["http"],
     description:
-      "http: status of a URL; keyword: text of a page; dns: records of a name; ping: echo replies of a host; port: a " +
-      "TCP port; heartbeat: pings that your job sends. Default: http",
+      "http: status of a URL; keyword: text of a page; ssl: certificate of a host; domain: registration of a domain; " +
+      "dns: records of a name; ping: echo replies of a host; port: a TCP port; heartbeat: pings that your job sends. " +
+      "Default: http",
   }),
   interval_minutes: Type.Integer({
     minimum: 1,
@@ -100,7 +102,9 @@ const FIELDS = {
       minimum: 1,
       maximum: 65_535,
       examples: [443],
-      description: "port: TCP port that must be open. Required for this check type",
+      description:
+        "port: TCP port that must be open. Required for this check type. ssl: TCP port of the TLS server. Default: that " +
+        "of url, or 443",
     }),
   ),
   heartbeat: HEARTBEAT,

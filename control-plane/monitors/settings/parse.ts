@@ -5,7 +5,7 @@ import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-pla
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 
 /** Check types of later releases. */
-const LATER: ReadonlySet<unknown> = new Set(["ssl", "domain", "visual"]);
+const LATER: ReadonlySet<unknown> = new Set(["visual"]);
 
 /** Fields of responses that a write can send back; they are dropped. */
 const READ_ONLY = [
@@ -24,6 +24,8 @@ const READ_ONLY = [
   "notify_state",
   "paused_reason",
   "ssl_days",
+  "certificate",
+  "domain",
   "heartbeat_url",
   "cron_line",
   "visual",
@@ -57,7 +59,7 @@ export function parseChange(raw: Readonly<Record<string, unknown>>, fields: Fiel
 
 function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Given> {
   if (LATER.has(raw["check_type"])) {
-    const message = `${String(raw["check_type"])} is not available yet; use http, keyword, dns, ping, port or heartbeat`;
+    const message = `${String(raw["check_type"])} is not available yet; use http, keyword, ssl, domain, dns, ping, port or heartbeat`;
     return refuse("check_type", "enum", message);
   }
   return parseParams(schema, withoutReadOnly(raw), { from: "json", unknown: "refuse", readOnly: READ_ONLY });

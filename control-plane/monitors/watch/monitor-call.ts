@@ -2,7 +2,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { contractOf } from "#control-plane/monitors/contracts.ts";
 import type { DnsCondition, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
-
+import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
 import type { WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
 
 /** The check of a monitor as the agents know it. */
@@ -55,6 +55,10 @@ function targetParams({ url, checkType, settings }: Checked): Readonly<Record<st
     case "http":
     case "keyword":
       return httpParams(url, settings);
+    case "ssl":
+      return tlsParams(url, settings.port);
+    case "domain":
+      return { domain: url };
     case "dns":
       return { domain: url, ...(settings.dns ?? DNS_DEFAULTS) };
     case "ping":
@@ -62,6 +66,12 @@ function targetParams({ url, checkType, settings }: Checked): Readonly<Record<st
     case "port":
       return { host: url, port: settings.port };
   }
+}
+
+function tlsParams(url: string, port: number | null): Readonly<Record<string, unknown>> {
+  const target = readTlsTarget(url, port);
+  if (!target.ok) throw new Error("the target of an ssl monitor cannot be read");
+  return { host: target.host, port: target.port };
 }
 
 function httpParams(

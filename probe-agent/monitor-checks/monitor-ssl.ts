@@ -1,0 +1,67 @@
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { failed, ok } from "#shared/outcome.ts";
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { monitorSsl as contract } from "#shared/monitor-checks/monitor-ssl.ts";
+import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { reportChain } from "#probe-agent/analysis/tls/ssl/chain.ts";
+import { reportRevocation } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
+import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
+import type { TlsObservation } from "#probe-agent/port/tls.ts";
+import { keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";
+import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
+
+/** Part of the time that is kept for revocation and the answer, in milliseconds. */
+const RESERVE_MS = 300;
+
+/**
+ * Makes one handshake and judges the certificate like the ssl tool. Whether it is revoked is asked once an hour, and for
+ * every whole result. A server without a certificate is a failure.
+ */
+export const monitorSsl = implement(contract, async (net, params) => {
+  const { host, port } = params;
+  const startedAt = net.monotonic();
+  const now = net.now();
+  const resolved = await net.dns.resolve(host);
+  if (resolved.status !== "ok") return resolved;
+  const servername = literalFamily(host) === null ? host : null;
+  const { address, outcome } = await firstThatConnects(net, resolved.data, { port, servername }, RESERVE_MS);
+  if (outcome.status !== "ok") return outcome;
+  const responseMs = net.monotonic() - startedAt;
+  const observation = outcome.data;
+  const chain = readServerChain(observation.sent, { host, roots: net.tls.roots(), now });
+  if (chain === null) return failed("tls", "target", "malformed_certificate", "the certificate cannot be parsed");
+  const ask = () => checkRevocation(net, chain, observation.ocspStaple, RESERVE_MS);
+  const isAsked = params.always_whole || observation.ocspStaple !== null;
+  const facts = isAsked ? await ask() : await keptRevocation(chain.sent, now, ask);
+  const revocation = reportRevocation(facts, observation.ocspStaple !== null);
+  const trust = decideTrust({ leaf: chain.leaf, host, verification: chain.verification, revocation, now });
+  const [finding] = trust.findings;
+  const fault: MonitorFault | null =
+    trust.error === null
+      ? handshakeFault(observation)
+      : { stage: "tls", reason: trust.error, message: finding?.message ?? "the certificate is not trusted" };
+  return ok(
+    await answerWith({ fault, responseMs, httpStatus: null, phases: null, certificate: chain.leaf.der }, params, () => {
+      const verdict = { trusted: trust.trusted, trust_error: trust.error, revocation: revocation.revocation };
+      return Promise.resolve({ host, port, ip: address.ip, ...describe(chain, now), ...verdict });
+    }),
+  );
+});
+
+/** A server that only asks for a certificate of the client is as it should be. */
+function handshakeFault({ error, clientCertificateRequested }: TlsObservation): MonitorFault | null {
+  if (error === null || clientCertificateRequested) return null;
+  return { stage: "tls", reason: error.reason, message: error.message };
+}
+
+function describe({ leaf, sent, verification }: ServerChain, now: Date) {
+  return {
+    certificate: describeCertificate(leaf, now),
+    chain: reportChain(sent, verification.path, now).rows,
+    hostname_match: verification.hostname_match,
+  };
+}
