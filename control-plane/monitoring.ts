@@ -10,6 +10,10 @@ import type { Events } from "#control-plane/events/events.ts";
 import { openBaselines } from "#control-plane/evidence/baselines/baselines.ts";
 import { readEvidence, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
+import { openExpiry } from "#control-plane/expiry/expiry.ts";
+import { eraseTargets } from "#control-plane/expiry/links/links.ts";
+import { judgeDomain } from "#control-plane/expiry/shown/domain-check.ts";
+import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import { exportIncidents } from "#control-plane/incidents/incidents.ts";
 import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
@@ -85,6 +89,7 @@ export async function openMonitoring(
     states: createStates(clock, maintenance),
     knowledge: createKnowledge(history),
     heartbeats: createHeartbeats({ ...deps, baseUrl: deps.config.baseUrl }),
+    expiry: { facts: (on, ids) => readExpiryFacts(on, ids, clock.now()) },
     mail: { isConfigured: mail.sender !== null, ...mail.recipients },
   };
   const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
@@ -114,10 +119,17 @@ export async function openMonitoring(
   teardown.push(() => evidence.stop(graceMs()));
   const baselines = openBaselines({ sql, log });
   teardown.push(() => baselines.stop());
+  const expiry = openExpiry(deps);
+  teardown.push(() => expiry.stop());
+  accounts.onErase((tx, accountId) => eraseTargets(tx, accountId));
   const watch = startWatch({
     ...deps,
     recording,
     baselines,
+    expiry: {
+      note: (monitorId, fingerprint) => expiry.note(monitorId, fingerprint),
+      judgeDomain: (monitorId) => judgeDomain(sql, monitorId, clock.now()),
+    },
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));

@@ -149,6 +149,38 @@ export interface KnowledgePort {
   recentChecks(monitor: Measured, most: number): Promise<readonly RecentCheck[]>;
 }
 
+/** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
+export interface ExpiryFacts {
+  /** null: it has none, or it was not found yet. */
+  readonly certificate: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly fingerprint_sha256: string;
+    readonly not_before: string;
+    readonly not_after: string;
+    readonly days_left: number;
+    readonly trusted: boolean;
+    readonly trust_error: string | null;
+    readonly looked_at: string;
+    readonly chain_changed_at: string | null;
+  } | null;
+  /** null: it is not watched, or the registry has not answered yet. */
+  readonly domain: {
+    readonly name: string;
+    readonly registrar: string | null;
+    readonly expires_at: string | null;
+    readonly days_left: number | null;
+    readonly status: readonly string[];
+    readonly looked_at: string;
+  } | null;
+}
+
+/** The certificates and registrations of monitors. */
+interface ExpiryPort {
+  /** Returns what is known by monitor id, with one statement. Monitors of which nothing is known are missing. */
+  facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, ExpiryFacts>>;
+}
+
 /** Receivers of mail about monitors. */
 interface MailPort {
   /** Whether this service can send mail. */
@@ -170,4 +202,5 @@ export interface MonitorPorts {
   readonly knowledge: KnowledgePort;
   readonly mail: MailPort;
   readonly heartbeats: HeartbeatPort;
+  readonly expiry: ExpiryPort;
 }

@@ -8,7 +8,7 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Dependencies of views. */
 interface ShowDeps {
-  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats">;
+  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats" | "expiry">;
   readonly encryption: Encryption;
 }
 
@@ -24,13 +24,17 @@ export async function showMonitors(
 ): Promise<readonly MonitorView[]> {
   if (monitors.length === 0) return [];
   const heartbeats = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
-  const [states, recipients, pinged, known] = await Promise.all([
+  const [states, recipients, pinged, expiry, known] = await Promise.all([
     ports.knowledge.states(
       sql,
       monitors.map(({ id }) => id),
     ),
     readRecipients(ports, sql, monitors),
     heartbeats.length === 0 ? new Map<number, HeartbeatFacts>() : ports.heartbeats.facts(sql, heartbeats),
+    ports.expiry.facts(
+      sql,
+      monitors.map(({ id }) => id),
+    ),
     statistics,
   ]);
   return monitors.map((monitor) =>
@@ -38,6 +42,7 @@ export async function showMonitors(
       secrets: openSecrets(encryption, monitor.secrets),
       state: states.get(monitor.id) ?? null,
       heartbeat: pinged.get(monitor.id) ?? null,
+      expiry: expiry.get(monitor.id) ?? null,
       statistics: known.get(monitor.id) ?? null,
       notify: notifyFacts(monitor, recipients, ports.mail.isConfigured),
     }),

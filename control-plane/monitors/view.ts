@@ -1,6 +1,6 @@
 import type { HeartbeatSettings, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type { HeartbeatFacts, ShownPing, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { ExpiryFacts, HeartbeatFacts, ShownPing, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
 import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -18,6 +18,7 @@ interface ShownFacts {
   readonly statistics: Statistics | null;
   /** null: it is no heartbeat. */
   readonly heartbeat: HeartbeatFacts | null;
+  readonly expiry: ExpiryFacts | null;
   readonly notify: NotifyFacts;
 }
 
@@ -25,7 +26,10 @@ interface ShownFacts {
 export type MonitorView = ReturnType<typeof showMonitor>;
 
 /** Returns a monitor in the form of the current API; secrets are masked. */
-export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics, heartbeat, notify }: ShownFacts) {
+export function showMonitor(
+  monitor: StoredMonitor,
+  { secrets, state, statistics, heartbeat, expiry, notify }: ShownFacts,
+) {
   const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
     monitor,
     maskSecrets(secrets),
@@ -43,7 +47,9 @@ export function showMonitor(monitor: StoredMonitor, { secrets, state, statistics
     status: state?.status ?? "unknown",
     ...options,
     ...notify,
-    ssl_days: null,
+    ssl_days: expiry?.certificate?.days_left ?? null,
+    certificate: expiry?.certificate ?? null,
+    domain: expiry?.domain ?? null,
     heartbeat: showHeartbeat(monitor, heartbeat),
     heartbeat_url: heartbeat?.url ?? null,
     visual: null,

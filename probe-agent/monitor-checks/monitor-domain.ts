@@ -17,5 +17,7 @@ export const monitorDomain = implement(contract, async (net, params) => {
     phases: null,
   };
   // The unprocessed answer is large, and of no use to monitors.
-  return ok(await answerWith(finding, params, () => Promise.resolve({ ...asked.data, raw: null, raw_truncated: false })));
+  return ok(
+    await answerWith(finding, params, () => Promise.resolve({ ...asked.data, raw: null, raw_truncated: false })),
+  );
 });

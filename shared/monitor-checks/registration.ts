@@ -9,7 +9,7 @@ export interface Registration {
 }
 
 /** Why a domain does not work, as a stable word and one sentence. */
-export interface RegistrationFault {
+interface RegistrationFault {
   readonly reason: "not_registered" | "pending_delete" | "redemption_period" | "expired" | "on_hold";
   readonly message: string;
   /** Whether the registration itself is lost, or about to be: a hold can have other reasons. */

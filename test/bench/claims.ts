@@ -23,7 +23,15 @@ import { systemClock } from "#test/support/clock.ts";
 const monitors = Number(process.argv[2] ?? 60_000);
 const batch = Number(process.argv[3] ?? 100);
 const MINUTE = 60_000;
-const FINDING = { verdict: "up", responseMs: 12, httpStatus: 200, phases: null, fault: null, whole: null } as const;
+const FINDING = {
+  verdict: "up",
+  responseMs: 12,
+  httpStatus: 200,
+  fault: null,
+  phases: null,
+  fingerprint: null,
+  whole: null,
+} as const;
 
 const folder = mkdtempSync(join(tmpdir(), "vantage-claims-"));
 // Under root the database runs as nobody, which must be able to enter.

@@ -22,6 +22,8 @@ const DEFAULTS: Readonly<Record<string, Given>> = {
   "monitor-dns": { type: "A", op: "any", values: [], dnssec: "not_bogus" },
   "monitor-ping": {},
   "monitor-port": {},
+  "monitor-ssl": {},
+  "monitor-domain": {},
 };
 
 function complete(name: string, given: Given): Given & { readonly timeout_seconds: number } {

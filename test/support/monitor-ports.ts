@@ -75,6 +75,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
         ),
       recentChecks: ({ id }, most) => Promise.resolve((checks.get(id) ?? []).slice(0, most)),
     },
+    expiry: { facts: () => Promise.resolve(new Map()) },
     heartbeats: createHeartbeats({
       clock: { now, monotonic: () => performance.now() },
       random: systemRandom,

@@ -4,6 +4,7 @@ import { Flag, Nullable } from "#shared/tools/fields.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
 import { PING_KINDS } from "#control-plane/monitors/ports.ts";
+import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
@@ -74,7 +75,7 @@ export const MONITOR = Type.Object(
     notify_state: Type.Enum(["ok", "no_recipient", "mail_not_configured"], {
       description: "no_recipient: no address is confirmed; mail_not_configured: this service cannot send mail",
     }),
-    ssl_days: Later("Days until the certificate expires"),
+    ...SHOWN_EXPIRY,
     heartbeat: Nullable(SHOWN_HEARTBEAT),
     heartbeat_url: Nullable(
       Type.String({

@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
 import type { Scheduled, SchedulePort } from "#control-plane/monitors/ports.ts";
 import { phaseMs } from "#control-plane/monitors/schedule/planned-time.ts";
 import {
@@ -6,6 +7,7 @@ import {
   insertSlots,
   replaceSlots,
   requestRun,
+  requestRuns,
   type NewSlot,
 } from "#control-plane/monitors/schedule/store.ts";
 
@@ -30,6 +32,13 @@ export function createSchedule(clock: Clock): SchedulePort {
     remove: deleteSlots,
     run: (tx, id) => requestRun(tx, id, clock.now()),
   };
+}
+
+/**
+ * Requests a check of monitors at all their locations, because what they are judged by has changed. Needs no lock.
+ */
+export async function requestChecks(sql: Queryable, monitorIds: readonly number[], now: Date): Promise<void> {
+  if (monitorIds.length > 0) await requestRuns(sql, monitorIds, now);
 }
 
 /** Returns the slots of a monitor, one for each location. The first check of each is planned at `plannedAt`. */

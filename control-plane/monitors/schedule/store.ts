@@ -190,6 +190,17 @@ export async function requestRun(sql: Queryable, monitorId: number, now: Date): 
     where monitor_id = ${monitorId}`;
 }
 
+/** Requests the same of several monitors, whose slots it locks in the order of all writers. */
+export async function requestRuns(sql: Queryable, monitorIds: readonly number[], now: Date): Promise<void> {
+  await sql`
+    with wanted as (
+      select monitor_id, location from monitor_slots where monitor_id = any(${[...monitorIds]}::bigint[])
+      order by monitor_id, location for update
+    )
+    update monitor_slots as s set extra_at = ${now}, is_requested = true, due_at = least(s.due_at, ${now})
+    from wanted where s.monitor_id = wanted.monitor_id and s.location = wanted.location`;
+}
+
 /** What the schedule knows about a monitor. */
 interface SlotFacts {
   readonly monitorId: number;

@@ -10,6 +10,8 @@ export interface Finding {
   /** Parts of responseMs; null: not measured. */
   readonly phases: MonitorPhases | null;
   readonly fault: CheckFault | null;
+  /** Fingerprint of the certificate of the target's own host; null: there was none. */
+  readonly fingerprint: string | null;
   /** Result of the matching tool; null if the agent sent none. */
   readonly whole: unknown;
 }
@@ -52,13 +54,15 @@ const REFUSED_TARGET: CheckFault = {
 
 function readRow(row: LocationRow): Finding {
   if (row.status === "failed") return readError(row.error);
-  const { verdict, response_ms, http_status, fault, phases, whole } = row.data as MonitorResult;
+  const result = row.data as MonitorResult;
+  const { verdict, response_ms, http_status, fault, phases, whole } = result;
   return {
     verdict,
     responseMs: Math.round(response_ms),
     httpStatus: http_status,
     phases: phases ?? null,
     fault: fault === null ? null : { ...fault, source: "target" },
+    fingerprint: result.certificate_fingerprint ?? null,
     whole,
   };
 }
@@ -70,10 +74,15 @@ function readError({ code, stage = "request", source = "probe", reason = "not_ru
   return code === "request_failed" && source !== "probe" ? down(fault) : unknown(fault);
 }
 
+/** Returns the finding of a check that was judged without a probe. */
+export function judgedFinding(verdict: Finding["verdict"], fault: CheckFault | null): Finding {
+  return { verdict, responseMs: null, httpStatus: null, fault, phases: null, fingerprint: null, whole: null };
+}
+
 function down(fault: CheckFault): Finding {
-  return { verdict: "down", responseMs: null, httpStatus: null, phases: null, fault, whole: null };
+  return judgedFinding("down", fault);
 }
 
 function unknown(fault: CheckFault): Finding {
-  return { verdict: "unknown", responseMs: null, httpStatus: null, phases: null, fault, whole: null };
+  return judgedFinding("unknown", fault);
 }

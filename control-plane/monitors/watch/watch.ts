@@ -12,7 +12,7 @@ import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
 import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
 import { createWatchMetrics, type WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
-import { readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
+import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
 import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
 import { createRecordWithEvents } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
@@ -41,6 +41,14 @@ interface BaselinePort {
   }): void;
 }
 
+/** The certificates and registrations that checks depend on. */
+interface ExpiryWatch {
+  /** Notes the certificate that a check has seen. */
+  note(monitorId: number, fingerprint: string): void;
+  /** Judges a check of a domain monitor by what the registry said last. */
+  judgeDomain(monitorId: number): Promise<Pick<Finding, "verdict" | "fault">>;
+}
+
 /** Dependencies of the watch. */
 interface WatchDeps {
   readonly sql: Sql;
@@ -52,6 +60,7 @@ interface WatchDeps {
   /** What records changes of monitors beside their states. */
   readonly recording: ApplyDeps;
   readonly baselines: BaselinePort;
+  readonly expiry: ExpiryWatch;
   /** Decrypts the secrets of a monitor. */
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
 }
@@ -88,6 +97,7 @@ export function startWatch(deps: WatchDeps): Watch {
     const wantedAt = isExtra && slot.extraAt !== null ? slot.extraAt : slot.plannedAt;
     const lagMs = Math.max(0, beganAt - wantedAt.getTime());
     if (!isExtra) metrics.lag.observe(lagMs / 1_000);
+    if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
     const { state, stateVersion } = slot;
     const isRecheck = isExtra && !slot.isRequested;
     recorder.add({ slot, monitor: monitors.of(slot), finding, beganAt, lagMs, isRecheck, state, stateVersion });
@@ -96,6 +106,10 @@ export function startWatch(deps: WatchDeps): Watch {
   async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
     const beganAt = clock.now().getTime();
     const monitor = monitors.of(slot);
+    if (monitor.checkType === "domain") {
+      const { verdict, fault } = await deps.expiry.judgeDomain(slot.monitorId);
+      return record(slot, beganAt, judgedFinding(verdict, fault));
+    }
     const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
     const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
     const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, isWhole);

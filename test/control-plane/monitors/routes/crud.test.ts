@@ -77,6 +77,8 @@ describe("a monitor", () => {
       depends_on: null,
       notify_state: "no_recipient",
       ssl_days: null,
+      certificate: null,
+      domain: null,
       heartbeat: null,
       heartbeat_url: null,
       visual: null,
@@ -263,7 +265,7 @@ describe("the list", () => {
 
   it.each([
     ["status=degraded", "status"],
-    ["check_type=ssl", "check_type"],
+    ["check_type=visual", "check_type"],
     ["per_page=101", "per_page"],
     ["page=0", "page"],
     ["q=", "q"],

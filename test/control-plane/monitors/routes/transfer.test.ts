@@ -94,7 +94,7 @@ describe("an import", () => {
     ["a row without target", [{ name: "x" }], "monitors.0.url", "required"],
     ["a wrong target", [ROW, { ...ROW, url: "nonsense" }], "monitors.1.url", "invalid_url"],
     ["an unknown location", [{ ...ROW, locations: ["mars"] }], "monitors.0.locations", "unknown_location"],
-    ["a later check type", [{ ...ROW, check_type: "ssl" }], "monitors.0.check_type", "enum"],
+    ["a later check type", [{ ...ROW, check_type: "visual" }], "monitors.0.check_type", "enum"],
     ["an id as dependency", [{ ...ROW, depends_on: 5 }], "monitors.0.depends_on", "type"],
     ["an unknown dependency", [{ ...ROW, depends_on: "x" }], "monitors.0.depends_on", "unknown"],
     ["a dependency on itself", [{ ...ROW, name: "x", depends_on: "x" }], "monitors.0.depends_on", "range"],

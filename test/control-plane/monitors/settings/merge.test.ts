@@ -135,6 +135,8 @@ describe("a new monitor", () => {
       heartbeat: null,
       visual: null,
       ssl_days: null,
+      certificate: null,
+      domain: null,
     };
     expect(made({ ...read, created_at: "x", updated_at: "x", notify_state: "ok", paused_reason: "plan" })).toEqual(
       made({}),
@@ -162,8 +164,6 @@ describe("a wrong field is named with what is allowed:", () => {
     [{ name: "a\ud800" }, /^name: type/],
     [{ name: "Shop \u202ednob" }, /^name: type: must not contain characters that reorder text/],
     [{ name: "Shop\u2028x" }, /^name: type/],
-    [{ check_type: "ssl" }, /^check_type: enum: ssl is not available yet/],
-    [{ check_type: "domain" }, /^check_type: enum: domain is not available yet/],
     [{ check_type: "heartbeat", locations: ["eu-west"] }, /^locations: unknown: is only for check_type http/],
     [{ heartbeat: { period_seconds: 60 } }, /^heartbeat: unknown: is only for check_type heartbeat/],
     [{ check_type: "heartbeat", heartbeat: { period_seconds: 29 } }, /^heartbeat.period_seconds: range/],
@@ -172,7 +172,7 @@ describe("a wrong field is named with what is allowed:", () => {
     [{ check_type: "heartbeat", heartbeat: { methods: "get" } }, /^heartbeat.methods: enum/],
     [{ check_type: "heartbeat", heartbeat: { speed: 1 } }, /^heartbeat.speed: unknown/],
     [{ check_type: "visual" }, /^check_type: enum: visual is not available yet/],
-    [{ check_type: "smtp" }, /^check_type: enum: must be one of http, keyword, dns, ping, port/],
+    [{ check_type: "smtp" }, /^check_type: enum: must be one of http, keyword, ssl, domain, dns, ping, port/],
     [{ interval_minutes: 0 }, /^interval_minutes: range: must be between 1 and 1440/],
     [{ interval_minutes: 1_441 }, /^interval_minutes: range/],
     [{ interval_minutes: 1.5 }, /^interval_minutes: type/],
@@ -249,7 +249,7 @@ describe("a wrong field is named with what is allowed:", () => {
     [{ ...HOST, check_type: "dns", dns: { values: ["x"] } }, /^dns.values: type: must be left out/],
     [{ ...HOST, check_type: "dns", dns: { server: "8.8.8.8" } }, /^dns.server: unknown/],
     [{ colour: "red" }, /^colour: unknown: no such field/],
-    [{ domain: "example.com" }, /^domain: unknown/],
+    [{ host: "example.com" }, /^host: unknown/],
   ])("%j", (fields, expected) => {
     expect(create(fields)).toMatch(expected);
   });

@@ -78,8 +78,8 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
 function randomFinding(): Finding {
   const fault = { stage: "connect", source: "target", reason: "refused", message: "refused" } as const;
   return randomInt(2) === 0
-    ? { verdict: "up", responseMs: 20, httpStatus: 200, phases: null, fault: null, whole: null }
-    : { verdict: "down", responseMs: null, httpStatus: null, phases: null, fault, whole: null };
+    ? { verdict: "up", responseMs: 20, httpStatus: 200, fault: null, phases: null, fingerprint: null, whole: null }
+    : { verdict: "down", responseMs: null, httpStatus: null, fault, phases: null, fingerprint: null, whole: null };
 }
 
 async function countDeadlocks(): Promise<number> {

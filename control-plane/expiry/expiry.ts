@@ -1,0 +1,81 @@
+import type { Logger } from "pino";
+import type { Registry } from "prom-client";
+import type { Clock, Random } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import { linkMonitors } from "#control-plane/expiry/links/links.ts";
+import { createExpiryMetrics } from "#control-plane/expiry/metrics.ts";
+import { createReports } from "#control-plane/expiry/reports/reports.ts";
+import { createVisitor } from "#control-plane/expiry/visits/visitor.ts";
+
+/** The watch over certificates and registrations, at one replica. */
+interface Expiry {
+  /** Notes the fingerprint that a check of a monitor has seen: another certificate is looked at early. */
+  note(monitorId: number, fingerprint: string): void;
+  /** Does everything that is due now. The timers call it, too. */
+  round(): Promise<void>;
+  /** Starts no further looks, and gives back those that are running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the watch. */
+interface ExpiryDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly registry: Registry;
+  readonly events: Events;
+  /** Milliseconds between two searches for what is due. Default: 1,000. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 1_000;
+/** Time for running looks to be given back when the replica stops, in milliseconds. */
+const STOP_MS = 5_000;
+
+/** Starts the watch. The parts have a timer each, so that a slow registry holds up nothing else. */
+export function openExpiry(deps: ExpiryDeps): Expiry {
+  const { sql, clock, log, everyMs = EVERY_MS } = deps;
+  const stopping = new AbortController();
+  const visiting = { ...deps, metrics: createExpiryMetrics(deps.registry), stopping: stopping.signal };
+  const [certificates, domains] = [createVisitor("certificate", visiting), createVisitor("domain", visiting)];
+  const reports = createReports(sql, clock);
+  const isStopped = () => stopping.signal.aborted;
+  const running = new Set<Promise<void>>();
+
+  async function run(work: () => Promise<void>): Promise<void> {
+    const promise = work();
+    running.add(promise);
+    await promise.finally(() => running.delete(promise));
+  }
+
+  const parts = [
+    () => linkMonitors(sql, deps.checks, () => clock.now(), isStopped),
+    () => reports.flush(),
+    () => certificates.visitDue(),
+    () => domains.visitDue(),
+  ];
+  const upkeep = parts.map((part) =>
+    startUpkeep({
+      everyMs,
+      round: () => run(part),
+      onError: (error) => log.debug({ err: error }, "expiry: a round failed; it is repeated"),
+    }),
+  );
+  return {
+    note: (monitorId, fingerprint) => reports.note(monitorId, fingerprint),
+    async round() {
+      for (const part of parts) await run(part);
+    },
+    async stop() {
+      stopping.abort();
+      for (const one of upkeep) one.stop();
+      await waitAtMost(STOP_MS, Promise.allSettled(running), undefined);
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { scopeOf } from "#control-plane/expiry/links/scope.ts";
+import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
+import { targetsOf } from "#control-plane/expiry/links/targets.ts";
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+
+/** Maximum number of monitors of one transaction. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Makes the links of monitors follow every change of their records. Several replicas share the work. Returns
+ * when none is left, or those that are left belong to another replica.
+ */
+export async function linkMonitors(
+  sql: Sql,
+  checks: Pick<CheckContext, "hub">,
+  now: () => Date,
+  isStopped: () => boolean,
+): Promise<void> {
+  for (;;) {
+    if (isStopped()) return;
+    const count = await transact(sql, async (tx) => {
+      const monitors = await lockUnlinked(tx, MOST_AT_ONCE);
+      if (monitors.length === 0) return 0;
+      const links = monitors.flatMap(({ id, accountId, url, checkType, settings }) => {
+        const { port = null, watch_domain: watchDomain = false, locations = [] } = parseSettings(settings);
+        return targetsOf({ url, checkType, port, watchDomain }).map((watched) => ({
+          monitorId: id,
+          kind: watched.kind,
+          target: watched.target,
+          scope: scopeOf(checks, { accountId, locations }, watched),
+          registry: watched.kind === "domain" ? watched.target.slice(watched.target.lastIndexOf(".") + 1) : null,
+        }));
+      });
+      await replaceLinks(
+        tx,
+        monitors.map(({ id }) => id),
+        links,
+        now(),
+      );
+      return monitors.length;
+    });
+    if (count < MOST_AT_ONCE) return;
+  }
+}
+
+/** Deletes what only the private probes of an account look at. Call it in the transaction that erases the account. */
+export async function eraseTargets(sql: Queryable, accountId: number): Promise<void> {
+  await deleteScope(sql as Transaction, accountId);
+}
+
+function parseSettings(text: string): Partial<MonitorSettings> {
+  return JSON.parse(text) as Partial<MonitorSettings>;
+}

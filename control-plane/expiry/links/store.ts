@@ -1,0 +1,67 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+
+/** A monitor that was changed since its links were made. */
+interface UnlinkedMonitor {
+  readonly id: number;
+  readonly accountId: number;
+  readonly url: string;
+  readonly checkType: CheckType;
+  /** JSON of MonitorSettings. */
+  readonly settings: string;
+}
+
+/** A link to make. */
+interface WantedLink {
+  readonly monitorId: number;
+  readonly kind: ExpiryKind;
+  readonly target: string;
+  readonly scope: number;
+  readonly registry: string | null;
+}
+
+/** Locks monitors that were changed since their links were made, those that other replicas have locked left out. */
+export async function lockUnlinked(tx: Transaction, most: number): Promise<readonly UnlinkedMonitor[]> {
+  return tx<UnlinkedMonitor[]>`
+    select id, account_id as "accountId", url, check_type as "checkType", settings from monitors
+    where linked_version is distinct from version order by id limit ${most} for no key update skip locked`;
+}
+
+/** Makes the links of locked monitors those that are wanted. Targets with a changed monitor are due for a visit. */
+export async function replaceLinks(
+  tx: Transaction,
+  monitorIds: readonly number[],
+  links: readonly WantedLink[],
+  now: Date,
+): Promise<void> {
+  const given = tx`unnest(
+    ${links.map(({ monitorId }) => monitorId)}::bigint[],
+    ${links.map(({ kind }) => kind)}::text[],
+    ${links.map(({ target }) => target)}::text[],
+    ${links.map(({ scope }) => scope)}::bigint[],
+    ${links.map(({ registry }) => registry ?? "")}::text[]
+  ) as given (monitor_id, kind, target, scope, registry)`;
+  // In one order, so that two replicas cannot deadlock.
+  await tx`
+    insert into expiry_targets as t (kind, target, scope, registry, next_at, look_at)
+    select distinct kind, target, scope, nullif(registry, ''), ${now}::timestamptz, ${now}::timestamptz
+    from ${given} order by kind, target, scope
+    on conflict (kind, target, scope) do update set next_at = least(t.next_at, excluded.next_at)`;
+  await tx`
+    delete from expiry_links as l where l.monitor_id = any(${[...monitorIds]}::bigint[])
+      and not exists (select from ${given} where given.monitor_id = l.monitor_id and given.kind = l.kind)`;
+  await tx`
+    insert into expiry_links as l (monitor_id, kind, target_id)
+    select given.monitor_id, given.kind, t.id
+    from ${given} join expiry_targets as t using (kind, target, scope) order by given.monitor_id, given.kind
+    on conflict (monitor_id, kind) do update set target_id = excluded.target_id, memory = '[]'
+      where l.target_id <> excluded.target_id`;
+  await tx`update monitors set linked_version = version where id = any(${[...monitorIds]}::bigint[])`;
+}
+
+/** Deletes what is kept for the private probes of an account alone, when it is erased. */
+export async function deleteScope(tx: Transaction, accountId: number): Promise<void> {
+  await tx`delete from expiry_links where target_id in (select id from expiry_targets where scope = ${accountId})`;
+  await tx`delete from expiry_targets where scope = ${accountId}`;
+}

@@ -1,0 +1,38 @@
+import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
+import { readTargets } from "#control-plane/expiry/shown/store.ts";
+import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+
+/** What a registry said about the domain of a monitor, as the verdict of a check. */
+interface DomainVerdict {
+  readonly verdict: "up" | "down" | "unknown";
+  /** null: the domain works. */
+  readonly fault: CheckFault | null;
+}
+
+/** An answer of a registry counts for this long, in milliseconds. */
+const COUNTS_MS = 7 * 86_400_000;
+
+/**
+ * Judges a planned check of a domain monitor by the registry's last answer, which is at most a few days old: a check does
+ * not ask the registry.
+ */
+export async function judgeDomain(sql: Queryable, monitorId: number, now: Date): Promise<DomainVerdict> {
+  const row = (await readTargets(sql, [monitorId])).find(({ kind }) => kind === "domain");
+  if (row === undefined || row.facts === null || row.lookedAt === null) {
+    const failed = row?.error == null ? "has not answered yet" : `does not answer (${row.error})`;
+    return unknown("no_registration_data", `the registry ${failed}`);
+  }
+  if (now.getTime() - row.lookedAt.getTime() > COUNTS_MS) {
+    return unknown("registration_data_old", `the registry has not answered since ${row.lookedAt.toISOString()}`);
+  }
+  const fault = findRegistrationFault(JSON.parse(row.facts) as RegistrationFacts, now);
+  if (fault === null) return { verdict: "up", fault: null };
+  const { reason, message } = fault;
+  return { verdict: "down", fault: { stage: "response", source: "target", reason, message } };
+}
+
+function unknown(reason: string, message: string): DomainVerdict {
+  return { verdict: "unknown", fault: { stage: "response", source: "service", reason, message } };
+}

@@ -1,0 +1,92 @@
+import {
+  toExpiryEvent,
+  type EventCertificate,
+  type EventDomain,
+  type ExpiryEventData,
+} from "#control-plane/events/expiry-event.ts";
+import type { NewEvent } from "#control-plane/events/event.ts";
+import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
+import { splitTarget } from "#control-plane/expiry/links/targets.ts";
+import type { CertificateNotice } from "#control-plane/expiry/notices/decide-certificate.ts";
+import type { RegistrationNotice } from "#control-plane/expiry/notices/decide-registration.ts";
+import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
+import type { LinkedMonitor } from "#control-plane/expiry/visits/store.ts";
+import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+
+/** Describes a notice about a certificate as an event. */
+export function certificateEvent(
+  monitor: LinkedMonitor,
+  notice: CertificateNotice,
+  { target, facts }: { readonly target: string; readonly facts: CertificateFacts },
+  now: number,
+): NewEvent {
+  const left = daysLeft(Date.parse(facts.notAfter), now);
+  return toEvent(monitor, notice.type, now, {
+    certificate: showCertificate(target, facts),
+    ...(notice.type === "ssl.chain_changed" ? describeChange(notice, facts) : {}),
+    days_left: left,
+    threshold: notice.type === "ssl.expiring" ? notice.threshold : null,
+  });
+}
+
+/** Describes a notice about a registration as an event. */
+export function registrationEvent(
+  monitor: LinkedMonitor,
+  notice: RegistrationNotice,
+  { target, facts }: { readonly target: string; readonly facts: RegistrationFacts },
+  now: number,
+): NewEvent {
+  const domain: EventDomain = {
+    name: target,
+    registrar: facts.registrar,
+    expires_at: facts.expires,
+    status: facts.status,
+  };
+  const isExpired = notice.type === "domain.expired";
+  return toEvent(monitor, notice.type, now, {
+    domain,
+    ...(isExpired ? { cause: { code: notice.reason, message: notice.message } } : {}),
+    days_left: notice.daysLeft,
+    threshold: isExpired ? null : notice.threshold,
+  });
+}
+
+function toEvent(
+  { id, accountId, name, url, checkType, settings }: LinkedMonitor,
+  type: (CertificateNotice | RegistrationNotice)["type"],
+  now: number,
+  data: Omit<ExpiryEventData, "monitor">,
+): NewEvent {
+  const monitor = { id, name, url, check_type: checkType };
+  const event = toExpiryEvent(type, { accountId, createdAt: new Date(now), data: { monitor, ...data } });
+  const { notify_email: isMailed, notify_emails: emails = null } = JSON.parse(settings) as Partial<MonitorSettings>;
+  return isMailed === true ? { ...event, mailTo: emails } : event;
+}
+
+function showCertificate(target: string, facts: CertificateFacts): EventCertificate {
+  return {
+    ...splitTarget(target),
+    subject: facts.subject,
+    issuer: facts.issuer,
+    fingerprint_sha256: facts.fingerprint,
+    not_before: facts.notBefore,
+    not_after: facts.notAfter,
+  };
+}
+
+function describeChange(
+  { previous, isRenewal }: Extract<CertificateNotice, { type: "ssl.chain_changed" }>,
+  facts: CertificateFacts,
+): Pick<ExpiryEventData, "previous" | "changed" | "looks_like_renewal"> {
+  const known = previous.facts;
+  return {
+    previous: {
+      issuer: known?.issuer ?? null,
+      fingerprint_sha256: previous.fingerprint,
+      not_after: known?.notAfter ?? null,
+    },
+    changed: known !== null && known.issuer !== facts.issuer ? ["issuer", "fingerprint"] : ["fingerprint"],
+    looks_like_renewal: isRenewal,
+  };
+}

@@ -1,0 +1,44 @@
+import { Type } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+
+const Time = (description: string) => Type.String({ format: "date-time", description });
+const Days = (what: string) => Type.Integer({ description: `Whole days until ${what}; negative after it` });
+
+const CERTIFICATE = Type.Object(
+  {
+    issuer: Type.String({ description: "Distinguished name of the issuer" }),
+    subject: Type.String({ description: "Distinguished name of the holder" }),
+    fingerprint_sha256: Type.String({ description: "SHA-256 of the certificate, hexadecimal" }),
+    not_before: Time("Start of validity"),
+    not_after: Time("End of validity"),
+    days_left: Days("not_after"),
+    trusted: Type.Boolean({ description: "Whether a browser would connect when it was looked at" }),
+    trust_error: Nullable(Type.String({ description: "Why not, as in the tool ssl; null if it is trusted" })),
+    looked_at: Time("When it was last looked at successfully; about once a day, and soon after a change"),
+    chain_changed_at: Nullable(Time("When another certificate was found than before; null: never")),
+  },
+  {
+    description:
+      "ssl, and http and keyword with an https URL: certificate of the server in url; null for others, and until the " +
+      "first look",
+  },
+);
+
+const DOMAIN = Type.Object(
+  {
+    name: Type.String({ description: "Registered domain" }),
+    registrar: Nullable(Type.String({ description: "Registrar; null if the registry does not name it" })),
+    expires_at: Nullable(Time("End of the registration; null if the registry does not state it")),
+    days_left: Nullable(Days("expires_at")),
+    status: Type.Array(Type.String(), { description: "Status words as the registry prints them" }),
+    looked_at: Time("When the registry last answered; it is asked about once a day"),
+  },
+  { description: "domain, and watch_domain: registration of the domain; null for others, and until the first answer" },
+);
+
+/** What monitors show about their certificate and their domain. */
+export const SHOWN_EXPIRY = {
+  ssl_days: Nullable(Type.Integer({ description: "Whole days until the certificate expires; null while not known" })),
+  certificate: Nullable(CERTIFICATE),
+  domain: Nullable(DOMAIN),
+};

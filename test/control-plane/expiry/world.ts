@@ -1,0 +1,188 @@
+import { pino } from "pino";
+import { Registry } from "prom-client";
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { Job } from "#shared/protocol/probe.ts";
+import { createAccounts } from "#control-plane/accounts/accounts.ts";
+import { createResultCache } from "#control-plane/checks/cache.ts";
+import { createPacer } from "#control-plane/checks/target-pacer.ts";
+import { connect, type Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createEvents } from "#control-plane/events/events.ts";
+import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
+import { openExpiry } from "#control-plane/expiry/expiry.ts";
+import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import { insertStates } from "#control-plane/monitors/state/store.ts";
+import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
+import { startLocalHub } from "#test/control-plane/dispatch/local-hub.ts";
+import { attachAgent } from "#test/support/attached-agent.ts";
+import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+
+/** A day in milliseconds. */
+export const DAY_MS = 86_400_000;
+/** A minute in milliseconds. */
+export const MINUTE_MS = 60_000;
+
+/** Answers the job of an agent: the whole result, or a failure. */
+export type Script = (tool: string, params: Readonly<Record<string, unknown>>) => Outcome<unknown>;
+
+/** An event as its receivers see it. */
+export interface SeenEvent {
+  readonly type: string;
+  readonly data: ExpiryEventData;
+}
+
+type Expiry = ReturnType<typeof openExpiry>;
+
+/** One replica of the watch, without timers. */
+export interface Replica extends Expiry {
+  /** Returns the sum of a counter. */
+  count(metric: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+}
+
+/** Replicas of the watch on one database, with an agent that a test scripts and a clock that it moves. */
+export interface ExpiryWorld {
+  readonly sql: Sql;
+  readonly now: () => Date;
+  readonly accountId: number;
+  /** Jobs that the agents got, as "tool target". */
+  readonly asked: string[];
+  answer(script: Script): void;
+  advance(ms: number): void;
+  openReplica(): Replica;
+  addMonitors(
+    monitors: readonly { readonly url: string; readonly checkType: CheckType }[],
+    settings?: Partial<MonitorSettings>,
+  ): Promise<readonly number[]>;
+  /** Returns the events of a monitor, the oldest first. */
+  events(monitorId: number): Promise<readonly SeenEvent[]>;
+  /** Returns the types of the events of a monitor, with their thresholds. */
+  types(monitorId: number): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** A monitor's check that agents run for looks, as a successful outcome. */
+export function whole(result: unknown): Outcome<unknown> {
+  const rest = { verdict: "up", response_ms: 1, http_status: null, fault: null, elapsed_ms: 1 };
+  return ok({ ...rest, certificate_fingerprint: null, whole: result });
+}
+
+/** A host that does not answer. */
+export const SILENT = failed("connect", "target", "timeout", "no answer");
+
+/** Starts the database, and a clock at `start`. Call `close` in afterAll. */
+export async function openExpiryWorld(start: Date): Promise<ExpiryWorld> {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
+  const clock = createManualClock(start);
+  const accounts = createAccounts(sql, clock);
+  const account = await accounts.create(sql, { email: "owner@example.com", plan: "captain" });
+  if (account === null) throw new Error("no account");
+  const hub = startLocalHub();
+  const asked: string[] = [];
+  let script: Script = () => SILENT;
+  const work = ({ tool, params }: Job): Outcome<unknown> => {
+    const parsed = JSON.parse(params) as Readonly<Record<string, unknown>>;
+    asked.push(`${tool} ${String(parsed["host"] ?? parsed["domain"])}`);
+    return script(tool, parsed);
+  };
+  const agent = attachAgent(hub.hub, helloOf("eu-west", { agentId: "agent-in-eu-west" }), {}, work);
+  const beats = setInterval(() => agent.beat(1_000), 500);
+  agent.beat(1_000);
+  const checks = { hub: hub.hub, clock: systemClock, results: createResultCache(systemClock), pacer: createPacer() };
+  const replicas: Expiry[] = [];
+  const events = async (monitorId: number): Promise<readonly SeenEvent[]> => {
+    const rows = await sql<{ body: string }[]>`
+      select body from events where monitor_id = ${monitorId} order by created_at, type`;
+    return rows.map(({ body }) => JSON.parse(body) as SeenEvent);
+  };
+  return {
+    sql,
+    now: () => clock.now(),
+    accountId: account.id,
+    asked,
+    answer: (next) => void (script = next),
+    advance: (ms) => clock.advance(ms),
+    openReplica() {
+      const registry = new Registry();
+      const expiry = openExpiry({
+        sql,
+        checks,
+        clock,
+        random: systemRandom,
+        log: pino({ level: "silent" }),
+        registry,
+        events: createEvents({ random: systemRandom, sources: [] }),
+        everyMs: DAY_MS,
+      });
+      replicas.push(expiry);
+      return {
+        ...expiry,
+        async count(name, labels = {}) {
+          const metric = await registry.getSingleMetric(name)?.get();
+          const values = (metric?.values ?? []).filter((value) =>
+            Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted),
+          );
+          return values.reduce((sum, { value }) => sum + value, 0);
+        },
+      };
+    },
+    async addMonitors(monitors, settings = {}) {
+      return transact(sql, async (tx) => {
+        const ids = await reserveIds(tx, monitors.length);
+        const rest = { accountId: account.id, intervalMinutes: 1, isActive: true, pausedReason: null, tags: [] };
+        const rows = monitors.map((monitor, index) => {
+          const id = ids[index] ?? 0;
+          const options = { ...DEFAULT_SETTINGS, locations: ["eu-west"], ...settings };
+          return { ...rest, ...monitor, id, name: `m${id}`, dependsOn: null, settings: options, secrets: null };
+        });
+        await insertMonitors(tx, rows, clock.now());
+        await insertStates(tx, ids);
+        return ids;
+      });
+    },
+    events,
+    async types(monitorId) {
+      const seen = await events(monitorId);
+      return seen.map(({ type, data }) => (data.threshold === null ? type : `${type} ${data.threshold}`));
+    },
+    async close() {
+      await Promise.all(replicas.map((one) => one.stop()));
+      clearInterval(beats);
+      hub.hub.stop();
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
+
+/** A certificate as agents describe it. */
+export interface ScriptedCertificate {
+  /** One character, of which the fingerprint consists. */
+  readonly digit: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly issuer?: string;
+  readonly names?: readonly string[];
+}
+
+/** Returns the whole result of a handshake. */
+export function shown({ digit, notBefore, notAfter, issuer = "CN=R1", names = ["a.example"] }: ScriptedCertificate) {
+  const certificate = {
+    fingerprint_sha256: digit.repeat(64),
+    issuer,
+    subject: "CN=a.example",
+    san: names,
+    not_before: notBefore.toISOString(),
+    not_after: notAfter.toISOString(),
+  };
+  return { certificate, chain: [], trusted: true, trust_error: null };
+}
+
+/** Returns the whole result of a registry. */
+export function registration(over: Readonly<Record<string, unknown>> = {}) {
+  const base = { kind: "domain", registered: true, registrar: { name: "Registrar" }, source: "rdap" };
+  return { ...base, created: "2020-01-01T00:00:00Z", expires: null, status: ["active"], ...over };
+}
