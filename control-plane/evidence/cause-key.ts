@@ -1,8 +1,8 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import { completeUrl } from "#shared/target-url.ts";
 
-/** Check types whose target is a URL. */
-const URL_TYPES: ReadonlySet<string> = new Set(["http", "keyword"]);
+/** Check types whose target can be a URL, or is completed to one. */
+const URL_TYPES: ReadonlySet<string> = new Set(["http", "keyword", "ssl"]);
 
 /** Maximum length of a host in a key; DNS allows 253 characters. */
 const MOST_HOST = 255;

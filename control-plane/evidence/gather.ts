@@ -111,7 +111,8 @@ async function askPlace(
   const { monitor, host, location, secrets } = asked;
   const { contract, params } = monitorCall(monitor, secrets, null, true);
   const timeout_seconds = Math.min(monitor.settings.timeout_seconds, MOST_CHECK_SECONDS);
-  const trace = monitor.checkType === "dns" ? null : traceCall(host);
+  const isLookedUp = monitor.checkType === "dns" || monitor.checkType === "domain";
+  const trace = isLookedUp ? null : traceCall(host);
   const [answer, traced] = await Promise.all([
     asker.ask({ contract, params: { ...params, timeout_seconds } }, location),
     trace === null ? null : asker.ask(trace, location),
