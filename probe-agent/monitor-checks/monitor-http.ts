@@ -1,0 +1,93 @@
+import { ok } from "#shared/outcome.ts";
+import type { MonitorPhases } from "#shared/monitor-checks/define.ts";
+import { monitorHttp as contract } from "#shared/monitor-checks/monitor-http.ts";
+import type { ParamsOf } from "#shared/tools/define.ts";
+import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
+import { examineBody } from "#probe-agent/monitor-checks/http/body.ts";
+import {
+  examineCertificates,
+  examineFinal,
+  examineRedirects,
+  examineStatus,
+} from "#probe-agent/monitor-checks/http/head.ts";
+import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import { reportFetch } from "#probe-agent/tools/check/report.ts";
+import { reverseOf } from "#probe-agent/tools/check/reverse.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Params = ParamsOf<typeof contract>;
+
+/** Maximum number of decoded octets of a body that are examined. */
+const EXAMINED_BYTES = 1024 * 1024;
+/** Time for a body of which only the size is reported, in milliseconds. */
+const UNEXAMINED_MS = 3_000;
+
+/**
+ * Checks a URL by one fetch. The body is read only if a condition needs it, or if the verdict seems to change. Failures
+ * are those of the fetch; stage response and source probe (busy, too_slow ...) if the body could not be examined.
+ */
+export const monitorHttp = implement(contract, async (net, params) => {
+  const startedAt = net.now();
+  const fetched = await net.http.fetch(requestOf(params));
+  if (fetched.status !== "ok") return fetched;
+  const page = fetched.data;
+  const headFault =
+    examineCertificates(page, net.now()) ?? examineRedirects(page) ?? examineFinal(page, params.expected);
+  const examined = headFault === null ? await examineBody(net, page, params) : ok(headFault);
+  if (examined.status !== "ok") return examined;
+  const finding = {
+    fault: examined.data,
+    responseMs: timeToHeader(page),
+    httpStatus: page.final.code,
+    phases: phasesOf(page),
+    certificate: page.hops[0]?.tls?.chain[0] ?? null,
+  };
+  return ok(await answerWith(finding, params, () => createWhole(net, params, page, startedAt)));
+});
+
+function requestOf({
+  url,
+  method,
+  follow,
+  headers,
+  body,
+  expected,
+  known,
+  always_whole,
+  ...rest
+}: Params): HttpRequest {
+  const isExamined = rest.keyword !== null || rest.json !== null;
+  return {
+    url,
+    method,
+    follow,
+    headers,
+    ...(method === "POST" && body !== null ? { body: Buffer.from(body) } : {}),
+    needsBody: ({ code }) => examineStatus(code, expected) === null && (isExamined || always_whole || known !== "up"),
+    ...(isExamined ? { maxBodyBytes: EXAMINED_BYTES } : { bodyTimeoutMs: UNEXAMINED_MS }),
+  };
+}
+
+/** Returns the milliseconds from the start to the first byte of the final response. */
+function timeToHeader({ final: { startedAtUs, timing } }: PageSnapshot): number {
+  return (startedAtUs + timing.total - timing.transfer) / 1_000;
+}
+
+function phasesOf({ final: { startedAtUs, timing } }: PageSnapshot): MonitorPhases {
+  return {
+    redirect_ms: startedAtUs / 1_000,
+    dns_ms: timing.dns / 1_000,
+    connect_ms: timing.connect / 1_000,
+    tls_ms: timing.tls / 1_000,
+    processing_ms: timing.ttfb / 1_000,
+  };
+}
+
+/** Returns the result of the check tool for the same fetch; null where that tool fails. */
+async function createWhole(net: Net, { method }: Params, page: PageSnapshot, startedAt: Date): Promise<unknown> {
+  if (examineRedirects(page) !== null) return null;
+  const isUnread = method !== "HEAD" && page.body.transferredBytes === 0;
+  const shown = isUnread ? { ...page, body: { ...page.body, truncated: true } } : page;
+  return reportFetch(shown, { method, startedAt, reverse: await reverseOf(net, page.final.ip) });
+}
