@@ -269,3 +269,16 @@ describe("notices of a heartbeat", () => {
     expect(await eventsOf(parent.id)).toEqual(["monitor.down", "monitor.up"]);
   });
 });
+
+describe("a heartbeat whose row cannot be read", () => {
+  it("does not hold up the others", async () => {
+    const [broken, other] = await Promise.all([create({ name: "Broken" }), create({ name: "Other" })]);
+    for (const one of [broken, other]) await ping(one);
+    await plane.app.sql`update monitor_states set state = '{' where monitor_id = ${broken.id}`;
+    await advance(400);
+    await expect.poll(async () => (await read(other.id)).status, SETTLES).toBe("down");
+    await plane.app.sql`update monitor_states set state = '{}' where monitor_id = ${broken.id}`;
+    await advance(60);
+    await expect.poll(async () => (await read(broken.id)).status, SETTLES).toBe("down");
+  });
+});

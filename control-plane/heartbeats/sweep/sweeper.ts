@@ -1,9 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { applyHeartbeatChanges, openHeartbeat, type HeartbeatChange } from "#control-plane/heartbeats/changes/apply.ts";
-import { listDue, lockHeartbeats, moveVisits } from "#control-plane/heartbeats/changes/store.ts";
+import { listDue, lockHeartbeats, moveVisits, type LockedHeartbeat } from "#control-plane/heartbeats/changes/store.ts";
 import type { Liveness } from "#control-plane/heartbeats/liveness/liveness.ts";
 import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
@@ -31,6 +32,14 @@ const EVERY_MS = 250;
 /** Maximum number of heartbeats of one transaction. */
 const MOST_AT_ONCE = 300;
 
+/** Time until the next visit of a row that cannot be read, in milliseconds. */
+const UNREADABLE_MS = 60_000;
+
+/** What a visit changes. */
+type Visit =
+  | { readonly kind: "wait"; readonly sweepAt: number | null }
+  | (HeartbeatChange & { readonly kind: "change" });
+
 /** Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. */
 export function startSweeper({ sql, clock, log, metrics, liveness, changes }: SweeperDeps): Sweeper {
   let isStopped = false;
@@ -57,14 +66,9 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
       for (const row of locked) {
         // Another replica has visited it since it was listed.
         if (row.sweepAt === null || row.sweepAt.getTime() > now) continue;
-        const heartbeat = openHeartbeat(row);
-        if (heartbeat === null) {
-          visits.push({ monitorId: row.monitorId, sweepAt: null });
-          continue;
-        }
-        const decided = decideSweep({ ...heartbeat, outageEndedAt: row.outageEndedAt?.getTime() ?? null }, now);
+        const decided = decideVisit(row, now);
         if (decided.kind === "wait") visits.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
-        else made.push({ heartbeat, ...decided });
+        else made.push(decided);
       }
       if (visits.length > 0) await moveVisits(tx, visits);
       await applyHeartbeatChanges(tx, changes, made, now);
@@ -75,6 +79,22 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
     return count;
   }
 
+  /** Decides about one row. One that cannot be read waits, so that it does not hold up those beside it. */
+  function decideVisit(row: LockedHeartbeat, now: number): Visit {
+    try {
+      const heartbeat = openHeartbeat(row);
+      if (heartbeat === null) return { kind: "wait", sweepAt: null };
+      const decided = decideSweep({ ...heartbeat, outageEndedAt: row.outageEndedAt?.getTime() ?? null }, now);
+      return decided.kind === "wait" ? decided : { heartbeat, ...decided };
+    } catch (error) {
+      log.error(
+        { err: error, monitor: row.monitorId },
+        "heartbeats: a row cannot be read; it is visited again in a minute",
+      );
+      return { kind: "wait", sweepAt: now + UNREADABLE_MS };
+    }
+  }
+
   async function sweep(): Promise<void> {
     running ??= sweepAll().finally(() => {
       running = null;
@@ -83,7 +103,11 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
   }
 
   const timer = setInterval(() => {
-    sweep().catch((error: unknown) => log.debug({ err: error }, "heartbeats: visits failed; they are repeated"));
+    sweep().catch((error: unknown) => {
+      // Late heartbeats stay unnoticed as long as this lasts; while the database is away, everything does.
+      const level = isDatabaseAway(error) ? "debug" : "error";
+      log[level]({ err: error }, "heartbeats: visits failed; they are repeated");
+    });
   }, EVERY_MS);
   timer.unref();
   return {
