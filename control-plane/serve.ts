@@ -205,7 +205,7 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
   registerAccountMetrics(server, {
     gate,
-    scrape: createScrapes({ ...app, readUptimes, readExpiries: () => Promise.resolve(new Map()) }),
+    scrape: createScrapes({ ...app, readUptimes }),
   });
   registerCatalogue(server, gate, CONTRACTS);
   registerRegions(server, gate, hub.roster, presence);

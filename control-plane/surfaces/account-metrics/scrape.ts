@@ -1,8 +1,8 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { readExpiryTimes, type ExpiryTimes } from "#control-plane/expiry/shown/times.ts";
 import { readPingTimes, type PingTimes } from "#control-plane/heartbeats/ping-times.ts";
 import { readSnapshots } from "#control-plane/monitors/snapshots/snapshots.ts";
-import type { ExpiryFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
 import { renderScrape } from "#control-plane/surfaces/account-metrics/render.ts";
 import { createUptimeCache, type ReadUptimes } from "#control-plane/surfaces/account-metrics/uptimes.ts";
 
@@ -14,12 +14,10 @@ interface ScrapeDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly readUptimes: ReadUptimes;
-  /** Reads when certificates and domains of monitors expire; monitors without either can be missing. */
-  readonly readExpiries: (sql: Sql, monitorIds: readonly number[]) => Promise<ReadonlyMap<number, ExpiryFacts>>;
 }
 
 /** Creates the scrapes of accounts. Each takes a number of statements that does not depend on the number of monitors. */
-export function createScrapes({ sql, clock, readUptimes, readExpiries }: ScrapeDeps): ScrapeAccount {
+export function createScrapes({ sql, clock, readUptimes }: ScrapeDeps): ScrapeAccount {
   const uptimesOf = createUptimeCache(clock, readUptimes);
   return async (accountId, tag) => {
     const monitors = await readSnapshots(sql, accountId, tag, clock.now());
@@ -28,7 +26,7 @@ export function createScrapes({ sql, clock, readUptimes, readExpiries }: ScrapeD
     const [uptimes, pings, expiries] = await Promise.all([
       monitors.length === 0 ? new Map() : uptimesOf(monitors.map((monitor) => ({ ...monitor, accountId }))),
       heartbeats.length === 0 ? new Map<number, PingTimes>() : readPingTimes(sql, heartbeats),
-      monitors.length === 0 ? new Map<number, ExpiryFacts>() : readExpiries(sql, ids),
+      ids.length === 0 ? new Map<number, ExpiryTimes>() : readExpiryTimes(sql, ids),
     ]);
     const scraped = monitors.map((monitor) => ({
       ...monitor,

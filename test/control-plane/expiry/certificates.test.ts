@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
+import { readExpiryTimes } from "#control-plane/expiry/shown/times.ts";
 import {
   DAY_MS,
   MINUTE_MS,
@@ -66,6 +67,8 @@ describe("the certificate of a host", () => {
       looked_at: START.toISOString(),
       chain_changed_at: null,
     });
+    const times = await readExpiryTimes(world.sql, ids);
+    expect(times.get(ids[2] ?? 0)).toEqual({ certificate: day(45), domain: null });
     for (const id of ids) expect(await world.types(id)).toEqual([]);
   });
 

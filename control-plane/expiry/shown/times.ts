@@ -1,0 +1,29 @@
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
+import { readTargets } from "#control-plane/expiry/shown/store.ts";
+
+/** When the certificate and the registration of a monitor's target expire; null: not watched, or not known. */
+export interface ExpiryTimes {
+  readonly certificate: Date | null;
+  readonly domain: Date | null;
+}
+
+/** Reads when certificates and registrations of monitors expire, with one statement. Others can be missing. */
+export async function readExpiryTimes(
+  sql: Queryable,
+  monitorIds: readonly number[],
+): Promise<ReadonlyMap<number, ExpiryTimes>> {
+  const times = new Map<number, ExpiryTimes>();
+  for (const { monitorId, kind, facts } of await readTargets(sql, monitorIds)) {
+    if (facts === null) continue;
+    const known = times.get(monitorId) ?? { certificate: null, domain: null };
+    const at = kind === "certificate" ? (JSON.parse(facts) as CertificateFacts).notAfter : expiryOf(facts);
+    times.set(monitorId, { ...known, [kind]: at === null ? null : new Date(at) });
+  }
+  return times;
+}
+
+function expiryOf(facts: string): string | null {
+  return (JSON.parse(facts) as RegistrationFacts).expires;
+}
