@@ -13,10 +13,14 @@ import type { History } from "#control-plane/monitors/history/history.ts";
 import { HISTORY, HISTORY_FIELDS, readRange, showHistory } from "#control-plane/monitors/history/routes.ts";
 import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+import { pictureAction } from "#control-plane/pictures/routes.ts";
 import { registerStatusPages } from "#control-plane/status-pages/routes/routes.ts";
 
 /** Dependencies of the routes. */
-interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenance" | "history" | "statusPages"> {
+interface MonitoringRoutesDeps extends Pick<
+  Monitoring,
+  "monitors" | "pictures" | "maintenance" | "history" | "statusPages"
+> {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly sql: Sql;
@@ -27,8 +31,13 @@ interface MonitoringRoutesDeps extends Pick<Monitoring, "monitors" | "maintenanc
 
 /** Registers the routes of monitors, incidents, maintenance and status pages. */
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
-  const { gate, writes, sql, clock, keys, events, monitors, maintenance, history, statusPages } = deps;
-  registerMonitors(server, { gate, writes, monitors, readActions: [historyAction(history, clock)] });
+  const { gate, writes, sql, clock, keys, events, monitors, pictures, maintenance, history, statusPages } = deps;
+  registerMonitors(server, {
+    gate,
+    writes,
+    monitors,
+    readActions: [historyAction(history, clock), pictureAction(pictures)],
+  });
   const about = { monitorId: null, incidentId: null, isFlapping: false } as const;
   registerMaintenance(server, {
     gate,

@@ -32,8 +32,10 @@ import { createSchedule } from "#control-plane/monitors/schedule/schedule.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
+import { createPictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { createStatusPages, type StatusPages } from "#control-plane/status-pages/status-pages.ts";
@@ -42,6 +44,7 @@ import type { Teardown } from "#control-plane/teardown.ts";
 /** Monitors and everything that watches them. */
 export interface Monitoring {
   readonly monitors: Monitors;
+  readonly pictures: Pictures;
   readonly maintenance: Maintenance;
   readonly history: History;
   readonly watch: Watch;
@@ -84,16 +87,28 @@ export async function openMonitoring(
   });
   teardown.push(() => history.stop());
   await history.start();
+  const pictures = createPictures({
+    sql,
+    clock,
+    log,
+    events,
+    areCovered,
+    baseUrl: deps.config.baseUrl,
+    retentionMs: deps.config.retention.checks,
+  });
+  teardown.push(() => pictures.close());
   const ports: MonitorPorts = {
     schedule: createSchedule(clock),
     states: createStates(clock, maintenance),
     knowledge: createKnowledge(history),
     heartbeats: createHeartbeats({ ...deps, baseUrl: deps.config.baseUrl }),
     expiry: { facts: (on, ids) => readExpiryFacts(on, ids, clock.now()) },
+    pictures,
     mail: { isConfigured: mail.sender !== null, ...mail.recipients },
   };
   const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
   accounts.addExporter("monitors", (tx, accountId) => monitors.export(tx, accountId));
+  accounts.addExporter("pictures", (tx, accountId) => pictures.export(tx, accountId));
   accounts.addExporter("incidents", (tx, accountId) =>
     exportIncidents(tx, accountId, { now: clock.now(), evidenceOf: readEvidence }),
   );
@@ -130,11 +145,12 @@ export async function openMonitoring(
       note: (monitorId, fingerprint) => expiry.note(monitorId, fingerprint),
       judgeDomain: (monitorId) => judgeDomain(sql, monitorId, clock.now()),
     },
+    pictureFinding: createPictureFinding(pictures, log),
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
   const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: recording }, teardown);
-  return { monitors, maintenance, history, watch, pings, statusPages };
+  return { monitors, pictures, maintenance, history, watch, pings, statusPages };
 }
 
 /** Creates the functions that begin and end what is known about monitors. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import { implementationOf } from "#probe-agent/implementations.ts";
@@ -16,8 +16,12 @@ export interface Job {
   readonly input: string;
 }
 
-/** Builds the Net of one job. */
-export type NetFactory = (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net;
+/** Builds the Net of one job. `onFile` gets the file to send with its result. */
+export type NetFactory = (
+  limits: JobLimits,
+  emit: (event: ProgressEvent) => void,
+  onFile?: (bytes: Uint8Array) => void,
+) => Net;
 
 /** Reports whether this agent has the tool or the monitor's check. */
 export function canRun(tool: string): boolean {
@@ -47,6 +51,8 @@ interface JobEnd {
   /** JSON of at most 256 KB. */
   readonly outcome: string;
   readonly result: Outcome<unknown>["status"] | "too_large";
+  /** File to send before the outcome; null: none. */
+  readonly file: Uint8Array | null;
 }
 
 /**
@@ -60,14 +66,29 @@ export async function runJob(
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
   const timeout = createTimeout(limits.signal);
-  const first = await Promise.race([execute(job, createNet(limits, emit), log), timeout.outcome]);
+  let file: Uint8Array | null = null;
+  const net = createNet(limits, emit, (bytes) => {
+    file = bytes;
+  });
+  const first = await Promise.race([execute(job, net, log), timeout.outcome]);
   timeout.forget();
   const remainingMs = limits.deadline + reserved - clock.monotonic();
   const outcome = first.status === "failed" ? await correctSource(first, job, remainingMs) : first;
   const text = JSON.stringify(outcome);
-  if (Buffer.byteLength(text) <= MAX_RESULT_BYTES) return { outcome: text, result: outcome.status };
-  const tooLarge = failed("response", "target", "result_too_large", "the result is larger than 256 KB");
-  return { outcome: JSON.stringify(tooLarge), result: "too_large" };
+  if (Buffer.byteLength(text) > MAX_RESULT_BYTES) return tooLarge("the result is larger than 256 KB");
+  const sent = outcome.status === "ok" ? readFile(file) : null;
+  if (sent !== null && sent.length > MAX_ARTIFACT_BYTES) return tooLarge("the file of the result is larger than 4 MB");
+  return { outcome: text, result: outcome.status, file: sent };
+}
+
+function tooLarge(message: string): JobEnd {
+  const outcome = failed("response", "target", "result_too_large", message);
+  return { outcome: JSON.stringify(outcome), result: "too_large", file: null };
+}
+
+/** Returns its argument: TypeScript does not see that a callback has set the variable. */
+function readFile(file: Uint8Array | null): Uint8Array | null {
+  return file;
 }
 
 async function execute(job: Job, net: Net, log: Logger): Promise<Outcome<unknown>> {

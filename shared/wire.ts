@@ -1,7 +1,7 @@
 import type { ProtocolVersion } from "#shared/protocol/probe.ts";
 
 /** The protocol version of this code. Another major version is rejected. The previous minor version is accepted. */
-export const PROTOCOL: ProtocolVersion = { major: 1, minor: 1 };
+export const PROTOCOL: ProtocolVersion = { major: 1, minor: 2 };
 
 /** Interval of an agent's heartbeats in milliseconds. The hub answers each of them. */
 export const BEAT_MS = 1_000;
@@ -26,6 +26,12 @@ export const MAX_RESULT_BYTES = 256 * 1024;
 
 /** Maximum size of a progress event, in octets of JSON. */
 export const MAX_PROGRESS_BYTES = 16 * 1024;
+
+/** Maximum size of one chunk of a file that belongs to a result, in octets (since 1.2). */
+export const ARTIFACT_CHUNK_BYTES = 64 * 1024;
+
+/** Maximum size of a file that belongs to a result, in octets. */
+export const MAX_ARTIFACT_BYTES = 4 * 1024 * 1024;
 
 /** Maximum progress of one job over all its attempts. The rest is dropped. */
 export const MOST_PROGRESS = { events: 1_000, characters: 1_000_000 } as const;

@@ -2,6 +2,7 @@ import type { Outcome, Source, Stage } from "#shared/outcome.ts";
 import { fieldMessage } from "#shared/schema/problem.ts";
 import type { Place } from "#shared/locations.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
 
 /** Location of a check, as shown in answers. */
 export type Location = Omit<Place, "tags">;
@@ -23,11 +24,14 @@ export interface CheckError {
   readonly retry_after_seconds?: number;
 }
 
-/** Result of one location in an answer. */
+/** Result of one location in an answer; with the file of a contract that has one, which only monitors run. */
 export type LocationRow = {
   readonly location: Location;
   readonly duration_ms: number;
-} & ({ readonly status: "ok"; readonly data: unknown } | { readonly status: "failed"; readonly error: CheckError });
+} & (
+  | { readonly status: "ok"; readonly data: unknown; readonly artifact?: Artifact }
+  | { readonly status: "failed"; readonly error: CheckError }
+);
 
 /** Answer of a check at several locations: one row per location, and a summary. */
 export interface MultiData {

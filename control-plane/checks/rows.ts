@@ -22,8 +22,9 @@ export function rowOf({ answer, location, durationMs }: Run): LocationRow {
   const fail = (error: CheckError): LocationRow => ({ ...base, status: "failed", error });
   if (answer.kind !== "outcome")
     return fail(unavailableError(answer.kind === "unavailable" ? answer.reason : "no_probe"));
-  const { outcome } = answer;
-  return outcome.status === "ok" ? { ...base, status: "ok", data: outcome.data } : fail(outcomeError(outcome));
+  const { outcome, artifact } = answer;
+  if (outcome.status !== "ok") return fail(outcomeError(outcome));
+  return { ...base, status: "ok", data: outcome.data, ...(artifact === undefined ? {} : { artifact }) };
 }
 
 /** Returns the row of a location without an available probe. */

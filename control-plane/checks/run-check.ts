@@ -98,6 +98,7 @@ async function runAt(
     tool: contract.name,
     params: JSON.stringify(params),
     ...(request.input === undefined ? {} : { input: JSON.stringify(request.input) }),
+    ...(contract.artifact === undefined ? {} : { wantsArtifact: contract.artifact }),
     accountId: request.accountId,
     deadlineMs,
     pick: choice.pick,

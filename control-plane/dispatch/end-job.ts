@@ -7,6 +7,7 @@ import type { HubState } from "#control-plane/dispatch/state.ts";
 /** Answers a job once and removes it; later messages for it are ignored. */
 export function finishJob(hub: HubState, job: RunningJob, answer: JobAnswer): void {
   if (!hub.jobs.delete(job.id)) return;
+  hub.artifacts.drop(job.id);
   if (job.timer !== null) clearTimeout(job.timer);
   job.request.signal?.removeEventListener("abort", job.onAbort);
   detach(hub, job);
@@ -52,6 +53,23 @@ export function failSuspectJob(hub: HubState, job: RunningJob, agentId: string):
   finishJob(hub, job, {
     kind: "outcome",
     outcome: failed("request", "probe", "probes_lost", message),
+    agentId,
+    attempt: job.attempt,
+    durationMs: Math.round(hub.clock.monotonic() - job.startedAt),
+  });
+}
+
+/** Ends a job whose agent sent a file that was rejected. The agent stops the job. */
+export function failArtifact(
+  hub: HubState,
+  job: RunningJob,
+  agentId: string,
+  { reason, message }: { readonly reason: string; readonly message: string },
+): void {
+  sendCancel(job);
+  finishJob(hub, job, {
+    kind: "outcome",
+    outcome: failed("response", "probe", reason, message),
     agentId,
     attempt: job.attempt,
     durationMs: Math.round(hub.clock.monotonic() - job.startedAt),

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
 import type { Enrolled } from "#control-plane/dispatch/admission.ts";
+import { createArtifacts } from "#control-plane/dispatch/artifacts.ts";
 import {
   announceReplicas,
   applyEnrolment,
@@ -62,6 +63,7 @@ export function createHub(options: HubOptions): Hub {
     roster,
     replicaId,
     presence,
+    artifacts: createArtifacts(),
     jobs: createReleasingMap(),
     jobsStarted: 0,
     stopped: false,

@@ -1,4 +1,5 @@
 import type { Outcome } from "#shared/outcome.ts";
+import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
 
 /** A progress event of the agent that runs the job. */
 interface JobProgress {
@@ -13,6 +14,8 @@ export interface JobRequest {
   readonly params: string;
   /** Input that the control plane adds (contract.input), as JSON. */
   readonly input?: string;
+  /** true: the agent may send a file with its result; otherwise its chunks are dropped. */
+  readonly wantsArtifact?: boolean;
   /** Account of the caller, for a fair share of agents; null: no account. */
   readonly accountId: number | null;
   /** Time limit from now, milliseconds. */
@@ -34,6 +37,8 @@ export type JobAnswer =
   | {
       readonly kind: "outcome";
       readonly outcome: Outcome<unknown>;
+      /** The file that came with the result, if the request wants one. */
+      readonly artifact?: Artifact;
       readonly agentId: string;
       readonly attempt: number;
       readonly durationMs: number;

@@ -1,8 +1,8 @@
-import type { AgentMessage, Progress } from "#shared/protocol/probe.ts";
+import type { AgentMessage, Artifact, Progress, Result } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES, MOST_PROGRESS } from "#shared/wire.ts";
 import { handleDeclined } from "#control-plane/dispatch/assign-job.ts";
 import { sendBeat, startWaiting } from "#control-plane/dispatch/credits.ts";
-import { finishJob } from "#control-plane/dispatch/end-job.ts";
+import { failArtifact, finishJob } from "#control-plane/dispatch/end-job.ts";
 import type { Rejection } from "#control-plane/dispatch/hello.ts";
 import { detachSession, moveWaiting } from "#control-plane/dispatch/lost-agents.ts";
 import { readOutcome } from "#control-plane/dispatch/outcome-json.ts";
@@ -66,16 +66,12 @@ export function receiveMessage(hub: HubState, session: Session, message: AgentMe
     }
     case "result": {
       const job = findJob(hub, session, body.value);
-      if (job === null) return;
-      const { durationMs } = body.value;
-      hub.metrics.overhead.observe(Math.max(0, hub.clock.monotonic() - job.startedAt - durationMs) / 1000);
-      finishJob(hub, job, {
-        kind: "outcome",
-        outcome: readOutcome(body.value.outcome),
-        agentId: session.agent.id,
-        attempt: job.attempt,
-        durationMs,
-      });
+      if (job !== null) receiveResult(hub, session, job, body.value);
+      return;
+    }
+    case "artifact": {
+      const job = findJob(hub, session, body.value);
+      if (job !== null) receiveArtifact(hub, session, job, body.value);
       return;
     }
     case "hello": // sent once, at the start
@@ -98,6 +94,32 @@ function findJob(hub: HubState, session: Session, named: { jobId: string; attemp
   dropMessage(hub, session, reason);
   if (reason === "foreign") warn(hub, session, { job: named.jobId }, "agent sent a message for a job of another agent");
   return null;
+}
+
+function receiveResult(hub: HubState, session: Session, job: RunningJob, result: Result): void {
+  const { durationMs } = result;
+  const agentId = session.agent.id;
+  const artifact = hub.artifacts.take(agentId, job);
+  if (artifact !== null && "reason" in artifact) return failArtifact(hub, job, agentId, artifact);
+  hub.metrics.overhead.observe(Math.max(0, hub.clock.monotonic() - job.startedAt - durationMs) / 1000);
+  finishJob(hub, job, {
+    kind: "outcome",
+    outcome: readOutcome(result.outcome),
+    ...(artifact === null ? {} : { artifact }),
+    agentId,
+    attempt: job.attempt,
+    durationMs,
+  });
+}
+
+/** Adds a chunk to the file of a job. A file that breaks the rules ends its job. */
+function receiveArtifact(hub: HubState, session: Session, job: RunningJob, chunk: Artifact): void {
+  if (job.request.wantsArtifact !== true) return dropMessage(hub, session, "unexpected");
+  const fault = hub.artifacts.receive(session.agent.id, chunk);
+  if (fault === null) return;
+  dropMessage(hub, session, "artifact");
+  warn(hub, session, { job: job.id, reason: fault.reason }, "a file of an agent was rejected");
+  failArtifact(hub, job, session.agent.id, fault);
 }
 
 /** Forwards progress, up to the limit of one job. */

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
+import type { Artifacts } from "#control-plane/dispatch/artifacts.ts";
 import type { DispatchMetrics } from "#control-plane/dispatch/metrics.ts";
 import type { Presence } from "#control-plane/dispatch/presence.ts";
 import type { Roster } from "#control-plane/dispatch/roster.ts";
@@ -16,6 +17,8 @@ export interface HubState {
   readonly replicaId: string;
   /** Presence of other replicas; undefined: this replica is alone. */
   readonly presence: Presence | undefined;
+  /** Files of jobs without an answer. */
+  readonly artifacts: Artifacts;
   /** Jobs without an answer, by id. */
   readonly jobs: ReleasingMap<string, RunningJob>;
   /** Number of jobs started since the start of the process; part of job ids. */

@@ -10,6 +10,7 @@ const CONTRACTS: Readonly<Record<ProbedType, keyof typeof MONITOR_CHECKS>> = {
   dns: "monitor-dns",
   ping: "monitor-ping",
   port: "monitor-port",
+  visual: "monitor-visual",
 };
 
 /** Returns the contract by which agents check monitors of a type. */

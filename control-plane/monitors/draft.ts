@@ -1,6 +1,7 @@
 import type { MonitorDraft, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import type { Scheduled } from "#control-plane/monitors/ports.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import { basisOf } from "#control-plane/monitors/visual-basis.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
@@ -47,7 +48,9 @@ function settingsOf(draft: MonitorDraft): MonitorSettings {
  * and the schedule has those that the plan allows.
  */
 export function scheduleOf(monitor: Omit<NewMonitor, "secrets">, plan: Plan): Scheduled {
-  const { locations, timeout_seconds: timeoutSeconds } = monitor.settings;
+  const { locations, timeout_seconds, visual } = monitor.settings;
+  const timeoutSeconds =
+    visual === null ? timeout_seconds : timeout_seconds + Math.ceil(visual.wait_ms / 1_000) + COMPARE_SECONDS;
   return {
     id: monitor.id,
     accountId: monitor.accountId,
@@ -56,6 +59,9 @@ export function scheduleOf(monitor: Omit<NewMonitor, "secrets">, plan: Plan): Sc
     timeoutSeconds,
   };
 }
+
+/** Time to compare and store a picture after its check, in seconds: the check counts as running until then. */
+const COMPARE_SECONDS = 60;
 
 /** What a change of a monitor means for its checks. */
 export interface DraftChange {
@@ -69,13 +75,22 @@ export interface DraftChange {
   readonly isExpectedOtherwise: boolean;
 }
 
+/** Reports whether pictures of a monitor before and after a change are comparable; true for other check types. */
+function haveOneBasis(before: MonitorDraft, after: MonitorDraft): boolean {
+  if (before.visual === null || after.visual === null) return before.visual === after.visual;
+  return basisOf(before.url, before.visual) === basisOf(after.url, after.visual);
+}
+
 /** Compares a monitor with its present fields. */
 export function compareDrafts(before: MonitorDraft, after: MonitorDraft): DraftChange {
   const differs = (...fields: readonly (keyof MonitorDraft)[]) =>
     fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return {
     isChanged: differs(...(Object.keys(after) as (keyof MonitorDraft)[])),
-    isNewStart: differs("check_type", "port") || (after.check_type !== "heartbeat" && differs("url")),
+    isNewStart:
+      differs("check_type", "port") ||
+      (after.check_type !== "heartbeat" && differs("url")) ||
+      !haveOneBasis(before, after),
     isRescheduled: after.check_type !== "heartbeat" && differs("interval_minutes", "timeout_seconds", "locations"),
     isExpectedOtherwise: differs("heartbeat"),
   };

@@ -1,5 +1,5 @@
 /** What probes check for a monitor; `url` holds the target of each. */
-export const PROBED_TYPES = ["http", "keyword", "ssl", "domain", "dns", "ping", "port"] as const;
+export const PROBED_TYPES = ["http", "keyword", "ssl", "domain", "dns", "ping", "port", "visual"] as const;
 /** One of these check types. */
 export type ProbedType = (typeof PROBED_TYPES)[number];
 
@@ -38,6 +38,25 @@ export interface HeartbeatSettings {
   readonly methods: "any" | "post";
 }
 
+/** A rectangle of a picture in which differences do not count; in pixels from the upper left corner. */
+export interface IgnoredRegion {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What a visual monitor takes pictures of, and how they are compared. */
+export interface VisualSettings {
+  readonly viewport: { readonly width: number; readonly height: number };
+  readonly full_page: boolean;
+  /** Wait after the page has loaded. */
+  readonly wait_ms: number;
+  readonly ignore: readonly IgnoredRegion[];
+  /** A page has changed if more of its pixels differ. */
+  readonly threshold_percent: number;
+}
+
 /** The options of a monitor without secrets, under their names in the API; every option has a value. */
 export interface MonitorSettings {
   readonly method: "GET" | "HEAD" | "POST";
@@ -53,6 +72,8 @@ export interface MonitorSettings {
   readonly port: number | null;
   /** null for other check types than heartbeat. */
   readonly heartbeat: HeartbeatSettings | null;
+  /** null for other check types than visual. */
+  readonly visual: VisualSettings | null;
   /** Items of a location expression, each for one probe. */
   readonly locations: readonly string[];
   /** How many fresh locations must fail; majority: more than half. */

@@ -23,7 +23,7 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import { removeMonitor, requestRun, rotateToken } from "#control-plane/monitors/write/remove.ts";
+import { acceptPicture, removeMonitor, requestRun, rotateToken } from "#control-plane/monitors/write/remove.ts";
 
 /** A monitor as a single read shows it. */
 interface FoundMonitor {
@@ -53,6 +53,8 @@ export interface Monitors {
   remove(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
   /** Replaces the address of a heartbeat; the present one stops working. */
   rotate(tx: Transaction, monitor: OwnMonitor): Promise<Written<CreatedMonitor>>;
+  /** Accepts the newest picture of a visual monitor. */
+  accept(tx: Transaction, monitor: OwnMonitor): Promise<Written<MonitorView>>;
   /** Requests a check now, at most once a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
   /** Creates the monitors of a document, all or none. Returns their ids; none for a dry run. */
@@ -162,6 +164,10 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     async rotate(tx, monitor) {
       const rotated = await rotateToken(deps, tx, monitor);
       return rotated.ok ? withCronLine(await readBack(tx, monitor, NO_STATISTICS)) : rotated;
+    },
+    async accept(tx, monitor) {
+      const accepted = await acceptPicture(deps, tx, monitor);
+      return accepted.ok ? readBack(tx, monitor, NO_STATISTICS) : accepted;
     },
     run: (tx, monitor) => requestRun(deps, tx, monitor),
     import: (tx, accountId, rows, { isDryRun }) => importMonitors(deps, tx, accountId, rows, isDryRun),

@@ -3,11 +3,14 @@ import { matches } from "#shared/locations.ts";
 import type { Egress } from "#shared/egress.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
+import type { CheckType } from "#control-plane/monitors/monitor.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { readLocationItem } from "#control-plane/monitors/settings/location-items.ts";
 
 /** Maximum number of locations of a monitor whose user names none. */
 const MOST_DEFAULT = 3;
+/** Maximum number of regions in a message. */
+const MOST_NAMED = 30;
 
 /** Checks that each of these locations matches a known probe, online or not. */
 export function vetLocations(locations: readonly string[], candidates: readonly Candidate[]): Written<null> {
@@ -23,19 +26,54 @@ export function vetLocations(locations: readonly string[], candidates: readonly 
   return { ok: true, value: null };
 }
 
+/** Returns the probes that can check monitors of a type; null: all can. */
+function equippedFor(checkType: CheckType, candidates: readonly Candidate[]): readonly Candidate[] | null {
+  return checkType === "visual" ? candidates.filter(({ capabilities }) => capabilities.has("browser")) : null;
+}
+
+/** Checks that probes at these locations can check monitors of a type: pictures need a browser. */
+export function vetEquipment(
+  checkType: CheckType,
+  locations: readonly string[],
+  candidates: readonly Candidate[],
+): Written<null> {
+  const equipped = equippedFor(checkType, candidates);
+  if (equipped === null) return { ok: true, value: null };
+  if (equipped.length === 0) {
+    const message = "visual needs a probe with a browser (Chromium), and no probe that you can use has one";
+    return refuseProblem({ field: "check_type", reason: "enum", message });
+  }
+  for (const text of locations) {
+    const item = readLocationItem(text);
+    if (typeof item === "string" || equipped.some((candidate) => matches(candidate, item))) continue;
+    const regions = [...new Set(equipped.map(({ region }) => region))].toSorted().slice(0, MOST_NAMED).join(", ");
+    const message = `no probe at ${text} has a browser, which takes the pictures; regions with one: ${regions}`;
+    return refuseProblem({ field: "locations", reason: "unknown_location", message });
+  }
+  return { ok: true, value: null };
+}
+
 /**
  * Chooses locations for a monitor whose user names none: regions with an online probe that can check the target, on as
  * many continents and in as many countries as possible, then the least loaded. Private probes are chosen only if there
  * is no shared one.
  */
 export function chooseLocations(
+  checkType: CheckType,
   candidates: readonly Candidate[],
   most: number,
   allows: (egress: Egress) => boolean,
 ): Written<readonly string[]> {
-  const online = candidates.filter(({ online: here, elsewhere, egress }) => (here || elsewhere) && allows(egress));
+  const equipment = vetEquipment(checkType, [], candidates);
+  if (!equipment.ok) return equipment;
+  const able = equippedFor(checkType, candidates) ?? candidates;
+  const online = able.filter(({ online: here, elsewhere, egress }) => (here || elsewhere) && allows(egress));
   const shared = online.filter(({ accountId }) => accountId === null);
-  const chosen = spreadRegions(shared.length > 0 ? shared : online, Math.min(most, MOST_DEFAULT));
+  const chosen = spreadRegions(
+    shared.length > 0 ? shared : online,
+    // Pictures from different places differ.
+    checkType === "visual" ? 1 : Math.min(most, MOST_DEFAULT),
+  );
   if (chosen.length > 0) return { ok: true, value: chosen };
   const message =
     "No probe is online that could check this target, so no locations can be chosen. Name the locations, or repeat " +

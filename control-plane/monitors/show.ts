@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { HeartbeatFacts, MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { HeartbeatFacts, MonitorPorts, PictureFacts, Statistics } from "#control-plane/monitors/ports.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { readEmail } from "#control-plane/monitors/account/store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -8,7 +8,7 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Dependencies of views. */
 interface ShowDeps {
-  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats" | "expiry">;
+  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats" | "expiry" | "pictures">;
   readonly encryption: Encryption;
 }
 
@@ -24,7 +24,8 @@ export async function showMonitors(
 ): Promise<readonly MonitorView[]> {
   if (monitors.length === 0) return [];
   const heartbeats = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
-  const [states, recipients, pinged, expiry, known] = await Promise.all([
+  const visual = monitors.filter(({ checkType }) => checkType === "visual").map(({ id }) => id);
+  const [states, recipients, pinged, expiry, pictured, known] = await Promise.all([
     ports.knowledge.states(
       sql,
       monitors.map(({ id }) => id),
@@ -35,6 +36,7 @@ export async function showMonitors(
       sql,
       monitors.map(({ id }) => id),
     ),
+    visual.length === 0 ? new Map<number, PictureFacts>() : ports.pictures.facts(sql, visual),
     statistics,
   ]);
   return monitors.map((monitor) =>
@@ -43,6 +45,7 @@ export async function showMonitors(
       state: states.get(monitor.id) ?? null,
       heartbeat: pinged.get(monitor.id) ?? null,
       expiry: expiry.get(monitor.id) ?? null,
+      pictures: pictured.get(monitor.id) ?? null,
       statistics: known.get(monitor.id) ?? null,
       notify: notifyFacts(monitor, recipients, ports.mail.isConfigured),
     }),

@@ -1,7 +1,7 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { HeartbeatSettings, MonitorDraft } from "#control-plane/monitors/monitor.ts";
-import { chooseLocations, vetLocations } from "#control-plane/monitors/places.ts";
+import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
 import { defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
@@ -32,10 +32,10 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   if (conflict !== null) return refuseProblem(conflict);
   const { list } = checks.hub.roster.candidates(accountId);
   if (draft.locations.length > 0) {
-    const known = vetLocations(draft.locations, list);
+    const known = vetPlaces(draft.check_type, draft.locations, list);
     return known.ok ? vetPlan(plan, draft, NOTHING) : known;
   }
-  const chosen = chooseLocations(list, plan.locations, (egress) => target.value.allows(egress));
+  const chosen = chooseLocations(draft.check_type, list, plan.locations, (egress) => target.value.allows(egress));
   return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, NOTHING) : chosen;
 }
 
@@ -61,15 +61,27 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
     // It was a heartbeat, which has none.
     const { list } = checks.hub.roster.candidates(accountId);
     const chosen = chooseLocations(
+      draft.check_type,
       list,
       plan.locations,
       (egress) => target?.ok === true && target.value.allows(egress),
     );
     return chosen.ok ? vetPlan(plan, { ...draft, locations: chosen.value }, present) : chosen;
   }
-  const added = draft.locations.filter((location) => !present.locations.includes(location));
-  const known = vetLocations(added, checks.hub.roster.candidates(accountId).list);
+  const isOtherType = draft.check_type !== present.check_type;
+  const added = draft.locations.filter((location) => isOtherType || !present.locations.includes(location));
+  const known = vetPlaces(draft.check_type, added, checks.hub.roster.candidates(accountId).list);
   return known.ok ? vetPlan(plan, draft, present) : known;
+}
+
+/** Checks that each of these locations has a known probe that can check monitors of the type. */
+function vetPlaces(
+  checkType: MonitorDraft["check_type"],
+  locations: readonly string[],
+  candidates: Parameters<typeof vetLocations>[1],
+): Written<null> {
+  const known = vetLocations(locations, candidates);
+  return known.ok && locations.length > 0 ? vetEquipment(checkType, locations, candidates) : known;
 }
 
 function vetTarget(

@@ -1,6 +1,13 @@
-import type { HeartbeatSettings, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatSettings, MonitorSecrets, VisualSettings } from "#control-plane/monitors/monitor.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type { ExpiryFacts, HeartbeatFacts, ShownPing, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import type {
+  ExpiryFacts,
+  HeartbeatFacts,
+  PictureFacts,
+  ShownPing,
+  StateFacts,
+  Statistics,
+} from "#control-plane/monitors/ports.ts";
 import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -19,6 +26,8 @@ interface ShownFacts {
   /** null: it is no heartbeat. */
   readonly heartbeat: HeartbeatFacts | null;
   readonly expiry: ExpiryFacts | null;
+  /** null: it takes no pictures. */
+  readonly pictures: PictureFacts | null;
   readonly notify: NotifyFacts;
 }
 
@@ -28,7 +37,7 @@ export type MonitorView = ReturnType<typeof showMonitor>;
 /** Returns a monitor in the form of the current API; secrets are masked. */
 export function showMonitor(
   monitor: StoredMonitor,
-  { secrets, state, statistics, heartbeat, expiry, notify }: ShownFacts,
+  { secrets, state, statistics, heartbeat, expiry, pictures, notify }: ShownFacts,
 ) {
   const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
     monitor,
@@ -52,7 +61,7 @@ export function showMonitor(
     domain: expiry?.domain ?? null,
     heartbeat: showHeartbeat(monitor, heartbeat),
     heartbeat_url: heartbeat?.url ?? null,
-    visual: null,
+    visual: showVisual(monitor, pictures),
     degraded: state?.isDegraded ?? false,
     flapping: state?.isFlapping ?? false,
     advisory: showAdvisory(state?.advisory ?? null),
@@ -60,7 +69,7 @@ export function showMonitor(
     next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
     schedule_lag_ms: state?.scheduleLagMs ?? null,
     last_change_at: timeOf(state?.lastChangeAt),
-    last_error: state?.lastError ?? null,
+    last_error: state?.lastError ?? pictures?.fault ?? null,
     uptime: statistics?.uptime ?? { d1: null, d7: null, d30: null, d90: null },
     response_ms: statistics?.responseMs ?? { p50: null, p95: null, p99: null },
     created_at: monitor.createdAt.toISOString(),
@@ -88,6 +97,35 @@ function showHeartbeat({ settings }: StoredMonitor, facts: HeartbeatFacts | null
     last_duration_ms: facts?.lastDurationMs ?? null,
     run_started_at: timeOf(facts?.runStartedAt),
     deadline_at: timeOf(facts?.deadlineAt),
+  };
+}
+
+/** How pictures are taken and compared, and the two that count. */
+interface VisualView extends VisualSettings {
+  readonly accepted: { readonly picture_id: number; readonly at: string } | null;
+  readonly latest: {
+    readonly picture_id: number;
+    readonly at: string;
+    readonly ratio: number;
+    readonly difference_picture_id: number | null;
+  } | null;
+}
+
+function showVisual({ settings }: StoredMonitor, facts: PictureFacts | null): VisualView | null {
+  if (settings.visual === null) return null;
+  const { accepted, latest } = facts ?? { accepted: null, latest: null };
+  return {
+    ...settings.visual,
+    accepted: accepted === null ? null : { picture_id: accepted.pictureId, at: accepted.at.toISOString() },
+    latest:
+      latest === null
+        ? null
+        : {
+            picture_id: latest.pictureId,
+            at: latest.at.toISOString(),
+            ratio: latest.ratio,
+            difference_picture_id: latest.differenceId,
+          },
   };
 }
 

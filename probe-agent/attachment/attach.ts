@@ -105,6 +105,16 @@ export function attach(options: AttachOptions): Attachment {
     say(message) {
       if (!over && !stream.destroyed) stream.write(message);
     },
+    sayInTurn: (message) =>
+      new Promise((resolve) => {
+        if (over || stream.destroyed) return resolve();
+        // After an error the callback may never come.
+        stream.once("close", resolve);
+        stream.write(message, () => {
+          stream.off("close", resolve);
+          resolve();
+        });
+      }),
     close: (reason, detail) => lose(reason, detail),
     async stop() {
       if (over) return;

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
+import { sendFile } from "#probe-agent/attachment/send-file.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";
 import { canRun, reservedMs, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
@@ -86,7 +87,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
       else if (message !== null) source.say(message);
     };
     const emit = job.quiet ? dropProgress : sendProgress;
-    const { outcome, result } = await runJob(
+    const { outcome, result, file } = await runJob(
       job,
       limits,
       { reservedMs: reserved, createNet, correctSource, log, clock },
@@ -95,6 +96,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     clearTimeout(timer);
     clearTimeout(late);
     const elapsedMs = clock.monotonic() - startedAt;
+    if (file !== null) await sendFile(file, job, source, () => jobs.has(key));
     if (end(key) === null) return;
     metrics.jobDone(tool, result, elapsedMs);
     source.say({ body: { $case: "result", value: { jobId, attempt, outcome, durationMs: Math.round(elapsedMs) } } });

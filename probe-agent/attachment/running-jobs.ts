@@ -3,6 +3,11 @@ import type { AgentMessage } from "#shared/protocol/probe.ts";
 /** The stream that a job came from. Its result is sent through it. */
 export interface JobSource {
   say(message: AgentMessage): void;
+  /**
+   * Sends a message and resolves when the connection has taken it over, so that a long file does not fill the stream in
+   * front of other messages. Resolves immediately on a closed stream.
+   */
+  sayInTurn(message: AgentMessage): Promise<void>;
 }
 
 /** A running job. */

@@ -5,6 +5,7 @@ import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#probe-agent/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
 import { monitorSsl } from "#probe-agent/monitor-checks/monitor-ssl.ts";
+import { monitorVisual } from "#probe-agent/monitor-checks/monitor-visual.ts";
 import type { ImplementationOf } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation of a monitor's check by its name; the compiler checks that it fulfils that contract. */
@@ -17,4 +18,5 @@ export const monitorChecks: {
   "monitor-port": monitorPort,
   "monitor-ssl": monitorSsl,
   "monitor-domain": monitorDomain,
+  "monitor-visual": monitorVisual,
 };

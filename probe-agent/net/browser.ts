@@ -2,10 +2,11 @@ import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
-import { openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
+import { GATE_BOUNDS, openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
+import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
 import { runBrowser, type RunEnd } from "#probe-agent/net/browser/run.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
-import type { BrowserPort, LoadRequest, PageLoad } from "#probe-agent/port/browser.ts";
+import type { BrowserConditions, BrowserPort } from "#probe-agent/port/browser.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
@@ -22,12 +23,17 @@ interface BrowserOptions {
 
 /** One page at a time, because concurrent pages would distort each other's measurements. */
 const AT_ONCE = 1;
-/** Maximum number of waiting jobs. Each may take half a minute. */
-const MAX_WAITING = 4;
+/** Maximum number of waiting jobs. A measurement may take half a minute, a picture takes a few seconds. */
+const MAX_WAITING = { measure: 4, capture: 16 } as const;
 /** Minimum time to start a browser and load a page, in milliseconds. */
-const LEAST_MS = 5000;
+const LEAST_MS = { measure: 5000, capture: 3000 } as const;
 /** Time kept for closing the browser, in milliseconds. */
 const RESERVE_MS = 500;
+
+/** What a job asks of the browser. */
+interface Task extends Pick<BrowserOrder, "url" | "conditions" | "picture"> {
+  readonly timeoutMs: number;
+}
 
 /** Creates the browser queue of an agent. Each job's port ends with its job. No browser starts before there is work. */
 export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
@@ -36,40 +42,75 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
   let waiting = 0;
 
   /** Loads a page. `leave` is called when the browser has exited, which may be a moment after the result. */
-  async function load(request: LoadRequest, job: Job, until: number, leave: () => void): Promise<Outcome<PageLoad>> {
+  async function load(task: Task, job: Job, until: number, leave: () => void): Promise<Ended> {
     const { limits, dns } = job;
     const gate = await openGate({ egress, dns, clock, limits });
     const budgetMs = until - clock.monotonic() - RESERVE_MS;
     const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
     const { executable, userAgent } = options;
-    const { url, conditions } = request;
-    const run = await runBrowser({ executable, port: gate.port, url, conditions, userAgent, budgetMs }, signal);
+    const { url, conditions, picture } = task;
+    const order = { executable, port: gate.port, url, conditions, picture, userAgent, budgetMs };
+    const run = await runBrowser(order, signal);
     void run.gone.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
     const end = await run.end;
     gate.close();
-    return readEnd(end, gate, url, options.log);
+    return { end, gate, url };
+  }
+
+  /** Waits for a turn and loads a page. */
+  async function take(task: Task, job: Job): Promise<{ readonly status: "ended"; readonly ended: Ended } | NotRun> {
+    const { limits } = job;
+    const kind = task.picture === null ? "measure" : "capture";
+    const check = egress.checkUrl(task.url);
+    if (!check.ok) return check.code === "target_not_allowed" ? refused : INVALID;
+    const until = Math.min(limits.deadline, clock.monotonic() + task.timeoutMs);
+    const patience = Math.floor(until - clock.monotonic() - LEAST_MS[kind]);
+    if (waiting >= MAX_WAITING[kind] || patience < 0) return busy();
+    waiting += 1;
+    const leave = await turns.take(AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
+    waiting -= 1;
+    if (leave === null) return busy();
+    try {
+      return { status: "ended", ended: await load({ ...task, url: check.url.href }, job, until, leave) };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   return (limits, dns) => ({
     async measure(request) {
-      const check = egress.checkUrl(request.url);
-      if (!check.ok) return check.code === "target_not_allowed" ? refused : INVALID;
-      const until = Math.min(limits.deadline, clock.monotonic() + request.timeoutMs);
-      const patience = Math.floor(until - clock.monotonic() - LEAST_MS);
-      if (waiting >= MAX_WAITING || patience < 0) return busy();
-      waiting += 1;
-      const leave = await turns.take(AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
-      waiting -= 1;
-      if (leave === null) return busy();
-      try {
-        return await load({ ...request, url: check.url.href }, { limits, dns }, until, leave);
-      } catch (error) {
-        leave();
-        throw error;
-      }
+      const taken = await take({ ...request, picture: null }, { limits, dns });
+      if (taken.status !== "ended") return taken;
+      const { end, gate } = taken.ended;
+      if (end.kind !== "loaded") return failureOf(taken.ended, options.log);
+      return ok({ ...end.load, refusedConnections: gate.refusals(), cut: gate.cut() });
+    },
+    async capture({ url, width, height, fullPage, waitMs, timeoutMs }) {
+      const conditions = { ...FULL_SPEED, width, height };
+      const taken = await take({ url, conditions, picture: { fullPage, waitMs }, timeoutMs }, { limits, dns });
+      if (taken.status !== "ended") return taken;
+      const { end, gate } = taken.ended;
+      // What is missing of the page depends on chance, so its picture says nothing.
+      if (gate.cut()) return failed("response", "target", "page_too_large", TOO_LARGE);
+      return end.kind === "captured" ? ok(end.capture) : failureOf(taken.ended, options.log);
     },
   });
 }
+
+/** A desktop without any slowdown. */
+const FULL_SPEED: BrowserConditions = {
+  width: 0,
+  height: 0,
+  deviceScaleFactor: 1,
+  mobile: false,
+  cpuSlowdown: 1,
+  requestLatencyMs: 0,
+  downloadKbps: 0,
+  uploadKbps: 0,
+};
+
+const TOO_LARGE = `the page loads more than ${GATE_BOUNDS.bytes / 1024 ** 2} MB or opens more than ${GATE_BOUNDS.connections} connections, the limits of one page`;
 
 const INVALID = { status: "invalid", field: "url", message: "must be an http or https URL" } as const;
 
@@ -78,14 +119,23 @@ interface Job {
   readonly dns: DnsPort;
 }
 
+/** A run with the gate that it used. */
+interface Ended {
+  readonly end: RunEnd;
+  readonly gate: Gate;
+  readonly url: string;
+}
+
+/** The result of a job for which no browser was started. */
+type NotRun = typeof INVALID | ReturnType<typeof busy>;
+
 function busy(): Outcome<never> {
   return failed("request", "probe", "browser_busy", "the agent's browser was busy with other pages; try again later");
 }
 
-function readEnd(end: RunEnd, gate: Gate, url: string, log: (line: string) => void): Outcome<PageLoad> {
+/** Returns why a run has no result. */
+function failureOf({ end, gate, url }: Ended, log: (line: string) => void): Outcome<never> {
   switch (end.kind) {
-    case "loaded":
-      return ok({ ...end.load, refusedConnections: gate.refusals(), cut: gate.cut() });
     case "no_document":
       return documentFailure(end.error, end.url, gate);
     case "timeout":
@@ -94,6 +144,13 @@ function readEnd(end: RunEnd, gate: Gate, url: string, log: (line: string) => vo
       return failed("response", "target", "page_crashed", "the page crashed the browser process");
     case "out_of_memory":
       return failed("response", "target", "browser_memory", "the page needs more memory than the browser may use");
+    case "unresponsive":
+      return failed("response", "target", "page_unresponsive", "the page computes without end, so it has no picture");
+    case "picture_too_large": {
+      const size = `${(end.bytes / 1024 ** 2).toFixed(1)} MB`;
+      const message = `the picture has ${size}; the limit is 4 MB: use a smaller viewport, or full_page false`;
+      return failed("response", "target", "picture_too_large", message);
+    }
     default: {
       log(`browser: ${end.kind === "broken" ? end.message : "its process ended without a result"}`);
       return failed("request", "probe", "browser_failed", "the agent's browser did not start, or it failed");

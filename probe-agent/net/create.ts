@@ -41,7 +41,9 @@ export interface NetDeps {
 }
 
 /** Creates the real network once. Each job gets a view of it within its own limits. */
-export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: ProgressEvent) => void) => Net {
+export function createNet(
+  deps: NetDeps,
+): (limits: JobLimits, emit: (event: ProgressEvent) => void, onFile?: (bytes: Uint8Array) => void) => Net {
   const { clock, random, egress, icmpHost: host, userAgent, services } = deps;
   const dnsFor = createDns({ servers: deps.dnsServers, egress, clock, random });
   const roots = deps.roots === undefined ? {} : { roots: deps.roots };
@@ -58,7 +60,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
   const analysesFor = createAnalyses({ clock, threads });
   const techFor = createTech({ clock, threads, rules });
   const browserFor = deps.browser === undefined ? null : createBrowser({ ...deps.browser, clock, egress, userAgent });
-  return (limits, emit) => {
+  return (limits, emit, onFile) => {
     const dns = dnsFor(limits);
     return {
       signal: limits.signal,
@@ -67,6 +69,7 @@ export function createNet(deps: NetDeps): (limits: JobLimits, emit: (event: Prog
       monotonic: () => clock.monotonic(),
       random: (count) => random.bytes(count),
       emit,
+      attachFile: (bytes) => onFile?.(bytes),
       http: httpFor(limits, dns),
       dns,
       tls: tlsFor(limits),

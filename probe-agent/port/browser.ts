@@ -58,6 +58,29 @@ export interface PageLoad {
   readonly browser: string;
 }
 
+/** One picture to take. Sizes are in CSS pixels, which are pixels of the picture. */
+export interface CaptureRequest {
+  readonly url: string;
+  readonly width: number;
+  readonly height: number;
+  /** The whole page, as far as the limits of pictures allow, instead of the viewport. */
+  readonly fullPage: boolean;
+  /** Wait after the page has loaded, in milliseconds. */
+  readonly waitMs: number;
+  /** Limit for turn, start, load, wait and picture together, in milliseconds. The job's deadline applies in any case. */
+  readonly timeoutMs: number;
+}
+
+/** A picture of a page. */
+export interface Capture {
+  /** At most 4 MiB. */
+  readonly png: Uint8Array;
+  /** HTTP status of the document; null if it had none. */
+  readonly status: number | null;
+  /** From the start of the navigation to the load event, in milliseconds; to the end of the wait for it if it did not come. */
+  readonly responseMs: number;
+}
+
 /** The agent's own browser. All its connections pass the egress rules. */
 export interface BrowserPort {
   /**
@@ -69,4 +92,10 @@ export interface BrowserPort {
    * working).
    */
   measure(request: LoadRequest): Promise<Outcome<PageLoad>>;
+  /**
+   * Takes a picture of a page: animations at their end, without caret, videos and moving images at their beginning. Fails
+   * like `measure`, and with page_too_large (the page loads more than the limit of one page), page_unresponsive (it
+   * computes without end) and picture_too_large.
+   */
+  capture(request: CaptureRequest): Promise<Outcome<Capture>>;
 }

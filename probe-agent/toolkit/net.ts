@@ -26,6 +26,8 @@ export interface Net {
   random(count: number): Uint8Array;
   /** Sends live progress of a running check (an echo reply, a hop, a resolver's answer), at most 16 KB. */
   emit(event: ProgressEvent): void;
+  /** Sends a file with the result, at most 4 MiB; only for checks whose contract has one. A later file replaces it. */
+  attachFile(bytes: Uint8Array): void;
   readonly http: HttpPort;
   readonly dns: DnsPort;
   readonly tls: TlsPort;

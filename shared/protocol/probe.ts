@@ -58,6 +58,9 @@ export interface AgentMessage {
     | { $case: "progress"; value: Progress }
     | { $case: "result"; value: Result }
     | { $case: "draining"; value: Draining }
+    | //
+    /** since 1.2: only for jobs that ask for a file, before their result */
+    { $case: "artifact"; value: Artifact }
     | undefined;
 }
 
@@ -137,6 +140,19 @@ export interface Result {
   /** JSON of shared/outcome.ts, <= 256 KB */
   outcome: string;
   durationMs: number;
+}
+
+/** One chunk of the file of a job. Chunks arrive in order; an agent sends at most one file for an attempt. */
+export interface Artifact {
+  jobId: string;
+  attempt: number;
+  /** from 0 */
+  index: number;
+  /** 1 to 65,536 octets; at most 4 MiB in all chunks */
+  data: Uint8Array;
+  last: boolean;
+  /** of the whole file, in the last chunk */
+  sha256: Uint8Array;
 }
 
 export interface Draining {
@@ -461,6 +477,9 @@ export const AgentMessage: MessageFns<AgentMessage> = {
       case "draining":
         Draining.encode(message.body.value, writer.uint32(58).fork()).join();
         break;
+      case "artifact":
+        Artifact.encode(message.body.value, writer.uint32(66).fork()).join();
+        break;
     }
     return writer;
   },
@@ -534,6 +553,14 @@ export const AgentMessage: MessageFns<AgentMessage> = {
             message.body = { $case: "draining", value: Draining.decode(reader, reader.uint32()) };
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.body = { $case: "artifact", value: Artifact.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -591,6 +618,12 @@ export const AgentMessage: MessageFns<AgentMessage> = {
       case "draining": {
         if (object.body?.value !== undefined && object.body?.value !== null) {
           message.body = { $case: "draining", value: Draining.fromPartial(object.body.value) };
+        }
+        break;
+      }
+      case "artifact": {
+        if (object.body?.value !== undefined && object.body?.value !== null) {
+          message.body = { $case: "artifact", value: Artifact.fromPartial(object.body.value) };
         }
         break;
       }
@@ -1373,6 +1406,121 @@ export const Result: MessageFns<Result> = {
     message.attempt = object.attempt ?? 0;
     message.outcome = object.outcome ?? "";
     message.durationMs = object.durationMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseArtifact(): Artifact {
+  return { jobId: "", attempt: 0, index: 0, data: new Uint8Array(0), last: false, sha256: new Uint8Array(0) };
+}
+
+export const Artifact: MessageFns<Artifact> = {
+  encode(message: Artifact, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.jobId !== "") {
+      writer.uint32(10).string(message.jobId);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(16).uint32(message.attempt);
+    }
+    if (message.index !== 0) {
+      writer.uint32(24).uint32(message.index);
+    }
+    if (message.data.length !== 0) {
+      writer.uint32(34).bytes(message.data);
+    }
+    if (message.last !== false) {
+      writer.uint32(40).bool(message.last);
+    }
+    if (message.sha256.length !== 0) {
+      writer.uint32(50).bytes(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Artifact {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseArtifact();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attempt = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.data = reader.bytes();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.last = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.sha256 = reader.bytes();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Artifact>, I>>(base?: I): Artifact {
+    return Artifact.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Artifact>, I>>(object: I): Artifact {
+    const message = createBaseArtifact();
+    message.jobId = object.jobId ?? "";
+    message.attempt = object.attempt ?? 0;
+    message.index = object.index ?? 0;
+    message.data = object.data ?? new Uint8Array(0);
+    message.last = object.last ?? false;
+    message.sha256 = object.sha256 ?? new Uint8Array(0);
     return message;
   },
 };

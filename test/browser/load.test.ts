@@ -201,7 +201,7 @@ describeBrowser("the browser itself", () => {
     const { url, port } = await page(TEXT);
     const limits = jobLimits(30_000);
     const gate = await openGate({ egress: loopbackEgress, dns: dnsPort([], { limits }), clock: systemClock, limits });
-    const order = { executable: CHROMIUM ?? "", port: gate.port, url, userAgent: "x", budgetMs: 25_000 };
+    const order = { executable: CHROMIUM ?? "", port: gate.port, url, userAgent: "x", picture: null, budgetMs: 25_000 };
     const run = await runBrowser({ ...order, conditions: conditionsOf("desktop") }, limits.signal);
     const end = await run.end;
     await run.gone;

@@ -58,6 +58,7 @@ const SETTINGS: MonitorSettings = {
   dns: null,
   port: null,
   heartbeat: null,
+  visual: null,
   locations: ["well"],
   quorum: "majority",
   retries: 2,

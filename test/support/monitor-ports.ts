@@ -10,6 +10,7 @@ import type {
   Statistics,
 } from "#control-plane/monitors/ports.ts";
 
+import { acceptLatest, deleteVisual, insertVisuals } from "#control-plane/pictures/store.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
@@ -82,6 +83,12 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
       encryption: createEncryption(MASTER_KEY, systemRandom),
       baseUrl: "http://127.0.0.1",
     }),
+    pictures: {
+      begin: insertVisuals,
+      remove: deleteVisual,
+      accept: (tx, id) => acceptLatest(tx, id, now()),
+      facts: () => Promise.resolve(new Map()),
+    },
     mail: {
       isConfigured: isMailConfigured,
       ensureRecipients(_tx, _accountId, emails) {

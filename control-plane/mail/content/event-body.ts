@@ -1,10 +1,11 @@
 import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
+import type { VisualEventData } from "#control-plane/events/visual-event.ts";
 import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
 
 /** An event about a monitor, as mails show it. Strings are printable and bounded. */
 export interface Notice {
-  readonly kind: "down" | "up" | "degraded" | "not_degraded" | "reminder" | "other";
+  readonly kind: "down" | "up" | "degraded" | "not_degraded" | "reminder" | "visual" | "other";
   /** Type of the event. */
   readonly type: string;
   readonly at: Date;
@@ -19,6 +20,15 @@ export interface Notice {
   readonly responseMs: number | null;
   readonly isFlapping: boolean;
   readonly incidentId: number | null;
+  /** How a page has changed; null for notices about anything else. */
+  readonly page: {
+    /** Pixels that differ, and the limit, percent. */
+    readonly ratio: number;
+    readonly threshold: number;
+    readonly location: string;
+    /** Pictures before and after, and what differs. */
+    readonly pictures: readonly (readonly [label: string, url: string])[];
+  } | null;
   /** Failing locations; a heartbeat has none. */
   readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
 }
@@ -48,7 +58,23 @@ export function readNotice({ type, body }: SentEvent): Notice {
     responseMs: data.response_time_ms ?? null,
     isFlapping: data.flapping ?? false,
     incidentId: data.incident_id ?? null,
+    page: type === "visual.changed" ? readPage(body) : null,
     locations: monitor?.check_type === HEARTBEAT ? [] : listLocations(data),
+  };
+}
+
+function readPage(body: string): Notice["page"] {
+  const { data } = JSON.parse(body) as { readonly data: VisualEventData };
+  const { ratio, threshold_percent: threshold, location, accepted, latest, difference } = data;
+  return {
+    ratio,
+    threshold,
+    location: toPlainLine(location, MOST_NAME),
+    pictures: [
+      ["Accepted picture", accepted.url],
+      ["New picture", latest.url],
+      ...(difference === null ? [] : ([["Difference", difference.url]] as const)),
+    ],
   };
 }
 
@@ -74,6 +100,8 @@ function kindOf(type: string, { previous_status: previous }: Partial<MonitorEven
       return "degraded";
     case "reminder":
       return "reminder";
+    case "visual.changed":
+      return "visual";
     default:
       return "other";
   }

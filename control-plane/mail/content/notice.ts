@@ -27,7 +27,7 @@ export function writeNotice(notice: Notice, baseUrl: string, evidence: EvidenceL
   };
 }
 
-function headlineOf({ kind, type, name, durationSeconds, responseMs }: Notice): string {
+function headlineOf({ kind, type, name, durationSeconds, responseMs, page }: Notice): string {
   const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
   switch (kind) {
     case "down":
@@ -40,13 +40,22 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs }: Notice): 
       return responseMs === null ? `${name} responds slowly.` : `${name} responds slowly: ${responseMs} ms.`;
     case "not_degraded":
       return `${name} responds quickly again.`;
+    case "visual":
+      return page === null
+        ? `${name} looks different.`
+        : `${name} looks different: ${formatPercent(page.ratio)} of its pixels.`;
     case "other":
       return `${type}: ${name}`;
   }
 }
 
+/** Formats a percentage so that a small one is not 0. */
+function formatPercent(percent: number): string {
+  return `${percent >= 1 ? percent.toFixed(1) : percent.toPrecision(2)} %`;
+}
+
 function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["facts"] {
-  const { kind, cause, startedAt, at, target } = notice;
+  const { kind, cause, startedAt, at, target, page } = notice;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
     ...(cause === null ? [] : ([["Cause", cause]] as const)),
@@ -61,6 +70,12 @@ function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["fact
       : []),
     [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
+    ...(page === null
+      ? []
+      : ([
+          ["Location", page.location],
+          ["Limit", formatPercent(page.threshold)],
+        ] as const)),
   ];
 }
 
@@ -75,8 +90,9 @@ function listLocations({ locations }: Notice): readonly string[] {
 }
 
 /** Links to what a reader needs next. */
-function listLinks({ incidentId, monitorId }: Notice, baseUrl: string): Letter["links"] {
+function listLinks({ incidentId, monitorId, page }: Notice, baseUrl: string): Letter["links"] {
   return [
+    ...(page?.pictures ?? []),
     ...(incidentId === null ? [] : ([["Incident", `${baseUrl}/api/v4/incidents?id=${incidentId}`]] as const)),
     ...(monitorId === null ? [] : ([["Monitor", `${baseUrl}/api/v4/monitors?id=${monitorId}`]] as const)),
   ];

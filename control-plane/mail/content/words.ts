@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
   reminder: { label: "Still down", counted: "still down" },
   up: { label: "Recovered", counted: "recovered" },
   degraded: { label: "Degraded", counted: "degraded" },
+  visual: { label: "Page changed", counted: "page changed" },
   not_degraded: { label: "No longer degraded", counted: "no longer degraded" },
 };
 

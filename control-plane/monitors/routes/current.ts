@@ -5,6 +5,7 @@ import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
@@ -27,8 +28,6 @@ const URL = "/api/v4/monitors";
 const TAG = "Monitors";
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
 const DOCUMENT_LIMIT = 4_194_304;
-/** Actions of check types of later releases. */
-const LATER_ACTIONS: ReadonlySet<unknown> = new Set(["accept"]);
 
 /** A further read of one monitor: GET /api/v4/monitors?id=&action=<name>. */
 export interface ReadAction {
@@ -36,7 +35,10 @@ export interface ReadAction {
   /** Fields of the query besides id and action. */
   readonly query: TProperties;
   readonly data: TSchema;
-  /** Returns the data of the answer. The monitor belongs to the account. Throws Refusal. */
+  /**
+   * Returns the data of the answer; a file is sent instead of an envelope. The monitor belongs to the account. Throws
+   * Refusal.
+   */
   run(request: FastifyRequest, monitor: { readonly accountId: number; readonly id: number }): Promise<unknown>;
 }
 
@@ -80,7 +82,7 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
       query: Type.Object({ ...READ.properties, ...actions.properties, ...fields }),
       errors: ["missing_parameter", "not_found"],
     }),
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { accountId } = callerOf(request);
       const { action } = readQuery(actions, request);
       const { id, status, tag, check_type: checkType, q: text, ...page } = readQuery(READ, request);
@@ -92,7 +94,8 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
         if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
         if (read !== undefined) {
           if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", NO_MONITOR);
-          return answer(request, await read.run(request, { accountId, id }));
+          const data = await read.run(request, { accountId, id });
+          return data instanceof SentFile ? sendFile(request, reply, data) : answer(request, data);
         }
         const found = await monitors.find(accountId, id);
         if (found === null) throw new Refusal("not_found", NO_MONITOR);
@@ -114,7 +117,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
     schema: operation({
       id: "create_monitor",
       tag: TAG,
-      summary: "Create a monitor, check one now, replace the address of a heartbeat, or import many",
+      summary: "Create a monitor, check one now, replace a heartbeat's address, accept a picture, or import many",
       description:
         "The first check of a new monitor is made at once. An import creates all monitors of its document or none.",
       status: 201,
@@ -142,11 +145,6 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
 /** Reads a POST; returns the write that does it. */
 function readPost(monitors: Monitors, request: FastifyRequest): Write {
   const { accountId } = callerOf(request);
-  const asked = (request.query as Record<string, unknown>)["action"];
-  if (LATER_ACTIONS.has(asked)) {
-    const message = `${String(asked)} is for check types that are not available yet; use run, rotate or import`;
-    throw refuseField({ field: "action", reason: "enum", message });
-  }
   const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
   if (action === "import") {
     const { monitors: rows } = readWrite(OUTLINE, request);
@@ -166,10 +164,10 @@ function readPost(monitors: Monitors, request: FastifyRequest): Write {
       data: { id: requireWritten(await monitors.run(tx, { accountId, id })) },
     });
   }
-  if (action === "rotate") {
+  if (action === "rotate" || action === "accept") {
     readWrite(Type.Object({}), request);
     if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
-    return async (tx) => ({ data: requireWritten(await monitors.rotate(tx, { accountId, id })) });
+    return async (tx) => ({ data: requireWritten(await monitors[action](tx, { accountId, id })) });
   }
   const given = requireFields(parseCreation(readBody(request), "current"));
   return async (tx) => ({ status: 201, data: requireWritten(await monitors.create(tx, accountId, given)) });

@@ -5,6 +5,7 @@ import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
 import { PING_KINDS } from "#control-plane/monitors/ports.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
+import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
@@ -12,7 +13,6 @@ const Percent = (period: string) =>
   Nullable(Type.Number({ description: `Of the last ${period}, percent; null while no time is known` }));
 const Milliseconds = (part: string) =>
   Nullable(Type.Number({ description: `${part} of the last 24 hours, milliseconds; null without a result` }));
-const Later = (name: string) => Type.Null({ description: `${name}; of later check types, null for these` });
 
 const STATUS = Type.Enum(["up", "down", "unknown"], {
   description: "unknown: new, paused, or no recent result",
@@ -82,7 +82,7 @@ export const MONITOR = Type.Object(
         description: "Address to which the job sends its pings. It is a secret: no key is needed. null: no heartbeat",
       }),
     ),
-    visual: Later("Settings of a visual check"),
+    visual: SHOWN_VISUAL,
     degraded: Type.Boolean({ description: "Whether it is up but responds slower than degraded_ms" }),
     flapping: Type.Boolean({ description: "Whether its status changed more than 4 times within an hour" }),
     advisory: Nullable(
@@ -205,13 +205,13 @@ export function readActionSchema(names: readonly string[]) {
 /** Query of POST. */
 export const POST_QUERY = Type.Object({
   action: Type.Optional(
-    Type.Enum(["run", "rotate", "import"], {
+    Type.Enum(["run", "rotate", "accept", "import"], {
       description:
         "run: check the monitor id now; rotate: replace the address of the heartbeat id, and the present one stops " +
-        "working; import: create the monitors of a document. Default: create one",
+        "working; accept: compare with the newest picture of the visual monitor id from now on; import: create the monitors of a document. Default: create one",
     }),
   ),
-  id: Type.Optional({ ...IdField, description: "run and rotate: id of the monitor" }),
+  id: Type.Optional({ ...IdField, description: "run, rotate and accept: id of the monitor" }),
   dry_run: Type.Optional(Flag({ description: "import: 1 checks the document and creates nothing" })),
 });
 

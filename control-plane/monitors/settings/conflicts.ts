@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import { mostHeight, PICTURE } from "#shared/monitor-checks/monitor-visual.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { registeredDomain } from "#shared/registrable-domain.ts";
@@ -17,7 +18,8 @@ function problem(field: string, reason: FieldProblem["reason"], message: string)
   return { field, reason, message };
 }
 
-function typeConflict({ check_type: type, url, keyword, port }: MonitorDraft): FieldProblem | null {
+function typeConflict(draft: MonitorDraft): FieldProblem | null {
+  const { check_type: type, url, keyword, port } = draft;
   if (type !== "heartbeat" && url === "") return MISSING_URL;
   if (type === "keyword" && keyword === null) {
     return problem("keyword", "required", "is required for check_type keyword: text to find in the body");
@@ -29,7 +31,34 @@ function typeConflict({ check_type: type, url, keyword, port }: MonitorDraft): F
   if (type === "domain" && registeredDomain(hostOf(url)) === null) {
     return problem("url", "type", "must be a domain that is registered at a registry, such as example.org");
   }
-  return null;
+  return type === "visual" ? visualConflict(draft) : null;
+}
+
+/** Minimum time limit of a visual check, in seconds: a browser has to start. */
+const LEAST_VISUAL_SECONDS = 10;
+
+function visualConflict({ timeout_seconds: seconds, locations, visual }: MonitorDraft): FieldProblem | null {
+  if (seconds < LEAST_VISUAL_SECONDS) {
+    const message = `must be at least ${LEAST_VISUAL_SECONDS} for check_type visual: a browser has to load the page`;
+    return problem("timeout_seconds", "range", message);
+  }
+  if (locations.length > 1) {
+    const message = "must have one item for check_type visual: pictures from different places differ";
+    return problem("locations", "range", message);
+  }
+  if (visual === null) return null;
+  const { viewport, full_page: isFull, ignore } = visual;
+  if (viewport.width * viewport.height > PICTURE.maxPixels) {
+    return problem("visual.viewport", "range", `must have at most ${PICTURE.maxPixels} pixels`);
+  }
+  const height = isFull ? mostHeight(viewport.width) : viewport.height;
+  const outside = ignore.findIndex((one) => one.x + one.width > viewport.width || one.y + one.height > height);
+  if (outside === -1) return null;
+  return problem(
+    `visual.ignore.${outside}`,
+    "range",
+    `must be inside the picture, which has ${isFull ? "at most " : ""}${viewport.width} x ${height} pixels`,
+  );
 }
 
 function tlsConflict(url: string, port: number | null): FieldProblem | null {

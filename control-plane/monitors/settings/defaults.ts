@@ -5,9 +5,21 @@ import {
   type HeartbeatSettings,
   type MonitorDraft,
   type MonitorSettings,
+  type VisualSettings,
 } from "#control-plane/monitors/monitor.ts";
 
 const DNS_DEFAULT: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
+
+/** How pictures are taken and compared if a monitor says nothing about it. */
+export const VISUAL_DEFAULT: VisualSettings = {
+  viewport: { width: 1_280, height: 800 },
+  full_page: false,
+  wait_ms: 0,
+  ignore: [],
+  threshold_percent: 0.1,
+};
+/** A browser has to start and to load everything that belongs to a page. */
+const VISUAL_TIMEOUT_SECONDS = 30;
 
 /** When the pings of a heartbeat are expected that says nothing about it but its interval. */
 export function defaultHeartbeat(intervalMinutes: number): HeartbeatSettings {
@@ -27,6 +39,7 @@ export const DEFAULT_SETTINGS: MonitorSettings = {
   dns: null,
   port: null,
   heartbeat: null,
+  visual: null,
   locations: [],
   quorum: "majority",
   retries: 2,
@@ -47,6 +60,8 @@ export function defaultDraft(checkType: CheckType, shortestIntervalMinutes: numb
     ...DEFAULT_SETTINGS,
     heartbeat: checkType === "heartbeat" ? defaultHeartbeat(interval) : null,
     dns: checkType === "dns" ? DNS_DEFAULT : null,
+    visual: checkType === "visual" ? VISUAL_DEFAULT : null,
+    timeout_seconds: checkType === "visual" ? VISUAL_TIMEOUT_SECONDS : DEFAULT_SETTINGS.timeout_seconds,
     name: "",
     url: "",
     check_type: checkType,
@@ -76,6 +91,7 @@ const ONLY_FOR: Partial<Record<keyof MonitorDraft, readonly CheckType[]>> = {
   dns: ["dns"],
   port: ["port"],
   heartbeat: ["heartbeat"],
+  visual: ["visual"],
   timeout_seconds: PROBED_TYPES,
   locations: PROBED_TYPES,
   quorum: PROBED_TYPES,

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
 import { HEARTBEAT } from "#control-plane/monitors/settings/heartbeat-fields.ts";
+import { VISUAL } from "#control-plane/monitors/settings/visual-fields.ts";
 import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
 
 /** Maximum length of a request body that a monitor sends, in characters. */
@@ -12,7 +13,7 @@ const URL_FIELD = Type.String({
   maxLength: 8_192,
   examples: ["https://example.com/health"],
   description:
-    "Target. http and keyword: a URL; example.org means https://example.org. ssl: a host, host:port or https URL. " +
+    "Target. http, keyword and visual: a URL; example.org means https://example.org. ssl: a host, host:port or https URL. " +
     "domain and dns: a domain name. ping and port: a host name or IP address. Required for these; for a heartbeat it is " +
     "a note of your own",
 });
@@ -26,8 +27,8 @@ const OLDEST = {
     examples: ["http"],
     description:
       "http: status of a URL; keyword: text of a page; ssl: certificate of a host; domain: registration of a domain; " +
-      "dns: records of a name; ping: echo replies of a host; port: a TCP port; heartbeat: pings that your job sends. " +
-      "Default: http",
+      "dns: records of a name; ping: echo replies of a host; port: a TCP port; visual: pictures of a page; heartbeat: pings " +
+      "that your job sends. Default: http",
   }),
   interval_minutes: Type.Integer({
     minimum: 1,
@@ -90,7 +91,7 @@ const FIELDS = {
     minimum: 1,
     maximum: 30,
     examples: [15],
-    description: "Time limit of one check. Default: 15",
+    description: "Time limit of one check. visual: at least 10. Default: 15; visual: 30",
   }),
   follow: Type.Boolean({
     description: "http, keyword: follow redirects; the status is that of the final response. Default: true",
@@ -108,12 +109,13 @@ const FIELDS = {
     }),
   ),
   heartbeat: HEARTBEAT,
+  visual: VISUAL,
   locations: Type.Array(Type.String(), {
     maxItems: 50,
     examples: [["eu-west"]],
     description:
       "Where it is checked, one probe for each item: a region, country, continent, city, AS<number>, tag or " +
-      "probe:<id>; + joins terms. The plan limits their number. Default: up to 3 regions with an online probe. A heartbeat has none",
+      "probe:<id>; + joins terms. The plan limits their number. Default: up to 3 regions with an online probe. visual has exactly one, a heartbeat none",
   }),
   quorum: Type.Unsafe<"majority" | number>({
     anyOf: [

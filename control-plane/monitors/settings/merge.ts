@@ -5,9 +5,15 @@ import type {
   HeartbeatSettings,
   JsonCondition,
   MonitorDraft,
+  VisualSettings,
 } from "#control-plane/monitors/monitor.ts";
 import { readCodes } from "#control-plane/monitors/settings/codes.ts";
-import { checkTypesOf, defaultDraft, defaultHeartbeat } from "#control-plane/monitors/settings/defaults.ts";
+import {
+  checkTypesOf,
+  defaultDraft,
+  defaultHeartbeat,
+  VISUAL_DEFAULT,
+} from "#control-plane/monitors/settings/defaults.ts";
 import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
@@ -62,6 +68,8 @@ function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDr
       return { ok: true, value: value === null ? null : completeJson(value as NonNullable<Given["json"]>) };
     case "heartbeat":
       return { ok: true, value: mergeHeartbeat((value as Given["heartbeat"]) ?? null, present) };
+    case "visual":
+      return { ok: true, value: mergeVisual((value as Given["visual"]) ?? null, present.visual) };
     case "dns":
       // Without a condition a look-up has nothing to compare: null restores the default.
       return { ok: true, value: completeDns((value as Given["dns"]) ?? {}) };
@@ -105,6 +113,13 @@ function completeDns(given: Partial<DnsCondition>): DnsCondition {
 function mergeHeartbeat(given: Given["heartbeat"] | null, present: MonitorDraft): HeartbeatSettings {
   const defaults = defaultHeartbeat(present.interval_minutes);
   return given === null ? defaults : { ...defaults, ...present.heartbeat, ...given };
+}
+
+/** Applies given parts to the present ones; null restores the defaults. */
+function mergeVisual(given: Given["visual"] | null, present: VisualSettings | null): VisualSettings {
+  if (given === null || given === undefined) return VISUAL_DEFAULT;
+  const base = present ?? VISUAL_DEFAULT;
+  return { ...base, ...given, viewport: { ...base.viewport, ...given.viewport } };
 }
 
 /** A new interval is a new period, unless the same request sets the period. */

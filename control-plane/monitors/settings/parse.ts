@@ -2,10 +2,7 @@ import type { TObject } from "typebox";
 import { isRecord } from "#shared/is-record.ts";
 import { parseParams } from "#shared/schema.ts";
 import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
-import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
-
-/** Check types of later releases. */
-const LATER: ReadonlySet<unknown> = new Set(["visual"]);
+import type { Read } from "#control-plane/monitors/settings/read.ts";
 
 /** Fields of responses that a write can send back; they are dropped. */
 const READ_ONLY = [
@@ -28,7 +25,6 @@ const READ_ONLY = [
   "domain",
   "heartbeat_url",
   "cron_line",
-  "visual",
   "checks",
   "created_at",
   "updated_at",
@@ -44,6 +40,9 @@ const READ_ONLY_HEARTBEAT: ReadonlySet<string> = new Set([
   "pings",
 ]);
 
+/** The same within `visual`. */
+const READ_ONLY_VISUAL: ReadonlySet<string> = new Set(["accepted", "latest"]);
+
 /** Which fields a write has: those of v4, or the fewer ones of older versions. */
 type FieldSet = "current" | "old";
 
@@ -58,16 +57,19 @@ export function parseChange(raw: Readonly<Record<string, unknown>>, fields: Fiel
 }
 
 function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Given> {
-  if (LATER.has(raw["check_type"])) {
-    const message = `${String(raw["check_type"])} is not available yet; use http, keyword, ssl, domain, dns, ping, port or heartbeat`;
-    return refuse("check_type", "enum", message);
-  }
   return parseParams(schema, withoutReadOnly(raw), { from: "json", unknown: "refuse", readOnly: READ_ONLY });
 }
 
 function withoutReadOnly(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { heartbeat } = raw;
-  if (!isRecord(heartbeat)) return raw;
-  const writable = Object.entries(heartbeat).filter(([name]) => !READ_ONLY_HEARTBEAT.has(name));
-  return { ...raw, heartbeat: Object.fromEntries(writable) };
+  const writable = Object.entries(raw).map(([name, value]) => {
+    const readOnly = READ_ONLY_PARTS[name];
+    if (readOnly === undefined || !isRecord(value)) return [name, value] as const;
+    return [name, Object.fromEntries(Object.entries(value).filter(([part]) => !readOnly.has(part)))] as const;
+  });
+  return Object.fromEntries(writable);
 }
+
+const READ_ONLY_PARTS: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
+  heartbeat: READ_ONLY_HEARTBEAT,
+  visual: READ_ONLY_VISUAL,
+};

@@ -1,7 +1,8 @@
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { contractOf } from "#control-plane/monitors/contracts.ts";
-import type { DnsCondition, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { DnsCondition, MonitorSecrets, MonitorSettings, VisualSettings } from "#control-plane/monitors/monitor.ts";
+import { VISUAL_DEFAULT } from "#control-plane/monitors/settings/defaults.ts";
 import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
 import type { WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
 
@@ -65,6 +66,8 @@ function targetParams({ url, checkType, settings }: Checked): Readonly<Record<st
       return { host: url };
     case "port":
       return { host: url, port: settings.port };
+    case "visual":
+      return { url, ...visualParams(settings.visual ?? VISUAL_DEFAULT) };
   }
 }
 
@@ -72,6 +75,10 @@ function tlsParams(url: string, port: number | null): Readonly<Record<string, un
   const target = readTlsTarget(url, port);
   if (!target.ok) throw new Error("the target of an ssl monitor cannot be read");
   return { host: target.host, port: target.port };
+}
+
+function visualParams({ viewport, full_page, wait_ms }: VisualSettings): Readonly<Record<string, unknown>> {
+  return { width: viewport.width, height: viewport.height, full_page, wait_ms };
 }
 
 function httpParams(

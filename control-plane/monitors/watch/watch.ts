@@ -14,6 +14,7 @@ import { createWatchMetrics, type WatchMetrics } from "#control-plane/monitors/w
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
 import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
 import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
+import type { PictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { createRecordWithEvents } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
@@ -61,6 +62,8 @@ interface WatchDeps {
   readonly recording: ApplyDeps;
   readonly baselines: BaselinePort;
   readonly expiry: ExpiryWatch;
+  /** Examines the pictures of visual monitors (picture-finding.ts). */
+  readonly pictureFinding: PictureFinding;
   /** Decrypts the secrets of a monitor. */
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
 }
@@ -122,7 +125,9 @@ export function startWatch(deps: WatchDeps): Watch {
       pace: "paced",
       signal,
     });
-    const finding = readFinding(answer);
+    const found = readFinding(answer);
+    const checked = found === null ? null : { answer, finding: found, beganAt };
+    const finding = checked === null ? null : await deps.pictureFinding(slot, monitor, checked);
     if (finding === null) {
       abandoned.push(slot);
       return;

@@ -12,6 +12,7 @@ import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import { basisOf } from "#control-plane/monitors/visual-basis.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Changes a monitor. Returns it as it is afterwards. */
@@ -63,7 +64,7 @@ function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: str
 
 /** Carries a change over to the planned checks and to what is known. */
 async function applyToSchedule(
-  { schedule, states, heartbeats }: MonitorPorts,
+  { schedule, states, heartbeats, pictures }: MonitorPorts,
   tx: Transaction,
   {
     before,
@@ -79,7 +80,11 @@ async function applyToSchedule(
 ): Promise<void> {
   const ids = [after.id];
   const planned = scheduleOf(after, plan);
-  const { heartbeat } = after.settings;
+  const { heartbeat, visual } = after.settings;
+  if (change.isNewStart && before.settings.visual !== null) await pictures.remove(tx, after.id);
+  if (change.isNewStart && visual !== null) {
+    await pictures.begin(tx, [{ id: after.id, basis: basisOf(after.url, visual) }]);
+  }
   if (heartbeat === null && before.settings.heartbeat !== null) await heartbeats.remove(tx, after.id);
   if (heartbeat !== null && before.settings.heartbeat === null) await heartbeats.insert(tx, ids);
   if (!after.isActive) {

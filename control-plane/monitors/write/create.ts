@@ -10,6 +10,7 @@ import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
+import { basisOf } from "#control-plane/monitors/visual-basis.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Creates a monitor. Returns its id. */
@@ -65,6 +66,10 @@ export async function insertDrafts(
       heartbeats.map(({ id }) => id),
     );
   }
+  const visual = rows.flatMap(({ id, url, settings }) =>
+    settings.visual === null ? [] : [{ id, basis: basisOf(url, settings.visual) }],
+  );
+  if (visual.length > 0) await ports.pictures.begin(tx, visual);
   const active = rows.filter(({ isActive }) => isActive);
   if (active.length > 0)
     await ports.schedule.plan(

@@ -49,6 +49,22 @@ export async function requestRun(
   return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
 }
 
+/** Accepts the newest picture of a visual monitor: from now on pages are compared with it. */
+export async function acceptPicture(
+  { ports }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  const monitor = await findMonitor(tx, accountId, id);
+  if (monitor === null) return refuseAbsent();
+  if (monitor.checkType !== "visual") {
+    return refuseProblem({ field: "id", reason: "enum", message: "only a visual monitor has pictures to accept" });
+  }
+  if (await ports.pictures.accept(tx, id)) return { ok: true, value: id };
+  return refuseProblem({ field: "id", reason: "enum", message: "the monitor has no picture yet" });
+}
+
 /** Replaces the address of a heartbeat; the present one stops working at once. */
 export async function rotateToken(
   { ports }: WriteDeps,

@@ -1,5 +1,5 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
-import { browserEnvironment, browserFlags } from "#probe-agent/net/browser/flags.ts";
+import { browserEnvironment, browserFlags, PICTURE_FLAGS } from "#probe-agent/net/browser/flags.ts";
 import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
 
 /** A running browser with one empty page under the requested conditions. */
@@ -24,7 +24,7 @@ export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promis
     executablePath: order.executable,
     headless: true,
     chromiumSandbox: sandbox,
-    args: browserFlags(order.port),
+    args: [...browserFlags(order.port), ...(order.picture === null ? [] : PICTURE_FLAGS)],
     env: browserEnvironment(order.folder),
     timeout: order.budgetMs,
     handleSIGINT: false,
@@ -39,11 +39,14 @@ export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promis
   const [pid = 0] = await processes();
   const page = await openPage(browser, order);
   const devtools = await page.context().newCDPSession(page);
-  await emulate(devtools, order);
+  if (order.picture === null) await emulate(devtools, order);
   return { page, devtools, version: browser.version(), pid, processes, close: () => browser.close() };
 }
 
-async function openPage(browser: Browser, { conditions, userAgent }: BrowserOrder): Promise<Page> {
+/** What pages can adapt to is the same for every picture. */
+const STEADY = { reducedMotion: "reduce", colorScheme: "light", timezoneId: "UTC" } as const;
+
+async function openPage(browser: Browser, { conditions, userAgent, picture }: BrowserOrder): Promise<Page> {
   const { width, height, deviceScaleFactor, mobile } = conditions;
   const [major = ""] = browser.version().split(".");
   // The devices that Lighthouse names (core/config/constants.js), followed by our own product.
@@ -61,6 +64,7 @@ async function openPage(browser: Browser, { conditions, userAgent }: BrowserOrde
     serviceWorkers: "block",
     // Sites with an invalid certificate are measured too; the ssl tool checks the certificate.
     ignoreHTTPSErrors: true,
+    ...(picture === null ? {} : STEADY),
   });
   const page = await context.newPage();
   context.on("page", (other) => {

@@ -45,3 +45,14 @@ export function browserEnvironment(folder: string): Record<string, string> {
     LANG: "C.UTF-8",
   };
 }
+
+/** Further flags of a browser that takes a picture: the same page gives the same pixels. */
+export const PICTURE_FLAGS: readonly string[] = [
+  // An image is decoded before the frame that shows it is drawn.
+  "--disable-checker-imaging",
+  // Animated images (GIF, WebP, APNG) show their first frame (third_party/blink/public/mojom/webpreferences).
+  "--blink-settings=imageAnimationPolicy=2",
+  "--disable-lcd-text",
+  "--font-render-hinting=none",
+  "--force-color-profile=srgb",
+];

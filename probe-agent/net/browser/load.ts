@@ -1,6 +1,7 @@
 import type { CDPSession, Request } from "playwright-core";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
 import type { FromBrowser, MeasuredLoad } from "#probe-agent/net/browser/messages.ts";
+import { navigate, watchCrash } from "#probe-agent/net/browser/navigate.ts";
 import {
   blockingTime,
   OBSERVE,
@@ -39,26 +40,12 @@ export async function loadPage(browser: OpenBrowser, url: string, budgetMs: numb
   const traffic = watchTraffic(browser, time);
   await devtools.send("Page.enable");
   await devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: OBSERVE, worldName: WORLD });
-  let crashed = false;
-  const crash = new Promise<null>((resolve) => {
-    page.once("crash", () => {
-      crashed = true;
-      resolve(null);
-    });
-  });
-  try {
-    await page.goto(url, { waitUntil: "commit", timeout: budgetMs });
-  } catch (error) {
-    if (crashed) return { kind: "crashed" };
-    const message = error instanceof Error ? error.message : "";
-    const word = /net::ERR_\w+/.exec(message)?.[0] ?? (/Timeout/.test(message) ? "net::ERR_TIMED_OUT" : null);
-    return word === null
-      ? { kind: "broken", message: message.slice(0, 300) }
-      : { kind: "no_document", error: word, url: traffic.documentUrl() ?? url };
-  }
-  const watched = { look: () => Promise.race([observe(devtools), crash]), over: () => crashed };
+  const crash = watchCrash(page);
+  const failure = await navigate(page, crash, { url, budgetMs, documentUrl: () => traffic.documentUrl() });
+  if (failure !== null) return failure;
+  const watched = { look: () => Promise.race([observe(devtools), crash.happened]), over: crash.hasHappened };
   const { seen, quiet } = await untilQuiet(watched, traffic, until, time);
-  if (crashed) return { kind: "crashed" };
+  if (crash.hasHappened()) return { kind: "crashed" };
   if (seen === null) return { kind: "no_document", error: "net::ERR_TIMED_OUT", url: page.url() };
   // Its scripts navigated to an address that could not be loaded, so the document is Chromium's own error page.
   if (!/^https?:/.test(seen.url))
@@ -89,7 +76,7 @@ interface Traffic {
   /** Returns the HTTP status of the newest document. */
   status(): number | null;
   /** Returns the last URL that the main frame requested. */
-  documentUrl(): string | null;
+  readonly documentUrl: () => string | null;
 }
 
 const KINDS: Readonly<Record<string, LoadedKind>> = {

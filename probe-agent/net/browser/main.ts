@@ -1,6 +1,7 @@
 // Program that runs one browser for one page. As it is a separate process, the agent can end it and the browser
 // whatever the page does.
 import { setTimeout as sleep } from "node:timers/promises";
+import { capturePage } from "#probe-agent/net/browser/capture.ts";
 import { openBrowser } from "#probe-agent/net/browser/chromium.ts";
 import { loadPage } from "#probe-agent/net/browser/load.ts";
 import { anonymousMemory } from "#probe-agent/net/browser/memory.ts";
@@ -30,7 +31,12 @@ async function run(order: BrowserOrder): Promise<void> {
       .catch(() => undefined);
   }, LOOK_EVERY_MS);
   const left = order.budgetMs - RESERVE_MS - (time.now() - startedAt);
-  say(await loadPage(browser, order.url, Math.max(1, left), time));
+  const budgetMs = Math.max(1, left);
+  say(
+    order.picture === null
+      ? await loadPage(browser, order.url, budgetMs, time)
+      : await capturePage(browser, order, budgetMs, time),
+  );
   clearInterval(watch);
   await browser.close();
 }

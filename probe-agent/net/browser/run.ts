@@ -32,7 +32,10 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
   const order: BrowserOrder = { ...given, folder };
   const child = fork(ENTRY, [], {
     // Contains nothing of the agent's environment: no token, key or setting.
-    env: { TMPDIR: order.folder },
+    // playwright's own wait for fonts has no limit; the capture waits for a limited time.
+    env: { TMPDIR: order.folder, PW_TEST_SCREENSHOT_NO_FONTS_READY: "1" },
+    // JSON would turn a picture into text.
+    serialization: "advanced",
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -61,7 +64,7 @@ export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: Ab
   return { end, gone: end.then((how) => clear(how)).finally(() => process.off("exit", atExit)) };
 
   async function clear({ kind }: RunEnd): Promise<void> {
-    const orderly = kind === "loaded" || kind === "no_document" || kind === "crashed";
+    const orderly = kind === "loaded" || kind === "captured" || kind === "no_document" || kind === "crashed";
     const timer = setTimeout(() => kill(child, browser), orderly ? CLOSING_MS : 0);
     await exited;
     clearTimeout(timer);

@@ -16,11 +16,14 @@ beforeEach(() => {
 
 afterEach(() => local.hub.stop());
 
-const recorded = JSON.parse(
-  readFileSync(new URL("../../fixtures/protocol/agent-1.0.json", import.meta.url), "utf8"),
-) as Record<"hello" | "beat" | "accepted" | "draining", string>;
+const NAMES = ["hello", "beat", "accepted", "progress", "result", "draining"] as const;
+type MessageName = (typeof NAMES)[number];
 
-function decode(name: keyof typeof recorded): AgentMessage {
+const recorded = JSON.parse(
+  readFileSync(new URL("../../fixtures/protocol/agent-1.1.json", import.meta.url), "utf8"),
+) as Record<MessageName, string>;
+
+function decode(name: MessageName): AgentMessage {
   return AgentMessage.decode(Buffer.from(recorded[name], "hex"));
 }
 
@@ -30,7 +33,7 @@ function recordedHello(): Hello {
   return body.value;
 }
 
-describe("a recorded agent of protocol 1.0", () => {
+describe("a recorded agent of protocol 1.1", () => {
   it("is accepted and gets jobs, and its beats count", async () => {
     const agent = attachAgent(local.hub, recordedHello());
     expect(agent.messages[0]?.body).toMatchObject({ $case: "welcome", value: { protocol: PROTOCOL } });
@@ -51,10 +54,10 @@ describe("a recorded agent of protocol 1.0", () => {
     expect(local.hub.roster.candidates(null).list).toMatchObject([{ region: "eu-west", online: false }]);
   });
 
-  it("accepts as many jobs in total as it has credits, and its octets equal those of today's code", () => {
+  it("can begin with fewer credits than it has slots, and its octets equal those of today's code", () => {
     const read = readHello(recordedHello());
-    expect(read).toMatchObject({ ok: true, agent: { credits: 200, maxJobs: 200, place: { region: "eu-west" } } });
-    for (const name of ["hello", "beat", "accepted", "draining"] as const) {
+    expect(read).toMatchObject({ ok: true, agent: { credits: 10, maxJobs: 200, place: { region: "eu-west" } } });
+    for (const name of NAMES) {
       expect(Buffer.from(AgentMessage.encode(decode(name)).finish()).toString("hex"), name).toBe(recorded[name]);
     }
   });

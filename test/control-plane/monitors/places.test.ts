@@ -27,7 +27,7 @@ function probe(region: string, country: string | null, over: Partial<Candidate> 
 }
 
 function choose(probes: readonly Candidate[], most = 10, allows = () => true): readonly string[] | string {
-  const chosen = chooseLocations(probes, most, allows);
+  const chosen = chooseLocations("http", probes, most, allows);
   return chosen.ok ? chosen.value : chosen.refusal.code;
 }
 
@@ -70,7 +70,7 @@ describe("the locations of a monitor whose user names none", () => {
 
   it("have a probe that can check the target", () => {
     const probes = [probe("outside", "DE"), probe("inside", "DE", { egress: OPEN })];
-    const chosen = chooseLocations(probes, 3, (egress) => egress === OPEN);
+    const chosen = chooseLocations("http", probes, 3, (egress) => egress === OPEN);
     expect(chosen).toEqual({ ok: true, value: ["inside"] });
   });
 });

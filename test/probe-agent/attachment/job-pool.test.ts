@@ -47,6 +47,7 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
           sent.push(message);
           if (message.body?.$case === "result") resolve(sent);
         },
+        sayInTurn: () => Promise.resolve(),
       },
     );
   });

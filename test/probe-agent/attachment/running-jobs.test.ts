@@ -3,7 +3,7 @@ import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import { progressMessage } from "#probe-agent/attachment/job-pool.ts";
 import { createRunningJobs } from "#probe-agent/attachment/running-jobs.ts";
 
-const stream = () => ({ say: () => {} });
+const stream = () => ({ say: () => {}, sayInTurn: () => Promise.resolve() });
 
 it("counts the running jobs of each stream", () => {
   const [one, other] = [stream(), stream()];

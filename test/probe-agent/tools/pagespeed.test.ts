@@ -205,6 +205,7 @@ describe("the agent's own browser", () => {
         asked.push(request);
         return Promise.resolve(load);
       },
+      capture: () => Promise.reject(new Error("no picture is taken")),
     };
     const limits = jobLimits(90_000);
     const resolver = dnsPort([dns.address], { limits });

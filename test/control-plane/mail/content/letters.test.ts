@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toMonitorEvent, type MonitorChangeFacts } from "#control-plane/events/monitor-event.ts";
+import { toChangedEvent } from "#control-plane/events/visual-event.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
@@ -126,6 +127,47 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     expect(renderText(writeNotice(readNotice({ id: "e", type: "ssl.expired", body }), BASE))).toContain(
       "ssl.expired: monitor",
     );
+  });
+});
+
+describe("the mail about a changed page", () => {
+  it("says how much has changed, and links the pictures", () => {
+    const change = {
+      accountId: 1,
+      monitor: { id: 3, name: "shop", url: "https://shop.example.com/" },
+      at: new Date(AT),
+    };
+    const event = toChangedEvent(
+      {
+        ...change,
+        location: "eu-west",
+        ratio: 3.26,
+        threshold: 0.1,
+        acceptedId: 7,
+        latestId: 8,
+        differenceId: 9,
+        mailTo: null,
+      },
+      BASE,
+    );
+    const body = JSON.stringify({ id: "evt_1", created_at: event.createdAt.toISOString(), data: event.data });
+    const letter = writeNotice(readNotice({ id: "evt_1", type: event.type, body }), BASE);
+    expect(letter.subject).toBe("[Vantage] Page changed: shop");
+    expect(renderText(letter)).toBe(`shop looks different: 3.3 % of its pixels.
+
+Time:             2026-11-23 02:41:12 UTC
+Target:           https://shop.example.com/ (visual)
+Location:         eu-west
+Limit:            0.10 %
+
+Accepted picture: ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=7
+New picture:      ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=8
+Difference:       ${BASE}/api/v4/monitors?id=3&action=picture&picture_id=9
+Monitor:          ${BASE}/api/v4/monitors?id=3
+
+-- 
+This address gets the notices of this monitor from Vantage at ${BASE}.
+`);
   });
 });
 

@@ -145,11 +145,11 @@ describe("a check that a user requests", () => {
     });
   });
 
-  it.each(["accept"])("%s belongs to check types that are not available yet", async (action) => {
+  it("to accept a picture is for visual monitors", async () => {
     const { id } = await create();
-    const { status, body } = await service.call(`${URL}?action=${action}&id=${id}`, { method: "POST", key });
-    expect([status, body.error]).toMatchObject([400, { field: "action", reason: "enum" }]);
-    expect(body.error["message"]).toContain("not available yet");
+    const { status, body } = await service.call(`${URL}?action=accept&id=${id}`, { method: "POST", key });
+    expect([status, body.error]).toMatchObject([400, { field: "id", reason: "enum" }]);
+    expect(body.error["message"]).toContain("only a visual monitor");
   });
 });
 

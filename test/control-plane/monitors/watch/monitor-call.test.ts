@@ -16,6 +16,7 @@ const SETTINGS: MonitorSettings = {
   dns: null,
   port: null,
   heartbeat: null,
+  visual: null,
   locations: ["eu-west"],
   quorum: "majority",
   retries: 2,

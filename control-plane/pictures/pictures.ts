@@ -1,0 +1,89 @@
+import type { Logger } from "pino";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { PicturePort, PictureRecorder } from "#control-plane/monitors/ports.ts";
+import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import { createComparer } from "#control-plane/pictures/compare/comparer.ts";
+import { recordPicture, type RecordDeps } from "#control-plane/pictures/record.ts";
+import {
+  acceptLatest,
+  deleteVisual,
+  insertVisuals,
+  listPictures,
+  readPicture,
+  readVisualFacts,
+  updateFault,
+} from "#control-plane/pictures/store.ts";
+import { PICTURE_SPACE, sweepPictures, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
+
+/** A stored picture. */
+interface StoredPicture {
+  /** PNG. */
+  readonly content: Uint8Array;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
+/** The pictures of visual monitors. */
+export interface Pictures extends PicturePort, PictureRecorder {
+  /** Returns a picture of a monitor; null if it has none with this id. */
+  find(monitorId: number, id: number): Promise<StoredPicture | null>;
+  /** Returns an account's pictures for its data export, without their contents. */
+  export(sql: Queryable, accountId: number): Promise<unknown>;
+  close(): void;
+}
+
+/** Dependencies of the pictures. */
+interface PicturesDeps extends Omit<RecordDeps, "comparer" | "space" | "hasRoom"> {
+  readonly log: Logger;
+  /** How long pictures are kept that are not in use, in milliseconds. */
+  readonly retentionMs: number;
+  readonly space?: PictureSpace;
+}
+
+const UPKEEP_MS = 600_000;
+
+/** Opens the pictures of one replica. The thread that compares them starts with the first picture. */
+export function createPictures(deps: PicturesDeps): Pictures {
+  const { sql, clock, log, retentionMs, space = PICTURE_SPACE } = deps;
+  const comparer = createComparer();
+  let hasRoom = true;
+  const recording: RecordDeps = { ...deps, comparer, space, hasRoom: () => hasRoom };
+  const upkeep = startUpkeep({
+    everyMs: UPKEEP_MS,
+    async round() {
+      hasRoom = await sweepPictures(sql, new Date(clock.now().getTime() - retentionMs), space);
+      if (!hasRoom) log.warn({ octets: space.total }, "pictures: the space of the installation is used up");
+    },
+    onError: (error) => log.debug({ err: error }, "pictures: housekeeping failed; it runs again later"),
+  });
+  return {
+    begin: insertVisuals,
+    remove: deleteVisual,
+    accept: (tx, id) => acceptLatest(tx, id, clock.now()),
+    async facts(on, ids) {
+      const rows = await readVisualFacts(on, ids);
+      return new Map(
+        rows.map(({ monitorId, acceptedId, acceptedAt, latestId, latestAt, latestRatio, differenceId, fault }) => [
+          monitorId,
+          {
+            accepted: acceptedId === null || acceptedAt === null ? null : { pictureId: acceptedId, at: acceptedAt },
+            latest:
+              latestId === null || latestAt === null
+                ? null
+                : { pictureId: latestId, at: latestAt, ratio: latestRatio ?? 0, differenceId },
+            fault: fault === null ? null : (JSON.parse(fault) as CheckFault),
+          },
+        ]),
+      );
+    },
+    record: (taken) => recordPicture(recording, taken),
+    noteFault: (monitorId, fault) => updateFault(sql, monitorId, JSON.stringify(fault)),
+    find: (monitorId, id) => readPicture(sql, monitorId, id),
+    export: listPictures,
+    close() {
+      upkeep.stop();
+      comparer.close();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { failed, ok } from "#shared/outcome.ts";
+import { monitorVisual as contract } from "#shared/monitor-checks/monitor-visual.ts";
+import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+/** Time of the check that is kept for the answer, in milliseconds. */
+const RESERVE_MS = 200;
+
+/**
+ * Takes a picture of a page, which travels as a file with the result. A page of which there is a picture is up, whatever
+ * it shows. Failures are those of the browser; no_browser with source probe if the agent has none.
+ */
+export const monitorVisual = implement(contract, async (net, params) => {
+  if (net.browser === null) {
+    return failed("request", "probe", "no_browser", "the probe has no browser (Chromium), which takes the pictures");
+  }
+  const { url, width, height, full_page: fullPage, wait_ms: waitMs = 0 } = params;
+  const timeoutMs = Math.max(0, net.remainingMs() - RESERVE_MS);
+  const captured = await net.browser.capture({ url, width, height, fullPage, waitMs, timeoutMs });
+  if (captured.status !== "ok") return captured;
+  const { png, status, responseMs } = captured.data;
+  net.attachFile(png);
+  return ok(
+    await answerWith({ fault: null, responseMs, httpStatus: status, phases: null }, params, () =>
+      Promise.resolve(null),
+    ),
+  );
+});

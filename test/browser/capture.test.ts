@@ -1,0 +1,181 @@
+import { afterAll, afterEach, expect, it } from "vitest";
+import { MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { createBrowser } from "#probe-agent/net/browser.ts";
+import type { Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
+import { decodePng } from "#control-plane/pictures/compare/png.ts";
+import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";
+import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
+import { systemClock } from "#test/support/clock.ts";
+import { failureOf, TEST_AGENT } from "#test/support/http-engine.ts";
+import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
+
+const open: HttpServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+afterAll(async () => {
+  await leftovers();
+});
+
+async function serve(handler: Handler): Promise<string> {
+  const server = await startHttpServer({ handler });
+  open.push(server);
+  return `${server.url}/`;
+}
+
+const page = (html: string): Promise<string> =>
+  serve((_request, response, { path }) => {
+    if (path === "/")
+      response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><title>x</title>${html}`);
+    else response.writeHead(404).end();
+    return true;
+  });
+
+const browserFor = createBrowser({
+  executable: CHROMIUM ?? "",
+  clock: systemClock,
+  egress: loopbackEgress,
+  userAgent: TEST_AGENT,
+  log: () => undefined,
+});
+
+async function capture(url: string, over: Partial<CaptureRequest> = {}): Promise<Outcome<Capture>> {
+  const limits = jobLimits(40_000);
+  const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
+  const request = { url, width: 640, height: 400, fullPage: false, waitMs: 0, timeoutMs: 30_000, ...over };
+  return browserFor(limits, dns).capture(request);
+}
+
+async function picture(url: string, over: Partial<CaptureRequest> = {}) {
+  const outcome = await capture(url, over);
+  if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
+  const pixels = decodePng(Buffer.from(outcome.data.png));
+  if (pixels === null) throw new Error("the picture cannot be decoded");
+  const at = (x: number, y: number) => [
+    ...pixels.data.subarray((y * pixels.width + x) * 4, (y * pixels.width + x) * 4 + 3),
+  ];
+  return { ...outcome.data, ...pixels, at };
+}
+
+const RED = [255, 0, 0];
+
+describeBrowser("a picture of a page", () => {
+  it("has the size of the viewport, shows the page, and comes with its status", async () => {
+    const shown = await picture(await page("<body style='margin:0;background:red'>"));
+    expect(shown).toMatchObject({ width: 640, height: 400, status: 200 });
+    expect([shown.at(0, 0), shown.at(639, 399)]).toEqual([RED, RED]);
+    expect(shown.responseMs).toBeGreaterThan(0);
+  });
+
+  it("of the whole page has its height, at most 10,000 pixels, and shows images that load when scrolled to", async () => {
+    const dot =
+      "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='50' height='50'><rect width='50' height='50' fill='red'/></svg>";
+    const html = `<body style="margin:0"><div style="height:3000px"></div><img loading=lazy style="display:block" src="${dot}">`;
+    const shown = await picture(await page(html), { fullPage: true });
+    expect(shown).toMatchObject({ width: 640, height: 3050 });
+    expect(shown.at(10, 3020)).toEqual(RED);
+    const endless = `<body style="margin:0"><script>setInterval(() => { document.body.append(Object.assign(document.createElement("div"), { style: "height:900px" })) }, 5)</script>`;
+    expect(await picture(await page(endless), { fullPage: true })).toMatchObject({ width: 640, height: 10_000 });
+  });
+
+  it("waits as long as requested, and for requests that scripts make after the load", async () => {
+    const late = "<body><script>setTimeout(() => { document.body.style.background = 'red' }, 1500)</script>";
+    const url = await page(late);
+    expect((await picture(url)).at(5, 300)).not.toEqual(RED);
+    expect((await picture(url, { waitMs: 2_500 })).at(5, 300)).toEqual(RED);
+    const fetching = await serve((_request, response, { path }) => {
+      if (path === "/") {
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(
+            "<body><script>onload = () => fetch('/slow').then(() => { document.body.style.background = 'red' })</script>",
+          );
+      } else setTimeout(() => response.end("x"), 1_200);
+      return true;
+    });
+    expect((await picture(fetching)).at(5, 300)).toEqual(RED);
+  });
+
+  it("shows animations at their end, endless ones and moving carets at their beginning, whatever the moment", async () => {
+    const html = `<style>@keyframes a { from { background: blue } to { background: red } }
+      @keyframes b { from { left: 0 } to { left: 500px } }
+      #a { height: 50px; animation: a 60s forwards } #b { position: relative; width: 20px; height: 20px; background: green; animation: b 1s infinite }</style>
+      <body style="margin:0"><div id=a></div><div id=b></div><input autofocus><textarea>text</textarea>`;
+    const url = await page(html);
+    const [one, other] = [await picture(url), await picture(url, { waitMs: 330 })];
+    expect(one.at(5, 5)).toEqual(RED);
+    expect(Buffer.compare(one.png, other.png)).toBe(0);
+  });
+});
+
+describeBrowser("a hostile page", () => {
+  it("with dialogs, pop-ups, prints and downloads has a picture", async () => {
+    const html = `<body style="margin:0;background:red"><script>alert(1); confirm(2); prompt(3); open("/popup"); print();
+      onbeforeunload = () => "stay"; const a = document.createElement("a"); a.href = "data:application/octet-stream,x"; a.download = "x"; a.click();</script>`;
+    expect((await picture(await page(html))).at(300, 300)).toEqual(RED);
+  });
+
+  it("whose fonts and images never arrive has a picture after its time", async () => {
+    const url = await serve((_request, response, { path }) => {
+      if (path === "/")
+        response
+          .writeHead(200, { "content-type": "text/html" })
+          .end(
+            "<!doctype html><style>@font-face { font-family: f; src: url(/font) } p { font-family: f }</style><body style='margin:0;background:red'><p>x<img src=/image>",
+          );
+      return true;
+    });
+    expect((await picture(url, { timeoutMs: 12_000 })).at(300, 300)).toEqual(RED);
+  });
+
+  it("that computes without end fails, and the next page has its picture", async () => {
+    const busy = await page("<body><script>onload = () => { for (;;); }</script>");
+    expect(failureOf(await capture(busy, { timeoutMs: 10_000 }))).toMatch(
+      /^response\/target\/(page_unresponsive|timeout)$/,
+    );
+    expect((await picture(await page("<body style='background:red'>"))).status).toBe(200);
+  });
+
+  it("that crashes the browser or takes all memory fails, and the next page has its picture", async () => {
+    const crash = await page("<body><script>location = 'chrome://crash'</script>");
+    const first = await capture(crash);
+    expect(first.status).toBe("ok"); // a page may not navigate there
+    const greedy = await page(
+      "<body><script>const all = []; const grow = () => { for (let i = 0; i < 8; i += 1) all.push(new Uint8Array(4e7).fill(1)); setTimeout(grow, 1); }; grow();</script>",
+    );
+    expect(failureOf(await capture(greedy, { waitMs: 10_000, timeoutMs: 30_000 }))).toMatch(
+      /^response\/target\/(browser_memory|page_crashed|page_unresponsive|timeout)$/,
+    );
+    expect((await picture(await page("<body style='background:red'>"))).status).toBe(200);
+  });
+
+  it("that sends without end fails at the limit of one page", async () => {
+    const chunk = Buffer.alloc(1024 * 1024, "<p>x");
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+        if (!response.destroyed) response.once("drain", more);
+      };
+      more();
+      return true;
+    });
+    expect(failureOf(await capture(url))).toMatch(
+      /^response\/target\/(page_too_large|browser_memory|page_unresponsive|timeout)$/,
+    );
+  });
+
+  it("whose picture is larger than 4 MB fails with the size", async () => {
+    const noise = `<body style="margin:0"><canvas width=1600 height=1200></canvas><script>
+      const c = document.querySelector("canvas").getContext("2d"); const d = c.createImageData(1600, 1200);
+      for (let i = 0; i < d.data.length; i += 1) d.data[i] = i % 4 === 3 ? 255 : Math.random() * 256; c.putImageData(d, 0, 0);</script>`;
+    const outcome = await capture(await page(noise), { width: 1600, height: 1200 });
+    expect(failureOf(outcome)).toBe("response/target/picture_too_large");
+    expect(MAX_ARTIFACT_BYTES).toBe(4 * 1024 * 1024);
+  });
+
+  it("inside a private network has no picture", async () => {
+    expect(failureOf(await capture("http://10.0.0.1/"))).toBe("refused");
+  });
+});
