@@ -5,7 +5,6 @@ import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
 import { readServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
-import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";

@@ -15,7 +15,7 @@ interface PingFacts {
 }
 
 /** When something ends that a monitor watches; null: not watched, or not known. */
-export interface ExpiryFacts {
+interface ExpiryFacts {
   readonly certificate: Date | null;
   readonly domain: Date | null;
 }
