@@ -132,7 +132,7 @@ export async function openMonitoring(
     pingsOf: (on, id) => ports.heartbeats.pings(on, id),
   });
   teardown.push(() => evidence.stop(graceMs()));
-  const baselines = openBaselines({ sql, log });
+  const baselines = openBaselines({ sql, log, clock, checks });
   teardown.push(() => baselines.stop());
   const expiry = openExpiry(deps);
   teardown.push(() => expiry.stop());

@@ -80,9 +80,14 @@ export function dnsCalls(host: string): { readonly host: Call | null; readonly z
   if (host === "" || literalFamily(host) !== null) return { host: null, zone: null };
   const zone = registrableDomain(host);
   return {
-    host: toCall(dns, { domain: host, types: ["A", "AAAA", "CNAME"] }),
-    zone: zone === null ? null : toCall(dns, { domain: zone, types: ["NS", "SOA"] }),
+    host: toCall(dns, { domain: host, types: "A,AAAA,CNAME" }),
+    zone: zone === null ? null : toCall(dns, { domain: zone, types: "NS,SOA" }),
   };
+}
+
+/** Returns the look-up of a domain's name servers. */
+export function nameServersCall(zone: string): Call | null {
+  return toCall(dns, { domain: zone, types: "NS" });
 }
 
 /** Returns the examination of a server's certificate. */

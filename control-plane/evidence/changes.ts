@@ -32,7 +32,7 @@ export function findChanges(location: string, now: Facts, baselines: readonly Ba
   if (here !== undefined && haveMoved(here.facts, now)) {
     add("addresses", here, listed(here.facts.addresses), listed(now.addresses));
   }
-  const named = newest.find(({ facts }) => facts.nameServers !== null);
+  const named = newest.map(withNameServers).find(({ facts }) => facts.nameServers !== null);
   if (named !== undefined && now.nameServers !== null && !equal(named.facts.nameServers, now.nameServers)) {
     add("name_servers", named, listed(named.facts.nameServers), listed(now.nameServers));
   }
@@ -59,6 +59,12 @@ export function findChanges(location: string, now: Facts, baselines: readonly Ba
     if (isSlower) add(phase, here, `${Math.round(before)} ms`, `${Math.round(after)} ms`);
   }
   return changes;
+}
+
+/** Dates a baseline by the look-up of its name servers, which is made once a day. */
+function withNameServers(baseline: Baseline): Baseline {
+  const { nameServersAt } = baseline.facts;
+  return nameServersAt === null ? baseline : { ...baseline, goodAt: new Date(nameServersAt) };
 }
 
 function haveMoved(before: Facts, now: Facts): boolean {

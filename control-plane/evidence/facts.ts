@@ -17,6 +17,8 @@ export interface Facts {
   readonly finalUrl: string | null;
   /** Names of the domain's servers, sorted. */
   readonly nameServers: readonly string[] | null;
+  /** When they were looked up, if not by this check; Unix milliseconds. */
+  readonly nameServersAt: number | null;
   /** Data of the looked-up records, sorted. */
   readonly records: readonly string[] | null;
   /** Milliseconds. */
@@ -31,6 +33,7 @@ export const NO_FACTS: Facts = {
   status: null,
   finalUrl: null,
   nameServers: null,
+  nameServersAt: null,
   records: null,
   phases: {},
 };

@@ -36,9 +36,10 @@ const MOST_ATTEMPTS = 2;
 
 /**
  * Decides for which outages evidence is gathered, in the order of their confirmation. Outages of one account within 60 s
- * share the evidence of the first that has the same cause, or the same host: another look at it would say the same. An
- * account has at most 10 gatherings in 60 s; further outages share that of the first with the same word of cause. `room`
- * is the number of gatherings that can begin now.
+ * share the evidence of the first that has the same cause: another look at it would say the same. A host is examined at
+ * most three times in 60 s, for different causes or accounts; further outages of an account share the first of its own at
+ * this host. An account has at most 10 gatherings in 60 s; further outages share the first with the same word of cause.
+ * `room` is the number of gatherings that can begin now.
  */
 export function planRound(due: readonly DueRow[], known: readonly Leader[], room: number, now: number): Plan {
   const leaders: Leader[] = [...known];
@@ -51,11 +52,12 @@ export function planRound(due: readonly DueRow[], known: readonly Leader[], room
     const recent = leaders.filter((leader) => Math.abs(leader.confirmedAt - row.confirmedAt) <= CAUSE_MS);
     const own = recent.filter(({ accountId }) => accountId === row.accountId);
     const isAgain = row.attempts > 0;
-    const leader = isAgain ? undefined : findLeader(own, row);
+    const isHostBusy = isBusy(recent, row);
+    const leader = isAgain ? undefined : findLeader(own, row, isHostBusy);
     if (row.attempts >= MOST_ATTEMPTS) failed.push({ incidentId, reason: "interrupted" });
     else if (leader !== undefined) shared.push({ incidentId, sharedWith: leader.incidentId });
     else if (!isAgain && own.length >= MOST_PER_ACCOUNT) failed.push({ incidentId, reason: "too_many" });
-    else if (!isAgain && isBusy(recent, row)) failed.push({ incidentId, reason: "target_busy" });
+    else if (!isAgain && isHostBusy) failed.push({ incidentId, reason: "target_busy" });
     else if (!isAgain && now - row.confirmedAt > MOST_WAIT_MS) failed.push({ incidentId, reason: "too_late" });
     else if (gather.length < room) {
       gather.push(row);
@@ -66,9 +68,11 @@ export function planRound(due: readonly DueRow[], known: readonly Leader[], room
 }
 
 /** Finds the incident whose evidence a row shares. */
-function findLeader(own: readonly Leader[], row: DueRow): Leader | undefined {
+function findLeader(own: readonly Leader[], row: DueRow, isHostBusy: boolean): Leader | undefined {
   const others = own.filter(({ incidentId }) => incidentId !== row.incidentId);
-  const same = others.find((one) => one.causeKey === row.causeKey || (row.host !== "" && one.host === row.host));
+  const same =
+    others.find((one) => one.causeKey === row.causeKey) ??
+    others.find((one) => one.host === row.host && (isHostBusy || one.causeCode === row.causeCode) && row.host !== "");
   if (same !== undefined || others.length < MOST_PER_ACCOUNT) return same;
   return others.find((one) => one.causeCode === row.causeCode);
 }

@@ -49,23 +49,24 @@ function describeChanges({ changed, lastGoodAt }: Summarized): string {
   if (lastGoodAt === null) return "No earlier good check to compare with";
   const since = `since the good check at ${lastGoodAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
   if (changed.length === 0) return `Nothing that can be compared has changed ${since}`;
-  const told = changed.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
+  const shown = changed.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
     return `${NAMES[field] ?? field} ${before} -> ${after}`;
   });
-  const rest = changed.length - told.length;
-  return `Changed ${since}: ${told.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
+  const rest = changed.length - shown.length;
+  return `Changed ${since}: ${shown.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
 function describePlaces({ failingAt, failing, healthy, workingAt }: Summarized): string {
   const working = new Set([...workingAt, ...(healthy === null ? [] : [healthy.location])]);
-  const fails = failingAt.length === 0 ? "Fails" : `Fails from ${listPlaces(failingAt)}`;
-  const works =
-    working.size === 0 ? "no location is known from which it works" : `works from ${listPlaces([...working])}`;
+  const fails =
+    working.size === 0
+      ? `Fails from everywhere that was checked: ${listPlaces(failingAt)}`
+      : `Fails from ${listPlaces(failingAt)}; works from ${listPlaces([...working])}`;
   const traces = [failing, healthy].flatMap((place) => {
     const end = place === null || place.trace === null ? null : describeEnd(place.trace);
     return place === null || end === null ? [] : [`the trace from ${name(place.location)} ${end}`];
   });
-  return [`${fails}; ${works}`, ...traces].join("; ");
+  return [fails, ...traces].join("; ");
 }
 
 /** Says where a trace ends: at the target, or at the last router that answered. */

@@ -97,7 +97,7 @@ describe("the evidence of an outage", () => {
     expect(evidence.changed).toMatchObject([{ field: "status", before: "200", after: "500" }]);
     expect(evidence.summary).toHaveLength(3);
     expect(evidence.summary[1]).toMatch(/^Changed since the good check at .*: status 200 -> 500$/);
-    expect(evidence.summary[2]).toMatch(/^Fails from eu-west; no location is known from which it works/);
+    expect(evidence.summary[2]).toMatch(/^Fails from everywhere that was checked: eu-west/);
     expect(new Set(seen)).toEqual(new Set(["hunter2"]));
     expect(JSON.stringify(evidence)).not.toContain("hunter2");
     expect(incident.timeline.filter(({ kind }) => kind === "evidence")).toHaveLength(1);

@@ -1,12 +1,21 @@
 import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import { parseLocations } from "#shared/locations.ts";
+import { registrableDomain } from "#shared/registrable-domain.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import {
-  upsertBaselines,
   readBaselines as readRows,
+  updateNameServers,
+  upsertBaselines,
   type NewBaseline,
 } from "#control-plane/evidence/baselines/store.ts";
 import type { Baseline } from "#control-plane/evidence/changes.ts";
-import { readFacts, type Facts } from "#control-plane/evidence/facts.ts";
+import { createNameServers } from "#control-plane/evidence/baselines/name-servers.ts";
+import { nameServersCall, toToolAnswer } from "#control-plane/evidence/ask.ts";
+import { hostOf } from "#control-plane/evidence/cause-key.ts";
+import { readDnsRecords, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
 
 /** The slot of a check. */
 interface Slot {
@@ -19,6 +28,8 @@ interface GoodCheck extends Slot {
   /** Unix milliseconds of its beginning. */
   readonly at: number;
   readonly target: string;
+  readonly accountId: number;
+  readonly checkType: string;
   /** Result of the matching tool. */
   readonly whole: unknown;
 }
@@ -36,6 +47,8 @@ interface Baselines {
 const HOUR_MS = 3_600_000;
 /** Time in which facts gather for one statement, milliseconds. */
 const FLUSH_MS = 1_000;
+/** Time after which facts are stored, milliseconds. */
+const STORED_MS = 2 * FLUSH_MS;
 /** Maximum number of facts in one statement. */
 const MOST_AT_ONCE = 500;
 /** Maximum number of facts that wait while the database is away; the newest are kept out. */
@@ -45,8 +58,27 @@ const MOST_REMEMBERED = 200_000;
 /** Multiplier of the phase, so that the slots of one monitor ask at different times. */
 const SPREAD = 7_919;
 
+/** Dependencies of the baselines. */
+interface BaselinesDeps {
+  readonly sql: Sql;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly checks: CheckContext;
+}
+
 /** Opens the baselines. */
-export function openBaselines({ sql, log }: { readonly sql: Sql; readonly log: Logger }): Baselines {
+export function openBaselines({ sql, log, clock, checks }: BaselinesDeps): Baselines {
+  const nameServers = createNameServers({
+    clock,
+    ask: async ({ accountId, zone, location }) => {
+      const call = nameServersCall(zone);
+      const parsed = parseLocations([location]);
+      if (call === null || !parsed.ok) return null;
+      const asked = { ...call, accountId, locations: parsed.items, maxLocations: 1, pace: "paced" } as const;
+      const answer = toToolAnswer(await runCheck(checks, asked));
+      return answer.status === "ok" ? readDnsRecords(answer.data, "NS") : null;
+    },
+  });
   const hours = new Map<string, number>();
   let waiting = new Map<string, NewBaseline>();
   let flushing: Promise<void> = Promise.resolve();
@@ -89,8 +121,17 @@ export function openBaselines({ sql, log }: { readonly sql: Sql; readonly log: L
       // A replica that starts asks in the next hour of each slot, not for all slots at once.
       return known !== undefined;
     },
-    add({ monitorId, location, at, target, whole }) {
-      const facts = readFacts(whole);
+    add({ monitorId, location, accountId, at, target, checkType, whole }) {
+      const zone = registrableDomain(hostOf({ url: target, checkType }));
+      const known =
+        zone === null
+          ? null
+          : nameServers.read({ accountId, zone, location }, (found) => {
+              // The facts of this check can still wait: they are stored within a second.
+              const store = () => updateNameServers(sql, monitorId, found).catch(() => {});
+              setTimeout(() => void store(), STORED_MS).unref();
+            });
+      const facts = { ...readFacts(whole), nameServers: known?.names ?? null, nameServersAt: known?.at ?? null };
       const key = keyOf(monitorId, location);
       if (waiting.size >= MOST_WAITING && !waiting.has(key)) return;
       const { address } = facts;
@@ -98,6 +139,7 @@ export function openBaselines({ sql, log }: { readonly sql: Sql; readonly log: L
     },
     async stop() {
       clearInterval(timer);
+      nameServers.stop();
       await flushing;
       await flush();
     },

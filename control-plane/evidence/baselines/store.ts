@@ -26,7 +26,12 @@ export async function upsertBaselines(sql: Queryable, made: readonly NewBaseline
     join monitors as m on m.id = given.monitor_id
     order by given.monitor_id, given.location
     on conflict (monitor_id, location) do update
-    set good_at = excluded.good_at, target = excluded.target, address = excluded.address, facts = excluded.facts
+    set good_at = excluded.good_at, target = excluded.target, address = excluded.address,
+      -- Name servers are looked up once a day: what is known about them stays.
+      facts = case when b.target <> excluded.target or excluded.facts::json ->> 'nameServers' is not null
+        then excluded.facts
+        else (excluded.facts::jsonb || jsonb_build_object('nameServers', b.facts::jsonb -> 'nameServers',
+          'nameServersAt', b.facts::jsonb -> 'nameServersAt'))::text end
     where b.good_at <= excluded.good_at`;
 }
 
@@ -46,4 +51,15 @@ export async function readBaselines(
   return sql<BaselineRow[]>`
     select location, good_at as "goodAt", facts from monitor_baselines
     where monitor_id = ${monitorId} and target = ${target} order by good_at desc limit 100`;
+}
+
+/** Adds name servers to the baselines of a monitor. `at` is Unix milliseconds. */
+export async function updateNameServers(
+  sql: Queryable,
+  monitorId: number,
+  { names, at }: { readonly names: readonly string[]; readonly at: number },
+): Promise<void> {
+  const added = JSON.stringify({ nameServers: names, nameServersAt: at });
+  await sql`
+    update monitor_baselines set facts = (facts::jsonb || ${added}::text::jsonb)::text where monitor_id = ${monitorId}`;
 }

@@ -5,7 +5,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { MonitorSecrets, ProbedType } from "#control-plane/monitors/monitor.ts";
 import { decodeState } from "#control-plane/monitors/state/encoding.ts";
 import { releaseSlots, type ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
@@ -38,6 +38,8 @@ interface BaselinePort {
     readonly location: string;
     readonly at: number;
     readonly target: string;
+    readonly accountId: number;
+    readonly checkType: ProbedType;
     readonly whole: unknown;
   }): void;
 }
@@ -133,8 +135,8 @@ export function startWatch(deps: WatchDeps): Watch {
       return;
     }
     if (finding.verdict === "up" && finding.whole !== null) {
-      const { monitorId, location, url: target } = slot;
-      deps.baselines.add({ monitorId, location, at: beganAt, target, whole: finding.whole });
+      const { monitorId, location, accountId, checkType, url: target } = slot;
+      deps.baselines.add({ monitorId, location, accountId, checkType, target, at: beganAt, whole: finding.whole });
     }
     record(slot, beganAt, { ...finding, whole: null });
   }

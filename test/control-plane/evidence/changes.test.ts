@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { findChanges, type Baseline } from "#control-plane/evidence/changes.ts";
+import { NO_FACTS, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
+
+const GOOD_AT = new Date("2026-03-01T11:00:00Z");
+
+function good(facts: Partial<Facts>, location = "eu"): Baseline {
+  return { location, goodAt: GOOD_AT, facts: { ...NO_FACTS, ...facts } };
+}
+
+function changes(before: Partial<Facts>, after: Partial<Facts>, location = "eu") {
+  const found = findChanges("eu", { ...NO_FACTS, ...after }, [good(before, location)]);
+  return found.map(({ field, before: was, after: is }) => [field, was, is]);
+}
+
+const CERTIFICATE = { fingerprint: "a".repeat(64), issuer: "CN=One", notAfter: "2026-06-01T00:00:00Z" };
+
+describe("what has changed", () => {
+  it("is nothing without a good check, and nothing if both say the same", () => {
+    expect(findChanges("eu", { ...NO_FACTS, status: 500 }, [])).toEqual([]);
+    const same = { addresses: ["192.0.2.1"], status: 200, certificate: CERTIFICATE, phases: { ttfb_ms: 40 } };
+    expect(changes(same, same)).toEqual([]);
+  });
+
+  it("names the time of the good check", () => {
+    const [change] = findChanges("eu", { ...NO_FACTS, status: 500 }, [good({ status: 200 })]);
+    expect(change).toEqual({ field: "status", before: "200", after: "500", last_good_at: GOOD_AT.toISOString() });
+  });
+
+  it.each([
+    ["none are left", ["192.0.2.1"], { addresses: [] }, [["addresses", "192.0.2.1", "none"]]],
+    ["none has stayed", ["192.0.2.1"], { addresses: ["192.0.2.2"] }, [["addresses", "192.0.2.1", "192.0.2.2"]]],
+    ["one has stayed", ["192.0.2.1", "192.0.2.2"], { addresses: ["192.0.2.2", "192.0.2.3"] }, []],
+    [
+      "the one in use is new",
+      ["192.0.2.1"],
+      { addresses: ["192.0.2.1", "192.0.2.9"], address: "192.0.2.9" },
+      [["addresses", "192.0.2.1", "192.0.2.1, 192.0.2.9"]],
+    ],
+  ])("counts addresses if %s", (_, addresses, after, expected) => {
+    expect(changes({ addresses }, after)).toEqual(expected);
+  });
+
+  it("counts addresses and times of the same location only", () => {
+    const before = { addresses: ["192.0.2.1"], status: 200, phases: { ttfb_ms: 10 } };
+    const after = { addresses: ["192.0.2.2"], status: 500, phases: { ttfb_ms: 5_000 } };
+    expect(changes(before, after, "us")).toEqual([["status", "200", "500"]]);
+  });
+
+  it("counts a time only if it is three times as long and 300 ms longer", () => {
+    const times = (before: number, after: number) =>
+      changes({ phases: { tls_ms: before } }, { phases: { tls_ms: after } });
+    expect(times(10, 300)).toEqual([]);
+    expect(times(400, 1_100)).toEqual([]);
+    expect(times(150, 450)).toEqual([["tls_ms", "150 ms", "450 ms"]]);
+  });
+
+  it("compares certificates by fingerprint, and shows issuer and end", () => {
+    const other = { ...CERTIFICATE, fingerprint: "b".repeat(64), issuer: "CN=Two" };
+    expect(changes({ certificate: CERTIFICATE }, { certificate: other })).toEqual([
+      [
+        "certificate",
+        `${"a".repeat(16)} of CN=One, valid until 2026-06-01T00:00:00Z`,
+        `${"b".repeat(16)} of CN=Two, valid until 2026-06-01T00:00:00Z`,
+      ],
+    ]);
+    expect(changes({ certificate: CERTIFICATE }, { certificate: null })).toEqual([]);
+  });
+
+  it("lists the most telling first: where names lead, who answers, then how fast", () => {
+    const before = {
+      addresses: ["192.0.2.1"],
+      nameServers: ["ns1.example."],
+      certificate: CERTIFICATE,
+      status: 200,
+      finalUrl: "https://a.example/",
+      phases: { connect_ms: 5 },
+    };
+    const after = {
+      addresses: ["192.0.2.2"],
+      nameServers: ["ns2.example."],
+      certificate: { ...CERTIFICATE, fingerprint: "b".repeat(64) },
+      status: 404,
+      finalUrl: "https://b.example/",
+      phases: { connect_ms: 900 },
+    };
+    expect(changes(before, after).map(([field]) => field)).toEqual([
+      "addresses",
+      "name_servers",
+      "certificate",
+      "status",
+      "redirect_target",
+      "connect_ms",
+    ]);
+  });
+
+  it("is printable and short, whatever a target sends", () => {
+    const [row] = changes(
+      { finalUrl: "https://a.example/" },
+      { finalUrl: `https://b.example/\u202e\n${"x".repeat(9_999)}` },
+    );
+    expect(row?.[2]).toMatch(/^[\x20-\x7e…]{1,300}$/);
+  });
+});
+
+describe("the facts of a check", () => {
+  it("are those of the tools check, ping, ports and dns", () => {
+    expect(
+      readFacts({
+        ip: "192.0.2.1",
+        addresses: [{ ip: "192.0.2.2" }, { ip: "192.0.2.1" }],
+        code: 200,
+        final_url: "https://a.example/",
+        timing: { dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
+        tls: { certificate: { fingerprint_sha256: "ab", issuer: "CN=I", not_after: "z" } },
+      }),
+    ).toEqual({
+      ...NO_FACTS,
+      address: "192.0.2.1",
+      addresses: ["192.0.2.1", "192.0.2.2"],
+      status: 200,
+      finalUrl: "https://a.example/",
+      certificate: { fingerprint: "ab", issuer: "CN=I", notAfter: "z" },
+      phases: { dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
+    });
+    expect(readFacts({ ip: "192.0.2.1", rtt: { avg_ms: 7.4 } }).phases).toEqual({ rtt_ms: 7 });
+    expect(readFacts({ ip: "192.0.2.1", ports: [{ rtt_ms: 3 }] }).phases).toEqual({ rtt_ms: 3 });
+    const records = { results: [{ type: "MX", status: "NOERROR", records: [{ data: "b" }, { data: "a" }] }] };
+    expect(readFacts(records).records).toEqual(["a", "b"]);
+    expect(readFacts({ results: [{ type: "MX", status: "SERVFAIL", records: [] }] }).records).toBeNull();
+  });
+
+  it.each([null, "x", 5, [], {}, { addresses: "x", timing: 5, tls: [], code: "200" }, { results: [] }])(
+    "of %j are none",
+    (whole) => {
+      expect(readFacts(whole)).toEqual(NO_FACTS);
+    },
+  );
+});

@@ -1,0 +1,159 @@
+import { Registry } from "prom-client";
+import { pino } from "pino";
+import type { Job } from "#shared/protocol/probe.ts";
+import type { Outcome } from "#shared/outcome.ts";
+import { createResultCache } from "#control-plane/checks/cache.ts";
+import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
+import { createNotifications } from "#control-plane/database/notifications.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createHub } from "#control-plane/dispatch/hub.ts";
+import { openBaselines } from "#control-plane/evidence/baselines/baselines.ts";
+import { requestEvidence } from "#control-plane/evidence/requests.ts";
+import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
+import type { Incident } from "#control-plane/incidents/incident.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import { insertStates } from "#control-plane/monitors/state/store.ts";
+import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
+import { attachAgent } from "#test/support/attached-agent.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
+import { helloOf } from "#test/support/scripted-agent.ts";
+
+/** A replica that gathers, with one agent in its process. */
+interface Replica {
+  readonly baselines: ReturnType<typeof openBaselines>;
+  /** Tools of the jobs that its agent has got. */
+  readonly jobs: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** A database with monitors that go down, and replicas. */
+interface EvidenceWorld {
+  readonly sql: Sql;
+  createAccount(): Promise<number>;
+  /** Opens incidents of new monitors with these targets, each in its own transaction, as the checks do. */
+  open(accountId: number, urls: readonly string[], confirmedAt?: Date): Promise<readonly Incident[]>;
+  startReplica(answer?: (job: Job) => Outcome<unknown>): Replica;
+  /** Counts the rows by status. */
+  statuses(): Promise<Readonly<Record<string, number>>>;
+  close(): Promise<void>;
+}
+
+/** A check that failed at the target. */
+export const NO_ANSWER: Outcome<unknown> = {
+  status: "failed",
+  stage: "connect",
+  source: "target",
+  reason: "timeout",
+  message: "no answer",
+};
+
+/** Opens a world. Call `close` in afterAll. */
+export async function openEvidenceWorld(): Promise<EvidenceWorld> {
+  const database = await createTestDatabase();
+  const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
+  const replicas: Replica[] = [];
+  return {
+    sql,
+    async createAccount() {
+      const [row] = await sql<{ id: number }[]>`
+        insert into accounts (plan, created_at, updated_at) values ('captain', now(), now()) returning id`;
+      return row?.id ?? 0;
+    },
+    async open(accountId, urls, confirmedAt = new Date()) {
+      const settings = { ...DEFAULT_SETTINGS, locations: ["eu-west"], timeout_seconds: 5 };
+      const ids = await transact(sql, async (tx) => {
+        const made = await reserveIds(tx, urls.length);
+        const rest = {
+          intervalMinutes: 1,
+          isActive: true,
+          pausedReason: null,
+          tags: [],
+          dependsOn: null,
+          secrets: null,
+        };
+        const rows = made.map((id, index) => {
+          return {
+            ...rest,
+            id,
+            accountId,
+            name: `m${id}`,
+            url: urls[index] ?? "",
+            checkType: "http" as const,
+            settings,
+          };
+        });
+        await insertMonitors(tx, rows, confirmedAt);
+        await insertStates(tx, made);
+        return made;
+      });
+      const incidents: Incident[] = [];
+      for (const [index, id] of ids.entries()) {
+        const url = urls[index] ?? "";
+        const monitor = { id, accountId, name: `m${id}`, url, checkType: "http", settings };
+        const fault = { stage: "connect", source: "target", reason: "timeout", message: "no answer" } as const;
+        const failing = [{ location: "eu-west", fault }];
+        await transact(sql, async (tx) => {
+          const outage = { monitor, startedAt: confirmedAt, confirmedAt, failing, suppressedBy: null };
+          for (const { incident } of await openOutages(tx, [outage])) {
+            await requestEvidence(tx, [
+              { incidentId: incident.id, causeCode: "connect_timeout", confirmedAt, monitor },
+            ]);
+            incidents.push(incident);
+          }
+        });
+      }
+      return incidents;
+    },
+    startReplica(answer = () => NO_ANSWER) {
+      const log = pino({ level: "silent" });
+      const clock = systemClock;
+      const client = connect(database.url, { name: "test replica", connections: 4, statementTimeoutMs: 30_000 });
+      const listener = connectListener(database.url, "test listener");
+      const hub = createHub({ clock, random: systemRandom, log, registry: new Registry() });
+      const jobs: string[] = [];
+      const agent = attachAgent(hub, helloOf("eu-west", { credits: 200, maxJobs: 200 }), {}, (job) => {
+        jobs.push(job.tool);
+        return answer(job);
+      });
+      const beats = setInterval(() => agent.beat(200), 1_000);
+      const checks = { hub, clock, results: createResultCache(clock) };
+      const worker = startEvidenceWorker({
+        sql: client,
+        checks,
+        clock,
+        log,
+        registry: new Registry(),
+        notifications: createNotifications(listener),
+        retentionMs: 86_400_000,
+        openSecrets: () => ({ request_headers: {}, body: null }),
+        pingsOf: () => Promise.resolve([]),
+      });
+      const baselines = openBaselines({ sql: client, log, clock, checks });
+      const replica = {
+        jobs,
+        baselines,
+        async stop() {
+          clearInterval(beats);
+          await worker.stop(100);
+          await baselines.stop();
+          hub.stop();
+          await Promise.all([client.end({ timeout: 1 }), listener.end({ timeout: 1 })]);
+        },
+      };
+      replicas.push(replica);
+      return replica;
+    },
+    async statuses() {
+      const rows = await sql<{ status: string; n: number }[]>`
+        select status, count(*)::integer as n from incident_evidence group by status`;
+      return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+    },
+    async close() {
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
