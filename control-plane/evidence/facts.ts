@@ -52,7 +52,7 @@ export function readFacts(whole: unknown): Facts {
     ...NO_FACTS,
     address,
     addresses: listed.length > 0 ? listed : address === null ? null : [address],
-    certificate: isRecord(whole["tls"]) ? readCertificate(whole["tls"]["certificate"]) : null,
+    certificate: readCertificate(isRecord(whole["tls"]) ? whole["tls"]["certificate"] : whole["certificate"]),
     status: readNumber(whole["code"]),
     finalUrl: readText(whole["final_url"]),
     phases: readPhases(whole),

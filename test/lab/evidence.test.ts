@@ -109,7 +109,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
       }[];
       const [newest] = rows;
       if (newest === undefined) return null;
-      return (await plane.call(`/api/v4/incidents?id=${newest.id}`, { key: lab.key })).body.data as Examined;
+      return (await plane.call(`/api/v4/incidents?id=${newest.id}`, { key: lab.key })).body.data;
     };
     await expect.poll(async () => (await read())?.evidence ?? null, SOON).not.toBeNull();
     const found = await read();

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 
 /** Name servers of a domain, and when they were looked up. */
-export interface KnownServers {
+interface KnownServers {
   /** Sorted. */
   readonly names: readonly string[];
   /** Unix milliseconds. */
