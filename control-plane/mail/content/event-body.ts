@@ -1,6 +1,8 @@
 import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { VisualEventData } from "#control-plane/events/visual-event.ts";
+import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
+import { describeExpiry, type ExpiryText } from "#control-plane/mail/content/expiry.ts";
 import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
 
 /** An event about a monitor, as mails show it. Strings are printable and bounded. */
@@ -29,6 +31,8 @@ export interface Notice {
     /** Pictures before and after, and what differs. */
     readonly pictures: readonly (readonly [label: string, url: string])[];
   } | null;
+  /** About a certificate or a registration; null: about something else. */
+  readonly expiry: ExpiryText | null;
   /** Failing locations; a heartbeat has none. */
   readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
 }
@@ -40,18 +44,23 @@ const MOST_LOCATIONS = 50;
 /** Check type of monitors that wait for pings: they have no target and no locations, and the cause says all. */
 const HEARTBEAT = "heartbeat";
 
+/** Data of every type of event about a monitor. */
+type AnyData = Partial<MonitorEventData> & Partial<Omit<ExpiryEventData, "monitor" | "cause">>;
+
 /** Reads the body of an event. Fields that an older release did not write are missing. */
 export function readNotice({ type, body }: SentEvent): Notice {
-  const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: Partial<MonitorEventData> };
+  const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: AnyData };
   const { data } = parsed;
+  const name = toPlainLine(data.monitor?.name ?? "", MOST_NAME) || `monitor ${data.monitor?.id ?? ""}`.trim();
   const { monitor, cause } = data;
   return {
     kind: kindOf(type, data),
     type,
     at: new Date(parsed.created_at),
     monitorId: monitor?.id ?? null,
-    name: toPlainLine(monitor?.name ?? "", MOST_NAME) || `monitor ${monitor?.id ?? ""}`.trim(),
+    name,
     target: monitor === undefined ? null : describeTarget(monitor),
+    expiry: describeExpiry(type, withCause(data), name),
     cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
@@ -76,6 +85,11 @@ function readPage(body: string): Notice["page"] {
       ...(difference === null ? [] : ([["Difference", difference.url]] as const)),
     ],
   };
+}
+
+/** The cause of an outage is null where there is none; that of an expiry is missing. */
+function withCause({ monitor: _monitor, cause, ...data }: AnyData): Partial<ExpiryEventData> {
+  return cause == null ? data : { ...data, cause };
 }
 
 function describeTarget({ url, check_type: type }: MonitorEventData["monitor"]): string | null {

@@ -27,7 +27,7 @@ export function writeNotice(notice: Notice, baseUrl: string, evidence: EvidenceL
   };
 }
 
-function headlineOf({ kind, type, name, durationSeconds, responseMs, page }: Notice): string {
+function headlineOf({ kind, type, name, durationSeconds, responseMs, page, expiry }: Notice): string {
   const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
   switch (kind) {
     case "down":
@@ -45,7 +45,7 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs, page }: Not
         ? `${name} looks different.`
         : `${name} looks different: ${formatPercent(page.ratio)} of its pixels.`;
     case "other":
-      return `${type}: ${name}`;
+      return expiry?.headline ?? `${type}: ${name}`;
   }
 }
 
@@ -55,7 +55,9 @@ function formatPercent(percent: number): string {
 }
 
 function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["facts"] {
-  const { kind, cause, startedAt, at, target, page } = notice;
+  const { kind, startedAt, at, target, page, expiry } = notice;
+  // The facts of an expiry have its cause.
+  const cause = expiry === null ? notice.cause : null;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
     ...(cause === null ? [] : ([["Cause", cause]] as const)),
@@ -68,6 +70,7 @@ function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["fact
     ...(isOutage && startedAt !== null
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
+    ...(expiry?.facts ?? []),
     [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
     ...(page === null

@@ -16,8 +16,8 @@ const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
 };
 
 /** Returns the words for a notice; its event type if it is about something else than a monitor's state. */
-export function wordsOf({ kind, type }: Pick<Notice, "kind" | "type">): KindWords {
-  return kind === "other" ? { label: type, counted: type } : WORDS[kind];
+export function wordsOf({ kind, type, expiry }: Pick<Notice, "kind" | "type" | "expiry">): KindWords {
+  return kind === "other" ? (expiry ?? { label: type, counted: type }) : WORDS[kind];
 }
 
 /** Formats a time as in "2026-11-23 02:41:07 UTC". */

@@ -12,6 +12,7 @@ import {
   type Replica,
   type ScriptedCertificate,
 } from "#test/control-plane/expiry/world.ts";
+import { createTestDatabase } from "#test/support/postgres.ts";
 
 const START = new Date("2026-01-01T00:00:00Z");
 const day = (days: number) => new Date(START.getTime() + days * DAY_MS);
@@ -20,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 let world: ExpiryWorld;
 let replicas: readonly Replica[];
 beforeAll(async () => {
-  world = await openExpiryWorld(START);
+  world = await openExpiryWorld(await createTestDatabase(), START);
   replicas = [world.openReplica(), world.openReplica()];
 });
 afterAll(() => world?.close());

@@ -17,7 +17,7 @@ import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { startLocalHub } from "#test/control-plane/dispatch/local-hub.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
-import { createTestDatabase } from "#test/support/postgres.ts";
+import type { TestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
 /** A day in milliseconds. */
@@ -72,9 +72,8 @@ export function whole(result: unknown): Outcome<unknown> {
 /** A host that does not answer. */
 export const SILENT = failed("connect", "target", "timeout", "no answer");
 
-/** Starts the database, and a clock at `start`. Call `close` in afterAll. */
-export async function openExpiryWorld(start: Date): Promise<ExpiryWorld> {
-  const database = await createTestDatabase();
+/** Opens a world on an empty database, with a clock at `start`. Call `close` in afterAll, which drops the database. */
+export async function openExpiryWorld(database: TestDatabase, start: Date): Promise<ExpiryWorld> {
   const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
   const clock = createManualClock(start);
   const accounts = createAccounts(sql, clock);

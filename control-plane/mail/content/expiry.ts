@@ -1,0 +1,91 @@
+import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
+import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
+import { formatTime } from "#control-plane/mail/content/words.ts";
+
+/** What a mail says about a certificate or a registration. Strings are printable and bounded. */
+export interface ExpiryText {
+  /** For subjects and lists: "Certificate expires in 7 days". */
+  readonly label: string;
+  /** To count several: "certificates expire". */
+  readonly counted: string;
+  /** One sentence about the monitor. */
+  readonly headline: string;
+  readonly facts: readonly (readonly [label: string, value: string])[];
+}
+
+const MOST_TEXT = 200;
+const MOST_STATUSES = 5;
+
+/** Writes about an event of a certificate or a registration; null for other events. `name` is that of the monitor. */
+export function describeExpiry(type: string, data: Partial<ExpiryEventData>, name: string): ExpiryText | null {
+  const facts = [...certificateFacts(data), ...domainFacts(data)];
+  const left = formatDays(data.days_left ?? null);
+  switch (type) {
+    case "ssl.expiring": {
+      const headline = `The certificate of ${name} expires ${left}.`;
+      return { label: `Certificate expires ${left}`, counted: "certificates expire", headline, facts };
+    }
+    case "ssl.expired": {
+      const headline = `The certificate of ${name} has expired.`;
+      return { label: "Certificate expired", counted: "certificates expired", headline, facts };
+    }
+    case "ssl.chain_changed": {
+      const isRenewal = data.looks_like_renewal === true;
+      const label = isRenewal ? "Certificate renewed" : "Certificate changed";
+      const headline = isRenewal
+        ? `The certificate of ${name} was renewed.`
+        : `The certificate of ${name} changed, and it does not look like a renewal.`;
+      return { label, counted: "certificates changed", headline, facts: [...facts, ...previousFacts(data)] };
+    }
+    case "domain.expiring": {
+      const headline = `The domain of ${name} expires ${left}.`;
+      return { label: `Domain expires ${left}`, counted: "domains expire", headline, facts };
+    }
+    case "domain.expired": {
+      const headline = `The domain registration of ${name} has lapsed.`;
+      return { label: "Domain lapsed", counted: "domains lapsed", headline, facts };
+    }
+    default:
+      return null;
+  }
+}
+
+function formatDays(days: number | null): string {
+  if (days === null) return "soon";
+  if (days < 1) return "within a day";
+  return days === 1 ? "in 1 day" : `in ${days} days`;
+}
+
+function certificateFacts({ certificate }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+  if (certificate === undefined) return [];
+  const { host, port, issuer, not_after: end, fingerprint_sha256: fingerprint } = certificate;
+  return [
+    ["Server", `${toPlainLine(host, MOST_TEXT)} port ${port}`],
+    ["Valid until", formatTime(new Date(end))],
+    ["Issuer", toPlainLine(issuer, MOST_TEXT)],
+    ["SHA-256", toPlainLine(fingerprint, MOST_TEXT)],
+  ];
+}
+
+function previousFacts({ previous }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+  if (previous === undefined) return [];
+  const { issuer, fingerprint_sha256: fingerprint, not_after: end } = previous;
+  return [
+    ...(issuer === null ? [] : ([["Issuer before", toPlainLine(issuer, MOST_TEXT)]] as const)),
+    ...(end === null ? [] : ([["Valid until before", formatTime(new Date(end))]] as const)),
+    ["SHA-256 before", toPlainLine(fingerprint, MOST_TEXT)],
+  ];
+}
+
+function domainFacts({ domain, cause }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+  if (domain === undefined) return [];
+  const { name, registrar, expires_at: end, status } = domain;
+  const words = status.slice(0, MOST_STATUSES).join(", ");
+  return [
+    ["Domain", toPlainLine(name, MOST_TEXT)],
+    ...(cause === undefined ? [] : ([["Cause", toPlainLine(cause.message, MOST_TEXT)]] as const)),
+    ...(end === null ? [] : ([["Registered until", formatTime(new Date(end))]] as const)),
+    ...(registrar === null ? [] : ([["Registrar", toPlainLine(registrar, MOST_TEXT)]] as const)),
+    ...(words === "" ? [] : ([["Status", toPlainLine(words, MOST_TEXT)]] as const)),
+  ];
+}
