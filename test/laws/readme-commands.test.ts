@@ -148,6 +148,14 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=export"': async (line) => {
     expect((await ask(line)).data).toMatchObject({ version: 1, monitors: [{ name: "Shop" }] });
   },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Mail certificate", "url": "mail.example.com", "port": 465, "check_type": "ssl"}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ check_type: "ssl", port: 465, ssl_days: null });
+    },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Our domain", "url": "example.com", "check_type": "domain", "interval_minutes": 60}'`]:
+    async (line) => {
+      expect((await ask(line)).data).toMatchObject({ check_type: "domain", interval_minutes: 60 });
+    },
   [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Backup", "check_type": "heartbeat", "heartbeat": {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "grace_seconds": 900}}'`]:
     async (line) => {
       const made = (await ask(line)).data as unknown as { readonly heartbeat_url: string; readonly cron_line: string };

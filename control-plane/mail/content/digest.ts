@@ -1,6 +1,7 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { formatTime, wordsOf } from "#control-plane/mail/content/words.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
+import { wordsOf } from "#control-plane/mail/content/words.ts";
 
 /**
  * Writes one mail about several notices, oldest first. `total` is their number; `notices` can be only the first of them.

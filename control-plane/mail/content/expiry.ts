@@ -1,6 +1,6 @@
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
-import { formatTime } from "#control-plane/mail/content/words.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
 
 /** What a mail says about a certificate or a registration. Strings are printable and bounded. */
 export interface ExpiryText {

@@ -1,7 +1,8 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
-import { formatDuration, formatTime, wordsOf } from "#control-plane/mail/content/words.ts";
+import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
+import { wordsOf } from "#control-plane/mail/content/words.ts";
 
 /** Maximum length of a line of evidence, characters. */
 const MOST_LINE = 400;

@@ -89,7 +89,7 @@ const ONLY_FOR: Partial<Record<keyof MonitorDraft, readonly CheckType[]>> = {
   keyword: ["keyword"],
   keyword_mode: ["keyword"],
   dns: ["dns"],
-  port: ["port"],
+  port: ["port", "ssl"],
   heartbeat: ["heartbeat"],
   visual: ["visual"],
   timeout_seconds: PROBED_TYPES,

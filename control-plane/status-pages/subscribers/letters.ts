@@ -1,5 +1,5 @@
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { formatTime } from "#control-plane/mail/content/words.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
 
 /** One thing that happened, for the subscribers of a page. Every string is one line. */
 export interface PageNotice {

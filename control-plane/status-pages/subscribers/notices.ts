@@ -2,7 +2,7 @@ import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { IncidentAnnouncement } from "#control-plane/incidents/announcement.ts";
 import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
-import { formatDuration, formatTime } from "#control-plane/mail/content/words.ts";
+import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
 import type { MaintenanceAnnouncement } from "#control-plane/maintenance/announcement.ts";
 import type { PageNotice } from "#control-plane/status-pages/subscribers/letters.ts";
 

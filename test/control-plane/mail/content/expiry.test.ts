@@ -17,7 +17,7 @@ const domain = { name: "shop.example", registrar: "R", expires_at: "2026-04-01T0
 
 function notice(type: string, data: object) {
   const body = { id: "evt_1", type, created_at: "2026-03-25T00:00:00Z", data: { monitor, threshold: null, ...data } };
-  return readNotice({ id: "evt_1", type, body: JSON.stringify(body) } as never);
+  return readNotice({ id: "evt_1", type, body: JSON.stringify(body) });
 }
 const letter = (type: string, data: object) => writeNotice(notice(type, data), "https://v.example");
 

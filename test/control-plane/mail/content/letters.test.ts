@@ -6,7 +6,7 @@ import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
 import { renderHtml, renderText } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
-import { formatDuration } from "#control-plane/mail/content/words.ts";
+import { formatDuration } from "#control-plane/mail/content/times.ts";
 
 const BASE = "https://status.example.com";
 const AT = Date.parse("2026-11-23T02:41:12Z");
