@@ -40,29 +40,3 @@ export async function readExpiryFacts(
   }
   return shown;
 }
-
-/** When the certificate and the registration of a monitor end; null: not watched, or not known. */
-interface ExpiryTimes {
-  readonly certificate: Date | null;
-  readonly domain: Date | null;
-}
-
-/** Reads when the certificates and registrations of monitors end, with one statement. */
-export async function readExpiryTimes(
-  sql: Queryable,
-  monitorIds: readonly number[],
-): Promise<ReadonlyMap<number, ExpiryTimes>> {
-  const times = new Map<number, ExpiryTimes>();
-  for (const { monitorId, kind, facts } of await readTargets(sql, monitorIds)) {
-    if (facts === null) continue;
-    const known = times.get(monitorId) ?? { certificate: null, domain: null };
-    if (kind === "certificate") {
-      const { notAfter } = JSON.parse(facts) as CertificateFacts;
-      times.set(monitorId, { ...known, certificate: new Date(notAfter) });
-    } else {
-      const { expires } = JSON.parse(facts) as RegistrationFacts;
-      times.set(monitorId, { ...known, domain: expires === null ? null : new Date(expires) });
-    }
-  }
-  return times;
-}
