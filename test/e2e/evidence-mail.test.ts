@@ -1,0 +1,135 @@
+import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createEvents } from "#control-plane/events/events.ts";
+import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { systemRandom } from "#test/support/clock.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+/** Generous: each step takes some seconds on an idle machine. */
+const SETTLES = { timeout: 90_000, interval: 250 };
+const OPS = "ops@example.com";
+
+let database: TestDatabase;
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let sink: MailSink;
+let world: MailWorld;
+let site: Server;
+let key: string;
+let status = 200;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sink = await startMailSink({});
+  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+  plane = await startControlPlane({
+    databaseUrl: database.url,
+    config: { mail: { server, from: "Vantage <alerts@example.com>" } },
+  });
+  world = await openMailWorld(database.url);
+  key = await plane.createKey("captain");
+  agent = await startAgent(plane, "eu-west");
+  site = createServer((_request, response) => response.writeHead(status).end("ok")).listen(0, "127.0.0.1");
+  await once(site, "listening");
+}, 240_000);
+
+afterAll(async () => {
+  await agent?.stop();
+  site?.close();
+  await plane?.stop();
+  await world?.close();
+  await sink?.close();
+  await database?.drop();
+});
+
+describe("the mail about an outage", () => {
+  it("has the lines of its evidence: cause, changes and places", async () => {
+    const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const rest = { interval_minutes: 1, locations: ["eu-west"], retries: 0, notify_email: true, notify_emails: [OPS] };
+    const made = await plane.call("/api/v4/monitors", { key, body: { url, name: "Shop", ...rest } });
+    const { id } = made.body.data as { id: number };
+    await world.sql`update mail_recipients set confirmed_at = now(), wants_confirmation = false where email = ${OPS}`;
+    const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
+    await expect.poll(async () => (await read()).status, SETTLES).toBe("up");
+    const baselines = () => world.sql`select from monitor_baselines where monitor_id = ${id}`;
+    await expect.poll(async () => (await baselines()).length, SETTLES).toBe(1);
+    status = 503;
+    await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
+    const downs = () => sink.mails.filter((mail) => mail.header("x-service-event") === "monitor.down");
+    await expect.poll(() => downs().length, SETTLES).toBe(1);
+    const text = downs()[0]?.text ?? "";
+    expect(text).toMatch(/^Cause: +HTTP 503 instead of 200 in|^Cause: +HTTP 503 instead of 200 from/m);
+    expect(text).toMatch(/^Changed: +Changed since the good check at .*: status 200 -> 503$/m);
+    expect(text).toMatch(/^Where: +Fails from everywhere that was checked: eu-west/m);
+    const [delivery] = await world.sql<{ heldBy: string | null }[]>`
+      select held_by as "heldBy" from deliveries where channel = 'mail' order by id desc limit 1`;
+    expect(delivery?.heldBy).toBeNull();
+  }, 240_000);
+
+  it("goes without them if they are not there in time, and the webhook does not wait", async () => {
+    await world.confirm("late@example.com");
+    const { accountId, sql } = world;
+    const [recipient] = await sql<{ id: number }[]>`select id from mail_recipients where email = 'late@example.com'`;
+    const receivers = [{ receiverId: recipient?.id ?? 0, recipient: "late@example.com" }];
+    const hook = {
+      channel: "webhook",
+      isBundled: false,
+      find: () => Promise.resolve([[{ receiverId: 5, recipient: null }]]),
+    };
+    const mail = { channel: "mail", isBundled: true, find: () => Promise.resolve([receivers]) };
+    const events = createEvents({ random: systemRandom, sources: [mail, hook] as never });
+    const at = new Date();
+    const data = { monitor: { id: 9, name: "late", url: "https://a.example/", check_type: "http" } };
+    const event = {
+      accountId,
+      type: "monitor.down",
+      createdAt: at,
+      data,
+      monitorId: 9,
+      incidentId: 99,
+      isFlapping: false,
+    } as const;
+    const mailWaitsUntil = new Date(at.getTime() + 4_000);
+    await transact(sql, (tx) => events.publish(tx, [{ ...event, mailWaitsUntil }]));
+    const rows = await sql<{ channel: string; heldBy: string | null; waits: boolean }[]>`
+      select channel, held_by as "heldBy", due_at > ${at} as waits from deliveries where account_id = ${accountId} order by channel`;
+    expect(rows).toEqual([
+      { channel: "mail", heldBy: "evidence", waits: true },
+      { channel: "webhook", heldBy: null, waits: false },
+    ]);
+    const late = () => sink.mails.filter(({ to }) => to === "late@example.com");
+    await expect.poll(() => late().length, SETTLES).toBe(1);
+    expect(late()[0]?.text).not.toContain("Where:");
+    const [sent] = await sql<{ waited: boolean }[]>`
+      select released_at >= ${mailWaitsUntil} as waited from deliveries where account_id = ${accountId} and channel = 'mail'`;
+    expect(sent?.waited).toBe(true);
+  }, 120_000);
+
+  it("does not wait if the recovery follows at once: the order of the mails is that of the events", async () => {
+    await world.confirm("quick@example.com");
+    const { accountId, sql } = world;
+    const [recipient] = await sql<{ id: number }[]>`select id from mail_recipients where email = 'quick@example.com'`;
+    const receivers = [{ receiverId: recipient?.id ?? 0, recipient: "quick@example.com" }];
+    const mail = { channel: "mail", isBundled: true, find: () => Promise.resolve([receivers, receivers]) } as const;
+    const events = createEvents({ random: systemRandom, sources: [mail] });
+    const at = new Date();
+    const data = { monitor: { id: 10, name: "quick", url: "https://a.example/", check_type: "http" } };
+    const about = { accountId, createdAt: at, data, monitorId: 10, incidentId: 100, isFlapping: false } as const;
+    const mailWaitsUntil = new Date(at.getTime() + 3_600_000);
+    await transact(sql, (tx) =>
+      events.publish(tx, [
+        { ...about, type: "monitor.down", mailWaitsUntil },
+        { ...about, type: "monitor.up" },
+      ]),
+    );
+    const kinds = () =>
+      sink.mails.filter(({ to }) => to === "quick@example.com").map((one) => one.header("x-service-event"));
+    await expect.poll(kinds, SETTLES).toEqual(["monitor.down", "monitor.up"]);
+  }, 120_000);
+});
