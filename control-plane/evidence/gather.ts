@@ -12,7 +12,7 @@ import {
 import { readBaselines } from "#control-plane/evidence/baselines/baselines.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
 import { readCertificate } from "#control-plane/evidence/certificate.ts";
-import { findChanges } from "#control-plane/evidence/changes.ts";
+import { findChanges, type Baseline } from "#control-plane/evidence/changes.ts";
 import type { CertificateEvidence, DnsEvidence, Evidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
 import { NO_FACTS, readDnsRecords, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
 import { choosePlaces } from "#control-plane/evidence/places.ts";
@@ -64,13 +64,15 @@ export async function gatherEvidence(
   const places = choosePlaces(affected, decodeState(task.state), settings.locations, list);
   const asker = createAsker(deps.checks, { accountId, budgetMs, signal });
   const host = hostOf(monitor);
-  const look = (location: string | null) =>
-    location === null ? null : askPlace(asker, { monitor, host, location, secrets: deps.openSecrets(task.secrets) });
-  const [failing, other, dns, baselines] = await Promise.all([
-    look(places.failing),
-    look(places.other),
+  const baselines = await readBaselines(deps.sql, task.monitorId, url);
+  const lastAddress = findLastAddress(affected, places.failing, baselines);
+  const secrets = deps.openSecrets(task.secrets);
+  const look = (location: string | null, traced: string) =>
+    location === null ? null : askPlace(asker, { monitor, traced, location, secrets });
+  const [failing, other, dns] = await Promise.all([
+    look(places.failing, lastAddress ?? host),
+    look(places.other, host),
     places.failing === null ? null : askDns(asker, host, places.failing),
-    readBaselines(deps.sql, task.monitorId, url),
   ]);
   const healthy = other?.check.verdict === "up" ? other : null;
   const certificate = await findCertificate(asker, monitor, [failing, healthy]);
@@ -92,6 +94,7 @@ export async function gatherEvidence(
       failingAt: [...places.failingAt, ...alsoFailing.filter((one) => !places.failingAt.includes(one))],
       failing,
       healthy,
+      lastAddress,
       workingAt: places.workingAt.filter((one) => !alsoFailing.includes(one)),
     }),
     truncated: false,
@@ -103,16 +106,17 @@ async function askPlace(
   asker: Asker,
   asked: {
     readonly monitor: Checked;
-    readonly host: string;
+    /** Host name or address to trace. */
+    readonly traced: string;
     readonly location: string;
     readonly secrets: MonitorSecrets;
   },
 ): Promise<PlaceEvidence> {
-  const { monitor, host, location, secrets } = asked;
+  const { monitor, location, secrets } = asked;
   const { contract, params } = monitorCall(monitor, secrets, null, true);
   const timeout_seconds = Math.min(monitor.settings.timeout_seconds, MOST_CHECK_SECONDS);
   const isLookedUp = monitor.checkType === "dns" || monitor.checkType === "domain";
-  const trace = isLookedUp ? null : traceCall(host);
+  const trace = isLookedUp ? null : traceCall(asked.traced);
   const [answer, traced] = await Promise.all([
     asker.ask({ contract, params: { ...params, timeout_seconds } }, location),
     trace === null ? null : asker.ask(trace, location),
@@ -129,6 +133,21 @@ async function askPlace(
     },
     trace: traced === null ? null : toToolAnswer(traced),
   };
+}
+
+/**
+ * Returns the address of the last good check if the name of the target cannot be looked up now: the trace then shows
+ * whether the server is still there. null: the name itself is traced.
+ */
+function findLastAddress(
+  affected: readonly AffectedLocation[],
+  failing: string | null,
+  baselines: readonly Baseline[],
+): string | null {
+  const error = affected.find(({ location }) => location === failing)?.error;
+  if (error?.stage !== "dns") return null;
+  const known = baselines.find(({ location }) => location === failing) ?? baselines[0];
+  return known?.facts.address ?? null;
 }
 
 async function askDns(asker: Asker, host: string, location: string): Promise<DnsEvidence | null> {

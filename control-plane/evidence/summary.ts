@@ -13,6 +13,8 @@ interface Summarized {
   readonly failingAt: readonly string[];
   readonly failing: PlaceEvidence | null;
   readonly healthy: PlaceEvidence | null;
+  /** Address that was traced because the name could not be looked up; null: the target itself was traced. */
+  readonly lastAddress: string | null;
   /** Locations at which the target was up when the outage was confirmed. */
   readonly workingAt: readonly string[];
 }
@@ -56,24 +58,25 @@ function describeChanges({ changed, lastGoodAt }: Summarized): string {
   return `Changed ${since}: ${shown.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
-function describePlaces({ failingAt, failing, healthy, workingAt }: Summarized): string {
+function describePlaces({ failingAt, failing, healthy, lastAddress, workingAt }: Summarized): string {
   const working = new Set([...workingAt, ...(healthy === null ? [] : [healthy.location])]);
   const fails =
     working.size === 0
       ? `Fails from everywhere that was checked: ${listPlaces(failingAt)}`
       : `Fails from ${listPlaces(failingAt)}; works from ${listPlaces([...working])}`;
   const traces = [failing, healthy].flatMap((place) => {
-    const end = place === null || place.trace === null ? null : describeEnd(place.trace);
+    const target = lastAddress === null || place !== failing ? "the target" : `its last known address ${lastAddress}`;
+    const end = place === null || place.trace === null ? null : describeEnd(place.trace, target);
     return place === null || end === null ? [] : [`the trace from ${name(place.location)} ${end}`];
   });
   return [fails, ...traces].join("; ");
 }
 
 /** Says where a trace ends: at the target, or at the last router that answered. */
-function describeEnd(trace: ToolAnswer): string | null {
+function describeEnd(trace: ToolAnswer, target: string): string | null {
   if (trace.status === "failed" || !isRecord(trace.data)) return null;
   const { reached, hops, unreachable } = trace.data;
-  if (reached === true) return "reaches the target";
+  if (reached === true) return `reaches ${target}`;
   if (isRecord(unreachable)) return `is refused at hop ${String(unreachable["hop"])} by ${String(unreachable["ip"])}`;
   const rows: readonly unknown[] = Array.isArray(hops) ? hops : [];
   for (const row of rows.toReversed()) {

@@ -106,6 +106,36 @@ const Ping = Type.Object({
   body_truncated: Type.Boolean({ description: "Whether the body is longer" }),
 });
 
+const EXAMPLE_CHECK = {
+  verdict: "down",
+  response_ms: 42,
+  http_status: 500,
+  error: { stage: "response", source: "target", reason: "http_status", message: "HTTP 500 instead of 200" },
+  result: null,
+};
+
+/** Shown in the API document. */
+const EXAMPLE = {
+  gathered_at: "2026-03-01T12:00:04.000Z",
+  gathered_for_incident: 12,
+  failing: {
+    location: "eu-west",
+    check: EXAMPLE_CHECK,
+    trace: { status: "ok", data: { host: "shop.example", ip: "192.0.2.1", reached: true, hops: [] } },
+  },
+  healthy: null,
+  dns: null,
+  certificate: null,
+  changed: [{ field: "status", before: "200", after: "500", last_good_at: "2026-03-01T11:41:00.000Z" }],
+  pings: null,
+  summary: [
+    "HTTP 500 instead of 200 from eu-west and us-east",
+    "Changed since the good check at 2026-03-01 11:41 UTC: status 200 -> 500",
+    "Fails from everywhere that was checked: eu-west, us-east; the trace from eu-west reaches the target",
+  ],
+  truncated: false,
+};
+
 /** What the service found out about an outage when it was confirmed. At most 256 KB. */
 export const EVIDENCE = Type.Object(
   {
@@ -126,5 +156,6 @@ export const EVIDENCE = Type.Object(
     description:
       "What was found when the outage was confirmed. null: it is being gathered (some seconds), the incident was opened " +
       "by hand, or the timeline says why there is none",
+    examples: [EXAMPLE],
   },
 );

@@ -81,6 +81,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
       start("broken", "web", 8002, HTTP),
       start("named", "web", 8003, HTTP),
       start("expired", "web", 8443, HTTPS),
+      start("partly", "web", 8005, HTTP),
       start("cut", "svc", 8004, HTTP),
     ]);
     const watched = [
@@ -89,6 +90,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
       ["named", "http://www.unsigned.test:8003/"],
       ["expired", "https://web.lab.test:8443/"],
       ["cut", `http://${addressOf(LAB, "svc")}:8004/`],
+      ["partly", `http://${addressOf(LAB, "wrong-host")}:8005/`],
     ] as const;
     for (const [name, url] of watched) monitors.set(name, await lab.watch(url));
     // Each location has reported one good check in full.
@@ -128,7 +130,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     const { cause, evidence } = await examine("closed");
     expect(cause.code).toBe("connect_refused");
     expect(evidence.failing).toMatchObject({ check: { verdict: "down" }, trace: { data: { reached: true } } });
-    expect(evidence.changed).toEqual([]);
+    expect(evidence.changed.filter(({ field }) => !field.endsWith("_ms"))).toEqual([]);
     expect(evidence.summary[2]).toMatch(/; the trace from [a-z-]+ reaches the target$/);
   });
 
@@ -136,8 +138,9 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     servers.get("broken")?.kill("SIGUSR2");
     const { evidence } = await examine("broken");
     expect(evidence.failing.check).toMatchObject({ verdict: "down", http_status: 500 });
-    expect(evidence.changed).toMatchObject([{ field: "status", before: "200", after: "500" }]);
-    expect(evidence.summary[1]).toMatch(/status 200 -> 500$/);
+    // On a busy machine it can be slow too.
+    expect(evidence.changed[0]).toMatchObject({ field: "status", before: "200", after: "500" });
+    expect(evidence.summary[1]).toMatch(/: status 200 -> 500(?:;|$)/);
   });
 
   it("of a name that is gone says which addresses it had", async () => {
@@ -160,6 +163,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     expect(evidence.dns?.host.data.results[0]?.status).toBe("NXDOMAIN");
     expect(evidence.changed[0]).toMatchObject({ field: "addresses", after: "none" });
     expect(evidence.changed[0]?.before).toContain(addressOf(LAB, "good"));
+    expect(evidence.summary[2]).toMatch(/; the trace from [a-z-]+ reaches its last known address [0-9a-f.:]+$/);
   });
 
   it("of an expired certificate shows both certificates", async () => {
@@ -168,6 +172,21 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     expect(evidence.certificate).toMatchObject({ trusted: false, trust_error: "expired" });
     expect(evidence.changed.map(({ field }) => field)).toContain("certificate");
     expect(evidence.summary[1]).toContain("certificate ");
+  });
+
+  it("of a network that two of three locations cannot cross says from where it works", async () => {
+    await Promise.all([lab.network.cut("probe-eu", "web"), lab.network.cut("probe-us", "web")]);
+    const { evidence } = await examine("partly");
+    expect(evidence.failing).toMatchObject({ check: { verdict: "down" }, trace: { data: { reached: false } } });
+    expect(evidence.healthy).toMatchObject({
+      location: "ap-southeast",
+      check: { verdict: "up", http_status: 200 },
+      trace: { data: { reached: true } },
+    });
+    expect(evidence.summary[2]).toMatch(
+      /^Fails from eu-west, us-east; works from ap-southeast; the trace from .* ends at hop \d+, .*; the trace from ap-southeast reaches the target$/,
+    );
+    await Promise.all([lab.network.heal("probe-eu", "web"), lab.network.heal("probe-us", "web")]);
   });
 
   it("of a cut link says where the path ends", async () => {

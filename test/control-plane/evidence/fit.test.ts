@@ -65,6 +65,7 @@ describe("the three lines", () => {
     failingAt: ["eu"],
     failing: null,
     healthy: null,
+    lastAddress: null,
     workingAt: [],
   };
 
