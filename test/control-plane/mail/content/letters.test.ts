@@ -124,8 +124,8 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
 
   it("is readable if an older release wrote less, and for other events", () => {
     const body = JSON.stringify({ created_at: "2026-11-23T02:41:12Z", data: {} });
-    expect(renderText(writeNotice(readNotice({ id: "e", type: "visual.changed", body }), BASE))).toContain(
-      "visual.changed: monitor",
+    expect(renderText(writeNotice(readNotice({ id: "e", type: "other.event", body }), BASE))).toContain(
+      "other.event: monitor",
     );
   });
 });
