@@ -123,7 +123,7 @@ async function write(tx: Transaction, deps: RecordDeps, { row, taken, size, exam
     differenceId,
     compared: examined.comparison,
     announcedId: isAnnounced ? kept.id : examined.isChanged ? row.announcedId : null,
-    announcedDifferenceId: isAnnounced ? differenceId : null,
+    announcedDifferenceId: isAnnounced ? differenceId : examined.isChanged ? row.announcedDifferenceId : null,
   });
   if (isAnnounced && row.acceptedId !== null) {
     const { ratio, threshold } = examined;

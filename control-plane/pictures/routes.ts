@@ -14,7 +14,7 @@ export function pictureAction(pictures: Pick<Pictures, "find">): ReadAction {
   return {
     name: "picture",
     query: QUERY.properties,
-    data: Type.String({ description: "picture: a PNG file (image/png) without envelope" }),
+    data: "image/png",
     async run(request, { id }) {
       const { picture_id: pictureId } = readQuery(QUERY, request);
       if (pictureId === undefined)

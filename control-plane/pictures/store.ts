@@ -5,6 +5,7 @@ import type { KnownPictures } from "#control-plane/pictures/decide.ts";
 export interface VisualRow extends KnownPictures {
   readonly version: number;
   readonly basis: string;
+  readonly announcedDifferenceId: number | null;
   /** JSON of MonitorSettings. */
   readonly settings: string;
 }
@@ -14,6 +15,7 @@ export async function readVisual(sql: Sql, monitorId: number): Promise<VisualRow
   const [row] = await sql<VisualRow[]>`
     select v.version, v.basis, m.settings, v.accepted_id as "acceptedId", v.latest_ratio as "latestRatio",
       v.difference_id as "differenceId", v.compared, v.announced_id as "announcedId",
+      v.announced_difference_id as "announcedDifferenceId",
       encode(a.sha256, 'hex') as "acceptedSha256", encode(l.sha256, 'hex') as "latestSha256",
       encode(n.sha256, 'hex') as "announcedSha256"
     from visual_states as v join monitors as m on m.id = v.monitor_id

@@ -9,6 +9,8 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/browser/**/*.test.ts"],
+    // Only the test of visual monitors needs a database.
+    globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     env: COMPILED_CODE,
     fileParallelism: false,

@@ -22,6 +22,8 @@ interface Operation {
   readonly status?: 200 | 201 | 202;
   /** Media type of a text answer without envelope; `data` is its schema. */
   readonly plain?: string;
+  /** Media types of files that some requests get in place of the envelope. */
+  readonly files?: readonly string[];
   /** The route changes data, and accepts X-Idempotency-Key (http/writes.ts). */
   readonly isWrite?: boolean;
   /** Further kinds of success, each with its own status and data. */
@@ -129,11 +131,26 @@ export const SECURITY = {
 
 /** Returns the Fastify schema of a route. It is documentation only: Fastify's validation and serialisation are off. */
 export function operation(described: Operation) {
-  const { id, tag, summary, data, query, body, security = "key", status = 200, plain, otherwise = [] } = described;
+  const {
+    id,
+    tag,
+    summary,
+    data,
+    query,
+    body,
+    security = "key",
+    status = 200,
+    plain,
+    otherwise = [],
+    files = [],
+  } = described;
   const isWrite = described.isWrite === true;
   const codes = [...GATE_ERRORS[security], ...(described.errors ?? []), ...(isWrite ? WRITE_ERRORS : [])];
   const response: Record<number, object> = {
-    [status]: plain === undefined ? success(data) : { description: "Success", content: { [plain]: { schema: data } } },
+    [status]:
+      plain === undefined
+        ? successOrFile(data, files)
+        : { description: "Success", content: { [plain]: { schema: data } } },
     ...Object.fromEntries(otherwise.map((other) => [other.status, success(other.data)])),
     ...errorResponses(codes),
   };
@@ -185,6 +202,13 @@ const PLAIN_BODIES: Readonly<Record<string, object>> = {
 
 function success(data: TSchema) {
   return { description: "Success", ...Type.Object({ data, meta: Type.Ref("Meta#") }) };
+}
+
+function successOrFile(data: TSchema, files: readonly string[]) {
+  if (files.length === 0) return success(data);
+  const { description, ...schema } = success(data);
+  const contents = files.map((type) => [type, { schema: { type: "string", format: "binary" } }] as const);
+  return { description, content: { "application/json": { schema }, ...Object.fromEntries(contents) } };
 }
 
 /** Returns one response for each status; its description lists the error codes. */

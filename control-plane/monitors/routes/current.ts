@@ -34,7 +34,8 @@ export interface ReadAction {
   readonly name: string;
   /** Fields of the query besides id and action. */
   readonly query: TProperties;
-  readonly data: TSchema;
+  /** Schema of `data`, or the media type of the file that it answers. */
+  readonly data: TSchema | string;
   /**
    * Returns the data of the answer; a file is sent instead of an envelope. The monitor belongs to the account. Throws
    * Refusal.
@@ -77,8 +78,9 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
         Type.Array(Type.Ref("Monitor#")),
         MONITOR_WITH_CHECKS,
         DOCUMENT,
-        ...readActions.map(({ data }) => data),
+        ...readActions.flatMap(({ data }) => (typeof data === "string" ? [] : [data])),
       ]),
+      files: readActions.flatMap(({ data }) => (typeof data === "string" ? [data] : [])),
       query: Type.Object({ ...READ.properties, ...actions.properties, ...fields }),
       errors: ["missing_parameter", "not_found"],
     }),

@@ -265,7 +265,7 @@ describe("the list", () => {
 
   it.each([
     ["status=degraded", "status"],
-    ["check_type=visual", "check_type"],
+    ["check_type=smtp", "check_type"],
     ["per_page=101", "per_page"],
     ["page=0", "page"],
     ["q=", "q"],
