@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Transaction } from "#control-plane/database/connect.ts";
 import { claimRound, storeGathered } from "#control-plane/evidence/claims.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
+import { countStatements } from "#test/control-plane/monitors/watch/changes-world.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 
 /** Generous: a thousand rows on a busy machine. */
@@ -74,6 +76,37 @@ describe("a storm of outages", () => {
   }, 120_000);
 });
 
+/** Counts the statements of the rounds that handle so many new outages of one cause. */
+async function countRound(outages: number): Promise<number> {
+  const account = await world.createAccount();
+  await world.open(
+    account,
+    Array.from({ length: outages }, (_, index) => `https://shop-${index}.org.example/`),
+  );
+  let counted = 0;
+  const begin = async (work: (tx: Transaction) => Promise<unknown>): Promise<unknown> => {
+    let statements = () => 0;
+    const result = await world.sql.begin((tx) => {
+      const counting = countStatements(tx);
+      ({ statements } = counting);
+      return work(counting.tx);
+    });
+    counted += statements();
+    return result;
+  };
+  const { tasks } = await claimRound({ begin } as never, 8, new Date());
+  expect(tasks).toHaveLength(1);
+  return counted;
+}
+
+describe("a round of claims", () => {
+  it("sends as many statements for a thousand outages as for two", async () => {
+    const few = await countRound(2);
+    expect(await countRound(OUTAGES)).toBe(few);
+    expect(few).toBeLessThanOrEqual(10);
+  }, 60_000);
+});
+
 describe("a replica that is killed while it gathers", () => {
   const later = (ms: number): Date => new Date(Date.now() + ms);
 
@@ -131,6 +164,14 @@ describe("evidence", () => {
     expect(checks).toHaveLength(10);
     const [claims] = await world.sql<{ most: number }[]>`select max(attempts) as most from incident_evidence`;
     expect(claims?.most).toBe(1);
+  }, 60_000);
+
+  it("of one cause is gathered once, although its outages arrive while three replicas claim", async () => {
+    for (let replica = 0; replica < 3; replica += 1) world.startReplica();
+    const account = await world.createAccount();
+    const urls = Array.from({ length: 60 }, (_, index) => `https://shop-${index}.org.example/`);
+    await Promise.all(Array.from({ length: 4 }, () => world.open(account, urls)));
+    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1, shared: 239 });
   }, 60_000);
 
   it("is erased with its account, and with its incident", async () => {

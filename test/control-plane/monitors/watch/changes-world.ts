@@ -130,7 +130,7 @@ async function confirm(sql: Sql, accountId: number, emails: readonly string[]): 
 }
 
 /** Counts the statements that are sent on a transaction. A part of another statement is not sent by itself. */
-function countStatements(tx: Transaction): { readonly tx: Transaction; readonly statements: () => number } {
+export function countStatements(tx: Transaction): { readonly tx: Transaction; readonly statements: () => number } {
   const sent = new Set<unknown>();
   const counted = new Proxy(tx, {
     apply(target, self, args) {
