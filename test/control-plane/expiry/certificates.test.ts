@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { eraseTargets } from "#control-plane/expiry/links/links.ts";
 import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import { readExpiryTimes } from "#control-plane/expiry/shown/times.ts";
 import {
@@ -166,6 +168,18 @@ describe("the certificate of a host", () => {
     await pass(48);
     expect(await world.types(id)).toEqual(known);
     expect((await world.types(ids[0] ?? 0)).at(-1)).toBe("ssl.chain_changed");
+  });
+
+  it("that only private probes of an account look at is erased with the account", async () => {
+    // What such a target has: the account as its scope. An address that no shared probe is allowed to reach is one.
+    const [id = 0] = await world.addMonitors([{ url: "https://10.0.0.1/", checkType: "http" }]);
+    await round();
+    const scopes = () => world.sql<{ scope: number }[]>`select scope from expiry_targets where target = '10.0.0.1:443'`;
+    expect(await scopes()).toEqual([{ scope: world.accountId }]);
+    expect(await world.sql`select from expiry_links where monitor_id = ${id}`).toHaveLength(1);
+    await transact(world.sql, (tx) => eraseTargets(tx, world.accountId));
+    expect(await scopes()).toEqual([]);
+    expect(await world.sql`select from expiry_links where monitor_id = ${id}`).toHaveLength(0);
   });
 
   it("is forgotten when no monitor is left", async () => {

@@ -79,6 +79,14 @@ describe("a target", () => {
     [{ url: "example.com:443", check_type: "ping" }, "missing_parameter"],
     [{ url: "10.0.0.1", check_type: "ping" }, "target_not_allowed"],
     [{ url: "router", check_type: "port", port: 22 }, "target_not_allowed"],
+    [{ url: "http://example.com", check_type: "ssl" }, "missing_parameter"],
+    [{ url: "https://user:pass@example.com", check_type: "ssl" }, "missing_parameter"],
+    [{ url: "example.com:0", check_type: "ssl" }, "missing_parameter"],
+    [{ url: "10.0.0.1:443", check_type: "ssl" }, "target_not_allowed"],
+    [{ url: "https://localhost/", check_type: "ssl" }, "target_not_allowed"],
+    [{ url: "co.uk", check_type: "domain" }, "missing_parameter"],
+    [{ url: "https://example.com/", check_type: "domain" }, "missing_parameter"],
+    [{ url: "192.0.2.1", check_type: "domain" }, "missing_parameter"],
   ])("that no tool would take is refused: %j", async (body, code) => {
     const { status, body: answered } = await service.call(URL, { key, body: { locations: ["eu-west"], ...body } });
     expect([status, answered.error]).toMatchObject([400, { code, field: "url" }]);
