@@ -44,9 +44,12 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
   /** Loads a page. `leave` is called when the browser has exited, which may be a moment after the result. */
   async function load(task: Task, job: Job, until: number, leave: () => void): Promise<Ended> {
     const { limits, dns } = job;
-    const gate = await openGate({ egress, dns, clock, limits });
+    // A measurement shows the load until the limit; a picture of a part of a page says nothing.
+    const cut = new AbortController();
+    const onCut = task.picture === null ? undefined : () => cut.abort();
+    const gate = await openGate({ egress, dns, clock, limits, ...(onCut === undefined ? {} : { onCut }) });
     const budgetMs = until - clock.monotonic() - RESERVE_MS;
-    const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
+    const signal = AbortSignal.any([limits.signal, cut.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
     const { executable, userAgent } = options;
     const { url, conditions, picture } = task;
     const order = { executable, port: gate.port, url, conditions, picture, userAgent, budgetMs };

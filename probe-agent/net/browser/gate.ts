@@ -20,6 +20,8 @@ export const GATE_BOUNDS: GateBounds = { bytes: 96 * 1024 * 1024, connections: 1
 /** Options of a gate. */
 interface GateOptions extends Omit<UpstreamOptions, "patienceMs"> {
   readonly bounds?: GateBounds;
+  /** Called when a limit is reached; at most once. */
+  readonly onCut?: () => void;
 }
 
 /** The only connection of a browser to the network. */
@@ -55,6 +57,7 @@ export async function openGate(options: GateOptions): Promise<Gate> {
     socket.on("error", () => socket.destroy()).once("close", () => sockets.delete(socket));
   };
   const stop = (): void => {
+    if (!cut) options.onCut?.();
     cut = true;
     for (const socket of sockets) socket.destroy();
   };
