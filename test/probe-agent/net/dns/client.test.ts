@@ -46,10 +46,11 @@ describe("a query over UDP", () => {
     const names = new Set<string>();
     for (let index = 0; index < 12; index += 1) {
       const answer = await dns.query({ name: "www.Example.test.", type: "NS" });
-      expect(answer.answers.map(({ name, data }) => [name, data])).toEqual([
-        ["www.Example.test", "Example.test."],
-        ["example.test", "ns1.example.test."],
-      ]);
+      const [alias, owner] = answer.answers;
+      expect(alias).toMatchObject({ name: "www.Example.test", data: "Example.test." });
+      // If the random case is that of the zone, the server compresses this name to a part of the question.
+      expect(owner?.name).toMatch(/^[Ee]xample\.test$/);
+      expect(owner?.data).toBe("ns1.example.test.");
     }
     for (const query of server.queries) names.add(query.name);
     expect(names.size).toBeGreaterThan(1);
