@@ -29,7 +29,7 @@ export const CAUSE_MS = 60_000;
 const MOST_PER_ACCOUNT = 10;
 /** Maximum number of gatherings at one host in this time, over all accounts. */
 const MOST_PER_HOST = 3;
-/** A row that could not begin for so long is given up, milliseconds: the outage is not what it was. */
+/** A row that waits longer than this is given up, milliseconds: by then the outage can look different. */
 const MOST_WAIT_MS = 120_000;
 /** Maximum number of claims of one row. */
 const MOST_ATTEMPTS = 2;

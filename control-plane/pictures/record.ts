@@ -5,6 +5,7 @@ import type { Events } from "#control-plane/events/events.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import type { TakenPicture } from "#control-plane/monitors/ports.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
 import { toChangedEvent } from "#control-plane/events/visual-event.ts";
 import type { Comparer } from "#control-plane/pictures/compare/comparer.ts";
 import { inspectPng } from "#control-plane/pictures/compare/png.ts";
@@ -12,17 +13,6 @@ import { examinePicture, type Examined } from "#control-plane/pictures/examine.t
 import { keepPicture, lockVisual, readVisual, updateVisual, type VisualRow } from "#control-plane/pictures/store.ts";
 import { hashOfPicture } from "#control-plane/pictures/hash.ts";
 import { makeRoom, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
-
-/** Reports for each of these monitors whether a maintenance window covers it at its time. */
-type AreCovered = (
-  tx: Transaction,
-  monitors: readonly {
-    readonly accountId: number;
-    readonly monitorId: number;
-    readonly tags: readonly string[];
-    readonly at: Date;
-  }[],
-) => Promise<readonly boolean[]>;
 
 /** Dependencies of recording. */
 export interface RecordDeps {

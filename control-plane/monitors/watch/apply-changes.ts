@@ -13,7 +13,7 @@ import { applyToIncidents, type Outage, type OutageFacts } from "#control-plane/
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Reports for each of these monitors, in their order, whether a maintenance window covers it at its time. */
-type AreCovered = (
+export type AreCovered = (
   tx: Transaction,
   monitors: readonly {
     readonly accountId: number;
