@@ -156,7 +156,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
         behind.map((shown) => `${mean(shown).toFixed(1)} (${shown.filter((percent) => percent === null).length} null)`),
         `mtr ${theirs} %`,
       );
-      for (let hop = 1; hop < FIRST_LOSSY; hop += 1) expect(lossAt(hop)).toEqual(traces.map(() => 0));
+      for (let hop = 1; hop < FIRST_LOSSY; hop += 1) expect(lossAt(hop), `hop ${hop}`).toEqual(traces.map(() => 0));
       const shown = mean(behind.flat());
       expect(shown).toBeGreaterThan(least);
       expect(shown).toBeLessThan(most);

@@ -21,6 +21,8 @@ export interface Demux {
   listenEcho(listener: Listener): { readonly id: number; readonly forget: () => void };
   /** Listens for errors that quote a UDP or TCP packet from this local port. */
   listenPort(protocol: "udp" | "tcp", port: number, listener: Listener): { readonly forget: () => void };
+  /** Reports whether a run listens for errors of this local port. A second listener would replace it. */
+  hasListener(protocol: "udp" | "tcp", port: number): boolean;
   /** Returns the error that answered a TCP segment of the kernel, or null if there is none among the newest errors. */
   findRefusal(request: RefusalRequest): TcpRefusal | null;
   /** Takes one packet from the ICMP socket of a family. */
@@ -47,6 +49,7 @@ export function createDemux(randomId: () => number): Demux {
       ports[protocol].set(port, listener);
       return { forget: () => ports[protocol].delete(port) };
     },
+    hasListener: (protocol, port) => ports[protocol].has(port),
     findRefusal({ ip, port, localPort }) {
       const destination = addressBytes(ip);
       const found = unclaimed.findLast(

@@ -10,15 +10,13 @@ import {
   type Prober,
   type ProberEvents,
   type ProberTools,
+  type SegmentListener,
 } from "#probe-agent/net/icmp/probers/prober.ts";
+import { findFreePorts } from "#probe-agent/net/icmp/probers/source-ports.ts";
 import { parseSegment, synSegment } from "#probe-agent/net/icmp/probers/tcp-segment.ts";
 import type { TraceRequest } from "#probe-agent/port/packets.ts";
 
 const DEFAULT_TCP_PORT = 80;
-
-// Below Linux's ephemeral range, so the kernel does not assign these ports to other connections of this host.
-const FIRST_SOURCE_PORT = 20_000;
-const SOURCE_PORTS = 12_000;
 
 /**
  * Creates a prober that sends TCP SYNs from one port (a flow) to one port. The sequence number, which every router
@@ -35,21 +33,12 @@ export async function createTcpProber(
   const destination = addressBytes(request.ip);
   const random = tools.random(6);
   const flows = request.flows ?? 1;
-  const firstPort = FIRST_SOURCE_PORT + (random.readUInt16BE(0) % (SOURCE_PORTS - flows));
+  const firstPort = findFreePorts((port) => tools.demux.hasListener("tcp", port), random.readUInt16BE(0), flows);
+  if (firstPort === null) throw new Error("all source ports of TCP probes are in use");
   const base = random.readUInt32BE(2);
-  const source = version === 4 ? addressBytes(await localAddress(version, request.ip)) : null;
-  const { socket, release } = await tools.openTcp((packet, arrival) => {
-    const segment = parseSegment(version, packet);
-    if (segment === null || segment.sourcePort !== destinationPort) return;
-    if (segment.destinationPort < firstPort || segment.destinationPort >= firstPort + flows) return;
-    if (!segment.ack || !(segment.syn || segment.rst) || !isFrom(request.ip, arrival)) return;
-    answer((segment.acknowledgement - base - 1) >>> 0, {
-      ...arrival,
-      passage: "reached",
-      icmpType: null,
-      icmpCode: null,
-    });
-  });
+  const answer = (probe: number, what: Parameters<ProberEvents["answered"]>[1]): void => {
+    if (probe >= 1 && probe <= MOST_PROBES) events.answered(probe, what);
+  };
   const onError = (error: IncomingError, arrival: Arrival): void => {
     const { quoted } = error;
     if (quoted.protocol !== "tcp" || quoted.destinationPort !== destinationPort) return;
@@ -60,9 +49,28 @@ export async function createTcpProber(
   const listeners = Array.from({ length: flows }, (_, flow) =>
     tools.demux.listenPort("tcp", firstPort + flow, { onError }),
   );
-  const answer = (probe: number, what: Parameters<ProberEvents["answered"]>[1]): void => {
-    if (probe >= 1 && probe <= MOST_PROBES) events.answered(probe, what);
+  const forgetPorts = (): void => listeners.forEach(({ forget }) => forget());
+  const onSegment: SegmentListener = (packet, arrival) => {
+    const segment = parseSegment(version, packet);
+    if (segment === null || segment.sourcePort !== destinationPort) return;
+    if (segment.destinationPort < firstPort || segment.destinationPort >= firstPort + flows) return;
+    if (!segment.ack || !(segment.syn || segment.rst) || !isFrom(request.ip, arrival)) return;
+    answer((segment.acknowledgement - base - 1) >>> 0, {
+      ...arrival,
+      passage: "reached",
+      icmpType: null,
+      icmpCode: null,
+    });
   };
+  // The ports are reserved before the first wait, so that no other trace takes them.
+  const opened = async () => ({
+    source: version === 4 ? addressBytes(await localAddress(version, request.ip)) : null,
+    ...(await tools.openTcp(onSegment)),
+  });
+  const { source, socket, release } = await opened().catch((error: unknown) => {
+    forgetPorts();
+    throw error;
+  });
   return {
     send(probe, ttl, flow) {
       const sequence = (base + probe) >>> 0;
@@ -70,7 +78,7 @@ export async function createTcpProber(
       socket.send(segment, request.ip, probeOptions(request, ttl), reportSent(events, probe, ttl));
     },
     close() {
-      for (const { forget } of listeners) forget();
+      forgetPorts();
       release();
     },
   };
