@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { BEAT_MS, SILENT_MS } from "#shared/wire.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -85,7 +86,8 @@ it("hostile pages delay neither the agent's heartbeats nor its other jobs, and d
 
   expect(new Set(light)).toEqual(new Set([200]));
   expect(light.length).toBeGreaterThan(6);
-  expect(worstLag).toBeLessThan(1);
+  // A heartbeat that is later than this makes the control plane take the agent for lost.
+  expect(worstLag * 1_000).toBeLessThan(SILENT_MS - BEAT_MS);
   expect(mostMemory).toBeLessThan(2 * 2 ** 30);
   expect(agent.log().match(/"attached"/g)).toHaveLength(1);
   // The agent reports what is too much for its threads. It never leaves a check to the deadline, or to another agent.
