@@ -45,7 +45,7 @@ export function foldPings(heartbeat: PingedHeartbeat, pings: readonly Ping[]): F
   const { settings, stateSettings, state } = heartbeat;
   let { record } = heartbeat;
   const stored: StoredPing[] = [];
-  const failedAt = reportedFailureAt(state);
+  const failedAt = reportedFailureAt(heartbeat);
   for (const ping of pings) {
     const applied = applyPing(record, settings, ping, failedAt);
     ({ record } = applied);
@@ -61,10 +61,17 @@ export function foldPings(heartbeat: PingedHeartbeat, pings: readonly Ping[]): F
   return { taken: stored.length, record, stored, change: null };
 }
 
-/** Returns when the failure was reported for which a monitor is down; null: it is not down, or for another reason. */
-function reportedFailureAt({ status, locations }: MonitorState): number | null {
-  const known = locations.get(HEARTBEAT_LOCATION);
-  return status === "down" && known?.fault?.reason === "heartbeat_failed" ? known.at : null;
+/**
+ * Returns when the failure was reported for which a monitor is down; null: it is not down, or for another reason. The
+ * verdict can have a later time than its ping: that of the change before it. No ping has arrived since `lastPingAt`.
+ */
+function reportedFailureAt({
+  record: { lastPingAt },
+  state,
+}: Pick<PingedHeartbeat, "record" | "state">): number | null {
+  const known = state.locations.get(HEARTBEAT_LOCATION);
+  if (state.status !== "down" || known?.fault?.reason !== "heartbeat_failed") return null;
+  return Math.min(known.at, lastPingAt ?? known.at);
 }
 
 /** Reports whether a verdict changes nothing about the state, so that it need not be written. */

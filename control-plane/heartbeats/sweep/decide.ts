@@ -85,9 +85,10 @@ function hold({ settings, stateSettings, state }: DueHeartbeat, at: number, ende
   return { kind: "change", at, transition: transition(stateSettings, forgotten, null, at), deadlineAt };
 }
 
+/** The verdict keeps its time: a success that arrived after it and was not recorded before this visit is newer. */
 function observeAgain({ record, stateSettings, state }: DueHeartbeat, now: number): SweepDecision {
-  const fault = state.locations.get(HEARTBEAT_LOCATION)?.fault ?? null;
-  const made = transition(stateSettings, state, observe(now, fault), now);
+  const known = state.locations.get(HEARTBEAT_LOCATION);
+  const made = transition(stateSettings, state, observe(known?.at ?? now, known?.fault ?? null), now);
   return { kind: "change", at: now, transition: made, deadlineAt: record.deadlineAt };
 }
 

@@ -126,11 +126,14 @@ function askFailing(settings: StateSettings, state: MonitorState, now: number): 
   return failing.map(({ location }) => ({ location, at: now + RECHECK_MS }));
 }
 
-/** Reports whether checks that began at `since` or later confirm the outage. */
+/**
+ * Reports whether checks that began at `since` or later confirm the outage. A passive monitor has no checks: it fails
+ * until it reports a success.
+ */
 function stillFails(settings: StateSettings, state: MonitorState, since: number, now: number): boolean {
   if (state.status !== "down") return false;
   const fresh = freshLocations(settings, state.locations, now);
-  const failing = fresh.filter(({ known }) => known.verdict === "down" && known.at >= since);
+  const failing = fresh.filter(({ known }) => known.verdict === "down" && (settings.isPassive || known.at >= since));
   return meetsQuorum(settings, failing.length, fresh.length);
 }
 

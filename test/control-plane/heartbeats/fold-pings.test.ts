@@ -82,14 +82,21 @@ describe("a ping that was received before the sweeper found it late, and recorde
     expect(heartbeat.record.deadlineAt).toBe(659_000 + 660_000);
   });
 
+  it("makes the heartbeat up after a failure that was recorded after the visit too", () => {
+    const late = becomeLate(fold(newHeartbeat(), pingOf("success", 1)).heartbeat, 661_000);
+    const { heartbeat } = fold(late, failed(640_000, 3), pingOf("success", 650_000));
+    expect(heartbeat.state).toMatchObject({ status: "up", changedAt: 660_001 });
+  });
+
   it("does not let the next outage begin before the recovery", () => {
-    const every = newHeartbeat({ cron: "* * * * *", grace_seconds: 1 }, { repeatMinutes: 1 });
-    const late = becomeLate(becomeLate(fold(every, pingOf("success", 1)).heartbeat, 62_000), 123_000);
-    // Due at 120 s and late at 121 s: before the visit at 123 s, after which it was recorded.
-    const { heartbeat } = fold(late, pingOf("success", 119_900));
-    expect(heartbeat.record.deadlineAt).toBe(121_000);
-    const again = becomeLate(heartbeat, 124_000);
-    expect(again.state).toMatchObject({ status: "down", changedAt: 123_000, knownSince: 123_000 });
+    const every = newHeartbeat({ cron: "* * * * *", grace_seconds: 1 });
+    const late = becomeLate(fold(every, pingOf("success", 1)).heartbeat, 62_000);
+    // Both arrived before the deadline at 61 s. The run that stays open was late at 59 s.
+    const pings = [pingOf("start", 58_000, { rid: "a" }), pingOf("success", 58_500, { rid: "b" })];
+    const { heartbeat } = fold(late, ...pings);
+    expect(heartbeat).toMatchObject({ record: { deadlineAt: 59_000 }, state: { status: "up", changedAt: 61_000 } });
+    const again = becomeLate(heartbeat, 63_000);
+    expect(again.state).toMatchObject({ status: "down", changedAt: 61_000, knownSince: 61_000 });
   });
 });
 

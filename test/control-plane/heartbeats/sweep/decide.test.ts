@@ -116,7 +116,16 @@ describe("a visit of a heartbeat that is down", () => {
     expect({ at, deadlineAt }).toEqual({ at: 20 * MINUTE, deadlineAt: 11 * MINUTE });
     expect(transition.events).toEqual([]);
     const [before, now] = [late.state, transition.state].map(({ locations }) => locations.get(HEARTBEAT_LOCATION));
-    expect(now).toMatchObject({ verdict: "down", at: 20 * MINUTE, since: 11 * MINUTE, fault: before?.fault });
+    expect(now).toMatchObject({ verdict: "down", at: 11 * MINUTE, since: 11 * MINUTE, fault: before?.fault });
+  });
+
+  it.each([
+    ["that is late", late],
+    ["that reported a failure", after(up, pingOf("fail", 11 * MINUTE))],
+  ])("%s leaves a success its time that arrived before and is recorded after it", (_what, down) => {
+    const visited = { ...down, state: change(down, 20 * MINUTE).transition.state };
+    const { change: made } = foldPings(visited, [pingOf("success", 15 * MINUTE)]);
+    expect(made?.transition.events).toMatchObject([{ kind: "up", at: 15 * MINUTE, recoveredAt: 15 * MINUTE }]);
   });
 
   it("is not affected by an outage of the service", () => {
