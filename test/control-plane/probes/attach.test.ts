@@ -1,5 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SILENT_MS } from "#shared/wire.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials } from "#test/support/dial.ts";
 import {
@@ -107,7 +108,7 @@ describe("attaching", () => {
 });
 
 describe("revoking", () => {
-  it("closes the open streams within a second, on the replica of the request and on the other", async () => {
+  it("closes the open streams at once, on the replica of the request and on the other", async () => {
     const own = await enrol(first, "ap-south");
     const streams = [await attach(own, "ap-south"), await attach(own, "ap-south", second)];
     const revokedAt = performance.now();
@@ -120,7 +121,7 @@ describe("revoking", () => {
         value: { reason: "revoked", retry: false },
       });
     }
-    expect(performance.now() - revokedAt).toBeLessThan(1_000);
+    expect(performance.now() - revokedAt).toBeLessThan(SILENT_MS);
     expect(firstMessage(await attach(own, "ap-south", second))).toMatchObject({ reason: "revoked", retry: false });
     await expect(callRenew(second.grpcPort, own.caCertificate, own, (await makeRequest()).der)).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,

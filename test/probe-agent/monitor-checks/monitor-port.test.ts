@@ -18,7 +18,7 @@ describe("a port", () => {
     const first = await verdictOf(monitorPort, { host: "127.0.0.1", port, known: null });
     await new Promise((resolve) => server.close(resolve));
     expect(result).toMatchObject({ verdict: "up", http_status: null, fault: null, whole: null });
-    expect(result.response_ms).toBeLessThan(1_000);
+    expect(result.response_ms).toBeLessThan(10_000);
     expect(Array.from(Value.Errors(pingContract.result, first.whole))).toEqual([]);
     expect(first.whole).toMatchObject({ action: "ports", ports: [{ port, state: "open" }] });
   });
