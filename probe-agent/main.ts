@@ -23,7 +23,7 @@ import { openMetrics } from "#probe-agent/metrics/open.ts";
 import { createNet, type NetDeps } from "#probe-agent/net/create.ts";
 import { createDns } from "#probe-agent/net/dns/create.ts";
 import { startIcmpHost, type IcmpHost } from "#probe-agent/net/icmp/host.ts";
-import { userAgent } from "#probe-agent/net/user-agent.ts";
+import { userAgent } from "#shared/process/user-agent.ts";
 import type { NetFactory } from "#probe-agent/run-job.ts";
 
 const clock: Clock = { now: () => new Date(), monotonic: () => performance.now() };

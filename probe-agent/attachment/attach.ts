@@ -78,6 +78,8 @@ const GOODBYE_MS = 1_000;
 const NAME_MS = 1_000;
 /** Interval between two decisions while the names of older streams are unknown, in milliseconds. */
 const UNSURE_MS = 20;
+/** Time for messages that wait in the socket to be read before the stream is given up as silent, milliseconds. */
+const READ_MS = 50;
 
 type Stream = ClientDuplexStream<AgentMessage, HubMessage>;
 
@@ -155,9 +157,13 @@ export function attach(options: AttachOptions): Attachment {
   }
 
   const nameless = setTimeout(() => greet(null), NAME_MS);
-  const beat = setInterval(() => {
+  function endSilence(): void {
     const silentMs = clock.monotonic() - heardAt;
-    if (silentMs > leaseMs) return lose("silent", `no message for ${(silentMs / 1000).toFixed(1)} s`);
+    if (silentMs > leaseMs) lose("silent", `no message for ${(silentMs / 1000).toFixed(1)} s`);
+  }
+  const beat = setInterval(() => {
+    // A process that was held up runs its timers before it reads its sockets, so messages that wait there are read first.
+    if (clock.monotonic() - heardAt > leaseMs) setTimeout(endSilence, READ_MS);
     if (replicaId !== null) attachment.say({ body: { $case: "beat", value: options.beat(attachment) } });
   }, BEAT_MS);
 

@@ -10,7 +10,8 @@ import {
   examineRedirects,
   examineStatus,
 } from "#probe-agent/monitor-checks/http/head.ts";
-import type { HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
+import { findRevoked, markRevoked } from "#probe-agent/monitor-checks/http/revocation.ts";
+import type { Hop, HttpRequest, PageSnapshot } from "#probe-agent/port/http.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { reportFetch } from "#probe-agent/tools/check/report.ts";
 import { reverseOf } from "#probe-agent/tools/check/reverse.ts";
@@ -23,17 +24,25 @@ const EXAMINED_BYTES = 1024 * 1024;
 /** Time for a body of which only the size is reported, in milliseconds. */
 const UNEXAMINED_MS = 3_000;
 
+/** No certificate is revoked. */
+const NONE: ReadonlyMap<Hop, string> = new Map();
+
 /**
- * Checks a URL by one fetch. The body is read only if a condition needs it, or if the verdict seems to change. Failures
- * are those of the fetch; stage response and source probe (busy, too_slow ...) if the body could not be examined.
+ * Checks a URL by one fetch. Whether its certificates are revoked is asked at most once an hour, and only if nothing else
+ * is wrong, so that an authority delays no outage. The body is read only if a condition needs it, or if the verdict
+ * seems to change. Failures are those of the fetch; stage response and source probe (busy, too_slow ...) if the body
+ * could not be examined.
  */
 export const monitorHttp = implement(contract, async (net, params) => {
   const startedAt = net.now();
   const fetched = await net.http.fetch(requestOf(params));
   if (fetched.status !== "ok") return fetched;
-  const page = fetched.data;
-  const headFault =
-    examineCertificates(page, net.now()) ?? examineRedirects(page) ?? examineFinal(page, params.expected);
+  const found = fetched.data;
+  const examineHead = (hops: ReadonlyMap<Hop, string>) =>
+    examineCertificates(found, net.now(), hops) ?? examineRedirects(found) ?? examineFinal(found, params.expected);
+  const revoked = await findRevoked(net, found, examineHead(NONE) === null);
+  const page = markRevoked(found, revoked);
+  const headFault = examineHead(revoked);
   const examined = headFault === null ? await examineBody(net, page, params) : ok(headFault);
   if (examined.status !== "ok") return examined;
   const finding = {

@@ -4,12 +4,13 @@ import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorSsl as contract } from "#shared/monitor-checks/monitor-ssl.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { reportChain } from "#probe-agent/analysis/tls/ssl/chain.ts";
-import { reportRevocation } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
-import { keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
+import { keepRevocation, keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
@@ -34,10 +35,7 @@ export const monitorSsl = implement(contract, async (net, params) => {
   const observation = outcome.data;
   const chain = readServerChain(observation.sent, { host, roots: net.tls.roots(), now });
   if (chain === null) return failed("tls", "target", "malformed_certificate", "the certificate cannot be parsed");
-  const ask = () => checkRevocation(net, chain, observation.ocspStaple, RESERVE_MS);
-  const isAsked = params.always_whole || observation.ocspStaple !== null;
-  const facts = isAsked ? await ask() : await keptRevocation(chain.sent, now, ask);
-  const revocation = reportRevocation(facts, observation.ocspStaple !== null);
+  const revocation = await examineRevocation(net, chain, observation.ocspStaple, params.always_whole);
   const trust = decideTrust({ leaf: chain.leaf, host, verification: chain.verification, revocation, now });
   const [finding] = trust.findings;
   const fault: MonitorFault | null =
@@ -51,6 +49,22 @@ export const monitorSsl = implement(contract, async (net, params) => {
     }),
   );
 });
+
+/** Asks the authorities if no answer is kept, and in any case if `isAsked`. Another stapled response is another question. */
+async function examineRevocation(
+  net: Net,
+  chain: ServerChain,
+  staple: Uint8Array | null,
+  isAsked: boolean,
+): Promise<RevocationReport> {
+  const now = net.now();
+  const about = [...chain.verification.path.map(({ der }) => der), ...(staple === null ? [] : [staple])];
+  const ask = () => checkRevocation(net, chain, staple, RESERVE_MS);
+  if (!isAsked) return keptRevocation(about, { now, waitMs: net.remainingMs() - RESERVE_MS, ask });
+  const facts = await ask();
+  keepRevocation(about, facts, now);
+  return reportRevocation(facts, staple !== null);
+}
 
 /** A server that only asks for a certificate of the client is as it should be. */
 function handshakeFault({ error, clientCertificateRequested }: TlsObservation): MonitorFault | null {

@@ -53,11 +53,17 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
     const { executable, userAgent } = options;
     const { url, conditions, picture } = task;
     const order = { executable, port: gate.port, url, conditions, picture, userAgent, budgetMs };
-    const run = await runBrowser(order, signal);
-    void run.gone.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
-    const end = await run.end;
-    gate.close();
-    return { end, gate, url };
+    try {
+      const run = await runBrowser(order, signal);
+      void run.gone.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);
+      return { end: await run.end, gate, url };
+    } catch (error) {
+      // No folder or no process: the disk is full, or the host has no more of them.
+      leave();
+      return { end: { kind: "broken", message: String(error) }, gate, url };
+    } finally {
+      gate.close();
+    }
   }
 
   /** Waits for a turn and loads a page. */

@@ -19,7 +19,7 @@ import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 interface HttpDeps {
   readonly clock: Clock;
   readonly egress: Egress;
-  /** Sent if a request has no User-Agent of its own (net/user-agent.ts). */
+  /** Sent if a request has no User-Agent of its own (shared/process/user-agent.ts). */
   readonly userAgent: string;
   /** PEM texts of the trusted roots. Default: Node's bundled roots and NODE_EXTRA_CA_CERTS. */
   readonly roots?: readonly string[];

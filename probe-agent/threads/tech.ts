@@ -6,6 +6,7 @@ import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TechFound, TechPort, TechQuestion, TechUnknown } from "#probe-agent/toolkit/tech.ts";
 import { cancelled } from "#probe-agent/threads/cancelled.ts";
 import type { Pool } from "#probe-agent/threads/pool.ts";
+import { readProcessorMs } from "#probe-agent/threads/processor-time.ts";
 import { CHECK_INTERVAL_MS, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** Dependencies of the search for technologies. */
@@ -29,6 +30,8 @@ const SUSPENDED_MS = 10 * 60_000;
 const LEAST_MS = 100;
 /** Number of successive checks that may find the same test of the same rule running: about one second. */
 const MAX_CHECKS = 10;
+/** Processor time that the test has used by then, in milliseconds: on a busy machine the thread waits most of a second. */
+const STUCK_MS = 700;
 /** Extra time for a thread that notices by itself that its time has ended, in milliseconds. */
 const GRACE_MS = 500;
 const TOO_LATE: SearchEnd = { kind: "given_up", why: { kind: "too_slow" } };
@@ -84,19 +87,24 @@ function reportOf(answer: ThreadAnswer<TechReport>): TechReport {
 /**
  * Creates the check of a thread at work. It returns the rule that blocks the thread, too_slow, or null if neither
  * applies. It counts checks instead of reading the clock, so that no rule is blamed when the process was stopped for a
- * while or got no processor time.
+ * while, and reads the thread's processor time, so that none is blamed when other programs keep the processors busy.
  */
 function createCheck(place: Int32Array, names: readonly string[], limitMs: number): () => HeldUp | null {
+  const thread = Atomics.load(place, PROGRESS.thread);
   let last = Atomics.load(place, PROGRESS.step);
   let same = 0;
   let checks = 0;
+  let spentBefore = readProcessorMs(thread);
   return () => {
     checks += 1;
     const step = Atomics.load(place, PROGRESS.step);
     const rule = Atomics.load(place, PROGRESS.rule);
+    const spent = readProcessorMs(thread);
     same = step === last ? same + 1 : 0;
+    if (same === 0) spentBefore = spent;
     last = step;
-    if (rule !== NO_RULE && same >= MAX_CHECKS) return { kind: "stuck", rule: names[rule] ?? "" };
+    const hasWorked = spent === null || spentBefore === null || spent - spentBefore >= STUCK_MS;
+    if (rule !== NO_RULE && same >= MAX_CHECKS && hasWorked) return { kind: "stuck", rule: names[rule] ?? "" };
     return checks * CHECK_INTERVAL_MS >= limitMs ? { kind: "too_slow" } : null;
   };
 }

@@ -2,19 +2,31 @@ import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 
 /**
+ * Limit of every duration of a check, in milliseconds (10 minutes). No check lasts so long, and the control plane stores
+ * durations as 32-bit integers.
+ */
+export const MOST_CHECK_MS = 600_000;
+/** Limits of a status: three digits of the status line, as many as agents accept. */
+export const HTTP_STATUS_RANGE = { minimum: 100, maximum: 999 } as const;
+
+const DURATION = { minimum: 0, maximum: MOST_CHECK_MS } as const;
+
+/**
  * The answer of an agent to a monitor's check. A target that gives no answer at all is a failed outcome instead, so that
  * the agent can find out whether its own network is the cause.
  */
 export const MONITOR_RESULT = Type.Object({
   verdict: Type.Enum(["up", "down"], { description: "down: the target answered, but not as the monitor expects" }),
   response_ms: Type.Number({
-    minimum: 0,
+    ...DURATION,
     description:
       "Time to the answer, milliseconds. http: from the start, with redirects, to the first byte of the final response, " +
       "which is redirect + dns + connect + tls + ttfb of the tool check; dns: round trip of the query; ping: mean round " +
       "trip; port: round trip of the handshake; ssl: the TLS handshake; domain: the look-up",
   }),
-  http_status: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
+  http_status: Nullable(
+    Type.Integer({ ...HTTP_STATUS_RANGE, description: "Status of the final response; null if it is not HTTP" }),
+  ),
   fault: Nullable(
     Type.Object(
       {
@@ -30,11 +42,11 @@ export const MONITOR_RESULT = Type.Object({
     Nullable(
       Type.Object(
         {
-          redirect_ms: Type.Number({ minimum: 0, description: "All responses before the final one" }),
-          dns_ms: Type.Number({ minimum: 0, description: "Look-up of the name" }),
-          connect_ms: Type.Number({ minimum: 0, description: "TCP connection" }),
-          tls_ms: Type.Number({ minimum: 0, description: "TLS handshake" }),
-          processing_ms: Type.Number({ minimum: 0, description: "From the request to the first byte of the answer" }),
+          redirect_ms: Type.Number({ ...DURATION, description: "All responses before the final one" }),
+          dns_ms: Type.Number({ ...DURATION, description: "Look-up of the name" }),
+          connect_ms: Type.Number({ ...DURATION, description: "TCP connection" }),
+          tls_ms: Type.Number({ ...DURATION, description: "TLS handshake" }),
+          processing_ms: Type.Number({ ...DURATION, description: "From the request to the first byte of the answer" }),
         },
         { description: "http: the parts of response_ms, milliseconds; null for other checks" },
       ),
@@ -52,7 +64,7 @@ export const MONITOR_RESULT = Type.Object({
   whole: Nullable(
     Type.Unknown({ description: "Result of the tool that examines such a target; null if it was not needed" }),
   ),
-  elapsed_ms: Type.Integer({ minimum: 0, description: "Duration of the check in milliseconds" }),
+  elapsed_ms: Type.Integer({ ...DURATION, description: "Duration of the check in milliseconds" }),
 });
 /** The values of such an answer. */
 export type MonitorResult = Static<typeof MONITOR_RESULT>;

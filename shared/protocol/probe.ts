@@ -146,7 +146,7 @@ export interface Result {
 export interface Artifact {
   jobId: string;
   attempt: number;
-  /** from 0 */
+  /** from 0 to 1,023 */
   index: number;
   /** 1 to 65,536 octets; at most 4 MiB in all chunks */
   data: Uint8Array;

@@ -5,6 +5,7 @@ import { createBrowser } from "#probe-agent/net/browser.ts";
 import type { Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
 import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";
+import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { failureOf, TEST_AGENT } from "#test/support/http-engine.ts";
@@ -111,7 +112,7 @@ describeBrowser("a picture of a page", () => {
 
 describeBrowser("a hostile page", () => {
   it("with dialogs, pop-ups, prints and downloads has a picture", async () => {
-    const html = `<body style="margin:0;background:red"><script>alert(1); confirm(2); prompt(3); open("/popup"); print();
+    const html = `<body style="margin:0;background:red"><script>alert(1); confirm(2); prompt(3); window.close(); open("", "_self")?.close(); open("/popup"); print();
       onbeforeunload = () => "stay"; const a = document.createElement("a"); a.href = "data:application/octet-stream,x"; a.download = "x"; a.click();</script>`;
     expect((await picture(await page(html))).at(300, 300)).toEqual(RED);
   });
@@ -150,13 +151,20 @@ describeBrowser("a hostile page", () => {
     expect((await picture(await page("<body style='background:red'>"))).status).toBe(200);
   });
 
+  it("whose scripts use up their heap crashes its renderer, and the next page has its picture", async () => {
+    const greedy = await page("<body><script>const all = []; for (;;) all.push(new Array(1e6).fill(1.5));</script>");
+    expect(await capture(greedy)).toMatchObject({ status: "failed", source: "target", reason: "page_crashed" });
+    await expectSoundBrowser();
+  });
+
   it.each([
     ["what is quick to read fails at the limit of one page", "<!--", "x".repeat(1024 * 1024), /page_too_large/],
     [
       "elements fails at the latest when its time ends",
       "<p>",
       "<p>x".repeat(256 * 1024),
-      /page_unresponsive|page_too_large|memory/,
+      // A slow host has not built 256 MB of elements when the check ends.
+      /page_unresponsive|page_too_large|memory|timeout/,
     ],
   ])("that sends without end %s, and the next page has its picture", async (_what, start, chunk, expected) => {
     const url = await serve((_request, response) => {
@@ -184,5 +192,86 @@ describeBrowser("a hostile page", () => {
 
   it("inside a private network has no picture", async () => {
     expect(failureOf(await capture("http://10.0.0.1/"))).toBe("refused");
+  });
+});
+
+/** The next page has its picture, and nothing is left of the browsers before. */
+async function expectSoundBrowser(): Promise<void> {
+  expect((await picture(await page("<body style='margin:0;background:red'>"))).at(5, 5)).toEqual(RED);
+  expect(await leftovers()).toEqual([]);
+}
+
+/** Moments of a check: before the document arrives, while the page loads, and while its picture is waited for. */
+const MOMENTS = ["the document", "a script", "the wait"] as const;
+
+/** Longest time from the death of a process to the end of its check, on a busy machine. A check may last 30 s. */
+const AT_ONCE_MS = 5_000;
+
+/** Takes a picture of a page during which `kill` is called once at this moment. Returns the outcome and the time until it. */
+async function captureDuring(moment: (typeof MOMENTS)[number], kill: () => void) {
+  let killedAt = Infinity;
+  const act = (): void => {
+    if (killedAt < Infinity) return;
+    killedAt = performance.now();
+    kill();
+  };
+  const url = await serve((_request, response, { path }) => {
+    if (path === "/" && moment === "the document") setTimeout(act, 100);
+    else if (path === "/") {
+      const script = moment === "a script" ? "<script src=/script></script>" : "";
+      response.writeHead(200, { "content-type": "text/html" }).end(`<!doctype html><p>x</p>${script}`);
+      if (moment === "the wait") setTimeout(act, 2_000);
+    } else if (path === "/script") setTimeout(act, 100);
+    else response.writeHead(404).end();
+    return true;
+  });
+  const outcome = await capture(url, { waitMs: moment === "the wait" ? 10_000 : 0 });
+  return { outcome, ms: performance.now() - killedAt };
+}
+
+describeBrowser("a process that dies during a check", () => {
+  it.each(["a script", "the wait"] as const)(
+    "if it is the renderer, during %s, the page has crashed, and the next page has its picture",
+    async (moment) => {
+      const { outcome, ms } = await captureDuring(moment, () => {
+        const { renderers } = runningBrowser();
+        expect(renderers.length).toBeGreaterThan(0);
+        for (const pid of renderers) process.kill(pid, "SIGSEGV");
+      });
+      expect(outcome).toMatchObject({
+        status: "failed",
+        source: "target",
+        reason: "page_crashed",
+        message: "the page crashed the browser process",
+      });
+      expect(ms).toBeLessThan(AT_ONCE_MS);
+      await expectSoundBrowser();
+    },
+  );
+
+  it.each(MOMENTS)(
+    "if it is the browser, during %s, the check fails at once as the probe's, and the next page has its picture",
+    async (moment) => {
+      const { outcome, ms } = await captureDuring(moment, () => {
+        process.kill(runningBrowser().browser ?? expect.fail("no browser runs"), "SIGKILL");
+      });
+      expect(outcome).toMatchObject({
+        status: "failed",
+        source: "probe",
+        reason: "browser_failed",
+        message: "the agent's browser did not start, or it failed",
+      });
+      expect(ms).toBeLessThan(AT_ONCE_MS);
+      await expectSoundBrowser();
+    },
+  );
+
+  it("if it is the one that drives the browser, no browser is left, and the next page has its picture", async () => {
+    const { outcome, ms } = await captureDuring("the wait", () => {
+      process.kill(runningBrowser().driver ?? expect.fail("no browser runs"), "SIGKILL");
+    });
+    expect(failureOf(outcome)).toBe("request/probe/browser_failed");
+    expect(ms).toBeLessThan(AT_ONCE_MS);
+    await expectSoundBrowser();
   });
 });

@@ -55,28 +55,38 @@ export function loadOf(outcome: Outcome<PageLoad>): PageLoad {
   return outcome.data;
 }
 
+/** What was there before this test file: browsers of other programs, folders that a killed run left. */
+const presentBefore = new Set(findLeftovers().map((leftover) => leftover.id));
+
 /**
- * Waits at most ten seconds for our browsers to end and returns what is left: processes, including zombies, and
- * folders.
+ * Waits at most ten seconds for the browsers of this test file to end and returns what is left: processes, including
+ * zombies, and folders.
  */
 export async function leftovers(): Promise<readonly string[]> {
-  for (let round = 0; round < 100 && findLeftovers().length > 0; round += 1) await sleep(100);
-  return findLeftovers();
+  for (let round = 0; round < 100 && findNewLeftovers().length > 0; round += 1) await sleep(100);
+  return findNewLeftovers();
 }
 
-function findLeftovers(): string[] {
+function findNewLeftovers(): string[] {
+  return findLeftovers().flatMap(({ id, text }) => (presentBefore.has(id) ? [] : [text]));
+}
+
+/** Lists browser processes and folders. The id of a process has its start time, because pids are used again. */
+function findLeftovers(): { readonly id: string; readonly text: string }[] {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       const command = read(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
       const ours = command.includes("vantage-browser-") || command.includes("net/browser/main.ts");
+      // proc_pid_stat(5): state, parent, ..., start time (field 22) after the command in parentheses.
+      const [state = "", parent = "", ...rest] = read(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
       // A child of this process that has ended and was not waited for has no command line.
-      const [, state = "", parent = ""] = /\) (\S) (\d+) /.exec(read(`/proc/${pid}/stat`)) ?? [];
       return ours || (state === "Z" && Number(parent) === process.pid)
-        ? [`${pid} ${state} ${command.slice(0, 120)}`]
+        ? [{ id: `${pid} ${rest[17] ?? ""}`, text: `${pid} ${state} ${command.slice(0, 120)}` }]
         : [];
     });
-  return [...processes, ...readdirSync(tmpdir()).filter((name) => name.startsWith("vantage-browser-"))];
+  const folders = readdirSync(tmpdir()).filter((name) => name.startsWith("vantage-browser-"));
+  return [...processes, ...folders.map((name) => ({ id: name, text: name }))];
 }
 
 function read(file: string): string {

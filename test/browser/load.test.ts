@@ -4,6 +4,7 @@ import { runBrowser } from "#probe-agent/net/browser/run.ts";
 import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed.ts";
 import { agentBrowser, CHROMIUM, describeBrowser, leftovers, loadOf } from "#test/browser/chromium.ts";
+import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -296,11 +297,9 @@ describeBrowser("a page that takes too much", () => {
       if (path === "/")
         response.end(`${TEXT}<script>fetch("/endless").then((answer) => answer.arrayBuffer())</script>`);
       else {
-        const more = (): void => {
-          while (!response.destroyed && response.write(Buffer.alloc(1 << 16)));
-          if (!response.destroyed) response.once("drain", more);
-        };
-        more();
+        // Slowly: an endless stream at full speed keeps the cores from the browser.
+        const more = setInterval(() => response.write(Buffer.alloc(1 << 16)), 50);
+        response.once("close", () => clearInterval(more));
       }
       return true;
     });
@@ -317,6 +316,18 @@ describeBrowser("a page that takes too much", () => {
       return true;
     });
     expect(loadOf(await agentBrowser()(`${site.url}/`)).quiet).toBe(true);
+  });
+
+  it("ends when the process of its browser dies, as the probe's failure", async () => {
+    const site = await serve((_request, response, { path }) => {
+      if (path === "/") response.writeHead(200, { "content-type": "text/html" }).end(`${TEXT}<script src=/x></script>`);
+      else process.kill(runningBrowser().browser ?? expect.fail("no browser runs"), "SIGKILL");
+      return true;
+    });
+    const startedAt = performance.now();
+    expect(failureOf(await agentBrowser()(`${site.url}/`))).toBe("request/probe/browser_failed");
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(await leftovers()).toEqual([]);
   });
 
   it("ends with its job, immediately after a cancellation", async () => {

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import axe from "axe-core";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -149,4 +151,31 @@ describeBrowser("a status page in a browser", () => {
     }
     await close();
   });
+
+  it.each(["unsafe-none", "require-corp"])(
+    "has badges that a page of another site can show, which embeds other origins by %s",
+    async (embedder) => {
+      const badges = ["outage/badge.svg", "operational/badge.svg?metric=uptime", "nothing/badge.svg"];
+      const images = badges.map((badge) => `<p><img src="${server.url}/status/${badge}" alt="${badge}"></p>`).join("");
+      const readme = createServer((_request, response) => {
+        response.writeHead(200, { "content-type": "text/html", "cross-origin-embedder-policy": embedder });
+        response.end(`<!doctype html><title>Readme</title><link rel="icon" href="data:,">${images}`);
+      });
+      await new Promise<void>((resolve) => readme.listen(0, "127.0.0.1", resolve));
+      server.clock.advance(60_000);
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
+      page.on("requestfailed", (request) => complaints.push(request.url()));
+      await page.goto(`http://localhost:${(readme.address() as AddressInfo).port}/`);
+      const widths = await page.evaluate<number[]>("Array.from(document.images, (image) => image.naturalWidth)");
+      expect(widths.map((width) => width > 50)).toEqual([true, true, true]);
+      // A badge that says "not found" is an image too; Chromium notes its status.
+      expect(complaints).toEqual([
+        `Failed to load resource: the server responded with a status of 404 (Not Found) ${server.url}/status/nothing/badge.svg`,
+      ]);
+      await page.close();
+      await new Promise((resolve) => readme.close(resolve));
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createBrowser } from "#probe-agent/net/browser.ts";
+import { VISUAL_DEFAULT } from "#control-plane/monitors/settings/defaults.ts";
 import { comparePictures } from "#control-plane/pictures/compare/compare.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
 import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";
@@ -59,29 +60,37 @@ afterAll(async () => {
 describeBrowser("the same page", () => {
   it("gives the same picture a hundred times, and a block of 0.2 % is found", { timeout: 900_000 }, async () => {
     html = RICH;
-    const browserFor = createBrowser({
-      executable: CHROMIUM ?? "",
-      clock: systemClock,
-      egress: loopbackEgress,
-      userAgent: TEST_AGENT,
-      log: () => undefined,
-    });
-    const capture = async (waitMs: number) => {
+    // Two agents beside each other: what one does takes processor time from the other.
+    const browsers = Array.from({ length: 2 }, () =>
+      createBrowser({
+        executable: CHROMIUM ?? "",
+        clock: systemClock,
+        egress: loopbackEgress,
+        userAgent: TEST_AGENT,
+        log: () => undefined,
+      }),
+    );
+    const capture = async (waitMs: number, browserFor = browsers[0]) => {
       const limits = jobLimits(60_000);
       const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
       const request = { url: `${site.url}/`, width: 1_280, height: 800, fullPage: false, waitMs, timeoutMs: 40_000 };
-      const outcome = await browserFor(limits, dns).capture(request);
+      const outcome = (await browserFor?.(limits, dns).capture(request)) ?? expect.fail("there is no browser");
       if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
       return Buffer.from(outcome.data.png);
     };
     const pixelsOf = (png: Buffer) => decodePng(png) ?? expect.fail("the picture cannot be decoded");
     const first = await capture(0);
     const ratios = new Map<number, number>();
-    for (let n = 1; n < 100; n += 1) {
-      const png = await capture((n * 37) % 300);
-      const { ratio } = png.equals(first) ? { ratio: 0 } : comparePictures(pixelsOf(first), pixelsOf(png), []);
-      ratios.set(ratio, (ratios.get(ratio) ?? 0) + 1);
-    }
+    let n = 0;
+    const repeat = async (browserFor: (typeof browsers)[number]) => {
+      while (n < 99) {
+        n += 1;
+        const png = await capture((n * 37) % 300, browserFor);
+        const { ratio } = png.equals(first) ? { ratio: 0 } : comparePictures(pixelsOf(first), pixelsOf(png), []);
+        ratios.set(ratio, (ratios.get(ratio) ?? 0) + 1);
+      }
+    };
+    await Promise.all(browsers.map(repeat));
     console.log("differences of 99 pictures, percent:", Object.fromEntries(ratios));
     expect(Math.max(...ratios.keys())).toBe(0);
     // 64 x 32 of 1280 x 800 pixels are 0.2 %.
@@ -89,6 +98,7 @@ describeBrowser("the same page", () => {
     const { ratio } = comparePictures(pixelsOf(first), pixelsOf(await capture(0)), []);
     // A few pixels at its edges count as anti-aliasing.
     expect(ratio).toBeGreaterThan(0.19);
+    expect(ratio).toBeGreaterThan(VISUAL_DEFAULT.threshold_percent);
     expect(ratio).toBeLessThanOrEqual(0.2);
   });
 });

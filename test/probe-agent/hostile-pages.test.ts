@@ -53,43 +53,58 @@ async function readMetric(name: string): Promise<number> {
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-it("hostile pages delay neither the agent's heartbeats nor its other jobs, and do not fill its memory", async () => {
-  const answered: Answer[] = [];
-  const heavy = TOOLS.flatMap((tool) =>
-    KINDS.map(async (kind) => {
-      const url = `${sites.get(kind)?.url}/`;
-      const query =
-        tool === "ai-check" || tool === "robots"
-          ? `domain=${encodeURIComponent(url)}`
-          : `url=${encodeURIComponent(url)}`;
-      answered.push(await plane.call(`/api/v4/${tool}?${query}`, { key }));
+/** Sends every kind of page through every tool at the same time, and mail headers beside them. */
+function sendHeavy(): Promise<readonly Answer[]> {
+  const pages = TOOLS.flatMap((tool) =>
+    KINDS.map((kind) => {
+      const url = sites.get(kind)?.url ?? "";
+      const name = tool === "ai-check" ? "domain" : "url";
+      return plane.call(`/api/v4/${tool}?${name}=${encodeURIComponent(`${url}/`)}`, { key });
     }),
   );
-  for (let n = 0; n < 2; n += 1) {
-    const body = { headers: `${MAIL}${n}` };
-    heavy.push(plane.call("/api/v4/email-header", { key, body }).then((answer) => void answered.push(answer)));
-  }
+  const mails = [0, 1].map((n) => plane.call("/api/v4/email-header", { key, body: { headers: `${MAIL}${n}` } }));
+  return Promise.all([...pages, ...mails]);
+}
+
+/** Returns what the answers that are neither a result nor a report of the agent say. */
+function listRefusals(answers: readonly Answer[], reported: readonly number[]): readonly string[] {
+  return answers.filter(({ status }) => !reported.includes(status)).map(({ text }) => text);
+}
+
+it("hostile pages delay neither the agent's heartbeats nor its other jobs, and do not fill its memory", async () => {
   const port = sites.get("text")?.port ?? 0;
-  const light: number[] = [];
+  const light: Answer[] = [];
   let worstLag = 0;
   let mostMemory = 0;
-  const everything = Promise.all(heavy).then(() => "done");
+  let answered: readonly Answer[] = [];
+  const everything = sendHeavy().then((answers) => {
+    answered = answers;
+    return "done";
+  });
   for (let over = ""; over === ""; over = await Promise.race([everything, sleep(200, "")])) {
     const calls = [
       plane.call(`/api/v4/http-status?url=http://127.0.0.1:${port}/light-${light.length}`, { key }),
       plane.call(`/api/v4/ping?host=127.0.0.1&protocol=tcp&port=${port}&count=${1 + (light.length % 3)}`, { key }),
     ];
-    for (const { status } of await Promise.all(calls)) light.push(status);
+    light.push(...(await Promise.all(calls)));
     worstLag = Math.max(worstLag, await readMetric("vantage_agent_loop_lag_seconds"));
     mostMemory = Math.max(mostMemory, await readMetric("process_resident_memory_bytes"));
   }
 
-  expect(new Set(light)).toEqual(new Set([200]));
-  expect(light.length).toBeGreaterThan(6);
+  // The first that fails: the agent's own reason for a loss of jobs.
+  const lost = agent
+    .log()
+    .split("\n")
+    .filter((line) => line.includes("connection to the control plane lost"));
+  expect({ lost, exit: agent.child.exitCode, signal: agent.child.signalCode }).toEqual({
+    lost: [],
+    exit: null,
+    signal: null,
+  });
+  expect(listRefusals(light, [200])).toEqual([]);
   // A heartbeat that is later than this makes the control plane take the agent for lost.
   expect(worstLag * 1_000).toBeLessThan(SILENT_MS - BEAT_MS);
   expect(mostMemory).toBeLessThan(2 * 2 ** 30);
-  expect(agent.log().match(/"attached"/g)).toHaveLength(1);
   // The agent reports what is too much for its threads. It never leaves a check to the deadline, or to another agent.
-  expect(answered.filter(({ status }) => status !== 200 && status !== 502).map(({ text }) => text)).toEqual([]);
+  expect(listRefusals(answered, [200, 502])).toEqual([]);
 }, 240_000);

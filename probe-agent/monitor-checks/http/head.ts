@@ -1,6 +1,6 @@
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
-import type { PageSnapshot } from "#probe-agent/port/http.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { endlessRedirects } from "#probe-agent/tools/check/endless.ts";
 
 /** Ranges of statuses, both ends included. */
@@ -10,16 +10,24 @@ const RANGES_SHOWN = 5;
 /** Maximum length of a Location in a message, in characters. */
 const LOCATION_SHOWN = 200;
 
-/** Returns the fault of the first certificate on the way that is not trusted; null if all are. */
-export function examineCertificates({ hops }: PageSnapshot, now: Date): MonitorFault | null {
+/**
+ * Returns the fault of the first certificate on the way that is not trusted; null if all are. `revoked`: words for each
+ * response whose certificate is trusted but for its revocation.
+ */
+export function examineCertificates(
+  { hops }: PageSnapshot,
+  now: Date,
+  revoked: ReadonlyMap<Hop, string>,
+): MonitorFault | null {
   const [first] = hops;
   for (const hop of hops) {
-    if (hop.tls === null || hop.tls.authorized) continue;
+    const isRevoked = revoked.has(hop);
+    if (hop.tls === null || (hop.tls.authorized && !isRevoked)) continue;
     const { hostname, host } = new URL(hop.url);
-    const words = describeTrustFault(hop.tls, hostname, now);
+    const words = revoked.get(hop) ?? describeTrustFault(hop.tls, hostname, now);
     return {
       stage: "tls",
-      reason: hop.tls.error ?? "untrusted",
+      reason: isRevoked ? "revoked" : (hop.tls.error ?? "untrusted"),
       message: hop === first ? words : `after a redirect, at ${host}: ${words}`,
     };
   }

@@ -3,7 +3,7 @@ import { mostHeight } from "#shared/monitor-checks/monitor-visual.ts";
 import { MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
-import { navigate, watchCrash, type Crash } from "#probe-agent/net/browser/navigate.ts";
+import { navigate, watchEnd, type Ending } from "#probe-agent/net/browser/navigate.ts";
 import { WORLD } from "#probe-agent/net/browser/page-script.ts";
 import { scrollThrough, SETTLE } from "#probe-agent/net/browser/settle-script.ts";
 
@@ -37,19 +37,20 @@ export async function capturePage(
   const startedAt = time.now();
   const until = startedAt + budgetMs;
   const requests = watchRequests(page, time);
-  const crash = watchCrash(page);
-  const failure = await navigate(page, crash, { url, budgetMs, documentUrl: requests.documentUrl });
+  const ending = watchEnd(page, time);
+  const failure = await navigate(page, ending, { url, budgetMs, documentUrl: requests.documentUrl });
   if (failure !== null) return failure;
   const loadedBy = Math.max(time.now(), until - waitMs - PICTURE_MS);
-  await Promise.race([waitForLoad(page, loadedBy - time.now()), crash.happened]);
+  await Promise.race([waitForLoad(page, loadedBy - time.now()), ending.happened]);
   const responseMs = Math.round(time.now() - startedAt);
   const height = mostHeight(conditions.width);
   if (fullPage)
-    await evaluate(devtools, crash, scrollThrough(height), Math.min(SCRIPT_MS, loadedBy - time.now()), time);
-  while (time.now() < loadedBy && !requests.areIdle() && !crash.hasHappened()) await time.sleep(LOOK_EVERY_MS);
-  await Promise.race([time.sleep(Math.min(waitMs, until - PICTURE_MS - time.now())), crash.happened]);
-  await evaluate(devtools, crash, SETTLE, Math.min(SCRIPT_MS, (until - time.now()) / 3), time);
-  if (crash.hasHappened()) return { kind: "crashed" };
+    await evaluate(devtools, ending, scrollThrough(height), Math.min(SCRIPT_MS, loadedBy - time.now()), time);
+  while (time.now() < loadedBy && !requests.areIdle() && ending.now() === null) await time.sleep(LOOK_EVERY_MS);
+  await Promise.race([time.sleep(Math.min(waitMs, until - PICTURE_MS - time.now())), ending.happened]);
+  await evaluate(devtools, ending, SETTLE, Math.min(SCRIPT_MS, (until - time.now()) / 3), time);
+  const early = ending.now();
+  if (early !== null) return early;
   // Its scripts navigated to an address that could not be loaded, so the document is Chromium's own error page.
   if (!/^https?:/.test(page.url()))
     return { kind: "no_document", error: "net::ERR_ABORTED", url: requests.documentUrl() ?? url };
@@ -65,10 +66,9 @@ export async function capturePage(
         ...(fullPage ? { fullPage, clip } : {}),
       })
       .catch(() => null),
-    crash.happened,
+    ending.happened,
   ]);
-  if (crash.hasHappened()) return { kind: "crashed" };
-  if (png === null) return { kind: "unresponsive" };
+  if (png === null) return (await ending.afterFailure()) ?? { kind: "unresponsive" };
   if (png.length > MAX_ARTIFACT_BYTES) return { kind: "picture_too_large", bytes: png.length };
   return { kind: "captured", capture: { png, status: requests.status(), responseMs } };
 }
@@ -81,7 +81,7 @@ async function waitForLoad(page: Page, timeoutMs: number): Promise<void> {
 /** Runs a script in an isolated world, which the page cannot change, for a limited time. Its failure is ignored. */
 async function evaluate(
   devtools: CDPSession,
-  crash: Crash,
+  ending: Ending,
   expression: string,
   timeoutMs: number,
   time: Time,
@@ -93,7 +93,7 @@ async function evaluate(
     const { executionContextId } = await devtools.send("Page.createIsolatedWorld", world);
     await devtools.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise: true });
   };
-  await Promise.race([run().catch(() => undefined), time.sleep(timeoutMs), crash.happened]);
+  await Promise.race([run().catch(() => undefined), time.sleep(timeoutMs), ending.happened]);
 }
 
 /** The requests of a page. */

@@ -1,7 +1,7 @@
 import type { CDPSession, Request } from "playwright-core";
 import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
-import type { FromBrowser, MeasuredLoad } from "#probe-agent/net/browser/messages.ts";
-import { navigate, watchCrash } from "#probe-agent/net/browser/navigate.ts";
+import type { FromBrowser, MeasuredLoad, PageEnd } from "#probe-agent/net/browser/messages.ts";
+import { navigate, watchEnd } from "#probe-agent/net/browser/navigate.ts";
 import {
   blockingTime,
   OBSERVE,
@@ -18,7 +18,7 @@ interface Time {
   sleep(ms: number): Promise<void>;
 }
 
-type End = Extract<FromBrowser, { readonly kind: "loaded" | "no_document" | "crashed" | "broken" }>;
+type End = PageEnd | Extract<FromBrowser, { readonly kind: "loaded" | "no_document" }>;
 
 /**
  * How long network and processor must be idle, in milliseconds. Lighthouse waits 5.25 s with real throttling; here a
@@ -40,12 +40,13 @@ export async function loadPage(browser: OpenBrowser, url: string, budgetMs: numb
   const traffic = watchTraffic(browser, time);
   await devtools.send("Page.enable");
   await devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: OBSERVE, worldName: WORLD });
-  const crash = watchCrash(page);
-  const failure = await navigate(page, crash, { url, budgetMs, documentUrl: () => traffic.documentUrl() });
+  const ending = watchEnd(page, time);
+  const failure = await navigate(page, ending, { url, budgetMs, documentUrl: () => traffic.documentUrl() });
   if (failure !== null) return failure;
-  const watched = { look: () => Promise.race([observe(devtools), crash.happened]), over: crash.hasHappened };
+  const watched = { look: () => Promise.race([observe(devtools), ending.happened]), over: () => ending.now() !== null };
   const { seen, quiet } = await untilQuiet(watched, traffic, until, time);
-  if (crash.hasHappened()) return { kind: "crashed" };
+  const early = ending.now();
+  if (early !== null) return early;
   if (seen === null) return { kind: "no_document", error: "net::ERR_TIMED_OUT", url: page.url() };
   // Its scripts navigated to an address that could not be loaded, so the document is Chromium's own error page.
   if (!/^https?:/.test(seen.url))

@@ -24,6 +24,9 @@ type PictureOrder = Pick<CaptureRequest, "fullPage" | "waitMs">;
 /** Measurements of a page load that the browser process makes. */
 export type MeasuredLoad = Omit<PageLoad, "refusedConnections" | "cut">;
 
+/** How a page ends before its result. broken: the process of the browser ended. */
+export type PageEnd = { readonly kind: "crashed" } | { readonly kind: "broken"; readonly message: string };
+
 /**
  * A message of the process. started: the browser runs; its main process (and process group) has this id. no_document:
  * the document did not load, with Chromium's error (net::ERR_...) and the last URL requested. crashed: the page crashed
@@ -37,6 +40,5 @@ export type FromBrowser =
   | { readonly kind: "picture_too_large"; readonly bytes: number }
   | { readonly kind: "unresponsive" }
   | { readonly kind: "no_document"; readonly error: string; readonly url: string }
-  | { readonly kind: "crashed" }
-  | { readonly kind: "out_of_memory" }
-  | { readonly kind: "broken"; readonly message: string };
+  | PageEnd
+  | { readonly kind: "out_of_memory" };

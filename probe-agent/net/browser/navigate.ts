@@ -1,23 +1,43 @@
 import type { Page } from "playwright-core";
-import type { FromBrowser } from "#probe-agent/net/browser/messages.ts";
+import type { FromBrowser, PageEnd } from "#probe-agent/net/browser/messages.ts";
 
-/** Whether the renderer process of a page has crashed. */
-export interface Crash {
-  /** Resolves when it crashes. */
-  readonly happened: Promise<null>;
-  readonly hasHappened: () => boolean;
+/** A wait of some milliseconds. */
+interface Time {
+  sleep(ms: number): Promise<void>;
 }
 
-/** Watches a page for a crash. */
-export function watchCrash(page: Page): Crash {
-  let crashed = false;
-  const happened = new Promise<null>((resolve) => {
-    page.once("crash", () => {
-      crashed = true;
-      resolve(null);
-    });
-  });
-  return { happened, hasHappened: () => crashed };
+/** Whether a page has ended before its result. */
+export interface Ending {
+  /** Resolves when it ends. */
+  readonly happened: Promise<null>;
+  /** Returns how it ended; null if it has not. */
+  now(): PageEnd | null;
+  /** The same after a function of the page has failed, which can be a moment before its cause is known. */
+  afterFailure(): Promise<PageEnd | null>;
+}
+
+/** Time from the failure of a function of the page until its cause is known, in milliseconds. */
+const CAUSE_MS = 200;
+
+/** Watches a page for its end. */
+export function watchEnd(page: Page, time: Time): Ending {
+  let end: PageEnd | null = null;
+  const { promise: happened, resolve } = Promise.withResolvers<null>();
+  const note = (how: PageEnd): void => {
+    end ??= how;
+    resolve(null);
+  };
+  page.once("crash", () => note({ kind: "crashed" }));
+  // Only the end of the browser closes a page: Chromium lets no page close itself that no other page opened.
+  page.once("close", () => note({ kind: "broken", message: "the process of Chromium ended" }));
+  return {
+    happened,
+    now: () => end,
+    async afterFailure() {
+      await Promise.race([happened, time.sleep(CAUSE_MS)]);
+      return end;
+    },
+  };
 }
 
 /** One navigation. */
@@ -31,18 +51,16 @@ interface Navigation {
 /** Navigates to a page until its document begins to arrive. Returns why it did not; null if it did. */
 export async function navigate(
   page: Page,
-  crash: Crash,
+  ending: Ending,
   { url, budgetMs, documentUrl }: Navigation,
-): Promise<Extract<FromBrowser, { readonly kind: "crashed" | "broken" | "no_document" }> | null> {
+): Promise<PageEnd | Extract<FromBrowser, { readonly kind: "no_document" }> | null> {
   try {
     await page.goto(url, { waitUntil: "commit", timeout: budgetMs });
     return null;
   } catch (error) {
-    if (crash.hasHappened()) return { kind: "crashed" };
     const message = error instanceof Error ? error.message : "";
     const word = /net::ERR_\w+/.exec(message)?.[0] ?? (/Timeout/.test(message) ? "net::ERR_TIMED_OUT" : null);
-    return word === null
-      ? { kind: "broken", message: message.slice(0, 300) }
-      : { kind: "no_document", error: word, url: documentUrl() ?? url };
+    if (word !== null && ending.now() === null) return { kind: "no_document", error: word, url: documentUrl() ?? url };
+    return (await ending.afterFailure()) ?? { kind: "broken", message: message.slice(0, 300) };
   }
 }

@@ -2,11 +2,20 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { ANALYSES } from "#probe-agent/analysis/site/analyses.ts";
 import { createTechSearch } from "#probe-agent/threads/analyses/tech-search.ts";
-import type { AnalysisOrder, TechOrder, ThreadAnswer, ThreadStart } from "#probe-agent/threads/analyses/messages.ts";
+import {
+  PROGRESS,
+  type AnalysisOrder,
+  type TechOrder,
+  type ThreadAnswer,
+  type ThreadStart,
+} from "#probe-agent/threads/analyses/messages.ts";
 import { lowerPriority } from "#probe-agent/threads/lower-priority.ts";
+import { readThreadId } from "#probe-agent/threads/processor-time.ts";
 
 lowerPriority();
-const searchTechnologies = createTechSearch(workerData as ThreadStart, () => performance.now());
+const start = workerData as ThreadStart;
+Atomics.store(new Int32Array(start.progress), PROGRESS.thread, readThreadId());
+const searchTechnologies = createTechSearch(start, () => performance.now());
 
 function run(order: AnalysisOrder | TechOrder): ThreadAnswer {
   try {

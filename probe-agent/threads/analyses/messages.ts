@@ -8,12 +8,12 @@ import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 /** Start data of a thread. */
 export interface ThreadStart {
   readonly rules: RuleData;
-  /** Two Int32 values: the number of steps so far, and the number of the current rule. */
+  /** Three Int32 values: the number of steps so far, the number of the current rule, and the id of the thread. */
   readonly progress: SharedArrayBuffer;
 }
 
 /** Positions in `progress`. */
-export const PROGRESS = { step: 0, rule: 1, length: 2 } as const;
+export const PROGRESS = { step: 0, rule: 1, thread: 2, length: 3 } as const;
 /** Value of PROGRESS.rule while no rule runs. Rules are numbered in the order of RuleData. */
 export const NO_RULE = -1;
 

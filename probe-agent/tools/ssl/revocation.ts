@@ -13,6 +13,11 @@ import { askResponder } from "#probe-agent/sources/ocsp.ts";
 const MAX_FETCHES = 3;
 const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
 
+/** The parts of a server's chain that decide who is asked. */
+type AskedChain = Pick<ServerChain, "leaf" | "issuer" | "anchored"> & {
+  readonly verification: Pick<ServerChain["verification"], "path">;
+};
+
 /**
  * Checks revocation by the stapled response, then the responder, then the list, until one says good or revoked. Then
  * checks the authorities above by their lists, while fetches are left. Asks nothing about a chain without a trusted
@@ -20,7 +25,7 @@ const OCSP_METHOD = "1.3.6.1.5.5.7.48.1";
  */
 export async function checkRevocation(
   net: Net,
-  chain: ServerChain,
+  chain: AskedChain,
   staple: Uint8Array | null,
   reserveMs: number,
 ): Promise<RevocationFacts> {
@@ -37,7 +42,7 @@ export async function checkRevocation(
   return { staple: stapled, ...asked, authorities: await checkAuthorities(fetches, chain, now), notAsked: null };
 }
 
-function reasonNotToAsk({ leaf, anchored }: ServerChain, now: Date): string | null {
+function reasonNotToAsk({ leaf, anchored }: AskedChain, now: Date): string | null {
   if (!anchored) return "its chain does not lead to a trusted root";
   // Authorities are allowed to remove an entry once the certificate has expired (RFC 5280 section 3.3).
   return isExpired(leaf, now) ? "it has expired, and authorities no longer publish its status" : null;
@@ -54,7 +59,7 @@ async function ask(fetches: Fetches, subject: StatusSubject): Promise<Pick<Revoc
 /** Looks up the authorities between the server's certificate and the root in their issuers' lists. */
 async function checkAuthorities(
   fetches: Fetches,
-  { verification: { path } }: ServerChain,
+  { verification: { path } }: AskedChain,
   now: Date,
 ): Promise<readonly AuthorityStatus[]> {
   const rows: AuthorityStatus[] = [];

@@ -61,7 +61,7 @@ describe("technology searches in threads", () => {
     let ahead = 0;
     const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
     const detect = search({ Bad: { text: "(a+)+$" } }, { clock });
-    expect(await detect(BOMB)).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
+    expect(await detect(BOMB, 20_000)).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
     expect(await detect("aaa")).toMatchObject({ ok: true, technologies: [], suspended: ["Bad"] });
     ahead = 11 * 60_000;
     expect(await detect("aaa")).toMatchObject({ ok: true, technologies: [{ name: "Bad" }], suspended: [] });

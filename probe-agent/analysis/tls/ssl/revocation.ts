@@ -63,6 +63,15 @@ export function reportRevocation(facts: RevocationFacts, stapled: boolean): Revo
   };
 }
 
+/** Describes in one line what is revoked, when and why: "certificate was revoked on 2026-01-31 (key compromise)". */
+export function describeRevocation({ status, reason, revoked_at: at, authorities }: Revocation): string {
+  const authority = status === "revoked" ? undefined : authorities.find((one) => one.status === "revoked");
+  const what = authority === undefined ? "certificate" : `authority ${authority.subject}`;
+  const [on, why] = authority === undefined ? [at, reason] : [authority.revoked_at, authority.reason];
+  const day = on === null ? "" : ` on ${on.slice(0, 10)}`;
+  return `${what} was revoked${day}${why === null ? "" : ` (${why.replaceAll("_", " ")})`}`;
+}
+
 type Own = Pick<Revocation, "status" | "method" | "reason" | "revoked_at">;
 
 function firstDecisive(sources: readonly (readonly ["staple" | "ocsp" | "crl", OcspResult | CrlResult | null])[]): Own {

@@ -7,7 +7,7 @@ import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-ag
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
-import type { RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
+import { describeRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 
 /** Input of decideTrust. */
 interface TrustFacts {
@@ -157,7 +157,8 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc9325#section-4.5`,
   },
   revoked: {
-    message: revokedMessage,
+    message: ({ revocation }) =>
+      revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation)}.`,
     how: () => "Request a new certificate with a new key and install it.",
     reference: `${RFC}/rfc5280#section-5`,
   },
@@ -191,16 +192,6 @@ function expiredMessage({ leaf, verification, now }: TrustFacts): string {
   const days = -describeChainCertificate(ended, now).days_left;
   const ago = days <= 1 ? "less than a day ago" : `${days - 1} ${days === 2 ? "day" : "days"} ago`;
   return `${subjectOf(ended, leaf)} expired on ${day(ended.notAfter)}, ${ago}.`;
-}
-
-function revokedMessage({ revocation }: TrustFacts): string {
-  const own = revocation?.revocation;
-  const authority = own?.authorities.find(({ status }) => status === "revoked");
-  const row = own?.status === "revoked" || authority === undefined ? own : authority;
-  const who = row === own || authority === undefined ? "The certificate" : `The authority ${authority.subject}`;
-  const on = row?.revoked_at == null ? "" : ` on ${row.revoked_at.slice(0, 10)}`;
-  const why = row?.reason == null ? "" : ` (${row.reason.replaceAll("_", " ")})`;
-  return `${who} was revoked${on}${why}.`;
 }
 
 function subjectOf(certificate: Certificate, leaf: Certificate): string {
