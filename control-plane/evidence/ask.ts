@@ -3,13 +3,20 @@ import { registrableDomain } from "#shared/registrable-domain.ts";
 import { dns } from "#shared/tools/dns.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
-import { ssl } from "#shared/tools/ssl.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import { parseLocations } from "#shared/locations.ts";
-import type { CheckAnswer, CheckError } from "#control-plane/checks/answer.ts";
+import { fieldMessage } from "#shared/schema/problem.ts";
+import {
+  outcomeError,
+  TARGET_NOT_ALLOWED,
+  unavailableError,
+  type CheckAnswer,
+  type CheckError,
+} from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { ToolAnswer } from "#control-plane/evidence/evidence.ts";
+import { contractOf } from "#control-plane/monitors/contracts.ts";
 
 /** A call of a tool. */
 export interface Call {
@@ -17,10 +24,17 @@ export interface Call {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** The answer to a call. */
+interface Asked {
+  readonly answer: CheckAnswer;
+  /** Time since the call was sent to a probe, milliseconds; null: it was sent to none. */
+  readonly tookMs: number | null;
+}
+
 /** Asks probes for an account, all within one time limit. */
 export interface Asker {
   /** Runs a call at a location. */
-  ask(call: Call, location: string): Promise<CheckAnswer>;
+  ask(call: Call, location: string): Promise<Asked>;
 }
 
 /** Creates an asker. The calls are paced: they never add to more than 20 jobs at one target. */
@@ -34,10 +48,11 @@ export function createAsker(
 ): Asker {
   const endsAt = checks.clock.monotonic() + budgetMs;
   return {
-    ask({ contract, params }, location) {
+    async ask({ contract, params }, location) {
       const parsed = parseLocations([location]);
-      if (!parsed.ok) return Promise.resolve({ kind: "unavailable", reason: "no_probe" });
-      return runCheck(checks, {
+      if (!parsed.ok) return { answer: { kind: "unavailable", reason: "no_probe" }, tookMs: null };
+      const sent: { at: number | null } = { at: null };
+      const answer = await runCheck(checks, {
         contract,
         params,
         accountId,
@@ -46,28 +61,49 @@ export function createAsker(
         pace: "paced",
         deadlineMs: Math.max(1, Math.floor(endsAt - checks.clock.monotonic())),
         signal,
+        onSent: () => (sent.at = checks.clock.monotonic()),
       });
+      return { answer, tookMs: sent.at === null ? null : checks.clock.monotonic() - sent.at };
     },
   };
 }
 
-const CANCELLED: CheckError = {
-  code: "probe_unavailable",
+/** The service gave the call up: nothing is known about the target. */
+const OUT_OF_TIME: CheckError = {
+  code: "request_failed",
+  stage: "request",
+  source: "probe",
   reason: "out_of_time",
-  message: "No probe was free in time.",
+  message: "The probe did not answer in the time for evidence.",
 };
-const REFUSED: CheckError = { code: "target_not_allowed", message: "The target is not allowed." };
 
-/** Converts the answer of one location. */
+/** Converts the answer of one location. An error has the fields of error answers, without advice to call again. */
 export function toToolAnswer(answer: CheckAnswer): ToolAnswer {
-  if (answer.kind === "multi") {
-    const [row] = answer.data.locations;
-    if (row?.status === "ok") return { status: "ok", data: row.data };
-    if (row?.status === "failed") return { status: "failed", error: row.error };
+  switch (answer.kind) {
+    case "single":
+      return answer.outcome.status === "ok"
+        ? { status: "ok", data: answer.outcome.data }
+        : fail(outcomeError(answer.outcome));
+    case "multi": {
+      const [row] = answer.data.locations;
+      if (row === undefined) return fail(unavailableError("no_probe"));
+      return row.status === "ok" ? { status: "ok", data: row.data } : fail(row.error);
+    }
+    case "refused":
+      return fail(TARGET_NOT_ALLOWED);
+    case "unavailable":
+      return fail(unavailableError(answer.reason));
+    case "problem": {
+      const { field, reason } = answer.problem;
+      return fail({ code: "missing_parameter", field, reason, message: fieldMessage(answer.problem) });
+    }
+    default:
+      return fail(OUT_OF_TIME);
   }
-  if (answer.kind === "refused") return { status: "failed", error: REFUSED };
-  const reason = answer.kind === "unavailable" ? { reason: answer.reason } : {};
-  return { status: "failed", error: { ...CANCELLED, ...reason } };
+}
+
+function fail({ retry_after_seconds: _seconds, ...error }: CheckError): ToolAnswer {
+  return { status: "failed", error };
 }
 
 /** Returns the trace to a host; null if it cannot be traced. */
@@ -90,9 +126,18 @@ export function nameServersCall(zone: string): Call | null {
   return toCall(dns, { domain: zone, types: "NS" });
 }
 
-/** Returns the examination of a server's certificate. */
+/** Time limit of the look at a certificate, seconds. */
+const HANDSHAKE_SECONDS = 4;
+
+/** Returns the look at a server's certificate: one handshake, by the check of an ssl monitor. */
 export function certificateCall(host: string, port: number): Call | null {
-  return toCall(ssl, { host, port });
+  return toCall(contractOf("ssl"), {
+    host,
+    port,
+    timeout_seconds: HANDSHAKE_SECONDS,
+    known: null,
+    always_whole: true,
+  });
 }
 
 function toCall(contract: Contract, raw: Readonly<Record<string, unknown>>): Call | null {

@@ -1,7 +1,7 @@
 import { isRecord } from "#shared/is-record.ts";
 import type { CertificateEvidence } from "#control-plane/evidence/evidence.ts";
 
-/** Reads the certificate from a result of the tool check or ssl; null if it has none. */
+/** Reads the certificate from the full result of the check of an http or ssl monitor; null if it has none. */
 export function readCertificate(location: string, result: unknown): CertificateEvidence | null {
   if (!isRecord(result)) return null;
   const tls = isRecord(result["tls"]) ? result["tls"] : result;

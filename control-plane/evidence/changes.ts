@@ -2,7 +2,7 @@ import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 import type { Change } from "#control-plane/evidence/evidence.ts";
 import { PHASES, type Facts } from "#control-plane/evidence/facts.ts";
 
-/** The facts of the newest good check at one location. */
+/** The facts of a good check at one location. */
 export interface Baseline {
   readonly location: string;
   readonly goodAt: Date;
@@ -17,48 +17,78 @@ const MOST_VALUE = 300;
 const MOST_SHOWN = 6;
 
 /**
- * Compares what is found now with the last good checks, the most telling difference first. Addresses and times are
- * compared with the same location only, because they differ between places. Addresses have changed if none has stayed, or
- * if the one that is used now is new: large sites answer with different ones of a set each time. What one of both checks
- * does not tell is left out.
+ * Compares what is found now with the last good checks, the most telling difference first. Each fact is compared with the
+ * newest good check that tells it, one of the same location before those of others, and the difference names the time of
+ * that check. Addresses and times are compared with the same location only, because they differ between places. Addresses
+ * have changed if none has stayed, or if the one that is used now is new: large sites answer with different ones of a set
+ * each time. What one of both checks does not tell is left out.
  */
 export function findChanges(location: string, now: Facts, baselines: readonly Baseline[]): readonly Change[] {
   const newest = baselines.toSorted((a, b) => b.goodAt.getTime() - a.goodAt.getTime());
-  const here = newest.find((one) => one.location === location);
+  const here = newest.filter((one) => one.location === location);
+  const all = [...here, ...newest.filter((one) => one.location !== location)];
   const changes: Change[] = [];
-  const add = (field: string, { goodAt }: Baseline, before: string, after: string): void => {
-    changes.push({ field, before: printed(before), after: printed(after), last_good_at: goodAt.toISOString() });
+  const compare = (field: string, among: readonly Baseline[], { isTold, hasChanged, show }: Comparison): void => {
+    const known = isTold(now) ? among.find(({ facts }) => isTold(facts)) : undefined;
+    if (known === undefined || !hasChanged(known.facts, now)) return;
+    const [before, after] = [printed(show(known.facts)), printed(show(now))];
+    changes.push({ field, before, after, last_good_at: known.goodAt.toISOString() });
   };
-  if (here !== undefined && haveMoved(here.facts, now)) {
-    add("addresses", here, listed(here.facts.addresses), listed(now.addresses));
-  }
-  const named = newest.map(withNameServers).find(({ facts }) => facts.nameServers !== null);
-  if (named !== undefined && now.nameServers !== null && !equal(named.facts.nameServers, now.nameServers)) {
-    add("name_servers", named, listed(named.facts.nameServers), listed(now.nameServers));
-  }
-  const any = here ?? newest[0];
-  if (any === undefined) return changes;
-  const { facts } = any;
-  if (facts.certificate !== null && now.certificate !== null && !sameCertificate(facts, now)) {
-    add("certificate", any, certificate(facts), certificate(now));
-  }
-  if (facts.status !== null && now.status !== null && facts.status !== now.status) {
-    add("status", any, String(facts.status), String(now.status));
-  }
-  if (facts.finalUrl !== null && now.finalUrl !== null && facts.finalUrl !== now.finalUrl) {
-    add("redirect_target", any, facts.finalUrl, now.finalUrl);
-  }
-  if (facts.records !== null && now.records !== null && !equal(facts.records, now.records)) {
-    add("records", any, listed(facts.records), listed(now.records));
-  }
-  if (here === undefined) return changes;
+  compare("addresses", here, {
+    isTold: ({ addresses }) => addresses !== null,
+    hasChanged: haveMoved,
+    show: ({ addresses }) => listed(addresses),
+  });
+  compare("name_servers", newest.map(withNameServers), textsOf("nameServers"));
+  compare("certificate", all, {
+    isTold: (facts) => facts.certificate !== null,
+    hasChanged: (one, other) => one.certificate?.fingerprint !== other.certificate?.fingerprint,
+    show: certificate,
+  });
+  compare("status", all, valueOf("status"));
+  compare("redirect_target", all, valueOf("finalUrl"));
+  compare("records", all, textsOf("records"));
   for (const phase of PHASES) {
-    const [before, after] = [here.facts.phases[phase], now.phases[phase]];
-    if (before === undefined || after === undefined) continue;
-    const isSlower = after >= before * SLOWER_TIMES && after - before >= SLOWER_MS;
-    if (isSlower) add(phase, here, `${Math.round(before)} ms`, `${Math.round(after)} ms`);
+    compare(phase, here, {
+      isTold: ({ phases }) => phases[phase] !== undefined,
+      hasChanged: (before, after) => isSlower(before.phases[phase] ?? 0, after.phases[phase] ?? 0),
+      show: ({ phases }) => `${Math.round(phases[phase] ?? 0)} ms`,
+    });
   }
   return changes;
+}
+
+/** How one fact is compared. */
+interface Comparison {
+  readonly isTold: (facts: Facts) => boolean;
+  readonly hasChanged: (before: Facts, after: Facts) => boolean;
+  readonly show: (facts: Facts) => string;
+}
+
+function valueOf(name: "status" | "finalUrl"): Comparison {
+  return {
+    isTold: (facts) => facts[name] !== null,
+    hasChanged: (before, after) => before[name] !== after[name],
+    show: (facts) => String(facts[name]),
+  };
+}
+
+function textsOf(name: "nameServers" | "records"): Comparison {
+  return {
+    isTold: (facts) => facts[name] !== null,
+    hasChanged: (before, after) => before[name]?.join("\n") !== after[name]?.join("\n"),
+    show: (facts) => listed(facts[name]),
+  };
+}
+
+function isSlower(before: number, after: number): boolean {
+  return after >= before * SLOWER_TIMES && after - before >= SLOWER_MS;
+}
+
+/** Returns the time of the newest good check at a location, or at any if there is none; null if there is none at all. */
+export function lastGoodAt(location: string, baselines: readonly Baseline[]): Date | null {
+  const newest = baselines.toSorted((a, b) => b.goodAt.getTime() - a.goodAt.getTime());
+  return (newest.find((one) => one.location === location) ?? newest[0])?.goodAt ?? null;
 }
 
 /** Dates a baseline by the look-up of its name servers, which is made once a day. */
@@ -74,17 +104,10 @@ function haveMoved(before: Facts, now: Facts): boolean {
   return !now.addresses.some((address) => known.includes(address));
 }
 
-function equal(one: readonly string[] | null, other: readonly string[] | null): boolean {
-  return one?.join("\n") === other?.join("\n");
-}
-
-function sameCertificate(one: Facts, other: Facts): boolean {
-  return one.certificate?.fingerprint === other.certificate?.fingerprint;
-}
-
 function certificate({ certificate: found }: Facts): string {
   if (found === null) return "none";
   const { fingerprint, issuer, notAfter } = found;
+  if (issuer === "" && notAfter === "") return fingerprint.slice(0, 16);
   return `${fingerprint.slice(0, 16)} of ${issuer}, valid until ${notAfter}`;
 }
 

@@ -1,7 +1,8 @@
 import { isRecord } from "#shared/is-record.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 
 /** Phases of a check whose times are compared, in the order of their course. */
-export const PHASES = ["dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "transfer_ms", "rtt_ms"] as const;
+export const PHASES = ["redirect_ms", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "transfer_ms", "rtt_ms"] as const;
 /** One of these phases. */
 type Phase = (typeof PHASES)[number];
 
@@ -11,6 +12,7 @@ export interface Facts {
   readonly addresses: readonly string[] | null;
   /** Address that was connected to. */
   readonly address: string | null;
+  /** Issuer and end are empty if only the fingerprint is known. */
   readonly certificate: { readonly fingerprint: string; readonly issuer: string; readonly notAfter: string } | null;
   readonly status: number | null;
   /** URL of the final response. */
@@ -59,6 +61,27 @@ export function readFacts(whole: unknown): Facts {
   };
 }
 
+/** What the short result of a check says, of which no more is known. */
+interface ShortResult {
+  readonly responseMs: number | null;
+  readonly httpStatus: number | null;
+  /** Seconds by phase; null: not measured. */
+  readonly phases: readonly (readonly [phase: string, seconds: number])[] | null;
+}
+
+/** Check types whose time to the answer is a round trip. */
+const ROUND_TRIPS: ReadonlySet<string> = new Set(["ping", "port"]);
+/** Phases whose names in the full result are other ones. */
+const FULL_NAMES: Readonly<Record<string, Phase>> = { processing: "ttfb_ms" };
+
+/** Reads the facts from the short result of a monitor's check. The certificate is not among them (baselines/merge.ts). */
+export function readShortFacts(checkType: string, { responseMs, httpStatus, phases }: ShortResult): Facts {
+  const named = (phases ?? []).map(([name, seconds]) => [FULL_NAMES[name] ?? `${name}_ms`, seconds * 1_000] as const);
+  const times = named.filter(([name]) => (PHASES as readonly string[]).includes(name));
+  const trip = ROUND_TRIPS.has(checkType) && responseMs !== null ? { rtt_ms: responseMs } : {};
+  return { ...NO_FACTS, status: httpStatus, phases: { ...Object.fromEntries(times), ...trip } };
+}
+
 /** Reads the data of one record type from the result of the tool dns; null if there is no answer. */
 export function readDnsRecords(result: unknown, type: string): readonly string[] | null {
   if (!isRecord(result) || !Array.isArray(result["results"])) return null;
@@ -100,8 +123,10 @@ function textsOf(list: unknown, field: string): readonly string[] {
   return [...new Set(found)].toSorted().slice(0, MOST_ITEMS);
 }
 
+/** Reads a text of an agent. Facts are stored together with those of others, in columns that refuse a NUL. */
 function readText(value: unknown): string | null {
-  return typeof value === "string" && value !== "" ? value.slice(0, MOST_TEXT).toWellFormed() : null;
+  const text = typeof value === "string" ? toPlainLine(value, MOST_TEXT) : "";
+  return text === "" ? null : text;
 }
 
 function readNumber(value: unknown): number | null {

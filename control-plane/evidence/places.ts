@@ -35,12 +35,19 @@ export function choosePlaces(
   };
 }
 
-/** Returns the region of an online probe that is in none of the configured locations, the least loaded. */
+/**
+ * Returns the region of an online probe that is in none of the configured locations, the least loaded. A monitor that
+ * only private probes check is asked from private ones only: its name and its secrets stay with them.
+ */
 function elsewhere(configured: readonly string[], candidates: readonly Candidate[]): string | null {
   const items = configured.flatMap((text): readonly LocationItem[] => {
     const parsed = parseLocations([text]);
     return parsed.ok ? parsed.items : [];
   });
-  const others = candidates.filter((one) => one.online && !items.some((item) => matches(one, item)));
+  const serves = (one: Candidate): boolean => items.some((item) => matches(one, item));
+  const isPrivate = (one: Candidate): boolean => one.accountId !== null;
+  const serving = candidates.filter(serves);
+  const isKeptPrivate = serving.length > 0 && serving.every(isPrivate);
+  const others = candidates.filter((one) => one.online && !serves(one) && (!isKeptPrivate || isPrivate(one)));
   return others.toSorted((a, b) => a.load - b.load)[0]?.region ?? null;
 }

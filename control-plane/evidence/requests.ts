@@ -1,5 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { hostOf, placeOf } from "#control-plane/evidence/cause-key.ts";
+import type { Evidence } from "#control-plane/evidence/evidence.ts";
+import { adaptEvidence, adaptLines } from "#control-plane/evidence/shared.ts";
 import { findEvidence, findLines, insertRows } from "#control-plane/evidence/store.ts";
 
 /** A confirmed outage whose incident was opened in the same transaction. */
@@ -36,9 +38,14 @@ export async function requestEvidence(tx: Transaction, outages: readonly OpenedO
 export async function readEvidence(sql: Queryable, incidentId: number): Promise<unknown> {
   const found = await findEvidence(sql, incidentId);
   if (found === null) return null;
-  const stored = JSON.parse(found.body) as Readonly<Record<string, unknown>>;
-  const { gathered_at, ...rest } = stored;
-  return { gathered_at, gathered_for_incident: found.gatheredFor, ...rest };
+  const { own, gathered } = found;
+  const { gathered_at, ...rest } = adaptEvidence(own, gathered, JSON.parse(found.body) as Evidence);
+  return {
+    gathered_at,
+    gathered_for_incident: gathered.incidentId,
+    gathered_for_host: gathered.host === "" ? null : gathered.host,
+    ...rest,
+  };
 }
 
 /** Returns what has changed and where it fails, one line each, for the mail about an incident; null if not gathered. */
@@ -46,8 +53,9 @@ export async function readMailLines(
   sql: Queryable,
   incidentId: number,
 ): Promise<{ readonly changed: string; readonly where: string } | null> {
-  const lines = await findLines(sql, incidentId);
-  if (lines === null) return null;
-  const [, changed = "", where = ""] = JSON.parse(lines) as readonly string[];
+  const found = await findLines(sql, incidentId);
+  if (found === null) return null;
+  const { own, gathered, lines } = found;
+  const [, changed = "", where = ""] = adaptLines(own, gathered, JSON.parse(lines) as readonly string[]);
   return { changed, where };
 }

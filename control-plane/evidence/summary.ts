@@ -7,7 +7,7 @@ interface Summarized {
   /** Sentence on the cause. */
   readonly cause: string;
   readonly changed: readonly Change[];
-  /** Time of the newest good check that was compared; null: there is none. */
+  /** Time of the newest good check at the failing location; null: there is none at any. */
   readonly lastGoodAt: Date | null;
   /** Names of the locations that fail. */
   readonly failingAt: readonly string[];
@@ -17,6 +17,8 @@ interface Summarized {
   readonly lastAddress: string | null;
   /** Locations at which the target was up when the outage was confirmed. */
   readonly workingAt: readonly string[];
+  /** Locations at which the target did not answer within the limit of evidence, which is shorter than the monitor's. */
+  readonly silentAt: readonly string[];
 }
 
 /** Maximum length of a line. */
@@ -33,6 +35,7 @@ const NAMES: Readonly<Record<string, string>> = {
   status: "status",
   redirect_target: "redirect target",
   records: "records",
+  redirect_ms: "time of the redirects",
   dns_ms: "time of the name look-up",
   connect_ms: "time to connect",
   tls_ms: "time of the TLS handshake",
@@ -47,29 +50,48 @@ export function summarize(about: Summarized): readonly [cause: string, changes: 
   return [lines[0] ?? "", lines[1] ?? "", lines[2] ?? ""];
 }
 
+/** The line names one good check, the newest that was compared; a change since an older one has its own time. */
 function describeChanges({ changed, lastGoodAt }: Summarized): string {
-  if (lastGoodAt === null) return "No earlier good check to compare with";
-  const since = `since the good check at ${lastGoodAt.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const newest =
+    changed
+      .map(({ last_good_at: at }) => at)
+      .toSorted()
+      .at(-1) ?? lastGoodAt?.toISOString();
+  if (newest === undefined) return "No earlier good check to compare with";
+  const since = `since the good check at ${minuteOf(newest)} UTC`;
   if (changed.length === 0) return `Nothing that can be compared has changed ${since}`;
-  const shown = changed.slice(0, MOST_CHANGES).map(({ field, before, after }) => {
-    return `${NAMES[field] ?? field} ${before} -> ${after}`;
+  const shown = changed.slice(0, MOST_CHANGES).map(({ field, before, after, last_good_at: at }) => {
+    return `${NAMES[field] ?? field} ${before} -> ${after}${describeAge(at, newest)}`;
   });
   const rest = changed.length - shown.length;
   return `Changed ${since}: ${shown.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
-function describePlaces({ failingAt, failing, healthy, lastAddress, workingAt }: Summarized): string {
+function describeAge(at: string, newest: string): string {
+  const [older, shown] = [minuteOf(at), minuteOf(newest)];
+  if (older === shown) return "";
+  const [date, time] = older.split(" ");
+  return shown.startsWith(date ?? "") ? ` (since ${time})` : ` (since ${older})`;
+}
+
+function minuteOf(time: string): string {
+  return time.slice(0, 16).replace("T", " ");
+}
+
+function describePlaces({ failingAt, failing, healthy, lastAddress, workingAt, silentAt }: Summarized): string {
   const working = new Set([...workingAt, ...(healthy === null ? [] : [healthy.location])]);
-  const fails =
-    working.size === 0
-      ? `Fails from everywhere that was checked: ${listPlaces(failingAt)}`
-      : `Fails from ${listPlaces(failingAt)}; works from ${listPlaces([...working])}`;
+  const isEverywhere = working.size === 0 && silentAt.length === 0;
+  const fails = isEverywhere
+    ? `Fails from everywhere that was checked: ${listPlaces(failingAt)}`
+    : `Fails from ${listPlaces(failingAt)}`;
+  const works = working.size === 0 ? [] : [`works from ${listPlaces([...working])}`];
+  const silent = silentAt.length === 0 ? [] : [`not known from ${listPlaces(silentAt)}, which got no answer in time`];
   const traces = [failing, healthy].flatMap((place) => {
     const target = lastAddress === null || place !== failing ? "the target" : `its last known address ${lastAddress}`;
     const end = place === null || place.trace === null ? null : describeEnd(place.trace, target);
     return place === null || end === null ? [] : [`the trace from ${name(place.location)} ${end}`];
   });
-  return [fails, ...traces].join("; ");
+  return [fails, ...works, ...silent, ...traces].join("; ");
 }
 
 /** Says where a trace ends: at the target, or at the last router that answered. */

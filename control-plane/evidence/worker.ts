@@ -6,11 +6,12 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
-import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims.ts";
+import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims/claims.ts";
+import { hasDue, releaseRow, type Task } from "#control-plane/evidence/claims/store.ts";
 import { EVIDENCE_CHANNEL } from "#control-plane/evidence/evidence.ts";
 import { writeEvidence } from "#control-plane/evidence/fit.ts";
 import { gatherEvidence, type GatherDeps } from "#control-plane/evidence/gather.ts";
-import { deleteOld, hasDue, releaseRow, type Task } from "#control-plane/evidence/store.ts";
+import { deleteOld } from "#control-plane/evidence/store.ts";
 
 /** Gathers evidence in one replica. */
 interface EvidenceWorker {
@@ -96,13 +97,13 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
       results.inc({ result: "failed" });
       log.error({ err: error, incident: incidentId }, "evidence: a gathering failed");
       const again = new Date(clock.now().getTime() + REPEAT_MS);
-      const end = attempt < MOST_ATTEMPTS ? releaseRow(sql, incidentId, attempt, again) : giveUp(incidentId);
+      const end = attempt < MOST_ATTEMPTS ? releaseRow(sql, incidentId, attempt, again) : giveUp(task);
       // If the database is away, the end of the lease does the same.
       await end.catch(() => {});
     }
   }
 
-  const giveUp = (incidentId: number): Promise<void> => storeFailed(sql, incidentId, "internal_error", clock.now());
+  const giveUp = (task: Task): Promise<void> => storeFailed(sql, task, "internal_error", clock.now());
   const wake = (): void => pump.wake();
   deps.notifications.listen(EVIDENCE_CHANNEL, wake, wake);
   const sweep = setInterval(wake, SWEEP_MS);
@@ -113,7 +114,8 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
       deleteInSteps(DELETED_AT_ONCE, (limit) =>
         deleteOld(sql, new Date(clock.now().getTime() - deps.retentionMs), limit),
       ),
-    onError: (error) => log.debug({ err: error }, "evidence: housekeeping failed; it runs again later"),
+    name: "evidence: housekeeping",
+    log,
   });
 
   return {

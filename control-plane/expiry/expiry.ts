@@ -10,6 +10,7 @@ import { linkMonitors } from "#control-plane/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { createReports } from "#control-plane/expiry/reports/reports.ts";
 import { createVisitor } from "#control-plane/expiry/visits/visitor.ts";
+import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
 
 /** The watch over certificates and registrations, at one replica. */
 interface Expiry {
@@ -30,6 +31,7 @@ interface ExpiryDeps {
   readonly log: Logger;
   readonly registry: Registry;
   readonly events: Events;
+  readonly areCovered: AreCovered;
   /** Milliseconds between two searches for what is due. Default: 1,000. */
   readonly everyMs?: number;
 }
@@ -64,7 +66,8 @@ export function openExpiry(deps: ExpiryDeps): Expiry {
     startUpkeep({
       everyMs,
       round: () => run(part),
-      onError: (error) => log.debug({ err: error }, "expiry: a round failed; it is repeated"),
+      name: "expiry: a round",
+      log,
     }),
   );
   return {

@@ -7,6 +7,8 @@ export interface ExpiryMetrics {
   /** Beginning of a visit minus its time, seconds. */
   readonly lag: Histogram<"kind">;
   readonly events: Counter<"type">;
+  /** Pauses of registries that refused a question or did not answer it. */
+  readonly pauses: Counter;
 }
 
 /** Registers the metrics. */
@@ -30,6 +32,11 @@ export function createExpiryMetrics(registry: Registry): ExpiryMetrics {
       name: "vantage_expiry_events_total",
       help: "Events about certificates and registrations",
       labelNames: ["type"],
+      registers,
+    }),
+    pauses: new Counter({
+      name: "vantage_expiry_registry_pauses_total",
+      help: "Pauses of registries that refused a question or did not answer it",
       registers,
     }),
   };

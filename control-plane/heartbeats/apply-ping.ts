@@ -1,8 +1,9 @@
 import { deadline } from "#control-plane/heartbeats/deadline.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { endRun, startRun, type OpenRun } from "#control-plane/heartbeats/runs.ts";
+import { reportedFailure, type Verdict } from "#control-plane/heartbeats/verdicts.ts";
 import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
-import type { PingKind } from "#control-plane/monitors/ports.ts";
+import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 
 /** What the pings of a heartbeat have said so far. Times are Unix milliseconds. */
@@ -17,6 +18,8 @@ export interface HeartbeatRecord {
   readonly openRuns: readonly OpenRun[];
   /** When it is late; null: nothing is expected. */
   readonly deadlineAt: number | null;
+  /** What pings have said about the status that the state of the monitor does not know, oldest first. */
+  readonly verdicts: readonly Verdict[];
 }
 
 /** What a ping says about its monitor: up, down, or neither. */
@@ -57,6 +60,7 @@ export function applyPing(
     fault,
     durationMs,
     record: {
+      ...record,
       pingCount: record.pingCount + 1,
       lastPingAt: Math.max(receivedAt, record.lastPingAt ?? receivedAt),
       lastKind: ping.kind,
@@ -109,15 +113,11 @@ function readVerdict({ kind, exitCode }: Ping): PingVerdict {
     case "success":
       return { verdict: "up", fault: null };
     case "fail":
-      return { verdict: "down", fault: failed("the run reported a failure") };
+      return { verdict: "down", fault: reportedFailure("the run reported a failure") };
     case "exit":
       if (exitCode === 0) return { verdict: "up", fault: null };
-      return { verdict: "down", fault: failed(`the run failed with exit code ${exitCode ?? "unknown"}`) };
+      return { verdict: "down", fault: reportedFailure(`the run failed with exit code ${exitCode ?? "unknown"}`) };
   }
-}
-
-function failed(message: string): CheckFault {
-  return { stage: "request", source: "target", reason: "heartbeat_failed", message };
 }
 
 /** Returns when a heartbeat is late, Unix milliseconds; null: nothing is expected of it. */

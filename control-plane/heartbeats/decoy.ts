@@ -1,5 +1,9 @@
-import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
+import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
+import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import { DEFAULT_SETTINGS, defaultHeartbeat } from "#control-plane/monitors/settings/defaults.ts";
+import { encodeState } from "#control-plane/monitors/state/encoding.ts";
+import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Periods that answers to addresses without a heartbeat claim: those that are usual for real ones, in seconds. */
@@ -29,13 +33,24 @@ export function decoyOf(encryption: Pick<Encryption, "digest">, token: string): 
   };
 }
 
-/** The record of a decoy before each ping: the work is the same, and nothing is kept. */
-export const DECOY_RECORD: HeartbeatRecord = {
+/** What is read of a decoy before each ping, as of a heartbeat that is up: the work is the same, and nothing is kept. */
+export const DECOY_ROW: RecordRow & { readonly settings: string; readonly state: string } = {
   pingCount: 0,
-  lastPingAt: null,
-  lastKind: null,
+  lastPingAt: new Date(0),
+  lastKind: "success",
   lastDurationMs: null,
-  succeededAt: null,
-  openRuns: [],
-  deadlineAt: null,
+  succeededAt: new Date(0),
+  openRuns: "[]",
+  deadlineAt: new Date(120_000),
+  verdicts: "[]",
+  judgedNumber: 0,
+  settings: JSON.stringify({ ...DEFAULT_SETTINGS, heartbeat: defaultHeartbeat(1) }),
+  state: encodeState({
+    ...NEW_STATE,
+    status: "up",
+    lastKnown: "up",
+    changedAt: 0,
+    knownSince: 0,
+    locations: new Map([[HEARTBEAT_LOCATION, { verdict: "up", at: 0, streak: 1, since: 0, fault: null }]]),
+  }),
 };

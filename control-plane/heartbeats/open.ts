@@ -31,14 +31,16 @@ const CLOSE_MS = 5_000;
 /** Opens the recorder of pings and starts the visits of late heartbeats. */
 export function openPings(deps: PingsDeps, teardown: Teardown): PingRecorder {
   const { databaseUrl, sql, clock, registry } = deps;
-  const open = () =>
-    connect(databaseUrl, { name: "vantage heartbeats", connections: 1, statementTimeoutMs: TIMEOUT_MS });
+  // With other plans, reading a heartbeat takes longer than finding that there is none, as long as the tables are small or
+  // have just grown.
+  const options = { connections: 1, statementTimeoutMs: TIMEOUT_MS, fixedPlans: true };
+  const open = () => connect(databaseUrl, { name: "vantage heartbeats", ...options });
   const database = guardDatabase(open, TIMEOUT_MS);
   teardown.push(() => database.close());
   const metrics = createHeartbeatMetrics(registry, () => pings.waiting());
   const pings = createPingRecorder({ ...deps, database, metrics });
   teardown.push(() => waitAtMost(CLOSE_MS, pings.close(), undefined));
-  const sweeper = startSweeper({ ...deps, metrics, liveness: createLiveness(sql, clock) });
+  const sweeper = startSweeper({ ...deps, metrics, pings, liveness: createLiveness(sql, clock) });
   teardown.push(() => sweeper.stop());
   return pings;
 }

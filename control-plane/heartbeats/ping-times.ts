@@ -2,7 +2,7 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import { findPingTimes } from "#control-plane/heartbeats/store.ts";
 
 /** When the pings of a heartbeat came and are expected. */
-export interface PingTimes {
+interface PingTimes {
   /** null: no ping yet. */
   readonly lastPingAt: Date | null;
   /** null: nothing is expected. */

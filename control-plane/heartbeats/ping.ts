@@ -1,4 +1,4 @@
-import type { PingKind } from "#control-plane/monitors/ports.ts";
+import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 
 /** What a ping reports. */
 export interface PingSignal {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { readBodyText, readRunId, readSignal, readUserAgent, type PingSignal } from "#control-plane/heartbeats/ping.ts";
@@ -12,6 +13,8 @@ import { createAddressLimiter } from "#control-plane/limits/address.ts";
 /** Maximum number of pings per client address and minute that are answered with their next time. */
 const PER_MINUTE = 30;
 const URL = "/api/heartbeat";
+/** How long a call waits at most for statuses to follow the pings of its account, in milliseconds. */
+const SETTLE_MS = 500;
 
 const ANSWER = Type.Object({
   status: Type.Literal("ok", { description: "The ping is recorded, if the address is that of an active heartbeat" }),
@@ -36,7 +39,7 @@ const DESCRIPTION =
 /** Dependencies of the endpoint. */
 interface HeartbeatRoutesDeps {
   readonly clock: Clock;
-  readonly pings: Pick<PingRecorder, "record">;
+  readonly pings: Pick<PingRecorder, "record" | "whenSettled">;
 }
 
 /** Registers /api/heartbeat/<token> for GET, POST and HEAD, with any content type. */
@@ -51,11 +54,18 @@ export function registerHeartbeats(server: FastifyInstance, { clock, pings }: He
   ): Promise<FastifyReply> {
     const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
     const ping = readPing(request, signal, clock.now().getTime(), ok);
-    const nextExpected = await pings.record(token, { signal, ping }, { isMerged: !ok });
+    const nextExpected = await pings.record(token, { signal, ping }, { isMergeable: !ok });
     // After it is recorded: many jobs behind one address must not look dead.
     if (!ok) throw overLimit(retryAfterSeconds);
     return reply.send({ status: "ok", next_ping_expected: Math.floor(nextExpected / 1_000) });
   }
+
+  // A client that sends a ping and then asks for the status sees what the ping has changed. Only calls with a key of the
+  // same account wait: others could see by the time to their answers that a ping to an address changed a status.
+  server.addHook("preHandler", async ({ principal }) => {
+    const settled = principal === null ? null : pings.whenSettled(principal.accountId);
+    if (settled !== null) await waitAtMost(SETTLE_MS, settled, undefined);
+  });
 
   // In a scope of its own: other routes accept JSON and forms only.
   void server.register(async (scope) => {

@@ -1,7 +1,8 @@
 import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { decodeRuns } from "#control-plane/heartbeats/runs.ts";
+import { decodeVerdicts } from "#control-plane/heartbeats/verdicts.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import type { PingKind } from "#control-plane/monitors/ports.ts";
+import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 
 /** Columns of a heartbeat that its pings change, as selected. */
 export interface RecordRow {
@@ -12,6 +13,8 @@ export interface RecordRow {
   readonly succeededAt: Date | null;
   readonly openRuns: string;
   readonly deadlineAt: Date | null;
+  readonly verdicts: string;
+  readonly judgedNumber: number;
 }
 
 /** Converts a row. */
@@ -24,6 +27,7 @@ export function readRecord(row: RecordRow): HeartbeatRecord {
     succeededAt: row.succeededAt?.getTime() ?? null,
     openRuns: decodeRuns(row.openRuns),
     deadlineAt: row.deadlineAt?.getTime() ?? null,
+    verdicts: decodeVerdicts(row.verdicts, row.judgedNumber),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import type { StoredToken } from "#control-plane/heartbeats/token.ts";
-import type { PingKind } from "#control-plane/monitors/ports.ts";
+import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 
 /** Inserts heartbeats with their tokens. */
 export async function insertHeartbeats(
@@ -29,11 +29,15 @@ export async function updateToken(tx: Transaction, id: number, { hash, sealed }:
     where monitor_id = ${id}`;
 }
 
-/** Makes heartbeats wait for their first ping, as new ones do. What the newest ping was stays. */
+/**
+ * Makes heartbeats wait for their first ping, as new ones do. What the newest ping was stays; what pings have said about
+ * the status is done.
+ */
 export async function resetHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
   await tx`
     update heartbeats
-    set succeeded_at = null, open_runs = '[]', deadline_at = null, sweep_at = null, version = version + 1
+    set succeeded_at = null, open_runs = '[]', deadline_at = null, sweep_at = null,
+      judged_number = ping_count, version = version + 1
     where monitor_id = any(${[...ids]}::bigint[])`;
 }
 
@@ -48,7 +52,7 @@ export async function lockHeartbeat(tx: Transaction, id: number): Promise<Record
 export async function updateDeadline(tx: Transaction, id: number, deadlineAt: Date | null): Promise<void> {
   await tx`
     update heartbeats set deadline_at = ${deadlineAt}, sweep_at = least(sweep_at, ${deadlineAt}::timestamptz),
-      version = version + 1
+      judged_number = ping_count, version = version + 1
     where monitor_id = ${id}`;
 }
 
@@ -101,7 +105,7 @@ export function recordColumns(sql: Queryable, table = "heartbeats") {
   const of = sql(table);
   return sql`${of}.ping_count as "pingCount", ${of}.last_ping_at as "lastPingAt", ${of}.last_kind as "lastKind",
     ${of}.last_duration_ms as "lastDurationMs", ${of}.succeeded_at as "succeededAt", ${of}.open_runs as "openRuns",
-    ${of}.deadline_at as "deadlineAt"`;
+    ${of}.deadline_at as "deadlineAt", ${of}.verdicts, ${of}.judged_number as "judgedNumber"`;
 }
 
 /** Formats a time for a parameter of type timestamptz[]; the client cannot send arrays of dates. */

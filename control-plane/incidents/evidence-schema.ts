@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { SOURCES } from "#shared/outcome.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 
 const text = (description: string) => Type.String({ description });
@@ -9,7 +10,7 @@ const ToolError = Type.Object(
     code: text("Code as in error answers"),
     message: text("For people"),
     stage: Type.Optional(text("dns, connect, tls, request or response")),
-    source: Type.Optional(text("Party that failed")),
+    source: Type.Optional(text(`Party that failed: ${SOURCES.join(", ")}`)),
     reason: Type.Optional(text("Cause as a stable word")),
   },
   { description: "Why the tool has no result; absent if it has one" },
@@ -27,14 +28,17 @@ const answerOf = (what: string) =>
 
 const Check = Type.Object(
   {
-    verdict: Type.Enum(["up", "down", "unknown"], { description: "unknown: the probe could not check the target" }),
+    verdict: Type.Enum(["up", "down", "unknown"], {
+      description:
+        "unknown: the probe could not check the target, or it got no answer within 6 s and the monitor waits longer",
+    }),
     response_ms: Nullable(Type.Integer({ description: "Time to the answer, milliseconds; null without one" })),
     http_status: Nullable(Type.Integer({ description: "Status of the final response; null if it is not HTTP" })),
     error: Nullable(
       Type.Object(
         {
           stage: text("dns, connect, tls, request or response"),
-          source: text("Party that failed"),
+          source: text(`Party that failed: ${SOURCES.join(", ")}`),
           reason: text("Cause as a stable word"),
           message: text("Cause for people"),
         },
@@ -85,12 +89,15 @@ const Certificate = Type.Object(
 
 const Change = Type.Object({
   field: text(
-    "addresses, name_servers, certificate, status, redirect_target, records, dns_ms, connect_ms, tls_ms, ttfb_ms, " +
-      "transfer_ms or rtt_ms. A time has changed if it is three times as long and 300 ms longer",
+    "addresses, name_servers, certificate, status, redirect_target, records, redirect_ms, dns_ms, connect_ms, tls_ms, " +
+      "ttfb_ms, transfer_ms or rtt_ms. A time has changed if it is three times as long and 300 ms longer",
   ),
   before: text("Value at the last good check"),
   after: text("Value now"),
-  last_good_at: moment("Time of that check, at most about an hour before the outage"),
+  last_good_at: moment(
+    "Time of that check. Status, certificate and most times are those of the newest good check; what only a full result " +
+      "has is at most about an hour older, and name servers a day",
+  ),
 });
 
 const Ping = Type.Object({
@@ -118,6 +125,7 @@ const EXAMPLE_CHECK = {
 const EXAMPLE = {
   gathered_at: "2026-03-01T12:00:04.000Z",
   gathered_for_incident: 12,
+  gathered_for_host: "shop.example",
   failing: {
     location: "eu-west",
     check: EXAMPLE_CHECK,
@@ -143,6 +151,13 @@ export const EVIDENCE = Type.Object(
     gathered_for_incident: Type.Integer({
       description: "Incident for which it was gathered: another one if several outages began together with one cause",
     }),
+    gathered_for_host: Nullable(
+      Type.String({
+        description:
+          "Host that was examined; null for a heartbeat. If it is not that of this incident, nothing was gathered for this " +
+          "one, and `changed` is empty",
+      }),
+    ),
     failing: Nullable(placeOf("A location that fails; null for a heartbeat")),
     healthy: Nullable(placeOf("A location at which the target works; null: none is known")),
     dns: Nullable(Dns),

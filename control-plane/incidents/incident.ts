@@ -5,8 +5,8 @@ export const STATUSES = ["investigating", "identified", "monitoring", "resolved"
 /** One of STATUSES. */
 export type Status = (typeof STATUSES)[number];
 
-/** How much the users of a service notice, least first. */
-export const IMPACTS = ["none", "minor", "major", "critical"] as const;
+/** How much the users of a service notice, least first; maintenance: it is planned work. */
+export const IMPACTS = ["none", "minor", "major", "critical", "maintenance"] as const;
 /** One of IMPACTS. */
 export type Impact = (typeof IMPACTS)[number];
 

@@ -8,6 +8,8 @@ import {
   findIncident,
   insertIncident,
   listIncidents,
+  markAnnounced,
+  shareAccount,
   updateIncident,
   type IncidentFilter,
 } from "#control-plane/incidents/store.ts";
@@ -72,14 +74,26 @@ export async function openByHand(
   return { ok: true, incident: { ...incident, entryCount: 1 } };
 }
 
-/** Changes an incident by hand. `published` is a new message to visitors; null: none. Returns null if the account has none with this id. */
+/** What visitors have to be informed of. */
+interface Published {
+  /** Whether they were not informed of the incident before. */
+  readonly isNew: boolean;
+  /** Message to them; "" if there is none. */
+  readonly text: string;
+}
+
+/**
+ * Changes an incident by hand. `published` is what visitors have to be informed of; null: nothing. Returns null if the
+ * account has none with this id.
+ */
 export async function changeByHand(
   tx: Transaction,
   accountId: number,
   id: number,
   change: IncidentChange,
   author: Author,
-): Promise<{ readonly ok: true; readonly incident: Incident; readonly published: string | null } | Refused | null> {
+): Promise<{ readonly ok: true; readonly incident: Incident; readonly published: Published | null } | Refused | null> {
+  await shareAccount(tx, accountId);
   const incident = await findIncident(tx, accountId, id, { lock: true });
   if (incident === null) return null;
   const changed = applyChange(incident, change, author);
@@ -92,7 +106,25 @@ export async function changeByHand(
   );
   await noteAccountChanged(tx, [accountId]);
   const update = changed.entries.find(({ kind, isPublic }) => kind === "update" && isPublic);
-  return { ok: true, incident: changed.incident, published: changed.incident.isPublic ? (update?.text ?? null) : null };
+  const published = await publish(tx, incident, changed.incident, update?.text ?? null);
+  return { ok: true, incident: changed.incident, published };
+}
+
+/** Decides what visitors are informed of after a change. `update`: text of its public update; null: it has none. */
+async function publish(
+  tx: Transaction,
+  before: Incident,
+  { id, isPublic, resolvedAt }: Incident,
+  update: string | null,
+): Promise<Published | null> {
+  if (!isPublic) return null;
+  const isShownNow = !before.isPublic && resolvedAt === null;
+  if (isShownNow && (await markAnnounced(tx, id))) {
+    // The update of the change is stored already; otherwise it is an earlier public one.
+    const [newest] = await readUpdates(tx, [id], { limit: 1, publicOnly: true });
+    return { isNew: true, text: newest?.text ?? "" };
+  }
+  return update === null ? null : { isNew: false, text: update };
 }
 
 /** Returns an incident with its timeline as the API shows it; null if the account has none with this id. */

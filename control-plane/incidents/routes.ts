@@ -135,9 +135,11 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
       await deps.announce(tx, { accountId, at, isNew: true, data });
     }
     const { evidenceOf } = deps;
+    const { id } = written.incident;
     return {
       status: 201,
-      data: requireFound(await readIncident(tx, accountId, written.incident.id, { now: at, evidenceOf })),
+      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf })),
+      changes: [{ resource: "incident", id, action: "created" }],
     };
   };
 }
@@ -156,11 +158,19 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     const written = requireFound(await changeByHand(tx, caller.accountId, id, change, author));
     if (!written.ok) throw refuseField(written.problem);
     if (written.published !== null) {
-      const data = announcementOf(written.incident, written.published);
-      await deps.announce(tx, { accountId: caller.accountId, at, isNew: false, data });
+      const { isNew, text } = written.published;
+      await deps.announce(tx, {
+        accountId: caller.accountId,
+        at,
+        isNew,
+        data: announcementOf(written.incident, text),
+      });
     }
     const { evidenceOf } = deps;
-    return { data: requireFound(await readIncident(tx, caller.accountId, id, { now: at, evidenceOf })) };
+    return {
+      data: requireFound(await readIncident(tx, caller.accountId, id, { now: at, evidenceOf })),
+      changes: [{ resource: "incident", id, action: "changed" }],
+    };
   };
 }
 

@@ -19,7 +19,8 @@ const Title = Type.String({
   examples: ["Payments are delayed"],
 });
 const StatusWord = Type.Enum([...STATUSES], { description: "resolved: the incident has ended" });
-const ImpactWord = Type.Enum([...IMPACTS], { description: "How much users of the service notice" });
+const IMPACT = "How much users of the service notice; maintenance: it is planned work";
+const ImpactWord = Type.Enum([...IMPACTS], { description: IMPACT });
 const Ids = (what: string) =>
   Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
     maxItems: MOST_IDS,
@@ -51,9 +52,7 @@ export const OPEN = Type.Object(
       examples: ["We are looking into it."],
     }),
     status: Type.Optional(Type.Enum([...STATUSES], { default: "investigating", description: "Status from the start" })),
-    impact: Type.Optional(
-      Type.Enum([...IMPACTS], { default: "minor", description: "How much users of the service notice" }),
-    ),
+    impact: Type.Optional(Type.Enum([...IMPACTS], { default: "minor", description: IMPACT })),
     public: Type.Optional(Type.Boolean({ default: true, description: "Whether status pages show it" })),
     monitor_ids: Type.Optional(Ids("Monitors of your account that it concerns")),
     page_ids: Type.Optional(Ids("Status pages of your account that show it")),

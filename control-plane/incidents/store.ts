@@ -1,4 +1,4 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { AffectedLocation, Incident, Status } from "#control-plane/incidents/incident.ts";
 
 /** Columns of an incident; `locations` is JSON. */
@@ -48,17 +48,25 @@ export interface IncidentFilter {
  */
 export async function insertIncident(sql: Queryable, made: NewIncident, mostOpen: number): Promise<Incident | null> {
   const [row] = await sql<IncidentRow[]>`
-    insert into incidents (account_id, monitor_ids, page_ids, title, status, impact, is_public, started_at,
-      confirmed_at, resolved_at, locations, entry_count)
+    insert into incidents (account_id, monitor_ids, page_ids, title, status, impact, is_public, is_announced,
+      started_at, confirmed_at, resolved_at, locations, entry_count)
     select ${made.accountId}, ${[...made.monitorIds]}::bigint[], ${[...made.pageIds]}::bigint[], ${made.title},
-      ${made.status}, ${made.impact}, ${made.isPublic}, ${made.startedAt}::timestamptz, ${made.startedAt}::timestamptz,
-      ${made.resolvedAt}::timestamptz, '[]', 0
+      ${made.status}, ${made.impact}, ${made.isPublic}, ${made.isPublic}, ${made.startedAt}::timestamptz,
+      ${made.startedAt}::timestamptz, ${made.resolvedAt}::timestamptz, '[]', 0
     where ${mostOpen} > (
       select count(*) from incidents
       where account_id = ${made.accountId} and monitor_id is null and coalesce(resolved_at, 'infinity') = 'infinity'
     )
     returning ${columns(sql)}`;
   return row === undefined ? null : readRow(row);
+}
+
+/**
+ * Keeps an account from being erased until the transaction ends. Events and answers that follow a change of an incident
+ * refer to the account; an erasure locks it before its incidents, and so must every writer (see monitors/store.ts).
+ */
+export async function shareAccount(tx: Transaction, accountId: number): Promise<void> {
+  await tx`select from accounts where id = ${accountId} for key share`;
 }
 
 /** Finds an incident of an account; null if there is none. `lock`: other transactions wait until this one has ended. */
@@ -101,6 +109,12 @@ export async function updateIncident(sql: Queryable, incident: Incident): Promis
       status = ${incident.status}, resolved_at = ${incident.resolvedAt},
       acknowledged_at = ${incident.acknowledged?.at ?? null}, acknowledged_by = ${incident.acknowledged?.by ?? null}
     where id = ${incident.id}`;
+}
+
+/** Notes that visitors are informed of an incident. Returns false if they were before. */
+export async function markAnnounced(sql: Queryable, id: number): Promise<boolean> {
+  const { count } = await sql`update incidents set is_announced = true where id = ${id} and not is_announced`;
+  return count > 0;
 }
 
 function matches(sql: Queryable, accountId: number, { monitorId, status }: IncidentFilter) {

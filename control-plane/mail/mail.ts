@@ -53,7 +53,8 @@ export function openMail(deps: MailDeps): Mail {
   const upkeep = startUpkeep({
     everyMs: UPKEEP_MS,
     round: () => recipients.sweep(),
-    onError: (error) => log.debug({ err: error }, "mail: housekeeping failed; it runs again later"),
+    name: "mail: housekeeping",
+    log,
   });
   return {
     recipients,

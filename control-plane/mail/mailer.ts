@@ -41,11 +41,12 @@ const HOUR = 60 * MINUTE;
 /** Delays before the attempts to deliver a mail, milliseconds. */
 export const MAIL_SCHEDULE: readonly number[] = [
   0,
-  30 * SECOND,
+  5 * SECOND,
   5 * MINUTE,
   30 * MINUTE,
   2 * HOUR,
   5 * HOUR,
+  10 * HOUR,
   10 * HOUR,
 ];
 /** Time limit of one attempt, milliseconds. */

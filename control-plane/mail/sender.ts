@@ -43,6 +43,8 @@ export function createMailSender(deps: MailSenderDeps): Sender {
     concurrency: SESSIONS,
     // One after the other, so that mails arrive in the order of their events.
     perReceiver: 1,
+    // What fails is the mail server, not the receiver.
+    probes: null,
     prepare: () => queueConfirmations(deps),
     async send(delivery, signal) {
       const { recipient } = delivery;

@@ -1,7 +1,7 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
 
-/** What visitors are informed of: a new public window. Data of an event. */
+/** What visitors are informed of: a public window, once. Data of an event. */
 export interface MaintenanceAnnouncement {
   readonly maintenance_id: number;
   readonly title: string;
@@ -13,10 +13,10 @@ export interface MaintenanceAnnouncement {
   readonly tags: readonly string[];
 }
 
-/** Informs visitors in the transaction that creates the window. */
+/** Informs visitors in the transaction that writes the window. */
 export type AnnounceWindow = (tx: Transaction, accountId: number, data: MaintenanceAnnouncement) => Promise<void>;
 
-/** Describes a new window for visitors. */
+/** Describes a window for visitors. */
 export function announcementOf(window: MaintenanceWindow): MaintenanceAnnouncement {
   return {
     maintenance_id: window.id,

@@ -16,6 +16,7 @@ import {
   listWindows,
   lockAccount,
   lockWindow,
+  markAnnounced,
   markDeleted,
   removeMonitors,
   replaceScope,
@@ -31,7 +32,8 @@ export type MonitorsOf = (sql: Queryable, accountId: number, ids: readonly numbe
 
 /** Result of a write. Unless it is `written`, the transaction must be rolled back. */
 type Written =
-  | { readonly kind: "written"; readonly window: MaintenanceWindow }
+  /** `isNews`: visitors have to be informed of the window. */
+  | { readonly kind: "written"; readonly window: MaintenanceWindow; readonly isNews: boolean }
   | { readonly kind: "invalid"; readonly problem: FieldProblem }
   /** The account has `most` other windows that are scheduled or in progress. */
   | { readonly kind: "limit"; readonly most: number }
@@ -106,12 +108,12 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     return { field: "monitor_ids", reason: "enum", message: `you have no monitor with the id ${unknown}` };
   }
 
-  /** Writes the occurrences of a window that was written. The account must be locked. */
+  /** Writes the occurrences of a window that was written; `before`: as it was, null if it is new. The account must be locked. */
   async function finishWrite(
     tx: Transaction,
     window: { readonly id: number; readonly accountId: number },
     settings: WindowSettings,
-    wasOpen: boolean,
+    before: MaintenanceWindow | null,
     now: Date,
   ): Promise<Written> {
     const plan = settings.isCancelled ? planNothing(now.getTime()) : planFrom(scheduleOf(settings), now.getTime());
@@ -120,12 +122,13 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     await noteAccountChanged(tx, [window.accountId]);
     const written = await findOn(tx, window.accountId, window.id);
     if (written === null) throw new Error("a window that was written is absent");
-    if (!wasOpen && isOpen(written)) {
+    if (isOpen(written) && (before === null || !isOpen(before))) {
       const scheduled = await countWindows(tx, window.accountId, { status: "scheduled" }, now);
       const inProgress = await countWindows(tx, window.accountId, { status: "in_progress" }, now);
       if (scheduled + inProgress > MOST_WINDOWS) return { kind: "limit", most: MOST_WINDOWS };
     }
-    return { kind: "written", window: written };
+    const isShownNow = isShown(written) && (before === null || !isShown(before));
+    return { kind: "written", window: written, isNews: isShownNow && (await markAnnounced(tx, window.id)) };
   }
 
   async function upkeep(): Promise<void> {
@@ -139,7 +142,8 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
   const rounds = startUpkeep({
     everyMs: UPKEEP_MS,
     round: upkeep,
-    onError: (error) => log.debug({ err: error }, "maintenance: housekeeping failed; it runs again later"),
+    name: "maintenance: housekeeping",
+    log,
   });
 
   return {
@@ -151,7 +155,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       const problem = await findUnknownMonitor(tx, accountId, read.value, null);
       if (problem !== null) return { kind: "invalid", problem };
       const id = await insertWindow(tx, accountId, read.value, now);
-      return finishWrite(tx, { id, accountId }, read.value, false, now);
+      return finishWrite(tx, { id, accountId }, read.value, null, now);
     },
     async change(tx, accountId, id, given) {
       await lockAccount(tx, accountId);
@@ -164,7 +168,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       if (problem !== null) return { kind: "invalid", problem };
       await updateWindow(tx, id, read.value, now);
       await replaceScope(tx, id, read.value, now);
-      return finishWrite(tx, { id, accountId }, read.value, isOpen(current), now);
+      return finishWrite(tx, { id, accountId }, read.value, current, now);
     },
     async remove(tx, accountId, id) {
       if (!(await lockWindow(tx, accountId, id))) return false;
@@ -200,4 +204,9 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
 
 function isOpen({ status }: MaintenanceWindow): boolean {
   return status === "scheduled" || status === "in_progress";
+}
+
+/** Reports whether status pages show a window that is not over. */
+function isShown(window: MaintenanceWindow): boolean {
+  return window.isPublic && isOpen(window);
 }

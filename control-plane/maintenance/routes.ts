@@ -54,9 +54,10 @@ function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps):
       const { accountId } = callerOf(request);
       const given = readWrite(CREATE, request, [...READ_ONLY, "status"]);
       return writes.run(request, reply, async (tx) => {
-        const window = requireWritten(await maintenance.create(tx, accountId, given));
-        if (window.isPublic && window.status !== "completed") await announce(tx, accountId, announcementOf(window));
-        return { status: 201, data: showWindow(window) };
+        const { window, isNews } = requireWritten(await maintenance.create(tx, accountId, given));
+        if (isNews) await announce(tx, accountId, announcementOf(window));
+        const change = { resource: "maintenance", id: window.id, action: "created" } as const;
+        return { status: 201, data: showWindow(window), changes: [change] };
       });
     },
   });
@@ -86,7 +87,8 @@ function registerReading(server: FastifyInstance, { gate, maintenance }: Mainten
   });
 }
 
-function registerChange(server: FastifyInstance, { gate, writes, maintenance }: MaintenanceRoutesDeps): void {
+function registerChange(server: FastifyInstance, deps: MaintenanceRoutesDeps): void {
+  const { gate, writes, maintenance, announce } = deps;
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "PUT",
@@ -109,8 +111,9 @@ function registerChange(server: FastifyInstance, { gate, writes, maintenance }: 
       const id = readId(request);
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
-        const window = requireWritten(await maintenance.change(tx, accountId, id, given));
-        return { data: showWindow(window) };
+        const { window, isNews } = requireWritten(await maintenance.change(tx, accountId, id, given));
+        if (isNews) await announce(tx, accountId, announcementOf(window));
+        return { data: showWindow(window), changes: [{ resource: "maintenance", id, action: "changed" }] };
       });
     },
   });
@@ -136,16 +139,18 @@ function registerDeletion(server: FastifyInstance, { gate, writes, maintenance }
       const id = readId(request);
       return writes.run(request, reply, async (tx) => {
         if (!(await maintenance.remove(tx, accountId, id))) throw absent();
-        return { data: { id, deleted: true } };
+        return { data: { id, deleted: true }, changes: [{ resource: "maintenance", id, action: "deleted" }] };
       });
     },
   });
 }
 
-function requireWritten(written: Awaited<ReturnType<Maintenance["change"]>>): MaintenanceWindow {
+type Written = Awaited<ReturnType<Maintenance["change"]>>;
+
+function requireWritten(written: Written): Extract<Written, { readonly kind: "written" }> {
   switch (written.kind) {
     case "written":
-      return written.window;
+      return written;
     case "invalid":
       throw refuseField(written.problem);
     case "limit":

@@ -80,6 +80,12 @@ export async function replaceScope(
     values (${id}, ${[...monitorIds]}::bigint[], ${[...tags]}::text[])`;
 }
 
+/** Notes that visitors are informed of a window. Returns false if they were before. */
+export async function markAnnounced(tx: Transaction, id: number): Promise<boolean> {
+  const { count } = await tx`update maintenance set is_announced = true where id = ${id} and not is_announced`;
+  return count > 0;
+}
+
 /** Marks a window as deleted. Its occurrences stay. */
 export async function markDeleted(tx: Transaction, id: number, now: Date): Promise<void> {
   await tx`update maintenance set deleted_at = ${now}, updated_at = ${now} where id = ${id}`;

@@ -24,7 +24,7 @@ async function readStateFacts(sql: Queryable, ids: readonly number[]): Promise<R
         id,
         {
           status: state.status,
-          isDegraded: state.isDegraded,
+          isDegraded: state.status === "up" && state.isDegraded,
           isFlapping: state.isFlapping,
           advisory: describeAdvisory(state),
           lastCheckedAt: slot?.lastCheckedAt ?? null,

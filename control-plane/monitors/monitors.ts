@@ -18,7 +18,7 @@ import {
   type StoredMonitor,
 } from "#control-plane/monitors/store.ts";
 import { exportMonitors, type ExportedRow } from "#control-plane/monitors/transfer/export.ts";
-import { importMonitors } from "#control-plane/monitors/transfer/import.ts";
+import { importMonitors, type Imported } from "#control-plane/monitors/transfer/import.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
@@ -57,13 +57,13 @@ export interface Monitors {
   accept(tx: Transaction, monitor: OwnMonitor): Promise<Written<MonitorView>>;
   /** Requests a check now, at most once a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
-  /** Creates the monitors of a document, all or none. Returns their ids; none for a dry run. */
+  /** Creates the monitors of a document, all or none; a dry run creates none. */
   import(
     tx: Transaction,
     accountId: number,
     rows: readonly unknown[],
     options: { readonly isDryRun: boolean },
-  ): Promise<Written<readonly number[]>>;
+  ): Promise<Written<Imported>>;
   /** Finds a monitor with its 20 newest checks, newest first; null if the account has none with this id. */
   find(accountId: number, id: number): Promise<FoundMonitor | null>;
   /** Returns whether the account has a monitor with this id. */

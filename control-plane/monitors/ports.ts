@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatPort } from "#control-plane/monitors/heartbeat-port.ts";
+import type { PicturePort } from "#control-plane/monitors/picture-port.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 
@@ -13,116 +13,6 @@ export interface Scheduled {
   /** That of the record, or the shortest of the plan if that is longer. */
   readonly intervalSeconds: number;
   readonly timeoutSeconds: number;
-}
-
-/** A heartbeat as the state of its pings depends on it. */
-interface ExpectedHeartbeat {
-  readonly id: number;
-  readonly settings: HeartbeatSettings;
-}
-
-/** What the pings of a heartbeat say. */
-export interface HeartbeatFacts {
-  /** The address of its pings, which is a secret. */
-  readonly url: string;
-  readonly lastPingAt: Date | null;
-  readonly lastKind: PingKind | null;
-  readonly lastDurationMs: number | null;
-  /** Start of the oldest open run. */
-  readonly runStartedAt: Date | null;
-  readonly deadlineAt: Date | null;
-}
-
-/** Kinds of pings; exit: the run ended with an exit code. */
-export const PING_KINDS = ["success", "start", "fail", "log", "exit"] as const;
-/** One of these kinds. */
-export type PingKind = (typeof PING_KINDS)[number];
-
-/** A recorded ping as the API shows it. */
-export interface ShownPing {
-  readonly received_at: string;
-  readonly kind: PingKind;
-  readonly exit_code: number | null;
-  /** Id of the run that the ping belongs to. */
-  readonly rid: string | null;
-  readonly method: string;
-  readonly remote_addr: string;
-  readonly user_agent: string | null;
-  readonly duration_ms: number | null;
-  readonly body: string | null;
-  readonly body_truncated: boolean;
-}
-
-/** The addresses and the pings of heartbeats. Functions with a transaction belong to it. */
-export interface HeartbeatPort {
-  /** Returns the problem with the schedule of a heartbeat; null: none. */
-  findScheduleProblem(settings: HeartbeatSettings): FieldProblem | null;
-  /** Returns a line for a crontab that sends the pings of a heartbeat. */
-  cronLine(settings: HeartbeatSettings, url: string): string;
-  /** Creates new addresses for monitors that are heartbeats from now on. */
-  insert(tx: Transaction, ids: readonly number[]): Promise<void>;
-  /** Removes the address of a monitor that is no heartbeat any more. */
-  remove(tx: Transaction, id: number): Promise<void>;
-  /** Replaces the address of a heartbeat; the present one stops working. */
-  rotate(tx: Transaction, id: number): Promise<void>;
-  /** Adapts the deadline of an active heartbeat to new settings. */
-  reschedule(tx: Transaction, heartbeat: ExpectedHeartbeat): Promise<void>;
-  /** Returns what is known about heartbeats by id; other monitors are missing. */
-  facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, HeartbeatFacts>>;
-  /** Returns the 20 newest pings of a heartbeat, newest first. */
-  pings(sql: Queryable, id: number): Promise<readonly ShownPing[]>;
-}
-
-/** What the pictures of a visual monitor show. */
-export interface PictureFacts {
-  readonly accepted: { readonly pictureId: number; readonly at: Date } | null;
-  /** `ratio`: percent of the pixels that differ from the accepted picture. */
-  readonly latest: {
-    readonly pictureId: number;
-    readonly at: Date;
-    readonly ratio: number;
-    /** Shows what differs; null: less than the threshold does. */
-    readonly differenceId: number | null;
-  } | null;
-  /** Why the newest check gave no picture; null: it gave one. */
-  readonly fault: CheckFault | null;
-}
-
-/** The pictures of visual monitors. Functions with a transaction belong to it. */
-export interface PicturePort {
-  /** Begins with no picture. `basis`: see visual-basis.ts; pictures taken with another one are dropped. */
-  begin(tx: Transaction, monitors: readonly { readonly id: number; readonly basis: string }[]): Promise<void>;
-  /** Deletes all pictures of a monitor. */
-  remove(tx: Transaction, id: number): Promise<void>;
-  /** Accepts the newest picture. Returns false if there is none. */
-  accept(tx: Transaction, id: number): Promise<boolean>;
-  /** Returns what is known about pictures by monitor; monitors of other check types are missing. */
-  facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, PictureFacts>>;
-}
-
-/** A picture that a check has taken. */
-export interface TakenPicture {
-  readonly monitorId: number;
-  readonly accountId: number;
-  /** What it was taken with (visual-basis.ts). */
-  readonly basis: string;
-  readonly location: string;
-  readonly takenAt: Date;
-  /** PNG as the agent sent it. */
-  readonly bytes: Uint8Array;
-  /** Lower-case hex. */
-  readonly sha256: string;
-}
-
-/** What the checks of visual monitors do with their pictures. */
-export interface PictureRecorder {
-  /**
-   * Compares a picture and stores it, with the event if the page has changed, in one transaction. Returns null, or why it
-   * could not. A picture whose monitor was changed or deleted meanwhile is dropped. Rejects while the database is away.
-   */
-  record(taken: TakenPicture): Promise<CheckFault | null>;
-  /** Notes why a check gave no picture. */
-  noteFault(monitorId: number, fault: CheckFault): Promise<void>;
 }
 
 /** When monitors are checked. All functions belong to the open transaction. */
@@ -201,6 +91,16 @@ export interface KnowledgePort {
   recentChecks(monitor: Measured, most: number): Promise<readonly RecentCheck[]>;
 }
 
+/** Why the last look at a certificate or a registration brought nothing, as reads show it. Times are ISO 8601 UTC. */
+export interface LookError {
+  /** A stable word. */
+  readonly reason: string;
+  readonly message: string;
+  /** First of the looks in a row that brought nothing. */
+  readonly failed_since: string;
+  readonly next_look_at: string;
+}
+
 /** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
 export interface ExpiryFacts {
   /** null: it has none, or it was not found yet. */
@@ -225,6 +125,9 @@ export interface ExpiryFacts {
     readonly status: readonly string[];
     readonly looked_at: string;
   } | null;
+  /** null: the last look succeeded, or there was none yet. */
+  readonly certificate_error: LookError | null;
+  readonly domain_error: LookError | null;
 }
 
 /** The certificates and registrations of monitors. */

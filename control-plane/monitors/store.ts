@@ -227,3 +227,13 @@ function readRows(rows: readonly Row[]): readonly StoredMonitor[] {
 function parseSettings(text: string): MonitorSettings {
   return { ...DEFAULT_SETTINGS, ...(JSON.parse(text) as Partial<MonitorSettings>) };
 }
+
+/** Returns the tags of monitors by id; those that were deleted are missing. */
+export async function readTags(
+  sql: Queryable,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const rows = await sql<{ id: number; tags: string[] }[]>`
+    select id, tags from monitors where id = any(${[...ids]}::bigint[])`;
+  return new Map(rows.map(({ id, tags }) => [id, tags]));
+}

@@ -1,13 +1,8 @@
 import type { HeartbeatSettings, MonitorSecrets, VisualSettings } from "#control-plane/monitors/monitor.ts";
 import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type {
-  ExpiryFacts,
-  HeartbeatFacts,
-  PictureFacts,
-  ShownPing,
-  StateFacts,
-  Statistics,
-} from "#control-plane/monitors/ports.ts";
+import type { ExpiryFacts, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { HeartbeatFacts, ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
+import type { PictureFacts } from "#control-plane/monitors/picture-port.ts";
 import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -58,7 +53,9 @@ export function showMonitor(
     ...notify,
     ssl_days: expiry?.certificate?.days_left ?? null,
     certificate: expiry?.certificate ?? null,
+    certificate_error: expiry?.certificate_error ?? null,
     domain: expiry?.domain ?? null,
+    domain_error: expiry?.domain_error ?? null,
     heartbeat: showHeartbeat(monitor, heartbeat),
     heartbeat_url: heartbeat?.url ?? null,
     visual: showVisual(monitor, pictures),

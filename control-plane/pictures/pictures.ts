@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
-import type { PicturePort, PictureRecorder } from "#control-plane/monitors/ports.ts";
+import type { PicturePort, PictureRecorder } from "#control-plane/monitors/picture-port.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 import { createComparer } from "#control-plane/pictures/compare/comparer.ts";
 import { recordPicture, type RecordDeps } from "#control-plane/pictures/record.ts";
@@ -55,7 +55,8 @@ export function createPictures(deps: PicturesDeps): Pictures {
       hasRoom = await sweepPictures(sql, new Date(clock.now().getTime() - retentionMs), space);
       if (!hasRoom) log.warn({ octets: space.total }, "pictures: the space of the installation is used up");
     },
-    onError: (error) => log.debug({ err: error }, "pictures: housekeeping failed; it runs again later"),
+    name: "pictures: housekeeping",
+    log,
   });
   return {
     begin: insertVisuals,

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import type { TakenPicture } from "#control-plane/monitors/ports.ts";
+import type { TakenPicture } from "#control-plane/monitors/picture-port.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
 import { toChangedEvent } from "#control-plane/events/visual-event.ts";
@@ -28,8 +28,11 @@ export interface RecordDeps {
   readonly baseUrl: string;
 }
 
-/** Attempts if another replica, or a user who accepts a picture, writes at the same time. */
-const ATTEMPTS = 5;
+/**
+ * Attempts if another replica, or a user who accepts a picture, writes at the same time. An attempt is lost only if
+ * another writer has succeeded, so this many writers all succeed. A plan has at most 50 locations for a monitor.
+ */
+const ATTEMPTS = 51;
 
 /** Why a picture was not stored; `source` probe: it says nothing about the page. */
 function fault(reason: string, message: string): CheckFault {

@@ -34,6 +34,8 @@ export interface ShownMonitor {
   readonly uptime90: number | null;
   /** The last 90 UTC days, oldest first, today last. */
   readonly days: readonly ShownDay[];
+  /** When its settings or its status last changed, apart from maintenance. */
+  readonly changedAt: Date;
 }
 
 /** A message to visitors about an incident. */
@@ -104,6 +106,13 @@ export interface PageView {
   readonly stale: { readonly at: Date | null } | null;
   /** Whether visitors can subscribe by mail. */
   readonly canSubscribe: boolean;
-  /** When this view was made. */
+  /** When the settings of the page last changed. */
+  readonly changedAt: Date;
+  /** Beginning of the newest check of its active monitors; null: there is none. */
+  readonly checkedAt: Date | null;
+  /**
+   * When this view was made. No form of the page shows it: a copy of a page that has not changed would differ from the
+   * page, and so would the pages of two replicas.
+   */
   readonly generatedAt: Date;
 }

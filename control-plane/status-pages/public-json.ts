@@ -23,7 +23,7 @@ const INCIDENT = Type.Object({
   id: Id("incident"),
   title: Type.String({ description: "One line" }),
   status: Type.Enum([...STATUSES], { description: "resolved: it has ended" }),
-  impact: Type.Enum([...IMPACTS, "maintenance"], { description: "How much users of the service notice" }),
+  impact: Type.Enum([...IMPACTS], { description: "How much users of the service notice" }),
   started_at: Time("Beginning"),
   resolved_at: Nullable(Time("End; null while it is open")),
   duration_seconds: Type.Integer({ description: "How long it lasted, or has lasted so far, seconds" }),
@@ -93,10 +93,22 @@ export function publicJson(view: PageView): PublicJson {
   const known = shown.get(view);
   if (known !== undefined) return known;
   const data = toJson(view);
-  const tag = createHash("sha256").update(JSON.stringify(data)).digest("base64url").slice(0, 22);
+  const tag = createHash("sha256")
+    .update(JSON.stringify(comparable(data)))
+    .digest("base64url")
+    .slice(0, 22);
   const made = { data, tag };
   shown.set(view, made);
   return made;
+}
+
+/** Returns what the word depends on: how long an open incident has lasted to the minute, because it always changes. */
+function comparable(data: Static<typeof PUBLIC_PAGE>): object {
+  const incidents = data.recent_incidents.map(({ duration_seconds: seconds, ...incident }) => ({
+    ...incident,
+    duration: incident.resolved_at === null ? Math.floor(seconds / 60) * 60 : seconds,
+  }));
+  return { ...data, recent_incidents: incidents };
 }
 
 function toJson(view: PageView): Static<typeof PUBLIC_PAGE> {

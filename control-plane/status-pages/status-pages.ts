@@ -2,7 +2,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { namesOf } from "#control-plane/monitors/shown/shown.ts";
 import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
-import { createSharedCache } from "#control-plane/status-pages/cache.ts";
+import { createSharedCache } from "#control-plane/shared-cache.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import { hostOf, isHostName } from "#control-plane/status-pages/settings/domain.ts";
@@ -71,6 +71,8 @@ const CACHED_MONITORS = 5_000;
 const CACHED_DOMAINS = 10_000;
 /** Maximum number of look-ups of each kind at the same time, so that other work has connections too. */
 const MOST_LOADS = 3;
+/** Maximum number of look-ups of each kind that wait; requests for further names without a page are refused. */
+const MOST_WAITING = 1_000;
 
 /** A cached page. */
 interface CachedPage {
@@ -103,6 +105,7 @@ export function createStatusPages({
     mostSize: CACHED_MONITORS,
     sizeOf: ({ view }) => view.groups.reduce((count, { monitors }) => count + monitors.length, 0),
     mostLoads: MOST_LOADS,
+    mostWaiting: MOST_WAITING,
     async load(slug) {
       const page = await findBySlug(sql, slug);
       if (page === null) return null;
@@ -117,6 +120,7 @@ export function createStatusPages({
     mostSize: CACHED_DOMAINS,
     sizeOf: () => 1,
     mostLoads: MOST_LOADS,
+    mostWaiting: MOST_WAITING,
     async load(domain) {
       const slug = await findSlugOfDomain(sql, domain);
       return slug === null ? null : { slug };

@@ -5,17 +5,11 @@ import { registrableDomain } from "#shared/registrable-domain.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import {
-  readBaselines as readRows,
-  updateNameServers,
-  upsertBaselines,
-  type NewBaseline,
-} from "#control-plane/evidence/baselines/store.ts";
-import type { Baseline } from "#control-plane/evidence/changes.ts";
+import { updateNameServers, upsertBaselines, type NewBaseline } from "#control-plane/evidence/baselines/store.ts";
 import { createNameServers } from "#control-plane/evidence/baselines/name-servers.ts";
 import { nameServersCall, toToolAnswer } from "#control-plane/evidence/ask.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
-import { readDnsRecords, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
+import { readDnsRecords, readFacts } from "#control-plane/evidence/facts.ts";
 
 /** The slot of a check. */
 interface Slot {
@@ -144,12 +138,6 @@ export function openBaselines({ sql, log, clock, checks }: BaselinesDeps): Basel
       await flush();
     },
   };
-}
-
-/** Reads the baselines of a monitor for its present target. */
-export async function readBaselines(sql: Sql, monitorId: number, target: string): Promise<readonly Baseline[]> {
-  const rows = await readRows(sql, monitorId, target);
-  return rows.map(({ location, goodAt, facts }) => ({ location, goodAt, facts: JSON.parse(facts) as Facts }));
 }
 
 function keyOf(monitorId: number, location: string): string {

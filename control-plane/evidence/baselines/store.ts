@@ -53,6 +53,21 @@ export async function readBaselines(
     where monitor_id = ${monitorId} and target = ${target} order by good_at desc limit 100`;
 }
 
+/** The newest good check of a slot, in short. */
+interface GoodRow {
+  readonly location: string;
+  readonly goodAt: Date;
+  /** Text of monitors/snapshots/good-check.ts. */
+  readonly good: string;
+}
+
+/** Reads the newest good checks of a monitor. All are of its present target, because a new target has new slots. */
+export async function readGoodChecks(sql: Queryable, monitorId: number): Promise<readonly GoodRow[]> {
+  return sql<GoodRow[]>`
+    select location, good_at as "goodAt", good from monitor_slots
+    where monitor_id = ${monitorId} and good_at is not null and good is not null order by good_at desc limit 100`;
+}
+
 /** Adds name servers to the baselines of a monitor. `at` is Unix milliseconds. */
 export async function updateNameServers(
   sql: Queryable,

@@ -31,3 +31,19 @@ export function readRegistration(whole: unknown): RegistrationFacts | null {
     source: source === "rdap" ? "rdap" : "whois",
   };
 }
+
+const MOST_SERVICE = 260;
+/** Host and port. */
+const SERVICE = /^[a-z0-9.-]+(?::[0-9]{1,5})?$/;
+
+/**
+ * Reads which service answered: the host of the registry's RDAP service, else its WHOIS server. null: it is not named, or
+ * in no form that can be meant.
+ */
+export function readService(whole: unknown): string | null {
+  if (!isRecord(whole)) return null;
+  const { rdap_server: rdap, whois_server: whois } = whole;
+  const url = typeof rdap === "string" && URL.canParse(rdap) ? new URL(rdap).host : null;
+  const host = (url ?? boundedText(whois, MOST_SERVICE + 1))?.toLowerCase() ?? "";
+  return host.length <= MOST_SERVICE && SERVICE.test(host) ? host : null;
+}

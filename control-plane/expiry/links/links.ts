@@ -3,7 +3,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { transact } from "#control-plane/database/transaction.ts";
 import { scopeOf } from "#control-plane/expiry/links/scope.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
-import { targetsOf } from "#control-plane/expiry/links/targets.ts";
+import { targetsOf, topLevelOf } from "#control-plane/expiry/links/targets.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
 
 /** Maximum number of monitors of one transaction. */
@@ -31,7 +31,7 @@ export async function linkMonitors(
           kind: watched.kind,
           target: watched.target,
           scope: scopeOf(checks, { accountId, locations }, watched),
-          registry: watched.kind === "domain" ? watched.target.slice(watched.target.lastIndexOf(".") + 1) : null,
+          registry: watched.kind === "domain" ? topLevelOf(watched.target) : null,
         }));
       });
       await replaceLinks(

@@ -18,14 +18,20 @@ interface WantedLink {
   readonly kind: ExpiryKind;
   readonly target: string;
   readonly scope: number;
+  /** Top-level domain of a domain. */
   readonly registry: string | null;
 }
 
-/** Locks monitors that were changed since their links were made, those that other replicas have locked left out. */
+/**
+ * Locks monitors that were changed since their links were made, with their accounts. Those that other replicas have
+ * locked are left out, and those of accounts that are being erased.
+ */
 export async function lockUnlinked(tx: Transaction, most: number): Promise<readonly UnlinkedMonitor[]> {
   return tx<UnlinkedMonitor[]>`
-    select id, account_id as "accountId", url, check_type as "checkType", settings from monitors
-    where linked_version is distinct from version order by id limit ${most} for no key update skip locked`;
+    select m.id, m.account_id as "accountId", m.url, m.check_type as "checkType", m.settings
+    from monitors as m join accounts as a on a.id = m.account_id
+    where m.linked_version is distinct from m.version order by m.id limit ${most}
+    for no key update of m skip locked for key share of a skip locked`;
 }
 
 /** Makes the links of locked monitors those that are wanted. Targets with a changed monitor are due for a visit. */
@@ -44,10 +50,17 @@ export async function replaceLinks(
   ) as given (monitor_id, kind, target, scope, registry)`;
   // In one order, so that two replicas cannot deadlock.
   await tx`
+    insert into expiry_registries (registry)
+    select distinct registry from ${given} where registry <> '' order by registry on conflict do nothing`;
+  // A domain belongs to the service of its top-level domain, as far as that is known.
+  await tx`
     insert into expiry_targets as t (kind, target, scope, registry, next_at, look_at)
-    select distinct kind, target, scope, nullif(registry, ''), ${now}::timestamptz, ${now}::timestamptz
-    from ${given} order by kind, target, scope
-    on conflict (kind, target, scope) do update set next_at = least(t.next_at, excluded.next_at)`;
+    select distinct given.kind, given.target, given.scope, coalesce(r.served_by, r.registry), ${now}::timestamptz,
+      ${now}::timestamptz
+    from ${given} left join expiry_registries as r on r.registry = given.registry
+    order by given.kind, given.target, given.scope
+    on conflict (kind, target, scope) do update
+    set next_at = least(t.next_at, excluded.next_at), notice_at = least(t.notice_at, excluded.next_at)`;
   await tx`
     delete from expiry_links as l where l.monitor_id = any(${[...monitorIds]}::bigint[])
       and not exists (select from ${given} where given.monitor_id = l.monitor_id and given.kind = l.kind)`;

@@ -45,6 +45,11 @@ export function splitTarget(target: string): { readonly host: string; readonly p
   return { host: host.startsWith("[") ? host.slice(1, -1) : host, port: Number(target.slice(at + 1)) };
 }
 
+/** Returns the last label of a domain. */
+export function topLevelOf(domain: string): string {
+  return domain.slice(domain.lastIndexOf(".") + 1);
+}
+
 function certificateOf(url: string, port: number | null): readonly WatchedTarget[] {
   const server = readTlsTarget(url, port);
   if (!server.ok) return [];

@@ -1,3 +1,8 @@
+import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+
+/** What a notice says of the certificate before. */
+export type NotedCertificate = Pick<CertificateFacts, "issuer" | "names" | "notAfter">;
+
 /** What a monitor was informed of about one certificate, or about one registration period. */
 export interface Informed {
   /** Fingerprint of the certificate, or the expiry of the registration. */
@@ -7,13 +12,20 @@ export interface Informed {
   /** Tightest threshold of which a notice was made, days; null: none. */
   readonly threshold: number | null;
   readonly expired: boolean;
+  /** Of a certificate: it was found again soon after another one. Absent: it was not. */
+  readonly returned?: boolean;
+  /** Of the present certificate. Absent in the memories of earlier releases. */
+  readonly certificate?: NotedCertificate;
 }
 
 /** What a monitor was informed of. The present one is the first. */
 export type Memory = readonly Informed[];
 
 /** Maximum number of certificates remembered: those of a server that answers with several in turn. */
-const MOST_KEPT = 8;
+const MOST_KEPT = 32;
+
+/** A later time at which the same was found is written if it is later by this much, in milliseconds. */
+const FOUND_STEP_MS = 12 * 3_600_000;
 
 /** Parses a stored memory. */
 export function decodeMemory(text: string): Memory {
@@ -22,5 +34,18 @@ export function decodeMemory(text: string): Memory {
 
 /** Puts an entry first, in the place of one with the same identity. */
 export function remember(memory: Memory, entry: Informed): Memory {
-  return [entry, ...memory.filter(({ identity }) => identity !== entry.identity)].slice(0, MOST_KEPT);
+  const others = memory.filter(({ identity }) => identity !== entry.identity);
+  return [entry, ...others.map(withoutCertificate)].slice(0, MOST_KEPT);
+}
+
+function withoutCertificate({ certificate: _certificate, ...entry }: Informed): Informed {
+  return entry;
+}
+
+/** Reports whether a memory says something else than the stored one, so that it has to be written. */
+export function saysMore(memory: Memory, stored: Memory): boolean {
+  const [present, before] = [memory[0], stored[0]];
+  if (present === undefined || before === undefined) return memory.length > 0;
+  const isSame = JSON.stringify({ ...present, foundAt: 0 }) === JSON.stringify({ ...before, foundAt: 0 });
+  return !isSame || present.foundAt - before.foundAt >= FOUND_STEP_MS;
 }

@@ -1,7 +1,7 @@
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
-import { readTargets } from "#control-plane/expiry/shown/store.ts";
+import { readTargets, type KnownTarget } from "#control-plane/expiry/shown/store.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 
 /** What a registry said about the domain of a monitor, as the verdict of a check. */
@@ -21,8 +21,7 @@ const COUNTS_MS = 7 * 86_400_000;
 export async function judgeDomain(sql: Queryable, monitorId: number, now: Date): Promise<DomainVerdict> {
   const row = (await readTargets(sql, [monitorId])).find(({ kind }) => kind === "domain");
   if (row === undefined || row.facts === null || row.lookedAt === null) {
-    const failed = row?.error == null ? "has not answered yet" : `does not answer (${row.error})`;
-    return unknown("no_registration_data", `the registry ${failed}`);
+    return unknown("no_registration_data", `the registry ${describeSilence(row, now)}`);
   }
   if (now.getTime() - row.lookedAt.getTime() > COUNTS_MS) {
     return unknown("registration_data_old", `the registry has not answered since ${row.lookedAt.toISOString()}`);
@@ -31,6 +30,15 @@ export async function judgeDomain(sql: Queryable, monitorId: number, now: Date):
   if (fault === null) return { verdict: "up", fault: null };
   const { reason, message } = fault;
   return { verdict: "down", fault: { stage: "response", source: "target", reason, message } };
+}
+
+/** Says why a registry gave no answer yet. */
+function describeSilence(row: KnownTarget | undefined, now: Date): string {
+  if (row === undefined) return "has not answered yet";
+  const { error, pausedUntil } = row;
+  const silence = error === null ? "has not answered yet" : `does not answer (${error})`;
+  if (pausedUntil === null || pausedUntil <= now) return silence;
+  return `${silence}; it gets no question until ${pausedUntil.toISOString()}, because it refused the last one or did not answer it`;
 }
 
 function unknown(reason: string, message: string): DomainVerdict {

@@ -2,6 +2,7 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
+import { describeLookError } from "#control-plane/expiry/shown/look-error.ts";
 import { readTargets } from "#control-plane/expiry/shown/store.ts";
 import type { ExpiryFacts } from "#control-plane/monitors/ports.ts";
 
@@ -13,30 +14,47 @@ export async function readExpiryFacts(
 ): Promise<ReadonlyMap<number, ExpiryFacts>> {
   const shown = new Map<number, ExpiryFacts>();
   for (const row of await readTargets(sql, monitorIds)) {
-    if (row.facts === null || row.lookedAt === null) continue;
-    const known = shown.get(row.monitorId) ?? { certificate: null, domain: null };
-    const looked_at = row.lookedAt.toISOString();
+    const known = shown.get(row.monitorId) ?? NOTHING;
+    const error = describeLookError(row, now);
+    const facts = row.facts === null || row.lookedAt === null ? null : { text: row.facts, lookedAt: row.lookedAt };
+    if (facts === null && error === null) continue;
     if (row.kind === "certificate") {
-      const facts = JSON.parse(row.facts) as CertificateFacts;
-      const certificate = {
-        issuer: facts.issuer,
-        subject: facts.subject,
-        fingerprint_sha256: facts.fingerprint,
-        not_before: facts.notBefore,
-        not_after: facts.notAfter,
-        days_left: daysLeft(Date.parse(facts.notAfter), now.getTime()),
-        trusted: facts.trusted,
-        trust_error: facts.trustError,
-        looked_at,
-        chain_changed_at: row.changedAt?.toISOString() ?? null,
-      };
-      shown.set(row.monitorId, { ...known, certificate });
+      const certificate = facts && showCertificate(facts, row.changedAt, now);
+      shown.set(row.monitorId, { ...known, certificate, certificate_error: error });
     } else {
-      const { registrar, expires, status } = JSON.parse(row.facts) as RegistrationFacts;
-      const days_left = expires === null ? null : daysLeft(Date.parse(expires), now.getTime());
-      const domain = { name: row.target, registrar, expires_at: expires, days_left, status, looked_at };
-      shown.set(row.monitorId, { ...known, domain });
+      const domain = facts && showDomain(facts, row.target, now);
+      shown.set(row.monitorId, { ...known, domain, domain_error: error });
     }
   }
   return shown;
+}
+
+const NOTHING: ExpiryFacts = { certificate: null, domain: null, certificate_error: null, domain_error: null };
+
+/** Facts that were found by a look, as JSON. */
+interface Found {
+  readonly text: string;
+  readonly lookedAt: Date;
+}
+
+function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now: Date): ExpiryFacts["certificate"] {
+  const facts = JSON.parse(text) as CertificateFacts;
+  return {
+    issuer: facts.issuer,
+    subject: facts.subject,
+    fingerprint_sha256: facts.fingerprint,
+    not_before: facts.notBefore,
+    not_after: facts.notAfter,
+    days_left: daysLeft(Date.parse(facts.notAfter), now.getTime()),
+    trusted: facts.trusted,
+    trust_error: facts.trustError,
+    looked_at: lookedAt.toISOString(),
+    chain_changed_at: changedAt?.toISOString() ?? null,
+  };
+}
+
+function showDomain({ text, lookedAt }: Found, name: string, now: Date): ExpiryFacts["domain"] {
+  const { registrar, expires, status } = JSON.parse(text) as RegistrationFacts;
+  const days_left = expires === null ? null : daysLeft(Date.parse(expires), now.getTime());
+  return { name, registrar, expires_at: expires, days_left, status, looked_at: lookedAt.toISOString() };
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
-import { readTargets } from "#control-plane/expiry/shown/store.ts";
+import { readFacts } from "#control-plane/expiry/shown/store.ts";
 
 /** When the certificate and the registration of a monitor's target expire; null: not watched, or not known. */
-export interface ExpiryTimes {
+interface ExpiryTimes {
   readonly certificate: Date | null;
   readonly domain: Date | null;
 }
@@ -15,8 +15,7 @@ export async function readExpiryTimes(
   monitorIds: readonly number[],
 ): Promise<ReadonlyMap<number, ExpiryTimes>> {
   const times = new Map<number, ExpiryTimes>();
-  for (const { monitorId, kind, facts } of await readTargets(sql, monitorIds)) {
-    if (facts === null) continue;
+  for (const { monitorId, kind, facts } of await readFacts(sql, monitorIds)) {
     const known = times.get(monitorId) ?? { certificate: null, domain: null };
     const at = kind === "certificate" ? (JSON.parse(facts) as CertificateFacts).notAfter : expiryOf(facts);
     times.set(monitorId, { ...known, [kind]: at === null ? null : new Date(at) });

@@ -11,12 +11,11 @@ import { splitTarget } from "#control-plane/expiry/links/targets.ts";
 import type { CertificateNotice } from "#control-plane/expiry/notices/decide-certificate.ts";
 import type { RegistrationNotice } from "#control-plane/expiry/notices/decide-registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
-import type { LinkedMonitor } from "#control-plane/expiry/visits/store.ts";
-import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { InformedMonitor } from "#control-plane/expiry/visits/store.ts";
 
 /** Describes a notice about a certificate as an event. */
 export function certificateEvent(
-  monitor: LinkedMonitor,
+  monitor: InformedMonitor,
   notice: CertificateNotice,
   { target, facts }: { readonly target: string; readonly facts: CertificateFacts },
   now: number,
@@ -32,7 +31,7 @@ export function certificateEvent(
 
 /** Describes a notice about a registration as an event. */
 export function registrationEvent(
-  monitor: LinkedMonitor,
+  monitor: InformedMonitor,
   notice: RegistrationNotice,
   { target, facts }: { readonly target: string; readonly facts: RegistrationFacts },
   now: number,
@@ -53,15 +52,14 @@ export function registrationEvent(
 }
 
 function toEvent(
-  { id, accountId, name, url, checkType, settings }: LinkedMonitor,
+  { id, accountId, name, url, checkType, isMailed, emails }: InformedMonitor,
   type: (CertificateNotice | RegistrationNotice)["type"],
   now: number,
   data: Omit<ExpiryEventData, "monitor">,
 ): NewEvent {
   const monitor = { id, name, url, check_type: checkType };
   const event = toExpiryEvent(type, { accountId, createdAt: new Date(now), data: { monitor, ...data } });
-  const { notify_email: isMailed, notify_emails: emails = null } = JSON.parse(settings) as Partial<MonitorSettings>;
-  return isMailed === true ? { ...event, mailTo: emails } : event;
+  return isMailed ? { ...event, mailTo: emails === null ? null : (JSON.parse(emails) as readonly string[]) } : event;
 }
 
 function showCertificate(target: string, facts: CertificateFacts): EventCertificate {

@@ -6,19 +6,23 @@ import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.t
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { decideCertificate } from "#control-plane/expiry/notices/decide-certificate.ts";
 import { decideRegistration } from "#control-plane/expiry/notices/decide-registration.ts";
-import { decodeMemory, type Memory } from "#control-plane/expiry/notices/memory.ts";
+import { decodeMemory, saysMore, type Memory } from "#control-plane/expiry/notices/memory.ts";
+import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 import { certificateEvent, registrationEvent } from "#control-plane/expiry/visits/describe.ts";
 import { judgeLook, type TargetAfter, type TargetBefore } from "#control-plane/expiry/visits/judge.ts";
 import type { Look } from "#control-plane/expiry/visits/look.ts";
 import {
+  lockLinksOf,
   lockMonitorsOf,
   lockTarget,
+  readInformed,
   writeMemories,
   writeTarget,
-  type ClaimedTarget,
+  type InformedMonitor,
   type LinkedMonitor,
   type VisitedTarget,
 } from "#control-plane/expiry/visits/store.ts";
+import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
 
 /** What a visit has changed. */
 interface Settled {
@@ -32,18 +36,27 @@ interface Settled {
 interface SettleDeps {
   readonly sql: Sql;
   readonly events: Events;
+  readonly areCovered: AreCovered;
   /** 0 to 1. */
   readonly luck: number;
   readonly now: Date;
 }
 
+/** After this time a visit decides again about notices that maintenance held back, in milliseconds. */
+const HELD_MS = 60_000;
+
 /**
  * Commits a visit in one transaction: what was found, the events of every monitor of the target, their deliveries, and
- * what the monitors were informed of. `look` is null if none was due. Returns null if the claim was lost: then another
+ * what the monitors were informed of. `look` is null if none was made. Returns null if the claim was lost: then another
  * replica visits the target.
+ *
+ * While a maintenance window covers a monitor, its notices are held back: what was found is stored, but the monitor is
+ * not informed and nothing is remembered of it. So the same is decided again until the window has ended, and what still
+ * holds then is noticed once, as with outages.
  */
 export function settleVisit(deps: SettleDeps, claimed: ClaimedTarget, look: Look | null): Promise<Settled | null> {
   return transact(deps.sql, async (tx) => {
+    const lockedIds = new Set(await lockMonitorsOf(tx, claimed.id));
     const locked = await lockTarget(tx, claimed);
     if (locked === null) return null;
     const now = deps.now.getTime();
@@ -55,78 +68,107 @@ export function settleVisit(deps: SettleDeps, claimed: ClaimedTarget, look: Look
       lookAt: locked.lookAt.getTime(),
       failures: locked.failures,
       error: locked.error,
+      errorMessage: locked.errorMessage,
+      failedSince: locked.failedSince?.getTime() ?? null,
+      doubtedAt: locked.doubtedAt?.getTime() ?? null,
       lookedAt: locked.lookedAt?.getTime() ?? null,
       changedAt: locked.changedAt?.getTime() ?? null,
       certificate: isCertificate ? (facts as CertificateFacts | null) : null,
       registration: isCertificate ? null : (facts as RegistrationFacts | null),
     };
     const after = judgeLook(before, look, deps.luck, now);
-    const monitors = await lockMonitorsOf(tx, claimed.id);
-    const decided = monitors.map((monitor) => decide(monitor, before, after, now));
-    await writeTarget(tx, claimed.id, toRow(after));
-    await inform(tx, deps.events, claimed, decided);
+    const linked = await lockLinksOf(tx, claimed.id);
+    // Those that were linked a moment ago are not locked: the next visit, which is due now, decides about them.
+    const monitors = linked.filter(({ id }) => lockedIds.has(id));
+    const decided = monitors.flatMap((monitor) => decide(monitor, before, after, now) ?? []);
+    const { events, held } = await describeEvents(tx, deps, decided);
+    const noticeBy = monitors.length < linked.length ? now : held.size > 0 ? now + HELD_MS : null;
+    await writeTarget(tx, claimed.id, toRow(after, noticeBy));
+    const informed = decided.filter(({ id, isNews }) => isNews && !held.has(id));
+    const memories = informed.map(({ id, memory }) => ({ monitorId: id, memory: JSON.stringify(memory) }));
+    if (memories.length > 0) await writeMemories(tx, claimed.kind, memories);
+    await deps.events.publish(tx, events);
     return {
       domainMonitors: isCertificate ? [] : monitors.filter(isDomainMonitor).map(({ id }) => id),
-      events: decided.flatMap(({ events }) => events.map(({ type }) => type)),
+      events: events.map(({ type }) => type),
     };
   });
 }
 
-/** What one monitor is informed of. */
+/** What one monitor is to be informed of. */
 interface Decided {
-  readonly monitor: LinkedMonitor;
-  readonly events: readonly NewEvent[];
-  readonly memory: Memory | null;
+  readonly id: number;
+  readonly memory: Memory;
+  /** Whether the memory says something else than the stored one. */
+  readonly isNews: boolean;
+  readonly describe: readonly ((monitor: InformedMonitor) => NewEvent)[];
 }
 
-function decide(monitor: LinkedMonitor, before: TargetBefore, after: TargetAfter, now: number): Decided {
-  const memory = decodeMemory(monitor.memory);
-  const { target } = before;
-  if (after.certificate !== null) {
-    const facts = after.certificate;
-    const made = decideCertificate(facts, before.certificate, memory, now);
-    const events = made.notices.map((notice) => certificateEvent(monitor, notice, { target, facts }, now));
-    return { monitor, events, memory: made.memory };
+/** Decides about one monitor; null: nothing is known about the target yet. */
+function decide(
+  { id, memory: text }: LinkedMonitor,
+  { target, certificate: known }: TargetBefore,
+  after: TargetAfter,
+  now: number,
+): Decided | null {
+  const { certificate, registration } = after;
+  const stored = decodeMemory(text);
+  if (certificate !== null) {
+    const { notices, memory } = decideCertificate(certificate, known, stored, now);
+    const found = { target, facts: certificate };
+    const describe = notices.map((notice) => (of: InformedMonitor) => certificateEvent(of, notice, found, now));
+    return { id, memory, isNews: saysMore(memory, stored), describe };
   }
-  if (after.registration !== null) {
-    const facts = after.registration;
-    const made = decideRegistration(facts, memory, now);
-    const events = made.notices.map((notice) => registrationEvent(monitor, notice, { target, facts }, now));
-    return { monitor, events, memory: made.memory };
+  if (registration !== null) {
+    const { notices, memory } = decideRegistration(registration, stored, now);
+    const found = { target, facts: registration };
+    const describe = notices.map((notice) => (of: InformedMonitor) => registrationEvent(of, notice, found, now));
+    return { id, memory, isNews: saysMore(memory, stored), describe };
   }
-  return { monitor, events: [], memory: null };
+  return null;
 }
 
-async function inform(
+/** Describes the events of monitors; those of the monitors that a maintenance window covers are held. */
+async function describeEvents(
   tx: Transaction,
-  events: Events,
-  { kind }: ClaimedTarget,
+  { areCovered, now: at }: SettleDeps,
   decided: readonly Decided[],
-): Promise<void> {
-  const memories = decided.flatMap(({ monitor, memory }) => {
-    return memory === null ? [] : { monitorId: monitor.id, memory: JSON.stringify(memory) };
-  });
-  if (memories.length > 0) await writeMemories(tx, kind, memories);
-  await events.publish(
+): Promise<{ readonly events: readonly NewEvent[]; readonly held: ReadonlySet<number> }> {
+  const noticed = new Map(decided.filter(({ describe }) => describe.length > 0).map((one) => [one.id, one.describe]));
+  if (noticed.size === 0) return { events: [], held: new Set() };
+  const monitors = await readInformed(tx, [...noticed.keys()]);
+  const covered = await areCovered(
     tx,
-    decided.flatMap((one) => one.events),
+    monitors.map(({ id, accountId, tags }) => ({ accountId, monitorId: id, tags, at })),
   );
+  const held = new Set(monitors.filter((_monitor, index) => covered[index] === true).map(({ id }) => id));
+  const told = monitors.filter(({ id }) => !held.has(id));
+  return { events: told.flatMap((one) => (noticed.get(one.id) ?? []).map((describe) => describe(one))), held };
 }
 
 function isDomainMonitor({ checkType }: LinkedMonitor): boolean {
   return checkType === "domain";
 }
 
-function toRow({ certificate, registration, ...after }: TargetAfter): VisitedTarget {
+/** `noticeBy`: when notices are decided at the latest; null: when one is due. */
+function toRow({ certificate, registration, ...after }: TargetAfter, noticeBy: number | null): VisitedTarget {
   const facts = certificate ?? registration;
+  const noticeAt = Math.min(after.noticeAt ?? Infinity, noticeBy ?? Infinity);
   return {
-    nextAt: new Date(after.nextAt),
     lookAt: new Date(after.lookAt),
+    noticeAt: Number.isFinite(noticeAt) ? new Date(noticeAt) : null,
     failures: after.failures,
     error: after.error,
-    lookedAt: after.lookedAt === null ? null : new Date(after.lookedAt),
-    changedAt: after.changedAt === null ? null : new Date(after.changedAt),
+    errorMessage: after.errorMessage,
+    failedSince: dateOf(after.failedSince),
+    doubtedAt: dateOf(after.doubtedAt),
+    lookedAt: dateOf(after.lookedAt),
+    changedAt: dateOf(after.changedAt),
     facts: facts === null ? null : JSON.stringify(facts),
     fingerprint: certificate?.fingerprint ?? null,
   };
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
 }

@@ -1,69 +1,15 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
-
-/** A target that this replica visits. */
-export interface ClaimedTarget {
-  readonly id: number;
-  readonly kind: ExpiryKind;
-  readonly target: string;
-  /** 0: any shared probe can look; else the account whose private probes must. */
-  readonly scope: number;
-  readonly registry: string | null;
-  readonly nextAt: Date;
-  readonly lookAt: Date;
-  readonly lease: number;
-  readonly failures: number;
-  readonly lookedAt: Date | null;
-  /** JSON of the facts that were found last; null: none yet. */
-  readonly facts: string | null;
-  /** Whether a monitor of it is active. */
-  readonly isWatched: boolean;
-  /** Where one of its monitors is checked; null: unknown. */
-  readonly location: string | null;
-}
-
-/** Options of a claim. */
-interface ClaimOptions {
-  readonly kind: ExpiryKind;
-  readonly now: Date;
-  readonly most: number;
-  readonly lease: number;
-  readonly leaseMs: number;
-  /** Registries that are not asked now. */
-  readonly closed: readonly string[];
-}
-
-/** Claims targets that are due for a visit, the most overdue first. Those that other replicas claim are left out. */
-export async function claimTargets(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedTarget[]> {
-  const { kind, now, most, lease, leaseMs, closed } = options;
-  return sql<ClaimedTarget[]>`
-    with due as materialized (
-      select id from expiry_targets
-      where next_at <= ${now} and kind = ${kind} and (lease = 0 or lease_ends_at <= ${now})
-        and (registry is null or registry <> all(${[...closed]}::text[]))
-      order by next_at limit ${most} for update skip locked
-    ), claimed as (
-      update expiry_targets as t
-      set lease = ${lease}, lease_ends_at = ${now}::timestamptz + ${leaseMs}::float8 * interval '1 millisecond'
-      from due where t.id = due.id
-      returning t.id, t.kind, t.target, t.scope, t.registry, t.next_at, t.look_at, t.lease, t.failures, t.looked_at,
-        t.facts
-    )
-    select c.id, c.kind, c.target, c.scope, c.registry, c.next_at as "nextAt", c.look_at as "lookAt", c.lease, c.failures,
-      c.looked_at as "lookedAt", c.facts,
-      w.location is not null as "isWatched", nullif(w.location, '') as location
-    from claimed as c left join lateral (
-      select coalesce(m.settings::json -> 'locations' ->> 0, '') as location
-      from expiry_links as l join monitors as m on m.id = l.monitor_id
-      where l.target_id = c.id and m.is_active limit 1
-    ) as w on true`;
-}
+import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 
 /** A target that is locked until the transaction ends. */
 interface LockedTarget {
   readonly lookAt: Date;
   readonly failures: number;
   readonly error: string | null;
+  readonly errorMessage: string | null;
+  readonly failedSince: Date | null;
+  readonly doubtedAt: Date | null;
   readonly lookedAt: Date | null;
   readonly facts: string | null;
   readonly changedAt: Date | null;
@@ -75,46 +21,80 @@ export async function lockTarget(
   { id, lease }: Pick<ClaimedTarget, "id" | "lease">,
 ): Promise<LockedTarget | null> {
   const [row] = await tx<LockedTarget[]>`
-    select look_at as "lookAt", failures, error, looked_at as "lookedAt", facts, changed_at as "changedAt"
+    select look_at as "lookAt", failures, error, error_message as "errorMessage",
+      failed_since as "failedSince", doubted_at as "doubtedAt", looked_at as "lookedAt", facts, changed_at as "changedAt"
     from expiry_targets where id = ${id} and lease = ${lease} for update`;
   return row ?? null;
 }
 
-/** A monitor that can be informed. */
+/** A monitor of a target, and of what it was informed. */
 export interface LinkedMonitor {
   readonly id: number;
-  readonly accountId: number;
-  readonly name: string;
-  readonly url: string;
   readonly checkType: string;
-  /** JSON of MonitorSettings. */
-  readonly settings: string;
   /** JSON of Memory. */
   readonly memory: string;
 }
 
 /**
- * Locks the active monitors of a target and their links, after their accounts: in the order of those who delete them.
- * Events refer to the accounts.
+ * Locks the active monitors of a target, after their accounts: in the order of those who delete them. Events refer to the
+ * accounts. Call it before the target is locked, as those who link monitors to it do: an erasure waits for them, so it
+ * must not hold what they wait for. Returns the ids.
  */
-export async function lockMonitorsOf(tx: Transaction, targetId: number): Promise<readonly LinkedMonitor[]> {
+export async function lockMonitorsOf(tx: Transaction, targetId: number): Promise<readonly number[]> {
   const ids = tx`select l.monitor_id from expiry_links as l where l.target_id = ${targetId}`;
   await tx`
     select from accounts where id in (select account_id from monitors where id in (${ids}) and is_active)
     order by id for key share`;
-  await tx`select from monitors where id in (${ids}) and is_active order by id for key share`;
+  const rows = await tx<{ id: number }[]>`
+    select id from monitors where id in (${ids}) and is_active order by id for key share`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Locks the links of the active monitors of a locked target. A host can have thousands of monitors, so only what decides
+ * is read.
+ */
+export async function lockLinksOf(tx: Transaction, targetId: number): Promise<readonly LinkedMonitor[]> {
   return tx<LinkedMonitor[]>`
-    select m.id, m.account_id as "accountId", m.name, m.url, m.check_type as "checkType", m.settings, l.memory
+    select m.id, m.check_type as "checkType", l.memory
     from expiry_links as l join monitors as m on m.id = l.monitor_id
     where l.target_id = ${targetId} and m.is_active order by m.id for update of l`;
 }
 
+/** A monitor that has something to notice. */
+export interface InformedMonitor {
+  readonly id: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly url: string;
+  readonly checkType: string;
+  readonly tags: readonly string[];
+  readonly isMailed: boolean;
+  /** JSON of the addresses; null: the address of the account. */
+  readonly emails: string | null;
+}
+
+/** Reads what events about monitors say, and who gets them. */
+export async function readInformed(
+  tx: Transaction,
+  monitorIds: readonly number[],
+): Promise<readonly InformedMonitor[]> {
+  return tx<InformedMonitor[]>`
+    select id, account_id as "accountId", name, url, check_type as "checkType", tags,
+      coalesce((settings::json ->> 'notify_email')::boolean, false) as "isMailed",
+      settings::json ->> 'notify_emails' as emails
+    from monitors where id = any(${[...monitorIds]}::bigint[]) order by id`;
+}
+
 /** A target after a visit. */
 export interface VisitedTarget {
-  readonly nextAt: Date;
   readonly lookAt: Date;
+  readonly noticeAt: Date | null;
   readonly failures: number;
   readonly error: string | null;
+  readonly errorMessage: string | null;
+  readonly failedSince: Date | null;
+  readonly doubtedAt: Date | null;
   readonly lookedAt: Date | null;
   readonly facts: string | null;
   readonly fingerprint: string | null;
@@ -123,11 +103,14 @@ export interface VisitedTarget {
 
 /** Writes a target after its visit and ends the claim. It must be locked. */
 export async function writeTarget(tx: Transaction, id: number, visited: VisitedTarget): Promise<void> {
-  const { nextAt, lookAt, failures, error, lookedAt, facts, fingerprint, changedAt } = visited;
+  const { lookAt, noticeAt, failures, error, errorMessage, failedSince, doubtedAt } = visited;
+  const { lookedAt, facts, fingerprint, changedAt } = visited;
   await tx`
     update expiry_targets
-    set next_at = ${nextAt}, look_at = ${lookAt}, failures = ${failures}, error = ${error}, looked_at = ${lookedAt},
-      facts = ${facts}, fingerprint = ${fingerprint}, changed_at = ${changedAt}, lease = 0, lease_ends_at = null
+    set next_at = least(${lookAt}::timestamptz, ${noticeAt}::timestamptz), look_at = ${lookAt}, notice_at = ${noticeAt},
+      failures = ${failures}, error = ${error}, error_message = ${errorMessage}, failed_since = ${failedSince}, doubted_at = ${doubtedAt},
+      looked_at = ${lookedAt}, facts = ${facts}, fingerprint = ${fingerprint}, changed_at = ${changedAt}, lease = 0,
+      lease_ends_at = null
     where id = ${id}`;
 }
 

@@ -43,6 +43,18 @@ export function nextRetry(
   return Math.round(now + Math.max(doubled, isLimited ? LIMITED_MS : 0) * (1 + luck / 5));
 }
 
+/** The shortest and the longest pause while no probe can look, in milliseconds. */
+const UNASKED: readonly [shortest: number, longest: number] = [10_000, 5 * MINUTE_MS];
+
+/**
+ * Returns the time of the look after one that no probe could make, Unix milliseconds. A replica that has just started has
+ * no probes for some seconds, so the pause is as long as this has lasted, and up to a fifth longer by `luck`, 0 to 1.
+ */
+export function nextAttempt(failedSince: number, luck: number, now: number): number {
+  const [shortest, longest] = UNASKED;
+  return Math.round(now + Math.min(longest, Math.max(shortest, now - failedSince)) * (1 + luck / 5));
+}
+
 /** Returns when the next notice about a certificate is due, Unix milliseconds; null: none is. */
 export function certificateCrossing({ notBefore, notAfter }: CertificateFacts, now: number): number | null {
   const expiresAt = Date.parse(notAfter);

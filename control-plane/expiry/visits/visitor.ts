@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -8,12 +9,15 @@ import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.t
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
 import type { ExpiryMetrics } from "#control-plane/expiry/metrics.ts";
+import { endQuestion } from "#control-plane/expiry/registries/registries.ts";
+import { claimDue, type Claimer } from "#control-plane/expiry/visits/claims/claims.ts";
+import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
-import { LONGEST_LOOK_MS, lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
-import { createRegistries, type Registries } from "#control-plane/expiry/visits/registries.ts";
+import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
-import { claimTargets, dismissTarget, releaseTarget, type ClaimedTarget } from "#control-plane/expiry/visits/store.ts";
+import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
 import { requestChecks } from "#control-plane/monitors/schedule/schedule.ts";
+import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
 
 /** Visits the targets of one kind when they are due. */
 interface Visitor {
@@ -29,80 +33,89 @@ interface VisitorDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly events: Events;
+  readonly areCovered: AreCovered;
   readonly metrics: ExpiryMetrics;
   /** Aborted when the replica stops. */
   readonly stopping: AbortSignal;
 }
 
-/** Maximum number of visits at the same time: registries are asked little by little. */
-const MOST_AT_ONCE: Readonly<Record<ExpiryKind, number>> = { certificate: 20, domain: 2 };
-/** Time beyond the longest look after which another replica visits a target, in milliseconds. */
-const LEASE_GRACE_MS = 30_000;
+/** Maximum number of visits at the same time; of domains, each belongs to another registry. */
+const MOST_AT_ONCE: Readonly<Record<ExpiryKind, number>> = { certificate: 20, domain: 10 };
+/** While visits run, others are searched for this often, in milliseconds: a slow one holds up nothing else. */
+const SEARCH_MS = 1_000;
+/** Visits that end within this time of each other are followed by one search, in milliseconds. */
+const TOGETHER_MS = 25;
 /** Time until a target without an active monitor is visited again, in milliseconds. */
 const UNWATCHED_MS = 86_400_000;
-const LEASE_BYTES = 6;
 const BYTE = 256;
 
 /** Creates the visitor of a kind. */
 export function createVisitor(kind: ExpiryKind, deps: VisitorDeps): Visitor {
-  const { sql, checks, clock, random, log, events, metrics, stopping } = deps;
-  const registries = createRegistries(clock);
-
-  async function claim(): Promise<readonly ClaimedTarget[]> {
-    return claimTargets(sql, {
-      kind,
-      now: clock.now(),
-      most: MOST_AT_ONCE[kind],
-      lease: Buffer.from(random.bytes(LEASE_BYTES)).readUIntBE(0, LEASE_BYTES) + 1,
-      leaseMs: LONGEST_LOOK_MS + LEASE_GRACE_MS,
-      closed: registries.closed(),
-    });
-  }
+  const { sql, checks, clock, random, log, events, areCovered, metrics, stopping } = deps;
+  const claimer: Claimer = { kind, sql, clock, random };
+  const running = new Set<Promise<void>>();
+  const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
   async function visit(claimed: ClaimedTarget): Promise<void> {
     metrics.lag.observe({ kind }, Math.max(0, clock.now().getTime() - claimed.nextAt.getTime()) / 1_000);
+    const look = await lookIfDue(claimed);
+    if (look?.kind === "cancelled") return releaseTarget(sql, claimed);
     if (!claimed.isWatched) {
       const nextAt = new Date(clock.now().getTime() + UNWATCHED_MS);
       return transact(sql, (tx) => dismissTarget(tx, claimed, nextAt));
     }
-    const look = await lookIfDue(claimed, registries);
-    if (look?.kind === "cancelled") return releaseTarget(sql, claimed);
-    const luck = (random.bytes(1)[0] ?? 0) / BYTE;
-    const settled = await settleVisit({ sql, events, luck, now: clock.now() }, claimed, look);
+    const settled = await settleVisit({ sql, events, areCovered, luck: luck(), now: clock.now() }, claimed, look);
     if (settled === null) return;
     for (const type of settled.events) metrics.events.inc({ type });
     if (look !== null || settled.events.length > 0) await requestChecks(sql, settled.domainMonitors, clock.now());
   }
 
-  async function lookIfDue(claimed: ClaimedTarget, { note }: Registries): Promise<Look | null> {
-    const facts: unknown = claimed.facts === null ? null : JSON.parse(claimed.facts);
+  /** Looks at a target if that is due, and ends the claim of its registry in any case. */
+  async function lookIfDue(claimed: ClaimedTarget): Promise<Look | null> {
+    let look: Look | null = null;
+    try {
+      if (!isDue(claimed)) return null;
+      look = await lookAt(checks, claimed, stopping);
+      if (look.kind === "cancelled") return look;
+      metrics.looks.inc({ kind, outcome: look.kind === "failed" ? "failed" : "found" });
+      return look;
+    } finally {
+      await endQuestion({ sql, clock, log, metrics, luck }, claimed, look);
+    }
+  }
+
+  function isDue({ canLook, isWatched, lookAt: due, lookedAt, doubtedAt, failures, facts }: ClaimedTarget): boolean {
+    if (!canLook || !isWatched) return false;
+    const found: unknown = facts === null ? null : JSON.parse(facts);
     const known = {
-      lookAt: claimed.lookAt.getTime(),
-      lookedAt: claimed.lookedAt?.getTime() ?? null,
-      failures: claimed.failures,
-      certificate: kind === "certificate" ? (facts as CertificateFacts | null) : null,
-      registration: kind === "domain" ? (facts as RegistrationFacts | null) : null,
+      lookAt: due.getTime(),
+      lookedAt: lookedAt?.getTime() ?? null,
+      failures,
+      doubtedAt: doubtedAt?.getTime() ?? null,
+      certificate: kind === "certificate" ? (found as CertificateFacts | null) : null,
+      registration: kind === "domain" ? (found as RegistrationFacts | null) : null,
     };
-    if (!isLookDue(known, clock.now().getTime())) return null;
-    const look = await lookAt(checks, claimed, stopping);
-    if (look.kind === "cancelled") return look;
-    metrics.looks.inc({ kind, outcome: look.kind === "failed" ? "failed" : "found" });
-    if (claimed.registry !== null) note(claimed.registry, look.kind === "failed" && look.isLimited);
-    return look;
+    return isLookDue(known, clock.now().getTime());
+  }
+
+  function start(claimed: ClaimedTarget): void {
+    const visiting = visit(claimed)
+      // The target is visited again when its lease has ended.
+      .catch((error: unknown) => {
+        log.warn({ err: error, target: claimed.target }, "expiry: a visit failed; it is repeated");
+      })
+      .finally(() => running.delete(visiting));
+    running.add(visiting);
   }
 
   return {
     async visitDue() {
-      while (!stopping.aborted) {
-        const due = await claim();
-        if (due.length === 0) return;
-        const visits = due.map((claimed) =>
-          // The target is visited again when its lease has ended.
-          visit(claimed).catch((error: unknown) => {
-            log.warn({ err: error, target: claimed.target }, "expiry: a visit failed; it is repeated");
-          }),
-        );
-        await Promise.all(visits);
+      for (;;) {
+        const most = stopping.aborted ? 0 : MOST_AT_ONCE[kind] - running.size;
+        if (most > 0) for (const claimed of await claimDue(claimer, most)) start(claimed);
+        if (running.size === 0) return;
+        await waitAtMost(SEARCH_MS, Promise.race(running), undefined);
+        await waitAtMost(TOGETHER_MS, Promise.all(running), undefined);
       }
     },
   };

@@ -1,5 +1,11 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { writeChanges, type LockedHeartbeat } from "#control-plane/heartbeats/changes/store.ts";
+import {
+  writeChanges,
+  writeJudged,
+  type ChangedHeartbeat,
+  type JudgedHeartbeat,
+  type LockedHeartbeat,
+} from "#control-plane/heartbeats/changes/store.ts";
 import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
@@ -16,14 +22,23 @@ interface OpenHeartbeat extends PingedHeartbeat {
 }
 
 /** A change of the state of a heartbeat. */
-export interface HeartbeatChange {
+export type HeartbeatChange = {
   readonly heartbeat: OpenHeartbeat;
   /** Unix milliseconds. */
   readonly at: number;
   readonly transition: Transition;
-  /** The deadline from then on; Unix milliseconds. */
-  readonly deadlineAt: number | null;
-}
+} & (
+  | {
+      readonly cause: "time";
+      /** The deadline from then on; Unix milliseconds. */
+      readonly deadlineAt: number | null;
+    }
+  | {
+      readonly cause: "ping";
+      /** Number of the ping. */
+      readonly number: number;
+    }
+);
 
 /** Parses a locked heartbeat. Returns null if its monitor is paused or is no heartbeat. */
 export function openHeartbeat(row: LockedHeartbeat): OpenHeartbeat | null {
@@ -41,7 +56,8 @@ export function openHeartbeat(row: LockedHeartbeat): OpenHeartbeat | null {
 
 /**
  * Writes changes of different heartbeats with everything that follows from them: the states, the history, incidents and
- * events. The rows are locked (lockHeartbeats). `now` is Unix milliseconds.
+ * events. The rows are locked (lockHeartbeats), and for changes by time their pings are stopped. `now` is Unix
+ * milliseconds.
  */
 export async function applyHeartbeatChanges(
   tx: Transaction,
@@ -51,21 +67,22 @@ export async function applyHeartbeatChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   const applied = await applyChanges(tx, deps, changes.map(toMonitorChange), new Date(now));
-  await writeChanges(
-    tx,
-    changes.map(({ heartbeat, deadlineAt }, index) => {
-      const made = applied[index];
-      if (made === undefined) throw new Error("a change of a heartbeat has no result");
-      const { state } = made;
-      return {
-        monitorId: heartbeat.row.monitorId,
-        status: state.status,
-        state: encodeState(state),
-        deadlineAt,
-        sweepAt: nextSweep(state, made, deadlineAt, now),
-      };
-    }),
-  );
+  const byTime: ChangedHeartbeat[] = [];
+  const byPing: JudgedHeartbeat[] = [];
+  changes.forEach((change, index) => {
+    const made = applied[index];
+    if (made === undefined) throw new Error("a change of a heartbeat has no result");
+    const { state } = made;
+    const written = { monitorId: change.heartbeat.row.monitorId, status: state.status, state: encodeState(state) };
+    if (change.cause === "time") {
+      const { deadlineAt } = change;
+      byTime.push({ ...written, deadlineAt, sweepAt: nextSweep(state, made, deadlineAt, now) });
+    } else {
+      byPing.push({ ...written, number: change.number, sweepAt: nextSweep(state, made, null, now) });
+    }
+  });
+  if (byTime.length > 0) await writeChanges(tx, byTime);
+  if (byPing.length > 0) await writeJudged(tx, byPing);
 }
 
 function toMonitorChange({ heartbeat, transition, at }: HeartbeatChange): MonitorChange {

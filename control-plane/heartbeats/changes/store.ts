@@ -29,12 +29,13 @@ export interface LockedHeartbeat extends RecordRow {
 
 /**
  * Locks heartbeats for this transaction, in the order of all writers: the accounts, the states of the monitors by id,
- * then the heartbeats by id. `skip`: those whose state another transaction has locked are left out.
+ * then the heartbeats by id. `skip`: those whose state another transaction has locked are left out. `stopsPings`: the
+ * heartbeats are locked too, so their pings wait. Otherwise they are only read, and their pings go on.
  */
 export async function lockHeartbeats(
   tx: Transaction,
   ids: readonly number[],
-  { skip }: { readonly skip: boolean },
+  { skip, stopsPings }: { readonly skip: boolean; readonly stopsPings: boolean },
 ): Promise<readonly LockedHeartbeat[]> {
   await tx`
     select from accounts where id in (select account_id from monitors where id = any(${[...ids]}::bigint[]))
@@ -61,15 +62,19 @@ export async function lockHeartbeats(
         select max(ended_at) as ended_at from service_outages
         where started_at < h.deadline_at and ended_at >= h.deadline_at
       ) as o on true
-    where h.monitor_id = any(${locked}::bigint[]) order by h.monitor_id for update of h`;
+    where h.monitor_id = any(${locked}::bigint[]) order by h.monitor_id ${stopsPings ? tx`for update of h` : tx``}`;
 }
 
 /** The state that follows from a change. */
-interface ChangedHeartbeat {
+interface ChangedState {
   readonly monitorId: number;
   readonly status: "up" | "down" | "unknown";
   /** JSON of MonitorState. */
   readonly state: string;
+}
+
+/** A heartbeat that time changed. */
+export interface ChangedHeartbeat extends ChangedState {
   /** Unix milliseconds. */
   readonly deadlineAt: number | null;
   /** Unix milliseconds of the next visit; null: none is needed before the next ping. */
@@ -93,6 +98,44 @@ export async function writeChanges(tx: Transaction, changes: readonly ChangedHea
     )
     update heartbeats as h set deadline_at = g.deadline_at, sweep_at = g.sweep_at, version = h.version + 1
     from given as g where h.monitor_id = g.id`;
+}
+
+/** A heartbeat whose state follows the verdict of a ping. */
+export interface JudgedHeartbeat extends ChangedState {
+  /** Number of the ping. */
+  readonly number: number;
+  /** Unix milliseconds of the next visit if it is down; null: none is needed before the next ping. */
+  readonly sweepAt: number | null;
+}
+
+/**
+ * Writes the states of heartbeats that follow the verdicts of pings. Pings can have been recorded since they were read:
+ * the newest deadline counts, and a visit stays due if there is a newer verdict. The rows are locked in the order of
+ * writePings, and only from here on, so that pings do not wait for what follows from others.
+ */
+export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartbeat[]): Promise<void> {
+  await tx`
+    with given as (
+      select * from unnest(
+        ${judged.map(({ monitorId }) => monitorId)}::bigint[],
+        ${judged.map(({ status }) => status)}::text[],
+        ${judged.map(({ state }) => state)}::text[],
+        ${judged.map(({ number }) => number)}::bigint[],
+        ${judged.map(({ sweepAt }) => isoTime(sweepAt))}::timestamptz[]
+      ) as given (id, status, state, number, sweep_at)
+    ), stated as (
+      update monitor_states as t set state_version = t.state_version + 1, status = g.status, state = g.state
+      from given as g where t.monitor_id = g.id
+    ), locked as materialized (
+      select h.monitor_id from heartbeats as h join given as g on g.id = h.monitor_id
+      order by h.monitor_id for update of h
+    )
+    update heartbeats as h set judged_number = g.number, sweep_at = case
+        when h.verdict_number > g.number then h.sweep_at
+        when g.status = 'down' then g.sweep_at
+        else h.deadline_at
+      end
+    from given as g join locked on locked.monitor_id = g.id where h.monitor_id = g.id`;
 }
 
 /** Plans the next visits of locked heartbeats that need nothing now. Times are Unix milliseconds. */

@@ -1,7 +1,6 @@
-import { applyPing } from "#control-plane/heartbeats/apply-ping.ts";
-import { DECOY_RECORD, decoyOf, type Decoy } from "#control-plane/heartbeats/decoy.ts";
+import { DECOY_ROW, decoyOf, type Decoy } from "#control-plane/heartbeats/decoy.ts";
 import { nextDue } from "#control-plane/heartbeats/deadline.ts";
-import { foldPings, type PingedHeartbeat, type StoredPing } from "#control-plane/heartbeats/fold-pings.ts";
+import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
 import type { FoundHeartbeat, WrittenPings } from "#control-plane/heartbeats/pings/store.ts";
@@ -23,14 +22,10 @@ interface PingAnswer {
 /** Pings to one address, with what is written for them. */
 export interface PlannedPings {
   readonly pinged: PingedToken;
-  /** The monitor; null: the address is unknown. */
-  readonly monitorId: number | null;
+  /** The account of the heartbeat; null: the address is unknown. */
+  readonly accountId: number | null;
   /** How each of the taken pings is answered. */
   readonly answers: readonly PingAnswer[];
-  /** Number of pings that `write` and the decoy record. */
-  readonly taken: number;
-  /** Whether one of them changes the state of the monitor. */
-  readonly isChange: boolean;
   /** null: none of them counts. */
   readonly write: WrittenPings | null;
   readonly decoy: Decoy;
@@ -49,21 +44,15 @@ export function planPings(
   const counted = heartbeat === null ? [] : countedPings(pinged.taken, heartbeat.settings);
   const answers = pinged.taken.map((waiting) => answerOf(waiting, heartbeat, decoy));
   const uncounted = pinged.taken.filter((waiting) => !counted.includes(waiting)).map(({ ping }) => ping);
-  const shared = { pinged, answers, decoy, uncounted };
+  const shared = { pinged, accountId: found?.accountId ?? null, answers, decoy, uncounted };
   if (heartbeat === null || found === null || counted.length === 0) {
-    return { ...shared, monitorId: null, taken: pinged.taken.length, isChange: false, write: null };
+    return { ...shared, write: null };
   }
-  const { record, stored, change } = foldPings(
+  const { record, stored } = foldPings(
     heartbeat,
     counted.map(({ ping }) => ping),
   );
-  return {
-    ...shared,
-    monitorId: found.monitorId,
-    taken: pinged.taken.length,
-    isChange: change !== null,
-    write: { id: found.monitorId, version: found.version, record, pings: stored },
-  };
+  return { ...shared, write: { id: found.monitorId, version: found.version, record, pings: stored } };
 }
 
 /** Lists the pings that count: with a meaning, and by a method that the heartbeat accepts. */
@@ -74,7 +63,7 @@ export function countedPings(
   return pings.filter(({ signal, ping }) => signal !== null && (methods === "any" || ping.method === "POST"));
 }
 
-function openFound(found: FoundHeartbeat): PingedHeartbeat | null {
+function openFound(found: typeof DECOY_ROW): PingedHeartbeat | null {
   const all = readSettings(found.settings);
   if (all.heartbeat === null) return null;
   return {
@@ -98,24 +87,12 @@ export function toDecoys(planned: readonly PlannedPings[]): readonly WrittenPing
     if (uncounted.length > 0) byId.set(decoy.id, [...(byId.get(decoy.id) ?? []), ...uncounted.map(withoutContent)]);
   }
   return Array.from(byId, ([id, pings]) => {
-    let record = DECOY_RECORD;
-    const stored: StoredPing[] = [];
-    for (const ping of pings) {
-      const applied = applyPing(record, { ...DECOY_SETTINGS }, ping);
-      ({ record } = applied);
-      stored.push({ ...ping, number: record.pingCount, durationMs: applied.durationMs });
-    }
-    return { id, version: 0, record: { ...record, openRuns: [] }, pings: stored };
+    const heartbeat = openFound(DECOY_ROW);
+    if (heartbeat === null) throw new Error("a decoy is no heartbeat");
+    const { record, stored } = foldPings(heartbeat, pings);
+    return { id, version: 0, record: { ...record, openRuns: [], verdicts: [] }, pings: stored };
   });
 }
-
-const DECOY_SETTINGS: HeartbeatSettings = {
-  period_seconds: 60,
-  grace_seconds: 60,
-  cron: null,
-  timezone: "UTC",
-  methods: "any",
-};
 
 /** Returns a ping of the same size with nothing of what a client sent. */
 function withoutContent(ping: Ping): Ping {

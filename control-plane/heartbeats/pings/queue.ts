@@ -5,10 +5,18 @@ import { createReleasingMap } from "#control-plane/releasing-map.ts";
 /** A ping that waits to be recorded, with the requests that wait for it. */
 export interface WaitingPing {
   /** What it reports; null: it has no meaning, and is answered like one to an unknown address. */
-  signal: PingSignal | null;
+  readonly signal: PingSignal | null;
   /** The newest one of those that were merged. */
   ping: Ping;
   readonly waiters: PingWaiter[];
+}
+
+/** A ping in the queue. */
+interface QueuedPing extends WaitingPing {
+  /** Whether an equal ping can take its place: it is beyond the limit of its client, which gets a 429. */
+  readonly isMergeable: boolean;
+  /** When the first one of those that were merged arrived, Unix milliseconds. */
+  readonly arrivedAt: number;
 }
 
 /** A request that waits for its ping. */
@@ -28,19 +36,27 @@ export interface PingedToken {
   taken: readonly WaitingPing[];
 }
 
-/** Maximum number of waiting pings to one address. Further ones replace the last. */
-const MOST_OF_TOKEN = 100;
+interface QueuedToken extends PingedToken {
+  taken: readonly QueuedPing[];
+  waiting: QueuedPing[];
+}
+
+/** Maximum number of pings to one address that wait or are being recorded. Further ones are refused. */
+const MOST_OF_TOKEN = 1_000;
 /** Maximum size of all waiting bodies, in characters. Bodies beyond it are not kept. */
 const MOST_BODIES = 67_108_864;
 
 /** Pings of one replica that wait to be recorded. */
 interface PingQueue {
-  /** Adds a ping behind the others to its address. `isMerged`: it can be one with an equal ping before it. */
+  /**
+   * Adds a ping behind the others to its address. `isMergeable`: it takes the place of the ping before it, if that one
+   * is equal and mergeable too. Returns false, and adds nothing, if too many pings to the address wait.
+   */
   add(
     token: string,
     added: { readonly signal: PingSignal | null; readonly ping: Ping; readonly waiter: PingWaiter },
-    isMerged: boolean,
-  ): void;
+    isMergeable: boolean,
+  ): boolean;
   /** Takes the waiting pings of up to `most` addresses of which none is taken, in the order of arrival. */
   take(most: number): readonly PingedToken[];
   /** Ends the taking of an address: its first pings were recorded, and are returned; the others wait again. */
@@ -51,11 +67,13 @@ interface PingQueue {
   hasWaiting(): boolean;
   /** Number of requests that wait. */
   size(): number;
+  /** When the first of the pings arrived that wait or are being recorded, Unix milliseconds; null: there are none. */
+  oldestArrival(): number | null;
 }
 
 /** Creates an empty queue. */
 export function createPingQueue(): PingQueue {
-  const tokens = createReleasingMap<string, PingedToken & { waiting: WaitingPing[] }>();
+  const tokens = createReleasingMap<string, QueuedToken>();
   let requests = 0;
   let bodies = 0;
 
@@ -72,23 +90,23 @@ export function createPingQueue(): PingQueue {
   }
 
   return {
-    add(token, { signal, ping, waiter }, isMerged) {
+    add(token, { signal, ping, waiter }, isMergeable) {
+      const known = tokens.get(token);
+      const last = known?.waiting.at(-1);
+      if (last !== undefined && isMergeable && last.isMergeable && isSame(last, signal, ping)) {
+        bodies -= last.ping.body?.length ?? 0;
+        last.ping = bound(ping);
+        last.waiters.push(waiter);
+        requests += 1;
+        return true;
+      }
+      if (known !== undefined && known.taken.length + known.waiting.length >= MOST_OF_TOKEN) return false;
+      const pinged = known ?? { token, hash: hashToken(token), taken: [], waiting: [] };
+      if (known === undefined) tokens.set(token, pinged);
+      const arrivedAt = ping.receivedAt;
+      pinged.waiting.push({ signal, ping: bound(ping), waiters: [waiter], isMergeable, arrivedAt });
       requests += 1;
-      let pinged = tokens.get(token);
-      if (pinged === undefined) {
-        pinged = { token, hash: hashToken(token), taken: [], waiting: [] };
-        tokens.set(token, pinged);
-      }
-      const last = pinged.waiting.at(-1);
-      const isFull = pinged.waiting.length >= MOST_OF_TOKEN;
-      if (last === undefined || !(isFull || (isMerged && isSame(last, signal)))) {
-        pinged.waiting.push({ signal, ping: bound(ping), waiters: [waiter] });
-        return;
-      }
-      bodies -= last.ping.body?.length ?? 0;
-      last.signal = signal;
-      last.ping = bound(ping);
-      last.waiters.push(waiter);
+      return true;
     },
     take(most) {
       const found: PingedToken[] = [];
@@ -131,9 +149,19 @@ export function createPingQueue(): PingQueue {
       return false;
     },
     size: () => requests,
+    oldestArrival() {
+      let oldest = Infinity;
+      for (const { taken, waiting } of tokens.values()) {
+        for (const { arrivedAt } of taken) oldest = Math.min(oldest, arrivedAt);
+        for (const { arrivedAt } of waiting) oldest = Math.min(oldest, arrivedAt);
+      }
+      return oldest === Infinity ? null : oldest;
+    },
   };
 }
 
-function isSame(last: WaitingPing, signal: PingSignal | null): boolean {
-  return last.signal?.kind === signal?.kind && last.signal?.exitCode === signal?.exitCode;
+/** Reports whether a ping says the same as one that waits. Only its time, client and body can differ. */
+function isSame({ signal: before, ping: last }: WaitingPing, signal: PingSignal | null, ping: Ping): boolean {
+  if (before?.kind !== signal?.kind || before?.exitCode !== signal?.exitCode) return false;
+  return last.rid === ping.rid && last.method === ping.method;
 }

@@ -7,28 +7,40 @@ import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
 import type { Ping, PingSignal } from "#control-plane/heartbeats/ping.ts";
+import { judgeHeartbeats } from "#control-plane/heartbeats/changes/judge.ts";
 import { planPings, toDecoys, type PlannedPings } from "#control-plane/heartbeats/pings/plan.ts";
 import { createPingQueue, type PingedToken } from "#control-plane/heartbeats/pings/queue.ts";
-import { recordChanges } from "#control-plane/heartbeats/pings/record-changes.ts";
+import { createUnjudged } from "#control-plane/heartbeats/pings/unjudged.ts";
 import { findHeartbeats, writePings } from "#control-plane/heartbeats/pings/store.ts";
 import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
-/** Records pings: many in one statement, and those that change a status in a transaction. */
+/** Records pings, many in one statement, and makes the statuses follow them. */
 export interface PingRecorder {
   /**
    * Records a ping. Resolves, once it is committed, with the time at which the next one is expected, in Unix
    * milliseconds. A ping to an unknown address does the same work and is forgotten. `signal` null: the path has no
-   * meaning. `isMerged`: it can be stored as one with an equal ping that waits before it. Rejects with DatabaseAway.
+   * meaning. `isMergeable`: it can be stored as one with equal and mergeable pings that wait beside it. Rejects with
+   * DatabaseAway.
    */
   record(
     token: string,
     received: { readonly signal: PingSignal | null; readonly ping: Ping },
-    options: { readonly isMerged: boolean },
+    options: { readonly isMergeable: boolean },
   ): Promise<number>;
+  /**
+   * Resolves when the statuses of an account's monitors follow the pings that this replica has answered; null: they do
+   * now.
+   */
+  whenSettled(accountId: number): Promise<void> | null;
   /** Number of requests that wait for their ping to be recorded. */
   waiting(): number;
-  /** Resolves when every ping that was added is recorded or refused. Further ones are refused: others can take them. */
+  /** When the first ping arrived that is not recorded yet, Unix milliseconds; null: all are. */
+  oldestArrival(): number | null;
+  /**
+   * Resolves when every ping that was added is recorded or refused, and the statuses follow. Further ones are refused:
+   * others can take them.
+   */
   close(): Promise<void>;
 }
 
@@ -47,8 +59,8 @@ interface PingRecorderDeps {
 
 /** Maximum number of addresses in one statement. */
 const MOST_AT_ONCE = 500;
-/** The same for a transaction that changes statuses. */
-const MOST_CHANGES = 200;
+/** Maximum number of monitors in one transaction that changes statuses. */
+const MOST_JUDGED = 200;
 /** Maximum number of requests that wait. Further ones are refused. */
 const MOST_WAITING = 100_000;
 /** How long a request waits for its ping to be recorded while the database is away, in milliseconds. */
@@ -61,8 +73,8 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
   const queue = createPingQueue();
   const closed: (() => void)[] = [];
   let isClosing = false;
-  /** Addresses whose pings change a status. */
-  const changing: PlannedPings[] = [];
+  /** Monitors whose states do not follow the pings yet that were recorded. */
+  const unjudged = createUnjudged();
 
   const pump = createPump(async () => {
     const batch = queue.take(MOST_AT_ONCE);
@@ -71,19 +83,21 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
     else finishWaiting();
   });
 
-  const changePump = createPump(async () => {
-    const batch = changing.splice(0, MOST_CHANGES);
-    if (batch.length > 0) {
-      await flushChanges(batch).catch((error: unknown) =>
-        retry(
-          batch.map(({ pinged }) => pinged),
-          error,
-        ),
-      );
-    }
-    if (changing.length > 0) changePump.wake();
-    pump.wake();
+  // After the answers: they must not take longer for addresses that exist.
+  const judgePump = createPump(async () => {
+    const left = await judge(unjudged.take(MOST_JUDGED)).catch((error: unknown) => {
+      const level = isDatabaseAway(error) ? "debug" : "error";
+      log[level]({ err: error }, "heartbeats: statuses could not follow the pings; the next visits make up for it");
+      return [];
+    });
+    unjudged.finish(left);
+    if (unjudged.hasWaiting()) judgePump.wake();
+    else finishWaiting();
   });
+
+  async function judge(ids: readonly number[]): Promise<readonly number[]> {
+    return ids.length === 0 ? [] : transact(sql, (tx) => judgeHeartbeats(tx, changes, ids, clock.now().getTime()));
+  }
 
   async function flush(batch: readonly PingedToken[]): Promise<void> {
     const found = await database.run((client) =>
@@ -101,31 +115,28 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
         return [];
       }
     });
-    const quiet = planned.filter(({ isChange }) => !isChange);
-    for (const one of planned) if (one.isChange) changing.push(one);
-    if (changing.length > 0) changePump.wake();
-    if (quiet.length === 0) return;
-    const writes = quiet.flatMap(({ write }) => (write === null ? [] : [write]));
+    const writes = planned.flatMap(({ write }) => (write === null ? [] : [write]));
+    if (planned.length === 0) return;
     const written = await database
-      .run((client) => writePings(client, writes, toDecoys(quiet)))
+      .run((client) => writePings(client, writes, toDecoys(planned)))
       .catch((error: unknown) => {
         retry(
-          quiet.map(({ pinged }) => pinged),
+          planned.map(({ pinged }) => pinged),
           error,
         );
         return null;
       });
     if (written === null) return;
-    for (const one of quiet) {
+    for (const one of planned) {
       // Otherwise the heartbeat was changed since it was read: its pings are planned again.
       const isDone = one.write === null || written.has(one.write.id);
-      finish(one, isDone ? one.taken : 0);
+      finish(one, isDone ? one.pinged.taken.length : 0);
     }
-  }
-
-  async function flushChanges(batch: readonly PlannedPings[]): Promise<void> {
-    const taken = await transact(sql, (tx) => recordChanges(tx, changes, batch, clock.now().getTime()));
-    batch.forEach((one, index) => finish(one, taken[index] ?? 0));
+    for (const { write, accountId } of planned) {
+      if (write === null || accountId === null || write.record.verdicts.length === 0) continue;
+      if (written.has(write.id)) unjudged.add({ monitorId: write.id, accountId });
+    }
+    if (unjudged.hasWaiting()) judgePump.wake();
   }
 
   function finish({ pinged, answers }: PlannedPings, count: number): void {
@@ -159,19 +170,22 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
   }
 
   function finishWaiting(): void {
-    if (queue.size() === 0) for (const done of closed.splice(0)) done();
+    if (queue.size() === 0 && unjudged.isEmpty()) for (const done of closed.splice(0)) done();
   }
 
   return {
-    record: (token, received, { isMerged }) =>
+    record: (token, received, { isMergeable }) =>
       new Promise((resolve, reject) => {
         if (isClosing) return reject(new DatabaseAway("this replica stops"));
         if (queue.size() >= MOST_WAITING) return reject(new DatabaseAway("too many pings wait to be recorded"));
         const since = clock.monotonic();
-        queue.add(token, { ...received, waiter: { since, resolve, reject } }, isMerged);
+        const isAdded = queue.add(token, { ...received, waiter: { since, resolve, reject } }, isMergeable);
+        if (!isAdded) return reject(new DatabaseAway("too many pings to one address wait to be recorded"));
         pump.wake();
       }),
+    whenSettled: (accountId) => unjudged.whenSettled(accountId),
     waiting: () => queue.size(),
+    oldestArrival: () => queue.oldestArrival(),
     close: () =>
       new Promise((resolve) => {
         isClosing = true;

@@ -4,12 +4,14 @@ import type { StoredPing } from "#control-plane/heartbeats/fold-pings.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import { encodeRuns } from "#control-plane/heartbeats/runs.ts";
 import { isoTime, recordColumns } from "#control-plane/heartbeats/store.ts";
+import { encodeVerdicts } from "#control-plane/heartbeats/verdicts.ts";
 
 /** A heartbeat that was found by its token, as it was read. */
 export interface FoundHeartbeat extends RecordRow {
   /** Position of its token in the list. */
   readonly index: number;
   readonly monitorId: number;
+  readonly accountId: number;
   readonly version: number;
   readonly isActive: boolean;
   /** JSON of MonitorSettings. */
@@ -21,7 +23,7 @@ export interface FoundHeartbeat extends RecordRow {
 /** Finds heartbeats by the hashes of their tokens. Tokens that nobody has are missing. */
 export async function findHeartbeats(sql: Sql, hashes: readonly Buffer[]): Promise<readonly FoundHeartbeat[]> {
   return sql<FoundHeartbeat[]>`
-    select (given.n - 1)::integer as index, h.monitor_id as "monitorId", h.version, m.is_active as "isActive",
+    select (given.n - 1)::integer as index, h.monitor_id as "monitorId", m.account_id as "accountId", h.version, m.is_active as "isActive",
       m.settings, t.state, ${recordColumns(sql, "h")}
     from unnest(${hashes.map((hash) => hash.toString("hex"))}::text[]) with ordinality as given (hash, n)
     join heartbeats as h on h.token_hash = decode(given.hash, 'hex')
@@ -45,6 +47,7 @@ const KEPT = 20;
 /**
  * Writes the pings of different heartbeats in one statement, and those to addresses that do not exist, which do the same
  * work on decoys. A heartbeat that was changed since it was read is left alone. Returns the monitors that were written.
+ * Its lists are long and have no index: none is joined with another, and "is true" keeps IN from becoming such a join.
  */
 export async function writePings(
   sql: Queryable,
@@ -52,26 +55,28 @@ export async function writePings(
   decoys: readonly WrittenPings[],
 ): Promise<ReadonlySet<number>> {
   const rows = await sql<{ id: number }[]>`
-    with given as (${givenRecords(sql, heartbeats)}), locked as materialized (
-      select h.monitor_id from heartbeats as h join given as g on g.id = h.monitor_id and g.version = h.version
+    with locked as materialized (
+      select g.* from heartbeats as h
+        join (${givenRecords(sql, heartbeats)}) as g on g.id = h.monitor_id and g.version = h.version
       order by h.monitor_id for update of h
     ), written as (
-      update heartbeats as h set ${recordAssignments(sql, "h")}
-      from given as g join locked on locked.monitor_id = g.id where h.monitor_id = g.id
+      update heartbeats as h set ${recordAssignments(sql, "h")} from locked as g where h.monitor_id = g.id
       returning h.monitor_id
     ), stored as (
       insert into heartbeat_pings (monitor_id, ${pingColumns(sql)})
-      select p.id, ${pingValues(sql)} from (${givenPings(sql, heartbeats)}) as p join written on written.monitor_id = p.id
+      select p.id, ${pingValues(sql)} from (${givenPings(sql, heartbeats)}) as p
+      where (p.id in (select monitor_id from written)) is true
       on conflict (monitor_id, slot) do update set ${pingAssignments(sql)}
-    ), decoy_given as (${givenRecords(sql, decoys)}), decoy_locked as materialized (
-      select d.id from heartbeat_decoys as d join decoy_given as g on g.id = d.id order by d.id for update of d
+    ), decoy_locked as materialized (
+      select g.* from heartbeat_decoys as d join (${givenRecords(sql, decoys)}) as g on g.id = d.id
+      order by d.id for update of d
     ), decoy_written as (
-      update heartbeat_decoys as h set ${recordAssignments(sql, "h")}
-      from decoy_given as g join decoy_locked using (id) where h.id = g.id
+      update heartbeat_decoys as h set ${recordAssignments(sql, "h")} from decoy_locked as g where h.id = g.id
       returning h.id
     ), decoy_stored as (
       insert into heartbeat_decoy_pings (decoy_id, ${pingColumns(sql)})
-      select p.id, ${pingValues(sql)} from (${givenPings(sql, decoys)}) as p join decoy_written using (id)
+      select p.id, ${pingValues(sql)} from (${givenPings(sql, decoys)}) as p
+      where (p.id in (select id from decoy_written)) is true
       on conflict (decoy_id, slot) do update set ${pingAssignments(sql)}
     )
     select monitor_id as id from written`;
@@ -90,17 +95,23 @@ function givenRecords(sql: Queryable, written: readonly WrittenPings[]) {
       ${records.map(({ lastDurationMs }) => lastDurationMs)}::bigint[],
       ${records.map(({ succeededAt }) => isoTime(succeededAt))}::timestamptz[],
       ${records.map(({ openRuns }) => encodeRuns(openRuns))}::text[],
-      ${records.map(({ deadlineAt }) => isoTime(deadlineAt))}::timestamptz[]
+      ${records.map(({ deadlineAt }) => isoTime(deadlineAt))}::timestamptz[],
+      ${records.map(({ verdicts }) => encodeVerdicts(verdicts))}::text[],
+      ${records.map(({ verdicts }) => verdicts.at(-1)?.number ?? 0)}::bigint[],
+      ${records.map(({ verdicts }) => isoTime(verdicts[0]?.at ?? null))}::timestamptz[]
     ) as given (id, version, ping_count, last_ping_at, last_kind, last_duration_ms, succeeded_at, open_runs,
-      deadline_at)`;
+      deadline_at, verdicts, verdict_number, visit_at)`;
 }
 
-/** A visit that is planned earlier stays: the sweeper then finds the new deadline. So most pings touch no index. */
+/**
+ * A visit that is planned earlier stays: the sweeper then finds the new deadline. So most pings touch no index. Verdicts
+ * are due for a visit at once: if this replica ends before the state follows them, a visit makes it follow.
+ */
 function recordAssignments(sql: Queryable, table: string) {
   return sql`version = ${sql(table)}.version + 1, ping_count = g.ping_count, last_ping_at = g.last_ping_at,
     last_kind = g.last_kind, last_duration_ms = g.last_duration_ms, succeeded_at = g.succeeded_at,
-    open_runs = g.open_runs, deadline_at = g.deadline_at,
-    sweep_at = least(${sql(table)}.sweep_at, g.deadline_at)`;
+    open_runs = g.open_runs, deadline_at = g.deadline_at, verdicts = g.verdicts, verdict_number = g.verdict_number,
+    sweep_at = least(${sql(table)}.sweep_at, g.deadline_at, g.visit_at)`;
 }
 
 function givenPings(sql: Queryable, written: readonly WrittenPings[]) {

@@ -7,7 +7,10 @@ import { applyHeartbeatChanges, openHeartbeat, type HeartbeatChange } from "#con
 import { listDue, lockHeartbeats, moveVisits, type LockedHeartbeat } from "#control-plane/heartbeats/changes/store.ts";
 import type { Liveness } from "#control-plane/heartbeats/liveness/liveness.ts";
 import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
+import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
+import { judgeNext } from "#control-plane/heartbeats/judge.ts";
+import { judgeableUntil } from "#control-plane/heartbeats/sweep/horizon.ts";
 import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
 
 /** Visits heartbeats at their deadlines. */
@@ -25,6 +28,8 @@ interface SweeperDeps {
   readonly log: Logger;
   readonly metrics: Pick<HeartbeatMetrics, "lag">;
   readonly liveness: Liveness;
+  /** The pings that wait in this replica. */
+  readonly pings: Pick<PingRecorder, "oldestArrival">;
   readonly changes: ApplyDeps;
 }
 
@@ -35,13 +40,19 @@ const MOST_AT_ONCE = 300;
 /** Time until the next visit of a row that cannot be read, in milliseconds. */
 const UNREADABLE_MS = 60_000;
 
+/** Times of a visit, Unix milliseconds: the present one, and the one up to which deadlines are judged. */
+interface VisitTimes {
+  readonly now: number;
+  readonly until: number;
+}
+
 /** What a visit changes. */
 type Visit =
   | { readonly kind: "wait"; readonly sweepAt: number | null }
   | (HeartbeatChange & { readonly kind: "change" });
 
 /** Starts the sweeper of one replica. Several replicas share the work: each leaves out what others have locked. */
-export function startSweeper({ sql, clock, log, metrics, liveness, changes }: SweeperDeps): Sweeper {
+export function startSweeper({ sql, clock, log, metrics, liveness, pings, changes }: SweeperDeps): Sweeper {
   let isStopped = false;
   let running: Promise<void> | null = null;
 
@@ -50,29 +61,33 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
       if (isStopped) return;
       // A replica that was frozen with all others must find the outage before it finds what is late. So it notes first,
       // and visits only what was due before that: it can be frozen at any time after.
-      const now = clock.now();
+      const now = clock.now().getTime();
+      const until = judgeableUntil(now, pings.oldestArrival());
       await liveness.note();
-      const ids = await listDue(sql, now, MOST_AT_ONCE);
-      if (ids.length === 0 || (await visit(ids, now.getTime())) === 0) return;
+      const ids = await listDue(sql, new Date(until), MOST_AT_ONCE);
+      if (ids.length === 0 || (await visit(ids, { now, until })) === 0) return;
     }
   }
 
-  /** Returns how many heartbeats were visited. */
-  async function visit(ids: readonly number[], now: number): Promise<number> {
+  /** Visits heartbeats as of the time `until`. Returns how many there were. */
+  async function visit(ids: readonly number[], { now, until }: VisitTimes): Promise<number> {
     const { count, deadlines } = await transact(sql, async (tx) => {
-      const locked = await lockHeartbeats(tx, ids, { skip: true });
+      const locked = await lockHeartbeats(tx, ids, { skip: true, stopsPings: true });
       const made: HeartbeatChange[] = [];
       const visits: { monitorId: number; sweepAt: number | null }[] = [];
       for (const row of locked) {
         // Another replica has visited it since it was listed.
-        if (row.sweepAt === null || row.sweepAt.getTime() > now) continue;
-        const decided = decideVisit(row, now);
+        if (row.sweepAt === null || row.sweepAt.getTime() > until) continue;
+        const decided = decideVisit(row, until);
         if (decided.kind === "wait") visits.push({ monitorId: row.monitorId, sweepAt: decided.sweepAt });
         else made.push(decided);
       }
       if (visits.length > 0) await moveVisits(tx, visits);
       await applyHeartbeatChanges(tx, changes, made, now);
-      return { count: made.length + visits.length, deadlines: made.map(({ at }) => at) };
+      return {
+        count: made.length + visits.length,
+        deadlines: made.flatMap(({ cause, at }) => (cause === "time" ? at : [])),
+      };
     });
     const committedAt = clock.now().getTime();
     for (const at of deadlines) metrics.lag.observe(Math.max(0, committedAt - at) / 1_000);
@@ -84,8 +99,11 @@ export function startSweeper({ sql, clock, log, metrics, liveness, changes }: Sw
     try {
       const heartbeat = openHeartbeat(row);
       if (heartbeat === null) return { kind: "wait", sweepAt: null };
+      // The replica that recorded the ping can have ended before the state followed it.
+      const judged = judgeNext(heartbeat);
+      if (judged !== null) return { kind: "change", cause: "ping", heartbeat, ...judged };
       const decided = decideSweep({ ...heartbeat, outageEndedAt: row.outageEndedAt?.getTime() ?? null }, now);
-      return decided.kind === "wait" ? decided : { heartbeat, ...decided };
+      return decided.kind === "wait" ? decided : { cause: "time", heartbeat, ...decided };
     } catch (error) {
       log.error(
         { err: error, monitor: row.monitorId },

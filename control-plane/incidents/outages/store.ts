@@ -24,10 +24,11 @@ export async function insertOutages(
   // has locked or changed a row: only a row that this statement has inserted has none.
   const rows = await sql<(IncidentRow & { monitorId: number; isNew: boolean })[]>`
     insert into incidents (account_id, monitor_id, monitor_name, monitor_url, check_type, monitor_ids, page_ids, title,
-      status, impact, is_public, started_at, confirmed_at, cause_code, cause_message, locations, suppressed_by,
-      entry_count)
+      status, impact, is_public, is_announced, started_at, confirmed_at, cause_code, cause_message, locations,
+      suppressed_by, entry_count)
     select account_id, monitor_id, monitor_name, monitor_url, check_type, array[monitor_id], '{}', title,
-      'investigating', 'major', true, started_at, confirmed_at, cause_code, cause_message, locations, suppressed_by, 0
+      'investigating', 'major', true, true, started_at, confirmed_at, cause_code, cause_message, locations,
+      suppressed_by, 0
     from unnest(
       ${made.map(({ accountId }) => accountId)}::bigint[],
       ${made.map(({ monitor }) => monitor.id)}::bigint[],

@@ -32,15 +32,12 @@ export interface PublishedIncident {
 
 /** How long an incident is shown after its end, in milliseconds: 14 days. */
 const SHOWN_MS = 14 * 86_400_000;
-/** Maximum number of incidents, if not more are open. */
 const MOST_INCIDENTS = 20;
-/** Maximum number of open incidents. */
-const MOST_OPEN = 100;
 const MOST_UPDATES = 20;
 
 /**
- * Returns the public incidents of a status page, newest first: those that are open, and of those that ended within 14
- * days the newest, 20 together.
+ * Returns the public incidents of a status page, newest first: the newest of those that are open, then of those that
+ * ended within 14 days, at most 20 together.
  */
 export async function publishedIncidents(
   sql: Queryable,
@@ -48,9 +45,7 @@ export async function publishedIncidents(
   now: Date,
 ): Promise<readonly PublishedIncident[]> {
   const since = new Date(now.getTime() - SHOWN_MS);
-  const found = await findPublished(sql, scope, since, MOST_OPEN);
-  const open = found.filter(({ resolvedAt }) => resolvedAt === null).length;
-  const shown = found.slice(0, Math.max(open, MOST_INCIDENTS));
+  const shown = await findPublished(sql, scope, since, MOST_INCIDENTS);
   if (shown.length === 0) return [];
   const updates = await readUpdates(
     sql,

@@ -2,10 +2,13 @@ import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { VisualEventData } from "#control-plane/events/visual-event.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
-import { describeExpiry, type ExpiryText } from "#control-plane/mail/content/expiry.ts";
-import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
+import type { WebhookEventData } from "#control-plane/events/webhook-event.ts";
+import { describeExpiry } from "#control-plane/mail/content/expiry.ts";
+import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
+import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 
-/** An event about a monitor, as mails show it. Strings are printable and bounded. */
+/** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
 export interface Notice {
   readonly kind: "down" | "up" | "degraded" | "not_degraded" | "reminder" | "visual" | "other";
   /** Type of the event. */
@@ -31,28 +34,34 @@ export interface Notice {
     /** Pictures before and after, and what differs. */
     readonly pictures: readonly (readonly [label: string, url: string])[];
   } | null;
-  /** About a certificate or a registration; null: about something else. */
-  readonly expiry: ExpiryText | null;
+  /** About a webhook, to which no monitor belongs. */
+  readonly webhookId: number | null;
+  /** About a certificate, a registration or a webhook; null: about something else. */
+  readonly text: NoticeText | null;
   /** Failing locations; a heartbeat has none. */
   readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
 }
 
-/** Maximum length of a monitor's name, characters. */
-const MOST_NAME = 120;
+/** Maximum length of a monitor's name in a mail, and of any name in a subject, characters. */
+export const MOST_NAME = 120;
 const MOST_TEXT = 300;
 const MOST_LOCATIONS = 50;
 /** Check type of monitors that wait for pings: they have no target and no locations, and the cause says all. */
 const HEARTBEAT = "heartbeat";
 
-/** Data of every type of event about a monitor. */
-type AnyData = Partial<MonitorEventData> & Partial<Omit<ExpiryEventData, "monitor" | "cause">>;
+/** Data of every type of event. */
+type AnyData = Partial<MonitorEventData> &
+  Partial<Omit<ExpiryEventData, "monitor" | "cause">> &
+  Partial<WebhookEventData>;
 
 /** Reads the body of an event. Fields that an older release did not write are missing. */
 export function readNotice({ type, body }: SentEvent): Notice {
   const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: AnyData };
   const { data } = parsed;
-  const name = toPlainLine(data.monitor?.name ?? "", MOST_NAME) || `monitor ${data.monitor?.id ?? ""}`.trim();
-  const { monitor, cause } = data;
+  const { monitor, cause, webhook } = data;
+  const name =
+    toPlainLine((monitor ?? webhook)?.name ?? "", MOST_NAME) ||
+    `${webhook === undefined ? "monitor" : "webhook"} ${(monitor ?? webhook)?.id ?? ""}`.trim();
   return {
     kind: kindOf(type, data),
     type,
@@ -60,7 +69,11 @@ export function readNotice({ type, body }: SentEvent): Notice {
     monitorId: monitor?.id ?? null,
     name,
     target: monitor === undefined ? null : describeTarget(monitor),
-    expiry: describeExpiry(type, withCause(data), name),
+    webhookId: webhook?.id ?? null,
+    text:
+      type === "webhook.deactivated"
+        ? describeDeactivated(data as WebhookEventData, name)
+        : describeExpiry(type, withCause(data), name),
     cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
@@ -88,7 +101,7 @@ function readPage(body: string): Notice["page"] {
 }
 
 /** The cause of an outage is null where there is none; that of an expiry is missing. */
-function withCause({ monitor: _monitor, cause, ...data }: AnyData): Partial<ExpiryEventData> {
+function withCause({ monitor: _monitor, webhook: _webhook, cause, ...data }: AnyData): Partial<ExpiryEventData> {
   return cause == null ? data : { ...data, cause };
 }
 

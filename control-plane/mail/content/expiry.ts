@@ -1,23 +1,13 @@
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
-import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
+import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
-
-/** What a mail says about a certificate or a registration. Strings are printable and bounded. */
-export interface ExpiryText {
-  /** For subjects and lists: "Certificate expires in 7 days". */
-  readonly label: string;
-  /** To count several: "certificates expire". */
-  readonly counted: string;
-  /** One sentence about the monitor. */
-  readonly headline: string;
-  readonly facts: readonly (readonly [label: string, value: string])[];
-}
 
 const MOST_TEXT = 200;
 const MOST_STATUSES = 5;
 
 /** Writes about an event of a certificate or a registration; null for other events. `name` is that of the monitor. */
-export function describeExpiry(type: string, data: Partial<ExpiryEventData>, name: string): ExpiryText | null {
+export function describeExpiry(type: string, data: Partial<ExpiryEventData>, name: string): NoticeText | null {
   const facts = [...certificateFacts(data), ...domainFacts(data)];
   const left = formatDays(data.days_left ?? null);
   switch (type) {
@@ -56,7 +46,7 @@ function formatDays(days: number | null): string {
   return days === 1 ? "in 1 day" : `in ${days} days`;
 }
 
-function certificateFacts({ certificate }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+function certificateFacts({ certificate }: Partial<ExpiryEventData>): NoticeText["facts"] {
   if (certificate === undefined) return [];
   const { host, port, issuer, not_after: end, fingerprint_sha256: fingerprint } = certificate;
   return [
@@ -67,7 +57,7 @@ function certificateFacts({ certificate }: Partial<ExpiryEventData>): ExpiryText
   ];
 }
 
-function previousFacts({ previous }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+function previousFacts({ previous }: Partial<ExpiryEventData>): NoticeText["facts"] {
   if (previous === undefined) return [];
   const { issuer, fingerprint_sha256: fingerprint, not_after: end } = previous;
   return [
@@ -77,7 +67,7 @@ function previousFacts({ previous }: Partial<ExpiryEventData>): ExpiryText["fact
   ];
 }
 
-function domainFacts({ domain, cause }: Partial<ExpiryEventData>): ExpiryText["facts"] {
+function domainFacts({ domain, cause }: Partial<ExpiryEventData>): NoticeText["facts"] {
   if (domain === undefined) return [];
   const { name, registrar, expires_at: end, status } = domain;
   const words = status.slice(0, MOST_STATUSES).join(", ");

@@ -1,6 +1,6 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { toPlainLine } from "#control-plane/mail/content/plain-line.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";
 
@@ -24,11 +24,14 @@ export function writeNotice(notice: Notice, baseUrl: string, evidence: EvidenceL
     facts: listFacts(notice, evidence),
     list: notice.locations.length === 0 ? null : { title: "Failing locations", items: listLocations(notice) },
     links: listLinks(notice, baseUrl),
-    footer: `This address gets the notices of this monitor from Vantage at ${baseUrl}.`,
+    footer:
+      notice.webhookId === null
+        ? `This address gets the notices of this monitor from Vantage at ${baseUrl}.`
+        : `This address is that of an account of Vantage at ${baseUrl}.`,
   };
 }
 
-function headlineOf({ kind, type, name, durationSeconds, responseMs, page, expiry }: Notice): string {
+function headlineOf({ kind, type, name, durationSeconds, responseMs, page, text }: Notice): string {
   const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
   switch (kind) {
     case "down":
@@ -46,7 +49,7 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs, page, expir
         ? `${name} looks different.`
         : `${name} looks different: ${formatPercent(page.ratio)} of its pixels.`;
     case "other":
-      return expiry?.headline ?? `${type}: ${name}`;
+      return text?.headline ?? `${type}: ${name}`;
   }
 }
 
@@ -56,9 +59,9 @@ function formatPercent(percent: number): string {
 }
 
 function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["facts"] {
-  const { kind, startedAt, at, target, page, expiry } = notice;
-  // The facts of an expiry have its cause.
-  const cause = expiry === null ? notice.cause : null;
+  const { kind, startedAt, at, target, page, text } = notice;
+  // Such a text has its own facts.
+  const cause = text === null ? notice.cause : null;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
     ...(cause === null ? [] : ([["Cause", cause]] as const)),
@@ -71,7 +74,7 @@ function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["fact
     ...(isOutage && startedAt !== null
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
-    ...(expiry?.facts ?? []),
+    ...(text?.facts ?? []),
     [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
     ...(page === null
@@ -94,10 +97,16 @@ function listLocations({ locations }: Notice): readonly string[] {
 }
 
 /** Links to what a reader needs next. */
-function listLinks({ incidentId, monitorId, page }: Notice, baseUrl: string): Letter["links"] {
+function listLinks({ incidentId, monitorId, webhookId, page }: Notice, baseUrl: string): Letter["links"] {
   return [
     ...(page?.pictures ?? []),
     ...(incidentId === null ? [] : ([["Incident", `${baseUrl}/api/v4/incidents?id=${incidentId}`]] as const)),
+    ...(webhookId === null
+      ? []
+      : ([
+          ["Failed deliveries", `${baseUrl}/api/v4/events?webhook_id=${webhookId}`],
+          ["Webhooks", `${baseUrl}/api/v4/webhooks`],
+        ] as const)),
     ...(monitorId === null ? [] : ([["Monitor", `${baseUrl}/api/v4/monitors?id=${monitorId}`]] as const)),
   ];
 }

@@ -16,6 +16,6 @@ const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
 };
 
 /** Returns the words for a notice; its event type if it is about something else than a monitor's state. */
-export function wordsOf({ kind, type, expiry }: Pick<Notice, "kind" | "type" | "expiry">): KindWords {
-  return kind === "other" ? (expiry ?? { label: type, counted: type }) : WORDS[kind];
+export function wordsOf({ kind, type, text }: Pick<Notice, "kind" | "type" | "text">): KindWords {
+  return kind === "other" ? (text ?? { label: type, counted: type }) : WORDS[kind];
 }

@@ -5,7 +5,8 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import { sweepDeleted } from "#control-plane/monitors/history/deleted/sweep.ts";
 import type { Percentiles } from "#control-plane/monitors/history/histogram.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import type { Span } from "#control-plane/monitors/history/period.ts";
 import type { Point } from "#control-plane/monitors/history/points.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
@@ -13,6 +14,7 @@ import { readDays, type DayTimes } from "#control-plane/monitors/history/read/da
 import { readPoints } from "#control-plane/monitors/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/monitors/history/read/response-times.ts";
 import { findLastResponses } from "#control-plane/monitors/history/read/store.ts";
+import { readStatusChanges, type NewestStatusChanges } from "#control-plane/monitors/history/read/status-changes.ts";
 import { readUptimes, type Uptimes } from "#control-plane/monitors/history/read/uptimes.ts";
 import { recentChecks, type RecentCheck } from "#control-plane/monitors/history/recent.ts";
 import { readProgress, type Progress } from "#control-plane/monitors/history/store.ts";
@@ -38,7 +40,10 @@ export interface History {
   uptimes(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Uptimes>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */
   recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
-  /** Returns the last `count` UTC days of monitors, in a bounded number of statements (read/days.ts). */
+  /**
+   * Returns the last `count` UTC days of monitors up to the beginning of the minute, in a bounded number of statements
+   * (read/days.ts). Without a change of a status, answers within a minute are the same.
+   */
   days(monitors: readonly HistoryMonitor[], count: number): Promise<ReadonlyMap<number, DayTimes>>;
   /**
    * Returns the response times of the newest successful checks by monitor id. Monitors without one in the hour of their
@@ -49,6 +54,8 @@ export interface History {
   ): Promise<ReadonlyMap<number, number>>;
   /** Returns a range of a monitor's history (read/read-points.ts). */
   readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
+  /** Returns the newest changes of a monitor's status. */
+  statusChanges(monitorId: number, limit: number): Promise<NewestStatusChanges>;
   /** Starts no further upkeep, and waits for a step that is running. */
   stop(): Promise<void>;
 }
@@ -63,6 +70,7 @@ interface HistoryDeps {
   readonly maintenanceBetween: MaintenanceBetween;
 }
 
+const MINUTE_MS = 60_000;
 const PARTITIONS_EVERY_MS = 600_000;
 const ROLL_UPS_EVERY_MS = 30_000;
 
@@ -111,18 +119,20 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
 
   return {
     async start() {
-      await keepPartitions(sql, now(), retentionMs);
+      await keepPartitions(sql, CHECKS, now(), retentionMs);
       upkeeps.push(
         startUpkeep({
           everyMs: PARTITIONS_EVERY_MS,
-          round: () => keepPartitions(sql, now(), retentionMs),
-          // Checks are not lost: they go to the default partition.
-          onError: (error) => log.warn({ err: error }, "history: partitions of checks not updated; retried in 10 min"),
+          round: () => keepPartitions(sql, CHECKS, now(), retentionMs),
+          // Meanwhile checks go to the default partition.
+          name: "history: the update of the partitions of checks",
+          log,
         }),
         startUpkeep({
           everyMs: ROLL_UPS_EVERY_MS,
           round: rollUp,
-          onError: (error) => log.debug({ err: error }, "history: roll-up failed; it runs again later"),
+          name: "history: a roll-up",
+          log,
         }),
       );
     },
@@ -151,7 +161,8 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
     recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
     async days(monitors, count) {
       const at = now();
-      return readDays(sql, monitors, maintenanceBetween, { now: at, count }, await recentProgress(at));
+      const minute = new Date(Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS);
+      return readDays(sql, monitors, maintenanceBetween, { now: minute, count }, await recentProgress(at));
     },
     async lastResponses(monitors) {
       if (monitors.length === 0) return new Map();
@@ -159,6 +170,7 @@ export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween
       return new Map(found.map(({ monitorId, responseMs }) => [monitorId, responseMs]));
     },
     readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
+    statusChanges: (monitorId, limit) => readStatusChanges(sql, monitorId, limit),
     async stop() {
       isStopped = true;
       for (const upkeep of upkeeps) upkeep.stop();

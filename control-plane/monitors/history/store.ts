@@ -84,6 +84,25 @@ export async function readChanges(
   return lists;
 }
 
+/** Reads the newest changes of a monitor, newest first. */
+export async function readNewestChanges(
+  sql: Queryable,
+  monitorId: number,
+  limit: number,
+): Promise<readonly StatusChange[]> {
+  const rows = await sql<{ at: Date; status: number }[]>`
+    select at, status from monitor_status_changes
+    where monitor_id = ${monitorId} order by at desc, id desc limit ${limit}`;
+  return rows.map(({ at, status }) => ({ at: at.getTime(), status: STATUS_OF[status] ?? "unknown" }));
+}
+
+/** Counts the changes of a monitor. */
+export async function countChanges(sql: Queryable, monitorId: number): Promise<number> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*) as total from monitor_status_changes where monitor_id = ${monitorId}`;
+  return row?.total ?? 0;
+}
+
 /** A recorded check. */
 export interface StoredCheck {
   readonly id: number;

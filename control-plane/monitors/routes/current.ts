@@ -1,15 +1,16 @@
 import { Type, type TProperties, type TSchema } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
+import { readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
-import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
+import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
-import type { Write, Writes } from "#control-plane/http/writes.ts";
+import type { Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
+import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
   CREATED,
@@ -21,8 +22,8 @@ import {
   RUN,
 } from "#control-plane/monitors/routes/schemas.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
-import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import { DOCUMENT, OUTLINE } from "#control-plane/monitors/transfer/document.ts";
+import { parseChange } from "#control-plane/monitors/settings/parse.ts";
+import { DOCUMENT } from "#control-plane/monitors/transfer/document.ts";
 
 const URL = "/api/v4/monitors";
 const TAG = "Monitors";
@@ -121,7 +122,9 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       tag: TAG,
       summary: "Create a monitor, check one now, replace a heartbeat's address, accept a picture, or import many",
       description:
-        "The first check of a new monitor is made at once. An import creates all monitors of its document or none.",
+        "The first check of a new monitor is made at once. An import creates all monitors of its document or none. A " +
+        "masked value (****) of the document is that of your own monitor with the same name and url; if there is none, " +
+        "the value is left out, with a warning.",
       status: 201,
       data: Type.Union([CREATED, IMPORTED]),
       otherwise: [
@@ -142,37 +145,6 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
     }),
     handler: (request, reply) => writes.run(request, reply, readPost(monitors, request)),
   });
-}
-
-/** Reads a POST; returns the write that does it. */
-function readPost(monitors: Monitors, request: FastifyRequest): Write {
-  const { accountId } = callerOf(request);
-  const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
-  if (action === "import") {
-    const { monitors: rows } = readWrite(OUTLINE, request);
-    return async (tx) => {
-      const ids = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
-      return { status: isDryRun ? 200 : 201, data: { created: ids.length, ids } };
-    };
-  }
-  if (request.body instanceof RawBody && request.body.bytes.length > BODY_LIMIT) {
-    throw new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
-  }
-  if (action === "run") {
-    readWrite(Type.Object({}), request);
-    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
-    return async (tx) => ({
-      status: 202,
-      data: { id: requireWritten(await monitors.run(tx, { accountId, id })) },
-    });
-  }
-  if (action === "rotate" || action === "accept") {
-    readWrite(Type.Object({}), request);
-    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
-    return async (tx) => ({ data: requireWritten(await monitors[action](tx, { accountId, id })) });
-  }
-  const given = requireFields(parseCreation(readBody(request), "current"));
-  return async (tx) => ({ status: 201, data: requireWritten(await monitors.create(tx, accountId, given)) });
 }
 
 function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
@@ -200,6 +172,7 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
       const statistics = await monitors.statisticsOf({ accountId, id });
       return writes.run(request, reply, async (tx) => ({
         data: requireWritten(await monitors.change(tx, { accountId, id }, given, statistics)),
+        changes: [changeOf(id, "changed")],
       }));
     },
   });
@@ -224,6 +197,7 @@ function registerRemoval(server: FastifyInstance, keyed: Keyed, { writes, monito
       const id = readId(request);
       return writes.run(request, reply, async (tx) => ({
         data: { id: requireWritten(await monitors.remove(tx, { accountId, id })), deleted: true },
+        changes: [changeOf(id, "deleted")],
       }));
     },
   });

@@ -36,9 +36,27 @@ const DOMAIN = Type.Object(
   { description: "domain, and watch_domain: registration of the domain; null for others, and until the first answer" },
 );
 
+const LookError = (what: string) =>
+  Nullable(
+    Type.Object(
+      {
+        reason: Type.String({
+          description:
+            "Stable word, such as timeout, refused, rate_limited; lapse_in_doubt: a registry contradicts itself",
+        }),
+        message: Type.String({ description: "Explanation for people" }),
+        failed_since: Time("Time of the first of the looks in a row that brought nothing"),
+        next_look_at: Time("When the next one is made at the earliest"),
+      },
+      { description: `Why the last look at the ${what} brought nothing; null: it did, or there was none yet` },
+    ),
+  );
+
 /** What monitors show about their certificate and their domain. */
 export const SHOWN_EXPIRY = {
   ssl_days: Nullable(Type.Integer({ description: "Whole days until the certificate expires; null while not known" })),
   certificate: Nullable(CERTIFICATE),
+  certificate_error: LookError("certificate"),
   domain: Nullable(DOMAIN),
+  domain_error: LookError("registration of the domain"),
 };

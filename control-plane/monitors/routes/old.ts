@@ -6,6 +6,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { MonitorRoutesDeps } from "#control-plane/monitors/routes/current.ts";
+import { changeOf } from "#control-plane/monitors/routes/post.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { OLD_MONITOR, OLD_MONITOR_WITH_CHECKS, OLD_READ } from "#control-plane/monitors/routes/schemas.ts";
@@ -68,10 +69,10 @@ export function registerOld(
       const { accountId } = callerOf(request);
       refuseAction(request);
       const given = requireFields(parseCreation(readBody(request), "old"));
-      return writes.run(request, reply, async (tx) => ({
-        status: 201,
-        data: showOldMonitor(requireWritten(await monitors.create(tx, accountId, given))),
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const created = requireWritten(await monitors.create(tx, accountId, given));
+        return { status: 201, data: showOldMonitor(created), changes: [changeOf(created.id, "created")] };
+      });
     },
   });
   server.route({
@@ -92,6 +93,7 @@ export function registerOld(
       const given = requireFields(parseChange(readBody(request), "old"));
       return writes.run(request, reply, async (tx) => ({
         data: showOldMonitor(requireWritten(await monitors.change(tx, { accountId, id }, given, new Map()))),
+        changes: [changeOf(id, "changed")],
       }));
     },
   });
@@ -111,6 +113,7 @@ export function registerOld(
       const id = readId(request);
       return writes.run(request, reply, async (tx) => ({
         data: { id: requireWritten(await monitors.remove(tx, { accountId, id })), deleted: true },
+        changes: [changeOf(id, "deleted")],
       }));
     },
   });

@@ -3,7 +3,7 @@ import { SOURCES } from "#shared/outcome.ts";
 import { Flag, Nullable } from "#shared/tools/fields.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
-import { PING_KINDS } from "#control-plane/monitors/ports.ts";
+import { PING_KINDS } from "#control-plane/monitors/heartbeat-port.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
@@ -133,7 +133,11 @@ const CHECK = {
 export const CREATED = Type.Object({
   ...MONITOR.properties,
   cron_line: Type.Optional(
-    Type.String({ description: "heartbeat: a line for a crontab that sends the pings, to be adapted to your job" }),
+    Type.String({
+      description:
+        "heartbeat: what to add to the end of a crontab so that it sends the pings, to be adapted to your job. One line, " +
+        "or several with the time zone of cron",
+    }),
   ),
 });
 

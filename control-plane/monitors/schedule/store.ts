@@ -19,6 +19,8 @@ export interface ClaimedSlot {
   readonly location: string;
   readonly accountId: number;
   readonly lease: number;
+  /** All locations that the monitor is checked from: those of its settings that the plan allows. */
+  readonly plannedLocations: readonly string[];
   readonly intervalSeconds: number;
   readonly phaseMs: number;
   readonly plannedAt: Date;
@@ -102,7 +104,9 @@ export async function replaceSlots(
       timeout_seconds = excluded.timeout_seconds,
       -- A shorter interval counts from now on; a longer one from the next check on.
       planned_at = least(s.planned_at, excluded.planned_at + excluded.interval_seconds * interval '1 second'),
-      due_at = least(s.due_at, excluded.planned_at + excluded.interval_seconds * interval '1 second')
+      due_at = least(s.due_at, excluded.planned_at + excluded.interval_seconds * interval '1 second'),
+      -- A running check would plan the next one by the former interval. It loses its claim, and is repeated.
+      lease = 0
     -- Most changes of an account change nothing here, and it can have thousands of slots.
     where (s.interval_seconds, s.phase_ms, s.timeout_seconds)
       is distinct from (excluded.interval_seconds, excluded.phase_ms, excluded.timeout_seconds)`;
@@ -123,6 +127,8 @@ interface ClaimOptions {
   readonly unserved: readonly string[];
   /** Accounts with agents of their own: their slots are claimed at every location. */
   readonly privateAccounts: readonly number[];
+  /** Accounts whose slots are left alone, because too many of their checks run. */
+  readonly fullAccounts: readonly number[];
 }
 
 /**
@@ -132,11 +138,11 @@ interface ClaimOptions {
  * the table and reads whole tables; for an array it expects a few rows and uses the indexes.
  */
 export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedSlot[]> {
-  const { now, most, lease, graceMs, absent, unserved, privateAccounts } = options;
+  const { now, most, lease, graceMs, absent, unserved, privateAccounts, fullAccounts } = options;
   return sql<ClaimedSlot[]>`
     with due as (
       select monitor_id, location from monitor_slots
-      where due_at <= ${now} and (lease = 0 or lease_ends_at <= ${now}) and (
+      where due_at <= ${now} and (lease = 0 or lease_ends_at <= ${now}) and account_id <> all(${[...fullAccounts]}::bigint[]) and (
         location <> all(${[...absent]}::text[]) or account_id = any(${[...privateAccounts]}::bigint[])
         or (location = any(${[...unserved]}::text[]) and planned_at <= ${now}::timestamptz - interval_seconds * interval '1 second')
       )
@@ -150,6 +156,7 @@ export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<reado
       returning s.*
     )
     select c.monitor_id as "monitorId", c.location, c.account_id as "accountId", c.lease,
+      array(select s.location from monitor_slots as s where s.monitor_id = c.monitor_id) as "plannedLocations",
       c.interval_seconds as "intervalSeconds", c.phase_ms as "phaseMs", c.planned_at as "plannedAt",
       c.extra_at as "extraAt", c.is_requested as "isRequested", m.url, m.check_type as "checkType", m.settings, m.secrets,
       m.version, t.state, t.state_version as "stateVersion"
@@ -157,26 +164,27 @@ export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<reado
     where m.id = any(array(select monitor_id from due)) and t.monitor_id = any(array(select monitor_id from due))`;
 }
 
-/**
- * Gives claimed slots back without a check. They can be claimed again from `dueAt` on; null: at once, and as early as
- * before, so that others do not overtake them.
- */
-export async function releaseSlots(
-  sql: Sql,
-  slots: readonly Pick<ClaimedSlot, "monitorId" | "location" | "lease">[],
-  dueAt: Date | null,
-): Promise<void> {
+/** A claimed slot to give back without a check. */
+export interface ReleasedSlot extends Pick<ClaimedSlot, "monitorId" | "location" | "lease"> {
+  /** When it can be claimed again; null: at once, and as early as before, so that others do not overtake it. */
+  readonly dueAt: Date | null;
+}
+
+/** Gives claimed slots back. Those that were claimed again meanwhile are left alone. */
+export async function releaseSlots(sql: Sql, slots: readonly ReleasedSlot[]): Promise<void> {
   await sql`
     with held as (
-      select s.monitor_id, s.location from monitor_slots as s join unnest(
+      select s.monitor_id, s.location, given.due_ms from monitor_slots as s join unnest(
         ${slots.map(({ monitorId }) => monitorId)}::bigint[],
         ${slots.map(({ location }) => location)}::text[],
-        ${slots.map(({ lease }) => lease)}::bigint[]
-      ) as given (monitor_id, location, lease)
+        ${slots.map(({ lease }) => lease)}::bigint[],
+        ${slots.map(({ dueAt }) => dueAt?.getTime() ?? null)}::float8[]
+      ) as given (monitor_id, location, lease, due_ms)
         on s.monitor_id = given.monitor_id and s.location = given.location and s.lease = given.lease
       order by s.monitor_id, s.location for update of s
     )
-    update monitor_slots as s set lease = 0, due_at = coalesce(${dueAt}::timestamptz, least(s.planned_at, s.extra_at))
+    update monitor_slots as s
+    set lease = 0, due_at = coalesce(to_timestamp(held.due_ms / 1000), least(s.planned_at, s.extra_at))
     from held where s.monitor_id = held.monitor_id and s.location = held.location`;
 }
 

@@ -10,6 +10,8 @@ export interface ShownFacts {
   readonly tags: readonly string[];
   readonly isActive: boolean;
   readonly createdAt: Date;
+  /** When its settings or its status last changed; when it became degraded, or no longer is, is not recorded. */
+  readonly changedAt: Date;
   readonly status: "up" | "down" | "unknown";
   readonly isDegraded: boolean;
   /** Beginning of its newest check; null: there is none. */
@@ -37,10 +39,11 @@ export async function shownFactsOf(
   if (ids.length === 0) return new Map();
   const rows = await findShown(sql, accountId, ids);
   return new Map(
-    rows.map(({ state: text, intervalSeconds, timeoutSeconds, ...row }) => {
-      const { status, isDegraded } = decodeState(text);
+    rows.map(({ state: text, intervalSeconds, timeoutSeconds, updatedAt, ...row }) => {
+      const { status, isDegraded, changedAt: statusChangedAt } = decodeState(text);
+      const changedAt = new Date(Math.max(updatedAt.getTime(), statusChangedAt ?? 0));
       const schedule = intervalSeconds === null || timeoutSeconds === null ? null : { intervalSeconds, timeoutSeconds };
-      return [row.id, { ...row, status, isDegraded, schedule: row.isActive ? schedule : null }];
+      return [row.id, { ...row, changedAt, status, isDegraded, schedule: row.isActive ? schedule : null }];
     }),
   );
 }

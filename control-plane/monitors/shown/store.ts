@@ -17,6 +17,7 @@ interface MonitorRow {
   readonly tags: readonly string[];
   readonly isActive: boolean;
   readonly createdAt: Date;
+  readonly updatedAt: Date;
   readonly lastCheckedAt: Date | null;
   /** JSON of MonitorState. */
   readonly state: string;
@@ -33,7 +34,8 @@ export async function findShown(
 ): Promise<readonly MonitorRow[]> {
   return sql<MonitorRow[]>`
     select m.id, m.account_id as "accountId", m.name, m.tags, m.is_active as "isActive",
-      m.created_at as "createdAt", greatest(t.last_checked_at, s.checked_at) as "lastCheckedAt", t.state,
+      m.created_at as "createdAt", m.updated_at as "updatedAt",
+      greatest(t.last_checked_at, s.checked_at) as "lastCheckedAt", t.state,
       s.interval_seconds as "intervalSeconds", s.timeout_seconds as "timeoutSeconds"
     from monitors as m join monitor_states as t on t.monitor_id = m.id
     cross join lateral (

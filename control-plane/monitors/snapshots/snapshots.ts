@@ -2,11 +2,14 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import type { CheckType } from "#control-plane/monitors/monitor.ts";
 import { decodePhases } from "#control-plane/monitors/snapshots/phases.ts";
 import {
+  countMonitorsAfter,
   readSlotRows,
   readSnapshotRows,
   type SlotRow,
   type SnapshotRow,
+  type SnapshotScope,
 } from "#control-plane/monitors/snapshots/store.ts";
+import type { Pace } from "#control-plane/pace.ts";
 import { decodeState } from "#control-plane/monitors/state/encoding.ts";
 import { isFresh } from "#control-plane/monitors/state/freshness.ts";
 import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
@@ -42,23 +45,46 @@ export interface MonitorSnapshot {
   readonly locations: readonly LocationSnapshot[];
 }
 
-/** Reads all monitors of an account by id, those with this tag if one is given, in two statements. */
-export async function readSnapshots(
-  sql: Queryable,
-  accountId: number,
-  tag: string | null,
-  now: Date,
-): Promise<readonly MonitorSnapshot[]> {
-  const monitors = await readSnapshotRows(sql, accountId, tag);
-  if (monitors.length === 0) return [];
-  const slots = Map.groupBy(
-    await readSlotRows(
-      sql,
-      monitors.map(({ id }) => id),
-    ),
-    ({ monitorId }) => monitorId,
-  );
-  return monitors.map((monitor) => createSnapshot(monitor, slots.get(monitor.id) ?? [], now.getTime()));
+/** How much is read: a monitor costs `perMonitor`, and each of its locations `perLocation`. */
+interface SnapshotBudget {
+  readonly most: number;
+  readonly perMonitor: number;
+  readonly perLocation: number;
+}
+
+/** Options of a reading. */
+interface SnapshotOptions extends SnapshotScope {
+  readonly now: Date;
+  readonly budget: SnapshotBudget;
+  readonly pace: Pace;
+}
+
+/** The first monitors of an account by id, and the number of those for which there was no budget. */
+interface Snapshots {
+  readonly monitors: readonly MonitorSnapshot[];
+  readonly omitted: number;
+}
+
+/** Reads monitors of an account by id, as many as the budget allows, in two statements; with a third it counts the rest. */
+export async function readSnapshots(sql: Queryable, options: SnapshotOptions): Promise<Snapshots> {
+  const { now, budget, pace } = options;
+  // One more of each than the budget allows: monitors whose rows are not all read are not shown.
+  const rows = await readSnapshotRows(sql, options, Math.floor(budget.most / budget.perMonitor) + 1);
+  if (rows.length === 0) return { monitors: [], omitted: 0 };
+  const ids = rows.map(({ id }) => id);
+  const slotRows = await readSlotRows(sql, ids, Math.floor(budget.most / budget.perLocation) + 1);
+  const slots = new Map(slotRows.map((row) => [row.monitorId, row.slots]));
+  const monitors: MonitorSnapshot[] = [];
+  let cost = 0;
+  for (const row of rows) {
+    const own = JSON.parse(slots.get(row.id) ?? "[]") as readonly SlotRow[];
+    cost += budget.perMonitor + own.length * budget.perLocation;
+    if (cost > budget.most) break;
+    monitors.push(createSnapshot(row, own, now.getTime()));
+    if (pace.isDue()) await pace.rest();
+  }
+  const isWhole = monitors.length === rows.length;
+  return { monitors, omitted: isWhole ? 0 : await countMonitorsAfter(sql, options, monitors.at(-1)?.id ?? 0) };
 }
 
 function createSnapshot(
@@ -71,19 +97,19 @@ function createSnapshot(
   return { ...monitor, status, isDegraded, isFlapping, locations: slots.map((slot) => describeSlot(slot, state, now)) };
 }
 
-function describeSlot(slot: SlotRow, state: MonitorState, now: number): LocationSnapshot {
-  const known = state.locations.get(slot.location);
-  const freshness = {
-    intervalMs: slot.intervalSeconds * 1_000,
-    timeoutMs: slot.timeoutSeconds * 1_000,
-    isPassive: false,
-  };
+function describeSlot(
+  [location, intervalSeconds, timeoutSeconds, checkedAt, lagMs, responseMs, phases]: SlotRow,
+  state: MonitorState,
+  now: number,
+): LocationSnapshot {
+  const known = state.locations.get(location);
+  const freshness = { intervalMs: intervalSeconds * 1_000, timeoutMs: timeoutSeconds * 1_000, isPassive: false };
   return {
-    location: slot.location,
+    location,
     verdict: known === undefined || !isFresh(freshness, known, now) ? null : known.verdict,
-    checkedAt: slot.checkedAt,
-    lagSeconds: slot.lagMs === null ? null : slot.lagMs / 1_000,
-    responseSeconds: slot.responseMs === null ? null : slot.responseMs / 1_000,
-    phases: decodePhases(slot.phases),
+    checkedAt: checkedAt === null ? null : new Date(checkedAt),
+    lagSeconds: lagMs === null ? null : lagMs / 1_000,
+    responseSeconds: responseMs === null ? null : responseMs / 1_000,
+    phases: decodePhases(phases),
   };
 }

@@ -12,7 +12,7 @@ const NO_SPEED: Speed = { isDegraded: false, slowStreak: 0 };
 
 /**
  * Returns the speed after an observation; null: only time has passed. Good planned checks of all locations count, in
- * the order of their arrival. A monitor that is not up has no speed.
+ * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before.
  */
 export function nextSpeed(
   { degradedMs }: StateSettings,
@@ -20,7 +20,8 @@ export function nextSpeed(
   status: Status,
   observation: KnownObservation | null,
 ): Speed {
-  if (status !== "up" || degradedMs === null) return NO_SPEED;
+  if (status === "down" || degradedMs === null) return NO_SPEED;
+  if (status === "unknown") return before;
   if (observation === null || observation.verdict !== "up" || observation.isRecheck) return before;
   if (observation.responseMs === null) return before;
   const { slowStreak, isDegraded } = before;
@@ -30,4 +31,18 @@ export function nextSpeed(
   }
   const quick = Math.min(Math.max(-slowStreak, 0) + 1, RUN);
   return { isDegraded: isDegraded && quick < RUN, slowStreak: -quick };
+}
+
+/**
+ * Reports whether a monitor that was degraded no longer is. A monitor that was down since it was reported as degraded is
+ * no longer degraded once it is quick again, or no answer is too slow any more.
+ */
+export function hasEndedDegraded(
+  { degradedMs }: StateSettings,
+  before: Pick<MonitorState, "isDegraded" | "isDegradedReported">,
+  status: Status,
+  { isDegraded, slowStreak }: Speed,
+): boolean {
+  if (status !== "up" || isDegraded) return false;
+  return before.isDegraded || (before.isDegradedReported && (degradedMs === null || slowStreak === -RUN));
 }

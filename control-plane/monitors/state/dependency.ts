@@ -1,4 +1,5 @@
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import { isBeingConfirmed } from "#control-plane/monitors/state/undecided.ts";
 
 /**
  * What a monitor knows about the one that it depends on. down: its outage is confirmed. failing: a check has failed, and
@@ -15,8 +16,6 @@ interface DependencyFacts {
   readonly dueAt: number | null;
 }
 
-/** Age from which a failing check that confirmed nothing is no longer being confirmed, in milliseconds. */
-const UNDECIDED_MS = 60_000;
 /** A check that is due within this time can still be waited for, in milliseconds. */
 const SOON_MS = 10_000;
 
@@ -24,8 +23,8 @@ const SOON_MS = 10_000;
 export function judgeDependency({ state, isChecked, dueAt }: DependencyFacts, now: number): Dependency {
   if (state.status === "down") return "down";
   const isFailing = Array.from(state.locations).some(
-    ([location, { verdict, at }]) =>
-      verdict === "down" && !state.failing.includes(location) && Math.abs(now - at) <= UNDECIDED_MS,
+    ([location, known]) =>
+      known.verdict === "down" && !state.failing.includes(location) && isBeingConfirmed(known, now),
   );
   if (isFailing) return "failing";
   return isChecked || (dueAt !== null && dueAt <= now + SOON_MS) ? "due" : "fine";

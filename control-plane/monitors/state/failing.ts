@@ -3,8 +3,8 @@ import type { FreshLocation } from "#control-plane/monitors/state/freshness.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
 
-/** Failures in a row after which a location keeps failing alone. */
-const ADVISORY_FAILURES = 3;
+/** Failures in a row after which a location keeps failing. */
+export const KEEPS_FAILING = 3;
 
 /** The failing locations to name in the state, and the event if they have changed; null: no event. */
 interface FailingChange {
@@ -22,7 +22,7 @@ export function failingLocations(fresh: readonly FreshLocation[]): readonly Fail
 /** Lists the locations of a monitor that is up which keep failing. A single location only confirms its own failure. */
 function failingAlone(settings: StateSettings, fresh: readonly FreshLocation[]): readonly FailingLocation[] {
   if (settings.locations.length === 1) return [];
-  return failingLocations(fresh.filter(({ known }) => known.streak >= ADVISORY_FAILURES));
+  return failingLocations(fresh.filter(({ known }) => known.streak >= KEEPS_FAILING));
 }
 
 /** Returns the failing locations after a transition to `status`, which can be the status before. */

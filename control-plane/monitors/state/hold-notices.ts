@@ -5,6 +5,7 @@ import { freshLocations } from "#control-plane/monitors/state/freshness.ts";
 import { RECHECK_MS, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { HeldNotice, MonitorState } from "#control-plane/monitors/state/state.ts";
+import { isBeingConfirmed } from "#control-plane/monitors/state/undecided.ts";
 import type { Transition } from "#control-plane/monitors/state/transition.ts";
 import { meetsQuorum } from "#control-plane/monitors/state/votes.ts";
 
@@ -38,13 +39,16 @@ const LOOK_MS = 2_000;
  * Decides which events of a transition become notices.
  *
  * 1. While there is a reason to hold, the notice of a new outage is held. Reminders and slowness are dropped.
+ *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
+ *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
  * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every
  *    receiver gets both or neither.
  * 3. If both fail at the same time, the dependency can be confirmed later. While it fails or is about to be checked, a
  *    new notice waits and the monitor is looked at again, for a limited time. If the dependency turns out to be down,
  *    rule 1 applies; if not, the notice is sent at once.
- * 4. When the reason has ended, the failing locations are checked again at once. If a quorum of checks that began after
- *    it fails, the notice is sent, and the reminders count from then.
+ * 4. When the reason has ended, the failing locations are checked again at once, and for a minute those again whose
+ *    checks gave no verdict. If a quorum of checks that began after it fails, the notice is sent, and the reminders count
+ *    from then.
  *
  * Call it if the transition has events or `held` is not null before or after it.
  */
@@ -59,7 +63,12 @@ export function holdNotices(
   const release = (held: HeldNotice, from: MonitorState): NoticedTransition => {
     const remindAt = settings.repeatMs === null ? null : now + settings.repeatMs;
     const released = describeOutage(settings, from, held, now);
-    return { state: { ...from, held: null, remindAt }, events, rechecks, notices: [...notices, released] };
+    return {
+      state: { ...from, held: null, remindAt, isDegradedReported: false },
+      events,
+      rechecks,
+      notices: [...notices, released],
+    };
   };
   let { held, isDegradedReported } = state;
   for (const event of events) {
@@ -67,13 +76,16 @@ export function holdNotices(
       const { previous } = event;
       if (reason !== null) held = { reason, previous, endedAt: null };
       else if (isUndecided(context.dependency, now, now)) held = { reason: "undecided", previous, heldAt: now };
-      else notices.push(event);
+      else {
+        notices.push(event);
+        isDegradedReported = false;
+      }
     } else if (event.kind === "up" && event.isNotice) {
       if (held === null) notices.push(event);
       held = null;
     } else if (event.kind === "degraded") {
-      isDegradedReported = reason === null;
-      if (reason === null) notices.push(event);
+      if (reason === null && !isDegradedReported) notices.push(event);
+      isDegradedReported ||= reason === null;
     } else if (event.kind === "recovered_speed") {
       if (isDegradedReported) notices.push(event);
       isDegradedReported = false;
@@ -91,10 +103,14 @@ export function holdNotices(
     return { state: next, events, rechecks: [...rechecks, ...lookAgain(settings, next, rechecks, now)], notices };
   }
   if (held.endedAt === null) {
-    const asked = [...rechecks, ...askFailing(settings, next, now)];
+    const asked = [...rechecks, ...askFailing(settings, next, now, now)];
     return { state: { ...next, held: { ...held, endedAt: now } }, events, rechecks: asked, notices };
   }
-  if (!stillFails(settings, next, held.endedAt, now)) return { state: next, events, rechecks, notices };
+  if (!stillFails(settings, next, held.endedAt, now)) {
+    const isRecent = isBeingConfirmed({ at: held.endedAt }, now);
+    const asked = isRecent ? askFailing(settings, next, held.endedAt, now) : [];
+    return { state: next, events, rechecks: [...rechecks, ...asked], notices };
+  }
   return release(held, next);
 }
 
@@ -119,10 +135,11 @@ function lookAgain(
   return location === undefined ? [] : [{ location, at: now + LOOK_MS }];
 }
 
-/** Plans a check of each location that fails. */
-function askFailing(settings: StateSettings, state: MonitorState, now: number): readonly Recheck[] {
+/** Plans a check of each location that fails and has given no verdict since a time. */
+function askFailing(settings: StateSettings, state: MonitorState, since: number, now: number): readonly Recheck[] {
   if (state.status !== "down") return [];
-  const failing = failingLocations(freshLocations(settings, state.locations, now));
+  const fresh = freshLocations(settings, state.locations, now);
+  const failing = failingLocations(fresh.filter(({ known }) => known.at <= since));
   return failing.map(({ location }) => ({ location, at: now + RECHECK_MS }));
 }
 

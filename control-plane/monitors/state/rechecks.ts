@@ -1,7 +1,9 @@
 import type { Confirmation } from "#control-plane/monitors/state/confirmation.ts";
+import { KEEPS_FAILING } from "#control-plane/monitors/state/failing.ts";
 import { isFresh } from "#control-plane/monitors/state/freshness.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
-import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import type { LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+import { isBeingConfirmed } from "#control-plane/monitors/state/undecided.ts";
 import type { KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
 
 /** An extra check to schedule. */
@@ -19,9 +21,10 @@ export const RECHECK_MS = 1_000;
  *
  * - An outage or a recovery that the location has not confirmed: the location again, until it has.
  * - A failure of one of several locations: the others at once, and the location again.
+ * - A later planned failure of it: the others that have given no verdict since its first one.
  *
- * A confirmed outage and a location that keeps failing alone need none. A failing recheck asks the others only for a
- * further confirmation, because the failure before it has asked them. A passive monitor has no checks to ask for.
+ * A confirmed outage needs none. A failing recheck asks the others only for a further confirmation, because the failure
+ * before it has asked them. A passive monitor has no checks to ask for.
  */
 export function planRechecks(
   settings: StateSettings,
@@ -31,30 +34,66 @@ export function planRechecks(
   now: number,
 ): readonly Recheck[] {
   if (settings.isPassive) return [];
-  const streak = state.locations.get(observation.location)?.streak ?? 0;
-  const again = { location: observation.location, at: now + RECHECK_MS };
-  if (observation.verdict === "up") {
-    return state.lastKnown === "down" && streak < needed.successes ? [again] : [];
-  }
-  if (state.status === "down") return [];
-  if (settings.locations.length === 1) return streak < needed.failures ? [again] : [];
-  if (streak > 1 && streak >= needed.failures) return [];
-  return streak === 1 && observation.isRecheck ? [again] : [...askOthers(settings, state, observation, now), again];
+  const { location, verdict, isRecheck } = observation;
+  const known = state.locations.get(location);
+  if (known === undefined || (verdict === "down" && state.status === "down")) return [];
+  const again = isConfirmed(settings, state, known, needed) ? [] : [{ location, at: now + RECHECK_MS }];
+  if (verdict === "up" || settings.locations.length === 1) return again;
+  if (again.length === 0) return isRecheck ? [] : askOthers(settings, state, observation, known.since, now);
+  return known.streak === 1 && isRecheck ? again : [...askOthers(settings, state, observation, now, now), ...again];
 }
 
-/** Lists the other locations that can contribute: not those that already fail or have just been checked. */
+/**
+ * Plans the extra check after one whose probe failed, so that it gave no verdict: the same again, for as long as its
+ * location's newest verdict, or a failure of another location, is being confirmed. A failure that goes on asks once for
+ * each planned check, so that a broken location is not checked every second.
+ */
+export function repeatRecheck(
+  settings: StateSettings,
+  state: MonitorState,
+  location: string,
+  needed: Confirmation,
+  now: number,
+): readonly Recheck[] {
+  if (settings.isPassive || !settings.locations.includes(location)) return [];
+  const mostFailures = Math.max(KEEPS_FAILING - 1, needed.failures);
+  const own = state.locations.get(location);
+  const isWanted = Array.from(state.locations).some(([other, known]) => {
+    if (!isBeingConfirmed(known, now) || (known.verdict === "down" && state.status === "down")) return false;
+    if (other === location) return !isConfirmed(settings, state, known, needed);
+    return known.verdict === "down" && known.streak <= mostFailures && canContribute(settings, own, known.since, now);
+  });
+  return isWanted ? [{ location, at: now + RECHECK_MS }] : [];
+}
+
+/** Reports whether a location needs no further check for its newest verdict. One of several confirms a failure once. */
+function isConfirmed(
+  settings: StateSettings,
+  { lastKnown }: MonitorState,
+  { verdict, streak }: LocationState,
+  { failures, successes }: Confirmation,
+): boolean {
+  if (verdict === "up") return lastKnown !== "down" || streak >= successes;
+  return streak >= Math.max(failures, settings.locations.length === 1 ? 1 : 2);
+}
+
+/** Lists the other locations that can contribute and that have not just been checked. */
 function askOthers(
   settings: StateSettings,
   { locations }: MonitorState,
   observation: KnownObservation,
+  since: number,
   now: number,
 ): readonly Recheck[] {
+  const before = Math.min(since, now - RECHECK_MS + 1);
   return settings.locations
-    .filter((location) => {
-      if (location === observation.location) return false;
-      const known = locations.get(location);
-      if (known === undefined || !isFresh(settings, known, now)) return true;
-      return known.verdict === "up" && now - known.at >= RECHECK_MS;
-    })
+    .filter((location) => location !== observation.location)
+    .filter((location) => canContribute(settings, locations.get(location), before, now))
     .map((location) => ({ location, at: now }));
+}
+
+/** Reports whether a location can say something new: it does not fail, and gave no verdict at `since` or later. */
+function canContribute(settings: StateSettings, known: LocationState | undefined, since: number, now: number): boolean {
+  if (known === undefined || !isFresh(settings, known, now)) return true;
+  return known.verdict === "up" && known.at < since;
 }

@@ -1,6 +1,6 @@
 /** The settings on which a monitor's state depends. Durations are in milliseconds. */
 export interface StateSettings {
-  /** The configured locations, at least one, each once. */
+  /** The locations that the monitor is checked from, at least one, each once. */
   readonly locations: readonly string[];
   /** How many fresh locations must fail; majority: more than half of them. */
   readonly quorum: "majority" | number;

@@ -45,8 +45,12 @@ export interface MonitorState {
   readonly changedAt: number | null;
   /** When lastKnown began: the first failing check of the outage, or the first good one since; null: none yet. */
   readonly knownSince: number | null;
+  /** Whether it is degraded while it is up; while the status is unknown: whether it was. */
   readonly isDegraded: boolean;
-  /** Whether a notice was sent that the monitor is degraded; if not, none is sent when it no longer is. */
+  /**
+   * Whether a notice was sent that the monitor is degraded, and none since then of its end or of an outage; if not, none
+   * is sent when it no longer is.
+   */
   readonly isDegradedReported: boolean;
   /** Good checks in a row that were slower than degradedMs, 3 at most; negative: that were not. */
   readonly slowStreak: number;

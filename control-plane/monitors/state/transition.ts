@@ -1,12 +1,12 @@
 import { boundTimes } from "#control-plane/monitors/state/clock-steps.ts";
 import { confirmationFor } from "#control-plane/monitors/state/confirmation.ts";
-import { nextSpeed } from "#control-plane/monitors/state/degraded.ts";
+import { hasEndedDegraded, nextSpeed } from "#control-plane/monitors/state/degraded.ts";
 import type { StateEvent } from "#control-plane/monitors/state/events.ts";
 import { failingLocations, nextFailing } from "#control-plane/monitors/state/failing.ts";
 import { addChange, areFlapping, recentChanges } from "#control-plane/monitors/state/flapping.ts";
 import { freshLocations, type FreshLocation } from "#control-plane/monitors/state/freshness.ts";
 import type { Observation } from "#control-plane/monitors/state/observation.ts";
-import { planRechecks, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
+import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
@@ -25,9 +25,9 @@ export interface Transition {
 
 /**
  * Computes what an observation changes; null: what time alone changes. `now` is the time of the transition in Unix
- * milliseconds; it can step in both directions. An observation without news (see isNews) only lets time pass. The caller
- * sets `incidentId` of the new state when it opens an incident for a down event; a transition that ends the outage
- * clears it.
+ * milliseconds; it can step in both directions. An observation without news (see isNews) only lets time pass; if its
+ * probe failed, it can be repeated. The caller sets `incidentId` of the new state when it opens an incident for a down
+ * event; a transition that ends the outage clears it.
  */
 export function transition(
   settings: StateSettings,
@@ -36,14 +36,17 @@ export function transition(
   now: number,
 ): Transition {
   const hasNews = observation !== null && isNews(settings, state.locations, observation, now);
-  return advance(settings, state, hasNews ? observation : null, now);
+  return advance(settings, state, hasNews ? observation : null, {
+    lost: observation?.verdict === "unknown" ? observation.location : null,
+    now,
+  });
 }
 
 function advance(
   settings: StateSettings,
   stored: MonitorState,
   observation: KnownObservation | null,
-  now: number,
+  { lost, now }: { readonly lost: string | null; readonly now: number },
 ): Transition {
   const before = boundTimes(stored, now);
   const known = keepConfigured(settings, before.locations);
@@ -61,17 +64,17 @@ function advance(
   const changes = hasTurned ? addChange(recent, now) : recent;
   const isFlapping = areFlapping(changes);
   const { failing, event: failingEvent } = nextFailing(settings, before, status, fresh, now);
-  const { isDegraded, slowStreak } = nextSpeed(settings, before, status, observation);
+  const speed = nextSpeed(settings, before, status, observation);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
   const events: StateEvent[] = [];
   if (change !== null) events.push(change.event);
   if (isFlapping !== before.isFlapping) events.push({ kind: "flapping", at: now, isFlapping });
   if (failingEvent !== null) events.push(failingEvent);
-  if (isDegraded && !before.isDegraded) {
+  if (speed.isDegraded && !before.isDegraded) {
     events.push({ kind: "degraded", at: now, responseMs: observation?.responseMs ?? 0 });
   }
-  if (status === "up" && before.isDegraded && !isDegraded) events.push({ kind: "recovered_speed", at: now });
+  if (hasEndedDegraded(settings, before, status, speed)) events.push({ kind: "recovered_speed", at: now });
   if (isDue) events.push({ kind: "reminder", at: now });
 
   const state: MonitorState = {
@@ -79,9 +82,9 @@ function advance(
     lastKnown,
     changedAt: change === null ? before.changedAt : now,
     knownSince: change === null ? before.knownSince : change.knownSince,
-    isDegraded,
+    isDegraded: speed.isDegraded,
     isDegradedReported: before.isDegradedReported,
-    slowStreak,
+    slowStreak: speed.slowStreak,
     changes,
     isFlapping,
     failing,
@@ -90,11 +93,13 @@ function advance(
     incidentId: lastKnown === "down" ? before.incidentId : null,
     locations,
   };
-  return {
-    state,
-    events,
-    rechecks: observation === null ? [] : planRechecks(settings, state, observation, needed, now),
-  };
+  const rechecks =
+    observation !== null
+      ? planRechecks(settings, state, observation, needed, now)
+      : lost !== null
+        ? repeatRecheck(settings, state, lost, needed, now)
+        : [];
+  return { state, events, rechecks };
 }
 
 /** Lists the locations without a fresh verdict, for a monitor whose status is unknown. */

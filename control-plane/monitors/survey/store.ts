@@ -14,14 +14,37 @@ export interface CheckedLocation {
   readonly accountId: number;
 }
 
-/** Lists the locations of active monitors, apart for each of the accounts with agents of their own. */
+/**
+ * Lists the locations of active monitors, apart for each of the accounts with agents of their own.
+ *
+ * A location has thousands of slots. The statement goes over the index from one location to the next, and of each reads
+ * the slots of those accounts and the first slot of another one. Without the order, the planner would search that in the
+ * table.
+ */
 export async function listLocations(
   sql: Queryable,
   privateAccounts: readonly number[],
 ): Promise<readonly CheckedLocation[]> {
+  const own = sql`${[...privateAccounts]}::bigint[]`;
   return sql<CheckedLocation[]>`
-    select location, case when account_id = any(${[...privateAccounts]}::bigint[]) then account_id else 0 end as "accountId"
-    from monitor_slots group by 1, 2 order by 1, 2`;
+    with recursive known as (
+      (select location from monitor_slots order by location limit 1)
+      union all
+      select (
+        select s.location from monitor_slots as s where s.location > known.location order by s.location limit 1
+      )
+      from known where known.location is not null
+    )
+    select known.location, 0::bigint as "accountId" from known cross join lateral (
+      select from monitor_slots as s where s.location = known.location and s.account_id <> all(${own})
+      order by s.account_id limit 1
+    ) as shared
+    union all
+    select known.location, owned.account_id from known cross join lateral (
+      select distinct s.account_id from monitor_slots as s
+      where s.location = known.location and s.account_id = any(${own})
+    ) as owned
+    order by 1, 2`;
 }
 
 /** A location with the name of the group that it is counted in. */
@@ -59,17 +82,20 @@ export async function countActive(sql: Queryable, most: number): Promise<Affecte
 
 /** Counts the active monitors whose changes are to be mailed. */
 export async function countAskingForMail(sql: Queryable, most: number): Promise<Affected> {
-  // The settings are written by JSON.stringify: inside of a string, the quotes would be escaped.
+  // The settings are written by JSON.stringify: inside of a string, the quotes would be escaped. The condition is that of
+  // an index (0023).
   return one(sql<Affected[]>`
     select count(*) as "monitorCount",
       coalesce((array_agg(id order by id))[1:${most}], '{}') as "monitorIds"
     from monitors where is_active and settings like '%"notify_email":true%'`);
 }
 
-/** An active monitor with several locations whose status is unknown. */
+/** An active monitor that is checked from several locations and whose status is unknown. */
 interface UnknownMonitor {
   readonly id: number;
   readonly accountId: number;
+  /** The locations that it is checked from: those of its settings that the plan allows. */
+  readonly locations: readonly string[];
   /** JSON of MonitorSettings. */
   readonly settings: string;
   /** JSON of MonitorState. */
@@ -78,41 +104,42 @@ interface UnknownMonitor {
   readonly updatedAt: Date;
 }
 
-/** Reads active monitors with several locations whose status is unknown, those with the smallest ids. */
+/** Reads active monitors that are checked from several locations and are unknown, those with the smallest ids. */
 export async function readUnknown(sql: Queryable, most: number): Promise<readonly UnknownMonitor[]> {
   return sql<UnknownMonitor[]>`
-    select m.id, m.account_id as "accountId", m.settings, t.state, s.interval_seconds as "intervalSeconds",
-      m.updated_at as "updatedAt"
+    select m.id, m.account_id as "accountId", s.locations, m.settings, t.state,
+      s.interval_seconds as "intervalSeconds", m.updated_at as "updatedAt"
     from monitor_states as t join monitors as m on m.id = t.monitor_id
       cross join lateral (
-        select max(interval_seconds) as interval_seconds, count(*) as slots from monitor_slots where monitor_id = m.id
+        select max(interval_seconds) as interval_seconds, array_agg(location order by location) as locations
+        from monitor_slots where monitor_id = m.id
       ) as s
-    where t.status = 'unknown' and m.is_active and s.slots > 1
+    where t.status = 'unknown' and m.is_active and cardinality(s.locations) > 1
     order by m.id limit ${most}`;
 }
 
-/** A check that a probe could not run, and that is the newest of its monitor at its location. */
-export interface FaultyCheck {
+/** A check without a verdict that is the newest of its monitor at its location. */
+interface UnknownCheck {
   readonly monitorId: number;
   readonly accountId: number;
   readonly location: string;
-  readonly reason: string;
+  /** JSON of CheckFault; null: none. */
+  readonly fault: string | null;
 }
 
-/** Reads the newest checks since a time that a probe could not run, for other reasons than these, newest first. */
-export async function readFaulty(
+/** Reads the newest of the last `most` checks without a verdict since a time, newest first. */
+export async function readUnknownChecks(
   sql: Queryable,
-  { since, except, most }: { readonly since: Date; readonly except: readonly string[]; readonly most: number },
-): Promise<readonly FaultyCheck[]> {
-  return sql<FaultyCheck[]>`
-    select c.monitor_id as "monitorId", s.account_id as "accountId", c.location, c.reason
+  { since, most }: { readonly since: Date; readonly most: number },
+): Promise<readonly UnknownCheck[]> {
+  return sql<UnknownCheck[]>`
+    select c.monitor_id as "monitorId", s.account_id as "accountId", c.location, c.fault
     from (
-      select monitor_id, location, checked_at, fault::jsonb ->> 'source' as source,
-        coalesce(fault::jsonb ->> 'reason', '') as reason
+      select monitor_id, location, checked_at, fault
       from checks where status = 3 and checked_at > ${since} order by checked_at desc limit ${most}
     ) as c
     join monitor_slots as s using (monitor_id, location, checked_at)
-    where c.source = 'probe' and c.reason <> all(${[...except]}::text[]) order by c.checked_at desc`;
+    order by c.checked_at desc`;
 }
 
 /** Slots that no replica has claimed in time. */

@@ -7,14 +7,13 @@ import {
   countByGroup,
   countOverdue,
   listLocations,
-  readFaulty,
   readHistoryLag,
   type Affected,
   type CheckedLocation,
-  type FaultyCheck,
   type HistoryLag,
   type Overdue,
 } from "#control-plane/monitors/survey/store.ts";
+import { readFaulty, type FaultyCheck } from "#control-plane/monitors/survey/faulty.ts";
 import { readSilent, type SilentMonitor } from "#control-plane/monitors/survey/silent.ts";
 
 /** An enrolled agent. */
@@ -42,12 +41,14 @@ export interface Faulty {
 export interface Survey {
   readonly enrolled: number;
   readonly online: number;
+  /** The active monitors; not counted if an agent is online. */
   readonly active: Affected;
   readonly unserved: readonly Unserved[];
   readonly faulty: readonly Faulty[];
   /** Monitors for which nothing above explains that too few of their locations have results. */
   readonly silent: readonly SilentMonitor[];
   readonly overdue: Overdue;
+  /** Those of them whose changes are to be mailed; not counted if mail is configured. */
   readonly askingForMail: Affected;
   readonly history: HistoryLag;
 }
@@ -56,6 +57,7 @@ export interface Survey {
 interface SurveyOptions {
   readonly agents: readonly SurveyedAgent[];
   readonly now: Date;
+  readonly isMailConfigured: boolean;
   /** Maximum number of ids of each list. */
   readonly mostIds: number;
   /** How late a check must be to count as overdue, in milliseconds. */
@@ -69,10 +71,17 @@ const MOST_OVERDUE = 5_000;
 /** Reasons that the control plane gives: no agent has run the check. Warnings about locations and lag cover them. */
 const NOT_RUN = ["no_probe", "probe_elsewhere", "busy", "declined", "probe_lost", "target_budget", "not_run"];
 
-/** Reads what keeps monitors from being checked. Each of its statements reads a bounded number of rows, or one index. */
+/** Nothing is affected, or nobody needs to know. */
+const NONE: Affected = { monitorCount: 0, monitorIds: [] };
+
+/**
+ * Reads what keeps monitors from being checked. Each of its statements reads a bounded number of rows or a part of an
+ * index, except for the search for unknown monitors, which reads the short rows of their states. Without an agent the
+ * active monitors are counted, too.
+ */
 export async function surveyMonitors(
   sql: Queryable,
-  { agents, now, mostIds, overdueMs }: SurveyOptions,
+  { agents, now, isMailConfigured, mostIds, overdueMs }: SurveyOptions,
 ): Promise<Survey> {
   const online = agents.filter(({ isOnline }) => isOnline);
   const privateAccounts = [...new Set(online.flatMap(({ accountId }) => accountId ?? []))];
@@ -88,7 +97,7 @@ export async function surveyMonitors(
   return {
     enrolled: agents.length,
     online: online.length,
-    active: await countActive(sql, mostIds),
+    active: online.length > 0 ? NONE : await countActive(sql, mostIds),
     unserved: await groupUnserved(sql, agents, missing, { privateAccounts, mostIds }),
     faulty: groupFaulty(online, faulty),
     silent: silent.filter(
@@ -104,7 +113,7 @@ export async function surveyMonitors(
       },
       MOST_OVERDUE,
     ),
-    askingForMail: await countAskingForMail(sql, mostIds),
+    askingForMail: isMailConfigured ? NONE : await countAskingForMail(sql, mostIds),
     history: await readHistoryLag(sql),
   };
 }

@@ -14,7 +14,7 @@ const LONGEST_NAME = 200;
  * no other row has. A monitor that the service paused because of the plan is exported as its user wrote it: active.
  */
 export function exportMonitors(encryption: Encryption, monitors: readonly StoredMonitor[]): readonly ExportedRow[] {
-  const names = uniqueNames(monitors);
+  const names = exportedNames(monitors);
   return monitors.map((monitor) => {
     const secrets = maskSecrets(openSecrets(encryption, monitor.secrets));
     const draft = draftOf(monitor, secrets);
@@ -27,8 +27,11 @@ export function exportMonitors(encryption: Encryption, monitors: readonly Stored
   });
 }
 
-/** Returns the names of the monitors on which others depend, by id. A name that others have too gets the id appended. */
-function uniqueNames(
+/**
+ * Returns the names that an export gives to the monitors on which others depend, by id. A name that others have too gets
+ * the id appended.
+ */
+export function exportedNames(
   monitors: readonly Pick<StoredMonitor, "id" | "name" | "dependsOn">[],
 ): ReadonlyMap<number, string> {
   const uses = new Map<string, number>();

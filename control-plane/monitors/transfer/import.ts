@@ -3,11 +3,21 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { refuseGone, refuseInside, refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
+import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/transfer/masks.ts";
+import { readOwnSecrets } from "#control-plane/monitors/transfer/own-secrets.ts";
 import { vetCreation, type VetContext } from "#control-plane/monitors/vet.ts";
 import { insertDrafts, refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+
+/** A row whose fields are checked; `parent` is the name of the row it depends on. */
+interface VettedRow {
+  readonly draft: MonitorDraft;
+  readonly masks: Masks;
+  readonly parent: string | null;
+}
 
 /** A checked row; `parent` is the index of the row it depends on. */
 interface CheckedRow {
@@ -15,9 +25,23 @@ interface CheckedRow {
   readonly parent: number | null;
 }
 
+/** A value of the document that the created monitor does not have. */
+interface LeftOut {
+  /** Path in the document. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What an import has created, or would create. */
+export interface Imported {
+  /** In the order of the rows; none for a dry run. */
+  readonly ids: readonly number[];
+  readonly leftOut: readonly LeftOut[];
+}
+
 /**
- * Creates the monitors of a document, all or none. Returns their ids in the order of the rows; none for a dry run, which
- * makes the same checks.
+ * Creates the monitors of a document, all or none; a dry run makes the same checks. A masked secret is that of the
+ * account's own monitor with the same name and url; without one the monitor is created without it.
  */
 export async function importMonitors(
   deps: WriteDeps,
@@ -25,7 +49,7 @@ export async function importMonitors(
   accountId: number,
   rows: readonly unknown[],
   isDryRun: boolean,
-): Promise<Written<readonly number[]>> {
+): Promise<Written<Imported>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const plan = deps.plans[account.plan];
@@ -33,13 +57,34 @@ export async function importMonitors(
   if (full !== null) return full;
   const checked = checkRows({ ...vetContext(deps), accountId, plan }, rows);
   if (!checked.ok) return checked;
-  return { ok: true, value: isDryRun ? [] : await insertDrafts(deps, tx, account, checked.value) };
+  const linked = linkRows(checked.value);
+  if (!linked.ok) return linked;
+  const isMasked = checked.value.some(({ masks }) => areMasked(masks));
+  const find = isMasked ? await readOwnSecrets(tx, deps.encryption, accountId) : () => [];
+  const filled = linked.value.map(({ draft, parent }, index) => {
+    const masks = checked.value[index]?.masks;
+    return masks === undefined || !areMasked(masks)
+      ? { draft, parent, missing: [] }
+      : { parent, ...fillMasks(draft, masks, find(draft)) };
+  });
+  const leftOut = filled.flatMap(({ missing }, index) =>
+    missing.map(({ field, reason }) => describeMissing(`${pathOf(index)}.${field}`, reason)),
+  );
+  const ids = isDryRun ? [] : await insertDrafts(deps, tx, account, filled);
+  return { ok: true, value: { ids, leftOut } };
 }
 
-/** Checks every row, then how rows depend on each other. */
-function checkRows(context: VetContext, rows: readonly unknown[]): Written<readonly CheckedRow[]> {
-  const drafts: MonitorDraft[] = [];
-  const parents: (string | null)[] = [];
+function describeMissing(field: string, reason: "unknown" | "ambiguous"): LeftOut {
+  const why =
+    reason === "unknown"
+      ? "no monitor of your account with this name and url has a value for it"
+      : "several monitors of your account with this name and url have different values for it";
+  return { field, message: `"${field}" was left out: it is masked (${MASK}), and ${why}. Set it in the new monitor.` };
+}
+
+/** Checks the fields of every row. */
+function checkRows(context: VetContext, rows: readonly unknown[]): Written<readonly VettedRow[]> {
+  const checked: VettedRow[] = [];
   for (const [index, row] of rows.entries()) {
     const path = pathOf(index);
     if (!isRecord(row)) return refuseProblem({ field: path, reason: "type", message: "must be an object" });
@@ -53,21 +98,20 @@ function checkRows(context: VetContext, rows: readonly unknown[]): Written<reado
       const { problem } = given;
       return refuseProblem({ ...problem, field: `${path}.${problem.field}` });
     }
-    const vetted = vetCreation(context, given.value);
+    const hidden = hideMasks(given.value);
+    const vetted = vetCreation(context, hidden.given);
     if (!vetted.ok) return refuseInside(path, vetted.refusal);
-    drafts.push(vetted.value);
-    parents.push(parent);
+    checked.push({ draft: vetted.value, masks: hidden.masks, parent });
   }
-  return linkRows(drafts, parents);
+  return { ok: true, value: checked };
 }
 
 /** Replaces the names of rows by their indexes. */
-function linkRows(drafts: readonly MonitorDraft[], names: readonly (string | null)[]): Written<readonly CheckedRow[]> {
-  const named = Map.groupBy(drafts.keys(), (index) => drafts[index]?.name);
+function linkRows(rows: readonly VettedRow[]): Written<readonly CheckedRow[]> {
+  const named = Map.groupBy(rows.keys(), (index) => rows[index]?.draft.name);
   const parents = new Map<number, number>();
   const linked: CheckedRow[] = [];
-  for (const [index, draft] of drafts.entries()) {
-    const name = names[index] ?? null;
+  for (const [index, { draft, parent: name }] of rows.entries()) {
     if (name === null) {
       linked.push({ draft, parent: null });
       continue;

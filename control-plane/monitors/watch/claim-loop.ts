@@ -24,6 +24,8 @@ interface ClaimLoopDeps {
   readonly monitors: WatchedMonitors;
   /** Number of checks that run or wait to be recorded. */
   readonly busy: () => number;
+  /** Accounts whose slots are left alone for now. */
+  readonly fullAccounts: () => readonly number[];
   /** Runs the check of a slot that is served here. */
   readonly check: (slot: ClaimedSlot) => void;
   /** Records that no probe anywhere can serve a slot. */
@@ -31,9 +33,9 @@ interface ClaimLoopDeps {
 }
 
 /** Maximum number of checks that run or wait to be recorded at the same time in one replica. */
-const MOST_BUSY = 2_000;
+export const MOST_BUSY = 2_000;
 /** Maximum number of slots of one claim. */
-const MOST_CLAIMED = 250;
+export const MOST_CLAIMED = 250;
 /** Time between two claims when there is nothing to do, in milliseconds. It is a part of the schedule lag. */
 const TICK_MS = 50;
 /** Time beyond a check's timeout after which another replica repeats it, in milliseconds. */
@@ -43,6 +45,12 @@ const ATTACH_MS = 30_000;
 /** Time after which a slot that is not served here, and that claims cannot leave out, is claimed again, in milliseconds. */
 const RELEASED_MS = 1_000;
 const LEASE_BYTES = 6;
+/**
+ * A claim that leaves accounts out reads over all their due slots. Then the pause between two claims is this many times
+ * as long as a claim takes, at most MOST_PAUSE_MS, so that the database does not spend its time with that.
+ */
+const PAUSE_TIMES = 9;
+const MOST_PAUSE_MS = 500;
 
 /** Starts to claim slots. */
 export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
@@ -50,6 +58,8 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
   const absences = createAbsences(roster, monitors);
   const startedAt = clock.monotonic();
   let running: Promise<void> | null = null;
+  /** Monotonic time until which nothing is claimed while accounts are left out. */
+  let pausedUntil = 0;
   const stopping = new AbortController();
 
   async function claimOnce(): Promise<number> {
@@ -58,6 +68,8 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     const now = clock.now();
     const hasWaited = clock.monotonic() - startedAt > ATTACH_MS;
     const { absent, unserved, privateAccounts } = absences.known();
+    const fullAccounts = deps.fullAccounts();
+    const beganAt = clock.monotonic();
     const slots = await claimSlots(sql, {
       now,
       most,
@@ -66,7 +78,10 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
       absent,
       unserved: hasWaited ? unserved : [],
       privateAccounts,
+      fullAccounts,
     });
+    const tookMs = clock.monotonic() - beganAt;
+    pausedUntil = fullAccounts.length === 0 ? 0 : beganAt + tookMs + Math.min(PAUSE_TIMES * tookMs, MOST_PAUSE_MS);
     const released: ClaimedSlot[] = [];
     for (const slot of slots) {
       const served = absences.whereServed(slot.accountId, slot.location);
@@ -80,8 +95,17 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
     const isLeftOut = ({ accountId, location }: ClaimedSlot) =>
       next.absent.includes(location) && !next.privateAccounts.includes(accountId);
     const [leftOut, others] = [released.filter(isLeftOut), released.filter((slot) => !isLeftOut(slot))];
-    if (leftOut.length > 0) await releaseSlots(sql, leftOut, null);
-    if (others.length > 0) await releaseSlots(sql, others, new Date(now.getTime() + RELEASED_MS));
+    const soon = new Date(now.getTime() + RELEASED_MS);
+    if (leftOut.length > 0)
+      await releaseSlots(
+        sql,
+        leftOut.map((slot) => ({ ...slot, dueAt: null })),
+      );
+    if (others.length > 0)
+      await releaseSlots(
+        sql,
+        others.map((slot) => ({ ...slot, dueAt: soon })),
+      );
     return slots.length;
   }
 
@@ -95,6 +119,7 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
 
   function wake(): void {
     if (stopping.signal.aborted || running !== null) return;
+    if (clock.monotonic() < pausedUntil && deps.fullAccounts().length > 0) return;
     running = claimAll().finally(() => {
       running = null;
     });

@@ -5,8 +5,10 @@ export interface WatchMetrics {
   /** Beginning of a check minus its planned time, seconds. */
   readonly lag: Histogram;
   readonly checks: Counter<"verdict">;
-  /** Observations that were dropped, by reason: lease_lost, cancelled. */
+  /** Observations that were dropped, by reason: lease_lost, cancelled, unrecordable. */
   readonly dropped: Counter<"reason">;
+  /** Checks that could not begin when they were claimed, because their target or the agents had no room. */
+  readonly postponed: Counter;
   readonly transitions: Counter<"kind">;
 }
 
@@ -48,8 +50,15 @@ export function createWatchMetrics(registry: Registry, sources: WatchSources): W
     }),
     dropped: new Counter({
       name: "vantage_monitor_checks_dropped_total",
-      help: "Checks of monitors that were not recorded: another replica repeated them, or the monitor was changed",
+      help:
+        "Checks of monitors that were not recorded: another replica repeated them, the monitor was changed, or the " +
+        "database refused them",
       labelNames: ["reason"],
+      registers,
+    }),
+    postponed: new Counter({
+      name: "vantage_monitor_checks_postponed_total",
+      help: "Attempts to begin a check that were put off, because its target or the agents had no room",
       registers,
     }),
     transitions: new Counter({

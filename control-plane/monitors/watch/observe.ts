@@ -1,6 +1,8 @@
+import { HTTP_STATUS_RANGE, MOST_CHECK_MS } from "#shared/monitor-checks/define.ts";
 import type { MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
 import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
 import type { CheckFault, Observation } from "#control-plane/monitors/state/observation.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 
 /** What a check of a monitor found, with what is recorded beside its verdict. */
 export interface Finding {
@@ -45,6 +47,14 @@ export function readFinding(answer: CheckAnswer): Finding | null {
 /** The finding of a slot that no probe can serve. */
 export const UNSERVED: Finding = unknown(NO_PROBE);
 
+/** The finding of a check whose result cannot be recorded. */
+export const UNRECORDABLE: Finding = unknown({
+  stage: "response",
+  source: "probe",
+  reason: "invalid_result",
+  message: "the result of the probe could not be recorded",
+});
+
 const REFUSED_TARGET: CheckFault = {
   stage: "connect",
   source: "target",
@@ -52,26 +62,47 @@ const REFUSED_TARGET: CheckFault = {
   message: "the target is not allowed: it is not on the public internet",
 };
 
+/** Limits of the texts of a fault, in characters: those of the contract. */
+const MOST_REASON = 100;
+const MOST_MESSAGE = 500;
+
+/**
+ * Reads the result of a check. The contract has limits for all of it; they are applied again, because a value beyond them
+ * would make the statement fail that records the checks of all accounts.
+ */
 function readRow(row: LocationRow): Finding {
   if (row.status === "failed") return readError(row.error);
   const result = row.data as MonitorResult;
   const { verdict, response_ms, http_status, fault, phases, whole } = result;
   return {
     verdict,
-    responseMs: Math.round(response_ms),
-    httpStatus: http_status,
+    responseMs: Math.round(Math.min(response_ms, MOST_CHECK_MS)),
+    httpStatus: readStatus(http_status),
     phases: phases ?? null,
-    fault: fault === null ? null : { ...fault, source: "target" },
+    fault: fault === null ? null : readFault(fault),
     fingerprint: result.certificate_fingerprint ?? null,
     whole,
   };
 }
 
-/** A target that gave no answer is down; without a probe, or with a broken one, nothing is known about the target. */
+function readStatus(status: number | null): number | null {
+  const { minimum, maximum } = HTTP_STATUS_RANGE;
+  return status !== null && status >= minimum && status <= maximum ? status : null;
+}
+
+function readFault({ stage, reason, message }: NonNullable<MonitorResult["fault"]>): CheckFault {
+  const texts = { reason: toPlainLine(reason, MOST_REASON), message: toPlainLine(message, MOST_MESSAGE) };
+  return { stage, source: "target", ...texts };
+}
+
+/** Parties whose failure says nothing about the target: the probe, and an outside source such as a registry. */
+const NOT_OF_TARGET: ReadonlySet<string> = new Set(["probe", "service"]);
+
+/** A target that gave no answer is down; if another party failed, or there was no probe, nothing is known about it. */
 function readError({ code, stage = "request", source = "probe", reason = "not_run", message }: CheckError): Finding {
   if (code === "target_not_allowed") return down(REFUSED_TARGET);
   const fault: CheckFault = { stage, source, reason, message };
-  return code === "request_failed" && source !== "probe" ? down(fault) : unknown(fault);
+  return code === "request_failed" && !NOT_OF_TARGET.has(source) ? down(fault) : unknown(fault);
 }
 
 /** Returns the finding of a check that was judged without a probe. */

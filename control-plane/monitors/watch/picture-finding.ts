@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
-import type { PictureRecorder } from "#control-plane/monitors/ports.ts";
+import type { PictureRecorder } from "#control-plane/monitors/picture-port.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import { basisOf } from "#control-plane/monitors/visual-basis.ts";
@@ -19,7 +19,7 @@ interface Checked {
 /**
  * Returns what to record for a check. For other check types that is its finding. The picture of a visual monitor is
  * compared and stored before: with a picture the monitor is up, without one it is unknown, and never down. Returns null
- * if the picture could not be stored now: the check is repeated after its lease.
+ * if the picture could not be stored now: it is taken again later.
  */
 export type PictureFinding = (
   slot: Pick<ClaimedSlot, "monitorId" | "accountId" | "location">,

@@ -3,6 +3,7 @@ import type { Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
+import { encodeGoodCheck } from "#control-plane/monitors/snapshots/good-check.ts";
 import { encodePhases } from "#control-plane/monitors/snapshots/phases.ts";
 import { nextPlanned } from "#control-plane/monitors/schedule/planned-time.ts";
 import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
@@ -14,7 +15,8 @@ import type { NewRecord } from "#control-plane/monitors/watch/store.ts";
 export interface Finished {
   readonly slot: ClaimedSlot;
   readonly monitor: WatchedMonitor;
-  readonly finding: Finding;
+  /** Replaced if it cannot be recorded (record-apart.ts). */
+  finding: Finding;
   /** Unix milliseconds of its beginning. */
   readonly beganAt: number;
   /** Beginning minus the time it was planned or wanted for, milliseconds. */
@@ -47,7 +49,7 @@ const DEGRADED = 4;
 /** Computes what a finished check changes. `now` is Unix milliseconds. */
 export function planRecord(finished: Finished, now: number): PlannedRecord {
   const { slot, monitor, finding, beganAt, isRecheck } = finished;
-  const settings = stateSettings(monitor, slot.intervalSeconds);
+  const settings = stateSettings(monitor, slot);
   const before = decodeState(finished.state);
   const made = transition(
     settings,
@@ -88,6 +90,7 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
         responseMs: finding.responseMs,
         httpStatus: finding.httpStatus,
         phases: encodePhases(finding.phases),
+        good: finding.verdict === "up" ? encodeGoodCheck(finding) : null,
         lagMs: finished.lagMs,
         isRecheck,
         missed: next.missed,
@@ -113,4 +116,10 @@ export function extraChecks(location: string, rechecks: readonly Recheck[]): Pic
 /** Reports whether a claimed slot was due for its extra check only; its planned check then keeps its time. */
 export function isExtraCheck(slot: Pick<ClaimedSlot, "plannedAt" | "extraAt">, beganAt: number): boolean {
   return slot.extraAt !== null && slot.plannedAt.getTime() > beganAt;
+}
+
+/** Returns how much later than wanted a check of a claimed slot begins, in milliseconds. */
+export function latenessMs(slot: Pick<ClaimedSlot, "plannedAt" | "extraAt">, beganAt: number): number {
+  const wantedAt = isExtraCheck(slot, beganAt) && slot.extraAt !== null ? slot.extraAt : slot.plannedAt;
+  return Math.max(0, beganAt - wantedAt.getTime());
 }

@@ -4,8 +4,10 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/monitors/history/record.ts";
+import { releaseSlots } from "#control-plane/monitors/schedule/store.ts";
 import type { WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { checkOf, planRecord, type Finished, type PlannedRecord } from "#control-plane/monitors/watch/plan-record.ts";
+import { isPassing, recordApart } from "#control-plane/monitors/watch/record-apart.ts";
 import { readCurrentStates, recordAll } from "#control-plane/monitors/watch/store.ts";
 import { createReleasingMap, type ReleasingMap } from "#control-plane/releasing-map.ts";
 
@@ -57,12 +59,9 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     gathering = null;
     const batch = takeFirsts(waiting, MOST_AT_ONCE);
     try {
-      await recordBatch(batch.map((finished) => planRecord(finished, clock.now().getTime())));
+      await recordBatch(batch);
     } catch (error) {
-      // Nothing is known about the batch: what was recorded has lost its claim, the rest is recorded again.
-      log.debug({ err: error }, "monitors: observations could not be recorded; they are tried again");
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      await refresh(batch).catch(() => {});
+      await recover(batch, error);
     }
     if (count === 0) for (const done of settled.splice(0)) done();
     // A monitor's next observation has gathered already.
@@ -76,7 +75,22 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     else gathering ??= setTimeout(() => pump.wake(), GATHER_MS);
   }
 
-  async function recordBatch(planned: readonly PlannedRecord[]): Promise<void> {
+  /** Nothing is known about a batch after an error: what was recorded has lost its claim, the rest is recorded again. */
+  async function recover(batch: readonly Finished[], error: unknown): Promise<void> {
+    try {
+      if (isPassing(error)) throw error;
+      await refresh(batch);
+      const isWaiting = (finished: Finished) => listOf(finished).includes(finished);
+      await recordApart({ log, isWaiting, record: (finished) => recordBatch([finished]), drop }, batch);
+    } catch (passing) {
+      log.debug({ err: passing }, "monitors: observations could not be recorded; they are tried again");
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await refresh(batch).catch(() => {});
+    }
+  }
+
+  async function recordBatch(batch: readonly Finished[]): Promise<void> {
+    const planned = batch.map((finished) => planRecord(finished, clock.now().getTime()));
     const quiet = planned.filter(({ isQuiet }) => isQuiet);
     const stale: Finished[] = [];
     if (quiet.length > 0) {
@@ -94,7 +108,9 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
         else finish(one, state);
       }
     };
-    await Promise.all(Array.from({ length: TRANSACTIONS }, record));
+    // After an error the others are awaited: none may still run while the rest of the batch is recorded again.
+    const ended = await Promise.allSettled(Array.from({ length: TRANSACTIONS }, record));
+    for (const one of ended) if (one.status === "rejected") throw one.reason;
     if (stale.length > 0) await refresh(stale);
   }
 
@@ -120,9 +136,26 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     }
   }
 
+  /**
+   * Drops an observation that the database refuses. Its slot is claimed again an interval later: at once it would probably
+   * be refused again.
+   */
+  async function drop(finished: Finished): Promise<void> {
+    const { slot } = finished;
+    remove(finished);
+    metrics.dropped.inc({ reason: "unrecordable" });
+    const dueAt = new Date(clock.now().getTime() + slot.intervalSeconds * 1_000);
+    await releaseSlots(sql, [{ ...slot, dueAt }]);
+  }
+
+  /** Returns the waiting observations of the same monitor. */
+  function listOf({ slot }: Finished): Finished[] {
+    return waiting.get(slot.monitorId) ?? [];
+  }
+
   /** Removes an observation and returns those of the same monitor that wait behind it. */
   function remove(finished: Finished): readonly Finished[] {
-    const list = waiting.get(finished.slot.monitorId) ?? [];
+    const list = listOf(finished);
     const index = list.indexOf(finished);
     if (index >= 0) {
       list.splice(index, 1);
@@ -134,7 +167,7 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
 
   /** Reads the present states for observations that were not recorded; drops those whose claim is lost. */
   async function refresh(batch: readonly Finished[]): Promise<void> {
-    const open = batch.filter((finished) => waiting.get(finished.slot.monitorId)?.includes(finished) === true);
+    const open = batch.filter((finished) => listOf(finished).includes(finished));
     const current = await readCurrentStates(
       sql,
       open.map(({ slot }) => slot),

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { toInteger } from "#control-plane/database/integer.ts";
 
 /** An observation with the state that follows from it, to be recorded once. Times are Unix milliseconds. */
 export interface NewRecord {
@@ -32,6 +33,9 @@ interface NewCheck {
   readonly httpStatus: number | null;
   /** Parts of responseMs (monitors/snapshots/phases.ts); null: not measured. */
   readonly phases: string | null;
+  /** What a good check found (monitors/snapshots/good-check.ts); null if it was not good. */
+  readonly good: string | null;
+  /** More than 24.8 days, after a long stop of the service, are stored as that (database/integer.ts). */
   readonly lagMs: number;
   readonly isRecheck: boolean;
   /** Planned checks after this one that were never run. */
@@ -66,13 +70,15 @@ export async function recordAll(sql: Queryable, records: readonly NewRecord[]): 
         ${records.map(({ check }) => check.status)}::smallint[],
         ${records.map(({ check }) => check.responseMs)}::integer[],
         ${records.map(({ check }) => check.httpStatus)}::smallint[],
-        ${records.map(({ check }) => check.lagMs)}::integer[],
+        ${records.map(({ check }) => toInteger(check.lagMs))}::integer[],
         ${records.map(({ check }) => (check.isRecheck ? 1 : 0))}::integer[],
         ${records.map(({ check }) => check.missed)}::integer[],
         ${records.map(({ check }) => check.phases)}::text[],
+        ${records.map(({ check }) => check.good)}::text[],
         ${records.map(({ check }) => check.fault)}::text[]
       ) as given (index, monitor_id, location, lease, state_version, status, state, planned_at, extra_at,
-        claimed_extra_at, checked_at, check_status, response_ms, http_status, lag_ms, is_recheck, missed, phases, fault)
+        claimed_extra_at, checked_at, check_status, response_ms, http_status, lag_ms, is_recheck, missed, phases, good,
+        fault)
     ), wishes as (
       select * from unnest(
         ${rechecks.map(({ index }) => index)}::integer[],
@@ -100,7 +106,8 @@ export async function recordAll(sql: Queryable, records: readonly NewRecord[]): 
     ), settled as (
       update monitor_slots as s
       set lease = 0, planned_at = g.planned_at, checked_at = g.checked_at, lag_ms = g.lag_ms,
-        response_ms = g.response_ms, phases = g.phases,
+        response_ms = g.response_ms, phases = g.phases, good = coalesce(g.good, s.good),
+        good_at = case when g.good is null then s.good_at else g.checked_at end,
         is_requested = s.is_requested and s.extra_at is distinct from g.claimed_extra_at,
         extra_at = least(g.extra_at, case when s.extra_at is distinct from g.claimed_extra_at then s.extra_at end),
         due_at = least(g.planned_at, g.extra_at,
@@ -158,6 +165,8 @@ export interface NoticeFacts {
   readonly tags: readonly string[];
   /** The monitor it depends on; null: none. */
   readonly dependsOn: number | null;
+  /** JSON of MonitorSettings, as they are now: the claim has those from before its check. */
+  readonly settings: string;
   /** JSON of that one's MonitorState. */
   readonly dependencyState: string | null;
   /** Whether a check of that one runs now. */
@@ -177,7 +186,7 @@ export async function lockForRecord(
   await tx`select from accounts where id = ${accountId} for key share`;
   const [facts] = await tx<NoticeFacts[]>`
     select m.account_id as "accountId", m.name, m.url, m.check_type as "checkType", m.tags,
-      m.depends_on as "dependsOn", d.state as "dependencyState", coalesce(due.is_checked, false) as "isDependencyChecked",
+      m.depends_on as "dependsOn", m.settings, d.state as "dependencyState", coalesce(due.is_checked, false) as "isDependencyChecked",
       due.due_at as "dependencyDueAt"
     from monitor_states as t join monitors as m on m.id = t.monitor_id
       left join monitor_states as d on d.monitor_id = m.depends_on

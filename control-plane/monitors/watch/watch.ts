@@ -1,19 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import { runCheck } from "#control-plane/checks/run-check.ts";
+import { tryCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { MonitorSecrets, ProbedType } from "#control-plane/monitors/monitor.ts";
 import { decodeState } from "#control-plane/monitors/state/encoding.ts";
 import { releaseSlots, type ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
-import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
+import { createAccountShares } from "#control-plane/monitors/watch/account-shares.ts";
+import { MOST_BUSY, MOST_CLAIMED, startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
 import { createWatchMetrics, type WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
+import { isProbeBusy } from "#control-plane/monitors/watch/probe-busy.ts";
 import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/monitors/watch/observe.ts";
-import { isExtraCheck } from "#control-plane/monitors/watch/plan-record.ts";
+import { isExtraCheck, latenessMs } from "#control-plane/monitors/watch/plan-record.ts";
+import { createPostponer } from "#control-plane/monitors/watch/postponer.ts";
 import type { PictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { createRecordWithEvents } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
@@ -81,6 +85,18 @@ interface RunningCheck {
 
 /** Time for observations to be recorded when the replica stops, in milliseconds. Others are checked again. */
 const RECORD_MS = 5_000;
+/** Longest time that a check waits for a free agent, in milliseconds. With its jitter it is within the grace of leases. */
+const WAIT_MS = 4_000;
+/** Time after which a check tries again for which every agent of its location was busy, in milliseconds. */
+const BUSY_RETRY_MS = 1_000;
+/** Time after which a picture is taken again that could not be stored, in milliseconds. */
+const PICTURE_RETRY_MS = 10_000;
+/**
+ * Lateness beyond which a check belongs to a backlog, and the time over which its checks are spread, milliseconds. A check
+ * that waits takes room: of the 1,000 that one account gets, a second would leave 1,150 checks/s.
+ */
+const LATE_MS = 5_000;
+const JITTER_MS = 250;
 
 /** Starts to run the checks of monitors. */
 export function startWatch(deps: WatchDeps): Watch {
@@ -94,13 +110,19 @@ export function startWatch(deps: WatchDeps): Watch {
   });
   const recordWithEvents = createRecordWithEvents({ sql, metrics, ...deps.recording });
   const recorder = createRecorder({ sql, clock, metrics, log, recordWithEvents });
-  /** Slots whose checks were cancelled because this replica stops. */
+  const shares = createAccountShares(MOST_BUSY, MOST_CLAIMED);
+  const postponer = createPostponer(sql, log);
+  /** Slots whose checks were cancelled because this replica stops: not more than were running. */
   const abandoned: ClaimedSlot[] = [];
+
+  function postpone(slot: ClaimedSlot, retryAfterMs: number): void {
+    metrics.postponed.inc();
+    postponer.add(slot, new Date(clock.now().getTime() + retryAfterMs));
+  }
 
   function record(slot: ClaimedSlot, beganAt: number, finding: Finding): void {
     const isExtra = isExtraCheck(slot, beganAt);
-    const wantedAt = isExtra && slot.extraAt !== null ? slot.extraAt : slot.plannedAt;
-    const lagMs = Math.max(0, beganAt - wantedAt.getTime());
+    const lagMs = latenessMs(slot, beganAt);
     if (!isExtra) metrics.lag.observe(lagMs / 1_000);
     if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
     const { state, stateVersion } = slot;
@@ -108,8 +130,18 @@ export function startWatch(deps: WatchDeps): Watch {
     recorder.add({ slot, monitor: monitors.of(slot), finding, beganAt, lagMs, isRecheck, state, stateVersion });
   }
 
+  /** Begins late checks at random moments of JITTER_MS, so that many of them do not reach their targets together. */
+  async function begin(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
+    if (latenessMs(slot, clock.now().getTime()) > LATE_MS) {
+      const [byte = 0] = deps.random.bytes(1);
+      await sleep((byte / 255) * JITTER_MS, undefined, { signal }).catch(() => {});
+    }
+    if (signal.aborted) abandoned.push(slot);
+    else await check(slot, signal);
+  }
+
   async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
-    const beganAt = clock.now().getTime();
+    let beganAt = clock.now().getTime();
     const monitor = monitors.of(slot);
     if (monitor.checkType === "domain") {
       const { verdict, fault } = await deps.expiry.judgeDomain(slot.monitorId);
@@ -118,22 +150,28 @@ export function startWatch(deps: WatchDeps): Watch {
     const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
     const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
     const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, isWhole);
-    const answer = await runCheck(checks, {
+    const answer = await tryCheck(checks, {
       contract,
       params,
       accountId: slot.accountId,
       locations: monitors.location(slot.location) ?? [],
       maxLocations: 1,
-      pace: "paced",
       signal,
+      waitMs: WAIT_MS,
+      // What waits for a free agent has not begun.
+      onSent: () => (beganAt = clock.now().getTime()),
     });
+    if (answer.kind === "postponed") return postpone(slot, answer.retryAfterMs);
+    const isLate = latenessMs(slot, clock.now().getTime()) >= slot.intervalSeconds * 1_000;
+    if (isProbeBusy(answer) && !isLate) return postpone(slot, BUSY_RETRY_MS);
     const found = readFinding(answer);
-    const checked = found === null ? null : { answer, finding: found, beganAt };
-    const finding = checked === null ? null : await deps.pictureFinding(slot, monitor, checked);
-    if (finding === null) {
+    if (found === null) {
       abandoned.push(slot);
       return;
     }
+    const finding = await deps.pictureFinding(slot, monitor, { answer, finding: found, beganAt });
+    // It is not kept until this replica stops: while pictures cannot be stored, each of their checks ends here.
+    if (finding === null) return postponer.add(slot, new Date(clock.now().getTime() + PICTURE_RETRY_MS));
     if (finding.verdict === "up" && finding.whole !== null) {
       const { monitorId, location, accountId, checkType, url: target } = slot;
       deps.baselines.add({ monitorId, location, accountId, checkType, target, at: beganAt, whole: finding.whole });
@@ -149,15 +187,21 @@ export function startWatch(deps: WatchDeps): Watch {
     roster: checks.hub.roster,
     monitors,
     busy: () => running.size + recorder.waiting(),
+    fullAccounts: () => shares.full(),
     check(slot) {
-      // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
+      if (!shares.begin(slot.accountId)) return postponer.add(slot, null);
       const stop = new AbortController();
-      const run = check(slot, stop.signal).catch((error: unknown) => {
+      // After a bug nothing is known about the target. The slot is claimed again when its lease has ended.
+      const run = begin(slot, stop.signal).catch((error: unknown) => {
         log.error({ err: error, monitor: slot.monitorId }, "monitors: a check failed unexpectedly");
       });
       started += 1;
       const number = started;
-      running.set(number, { stop, ended: run.finally(() => running.delete(number)) });
+      const ended = run.finally(() => {
+        running.delete(number);
+        shares.end(slot.accountId);
+      });
+      running.set(number, { stop, ended });
     },
     recordUnserved: (slot) => record(slot, clock.now().getTime(), UNSERVED),
   });
@@ -172,7 +216,12 @@ export function startWatch(deps: WatchDeps): Watch {
       await Promise.all(Array.from(running.values(), ({ ended }) => ended));
       clearTimeout(timer);
       await waitAtMost(RECORD_MS, recorder.settle(), undefined);
-      if (abandoned.length > 0) await releaseSlots(sql, abandoned, null);
+      if (abandoned.length > 0) {
+        await releaseSlots(
+          sql,
+          abandoned.map((slot) => ({ ...slot, dueAt: null })),
+        );
+      }
     },
   };
 }

@@ -47,11 +47,17 @@ export function createWatchedMonitors(): WatchedMonitors {
   };
 }
 
-/** Returns the settings of the state machine. */
-export function stateSettings({ settings }: WatchedMonitor, intervalSeconds: number): StateSettings {
+/**
+ * Returns the settings of the state machine. A plan can allow fewer locations than the monitor has: only those that it is
+ * checked from count, because the others never have results.
+ */
+export function stateSettings(
+  { settings }: WatchedMonitor,
+  { intervalSeconds, plannedLocations }: Pick<ClaimedSlot, "intervalSeconds" | "plannedLocations">,
+): StateSettings {
   const { locations, quorum, retries, recovery, timeout_seconds, degraded_ms, repeat_minutes } = settings;
   return {
-    locations,
+    locations: locations.filter((location) => plannedLocations.includes(location)),
     quorum,
     retries,
     recovery,

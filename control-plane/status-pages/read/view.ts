@@ -55,7 +55,9 @@ export async function buildView(
       if (monitor === undefined) return [];
       const status = statusOf(monitor, covered.has(id));
       const bars = showDays(days, times.get(id) ?? [], uptimePercent);
-      return [[id, { id, name: name ?? monitor.name, status, responseTimeMs: responses.get(id) ?? null, ...bars }]];
+      const { changedAt } = monitor;
+      const responseTimeMs = responses.get(id) ?? null;
+      return [[id, { id, name: name ?? monitor.name, status, responseTimeMs, changedAt, ...bars }]];
     }),
   );
   return {
@@ -70,6 +72,8 @@ export async function buildView(
     maintenance,
     stale: findStale(active, now),
     canSubscribe: canSubscribe && page.isPublic,
+    changedAt: page.updatedAt,
+    checkedAt: checked.length === 0 ? null : new Date(Math.max(...checked.map((row) => row.lastCheckedAt.getTime()))),
     generatedAt: now,
   };
 }

@@ -1,4 +1,5 @@
-import type { ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
+import type { PageView, ShownIncident, ShownMaintenance, ShownMonitor } from "#control-plane/status-pages/page.ts";
+import { listMonitors } from "#control-plane/status-pages/render/monitor-names.ts";
 
 /** A view has the maintenance of the next 14 days, so each window was visible from this time before its start on. */
 const AHEAD_MS = 14 * 86_400_000;
@@ -12,11 +13,37 @@ interface Changes {
 /** Returns when an incident began, and the time of its newest update or of its end. */
 export function changesOfIncident({ startedAt, resolvedAt, updates }: ShownIncident): Changes {
   const times = [startedAt, ...(resolvedAt === null ? [] : [resolvedAt]), ...updates.map(({ at }) => at)];
-  return { first: startedAt, last: new Date(Math.max(...times.map((time) => time.getTime()))) };
+  return { first: startedAt, last: newestOf(times) };
 }
 
 /** Returns when an occurrence of maintenance appeared on the page at the latest, and when its status last changed. */
 export function changesOfMaintenance({ status, startsAt, endsAt }: ShownMaintenance): Changes {
   const first = new Date(startsAt.getTime() - AHEAD_MS);
   return { first, last: { scheduled: first, in_progress: startsAt, completed: endsAt }[status] };
+}
+
+/** Returns when what a page shows of some of its monitors last changed, apart from their figures. */
+export function lastChangeOfMonitors(view: PageView, monitors: readonly ShownMonitor[]): Date {
+  const ids = new Set(monitors.map(({ id }) => id));
+  const windows = view.maintenance.filter(
+    ({ status, monitorIds }) => status !== "scheduled" && monitorIds.some((id) => ids.has(id)),
+  );
+  return newestOf([
+    view.changedAt,
+    ...monitors.map(({ changedAt }) => changedAt),
+    ...windows.map((window) => changesOfMaintenance(window).last),
+  ]);
+}
+
+/** Returns when what a page shows last changed, apart from its figures: the same for views of the same facts. */
+export function lastChangeOfPage(view: PageView): Date {
+  return newestOf([
+    lastChangeOfMonitors(view, listMonitors(view)),
+    ...view.incidents.map((incident) => changesOfIncident(incident).last),
+    ...view.maintenance.map((window) => changesOfMaintenance(window).last),
+  ]);
+}
+
+function newestOf(times: readonly Date[]): Date {
+  return new Date(Math.max(...times.map((time) => time.getTime())));
 }

@@ -6,7 +6,12 @@ import type {
   ShownMonitor,
   ShownStatus,
 } from "#control-plane/status-pages/page.ts";
-import { changesOfIncident, changesOfMaintenance } from "#control-plane/status-pages/render/changes.ts";
+import {
+  changesOfIncident,
+  changesOfMaintenance,
+  lastChangeOfMonitors,
+  lastChangeOfPage,
+} from "#control-plane/status-pages/render/changes.ts";
 import { listMonitors } from "#control-plane/status-pages/render/monitor-names.ts";
 import { OVERALL_WORDS } from "#control-plane/status-pages/render/words.ts";
 
@@ -98,8 +103,9 @@ function renderThose(view: PageView, windows: readonly ShownMaintenance[]): stri
   return render(view, { scheduled_maintenances: windows.map((window) => describeWindow(view, window)) });
 }
 
-function render({ slug, title, url, generatedAt }: PageView, rest: object): string {
-  const page = { id: slug, name: title, url, time_zone: "Etc/UTC", updated_at: generatedAt.toISOString() };
+function render(view: PageView, rest: object): string {
+  const { slug, title, url } = view;
+  const page = { id: slug, name: title, url, time_zone: "Etc/UTC", updated_at: lastChangeOfPage(view).toISOString() };
   return JSON.stringify({ page, ...rest });
 }
 
@@ -115,13 +121,14 @@ function isAhead({ status }: ShownMaintenance): boolean {
   return status !== "completed";
 }
 
-/** Fields that groups and monitors have in common. */
-function baseOf(view: PageView) {
+/** Fields that groups and monitors have in common; `monitors`: those of the group, or the monitor itself. */
+function baseOf(view: PageView, monitors: readonly ShownMonitor[]) {
   // A view has no time of creation of a monitor: the first of its 90 days is the earliest known one.
   const first = listMonitors(view)[0]?.days[0]?.day;
+  const updatedAt = lastChangeOfMonitors(view, monitors).toISOString();
   return {
-    created_at: first === undefined ? view.generatedAt.toISOString() : `${first}T00:00:00.000Z`,
-    updated_at: view.generatedAt.toISOString(),
+    created_at: first === undefined ? updatedAt : `${first}T00:00:00.000Z`,
+    updated_at: updatedAt,
     showcase: false,
     start_date: first ?? null,
     page_id: view.slug,
@@ -130,12 +137,13 @@ function baseOf(view: PageView) {
 }
 
 /** A monitor without its group. */
-function describeMonitor(view: PageView, { id, name, status }: ShownMonitor, position: number, groupId: string | null) {
+function describeMonitor(view: PageView, monitor: ShownMonitor, position: number, groupId: string | null) {
+  const { id, name, status } = monitor;
   return {
     id: String(id),
     name,
     status: COMPONENT_STATUS[status],
-    ...baseOf(view),
+    ...baseOf(view, [monitor]),
     position,
     description: status === "unknown" ? UNKNOWN : null,
     group_id: groupId,
@@ -153,7 +161,7 @@ function listComponents(view: PageView): readonly object[] {
       id: groupId,
       name,
       status: worstOf(members.map(({ status }) => status)),
-      ...baseOf(view),
+      ...baseOf(view, monitors),
       position: index + 1,
       description: null,
       group_id: null,

@@ -1,13 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
-import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 
-/** Maximum number of requests for public pages per client address and minute. */
-const PER_MINUTE = 60;
 const NO_PAGE = "There is no public status page at this address.";
 
 /** The pages that visitors can see. */
@@ -18,9 +16,10 @@ interface PublicPages {
   slugOfDomain(host: string): Promise<string | null>;
 }
 
-/** Dependencies of the public routes. */
-export interface PublicDeps {
-  readonly clock: Clock;
+/** What entrances depend on. */
+export interface EntranceDeps {
+  /** Limits requests without an account by client address. */
+  readonly visits: AddressLimiter;
   readonly gate: Gate;
   readonly pages: PublicPages;
 }
@@ -39,18 +38,7 @@ interface Entrance {
  * Creates the addresses of pages. They limit requests by client address before they look for a page. A request with a
  * key counts against the limits of its account and can see pages of the account that are not public.
  */
-export function createEntrances({ clock, gate, pages }: PublicDeps): readonly Entrance[] {
-  const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
-
-  function limit({ clientAddress }: FastifyRequest): void {
-    const { ok, retryAfterSeconds } = visits.take(clientAddress);
-    if (ok) return;
-    throw new Refusal("rate_limit_exceeded", {
-      message: `Too many requests from your address. Wait ${retryAfterSeconds} s.`,
-      headers: { "retry-after": String(retryAfterSeconds) },
-    });
-  }
-
+export function createEntrances({ visits, gate, pages }: EntranceDeps): readonly Entrance[] {
   async function read(slug: string, request: FastifyRequest, reply: FastifyReply): Promise<PageView> {
     const viewer = keyInHeaders(request) === null ? null : await gate.admit(request, reply, { scope: null });
     const view = await pages.view(slug, viewer?.accountId ?? null);
@@ -63,7 +51,7 @@ export function createEntrances({ clock, gate, pages }: PublicDeps): readonly En
       prefix: "/status/:slug",
       baseOf: ({ slug }) => `/status/${slug}`,
       async viewOf(request, reply) {
-        limit(request);
+        takeVisit(visits, request);
         return await read((request.params as { readonly slug: string }).slug, request, reply);
       },
     },
@@ -71,7 +59,7 @@ export function createEntrances({ clock, gate, pages }: PublicDeps): readonly En
       prefix: "",
       baseOf: () => "",
       async viewOf(request, reply) {
-        limit(request);
+        takeVisit(visits, request);
         const slug = await pages.slugOfDomain(request.headers.host ?? "");
         if (slug === null) throw notFound();
         return await read(slug, request, reply);

@@ -2,6 +2,7 @@ import { errorBody } from "#control-plane/http/envelope.ts";
 import { factsOf, type ErrorRenderer } from "#control-plane/http/request.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
 import { renderErrorBadge } from "#control-plane/status-pages/render/badge.ts";
+import { READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
 
 /** Content-Type of badges. */
 export const SVG_TYPE = "image/svg+xml; charset=utf-8";
@@ -20,6 +21,6 @@ export const renderRootError: ErrorRenderer = (error, request, reply) =>
 
 /** Renders an error as a badge. */
 export const renderBadgeError: ErrorRenderer = ({ code }, _request, reply) => {
-  reply.type(SVG_TYPE);
+  reply.type(SVG_TYPE).headers(READABLE);
   return renderErrorBadge(code.replaceAll("_", " "));
 };

@@ -13,6 +13,7 @@ import {
   renderUpcomingWindows,
   renderWindows,
 } from "#control-plane/status-pages/render/summary.ts";
+import { READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
 
 /** Where a page is rendered for. */
 interface Place {
@@ -35,8 +36,6 @@ export interface PublicFormat {
   headers(view: PageView): Readonly<Record<string, string>>;
 }
 
-/** Scripts of other sites can read all forms but the page. */
-export const READABLE = { "access-control-allow-origin": "*" };
 /** Media type of the forms in JSON. */
 const JSON_TYPE = "application/json; charset=utf-8";
 

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -7,17 +8,16 @@ import { readQuery } from "#control-plane/http/params.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { renderBadge } from "#control-plane/status-pages/render/badge.ts";
-import { createEntrances, type PublicDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
+import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
 import {
   renderBadgeError,
   renderPageError,
   renderRootError,
   SVG_TYPE,
 } from "#control-plane/status-pages/routes/public-errors.ts";
-import { PUBLIC_FORMATS, READABLE, type PublicFormat } from "#control-plane/status-pages/routes/public-formats.ts";
+import { PUBLIC_FORMATS, type PublicFormat } from "#control-plane/status-pages/routes/public-formats.ts";
+import { ageOf, PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
 
-/** Answers can be reused for this time; the views behind them are dropped as soon as a monitor changes. */
-const PUBLIC_CACHE = "public, max-age=10";
 /** Answers to requests with a key can be of a page that is not public. */
 const KEYED_CACHE = "private, no-store";
 
@@ -43,14 +43,18 @@ const BADGE = {
   },
 } as const;
 
+/** Dependencies of the routes. */
+interface PublicPagesDeps extends EntranceDeps {
+  readonly clock: Clock;
+  /** Address of this service. */
+  readonly baseUrl: string;
+}
+
 /**
  * Registers the public forms of status pages: HTML, feeds, badge, and JSON in Statuspage's shape, at /status/<slug> and
  * at the root of the pages' own domains.
  */
-export function registerPublicPages(
-  server: FastifyInstance,
-  { baseUrl, ...deps }: PublicDeps & { readonly baseUrl: string },
-): void {
+export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, ...deps }: PublicPagesDeps): void {
   const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const documents = new WeakMap<PageView, Map<string, Document>>();
 
@@ -61,6 +65,17 @@ export function registerPublicPages(
     const document = known.get(key) ?? createDocument(render(), { type, cacheControl: PUBLIC_CACHE });
     known.set(key, document);
     return document;
+  }
+
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: PageView,
+    document: Document,
+  ): Promise<FastifyReply> {
+    const isKeyed = request.principal !== null;
+    if (!isKeyed) reply.headers(ageOf(view, clock.now()));
+    return await sendDocument(request, reply, isKeyed ? { ...document, cacheControl: KEYED_CACHE } : document);
   }
 
   for (const entrance of createEntrances(deps)) {
@@ -76,7 +91,7 @@ export function registerPublicPages(
             format.render(view, { base, serviceUrl }),
           );
           reply.headers(format.headers(view));
-          return await send(request, reply, document);
+          return await send(request, reply, view, document);
         },
       });
     }
@@ -96,15 +111,10 @@ export function registerPublicPages(
             ? documentOf(view, `badge ${monitor} ${metric}`, SVG_TYPE, draw)
             : createDocument(draw(), { type: SVG_TYPE, cacheControl: PUBLIC_CACHE });
         reply.headers(READABLE);
-        return await send(request, reply, document);
+        return await send(request, reply, view, document);
       },
     });
   }
-}
-
-async function send(request: FastifyRequest, reply: FastifyReply, document: Document): Promise<FastifyReply> {
-  const isKeyed = request.principal !== null;
-  return await sendDocument(request, reply, isKeyed ? { ...document, cacheControl: KEYED_CACHE } : document);
 }
 
 /** Adds GET and HEAD of one form. The paths on the pages' own domains are not in the API document. */

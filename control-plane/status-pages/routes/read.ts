@@ -9,8 +9,9 @@ import { hasTag } from "#control-plane/http/operations/document.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdField, PageFields, pageOf, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
-import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
 import { OLD_PUBLIC_PAGE, PUBLIC_PAGE, publicJson, toOldJson } from "#control-plane/status-pages/public-json.ts";
+import { ageOf, PRIVATE_CACHE, PUBLIC_CACHE } from "#control-plane/status-pages/routes/public-headers.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
 
 /** Dependencies of the reads. */
@@ -18,6 +19,8 @@ export interface ReadRoutesDeps {
   readonly gate: Gate;
   readonly sql: Sql;
   readonly clock: Clock;
+  /** Limits requests by slug, which need no key, by client address. */
+  readonly visits: AddressLimiter;
   readonly pages: StatusPages;
 }
 
@@ -25,11 +28,6 @@ export interface ReadRoutesDeps {
 export const NO_PAGE = "No status page has this id.";
 /** Message for a slug without a page; the same for a page that the caller cannot see. */
 export const NO_SLUG = "No status page has this slug.";
-
-/** Maximum number of requests for pages by slug per client address and minute. */
-const PER_MINUTE = 60;
-/** Maximum age of cached copies, in seconds. */
-const CACHE_SECONDS = 10;
 
 /** Query of GET. */
 const QUERY = Type.Object({
@@ -47,16 +45,10 @@ const QUERY = Type.Object({
 
 /** Registers GET /api/v4/status and /api/v3/status. */
 export function registerReads(server: FastifyInstance, deps: ReadRoutesDeps): void {
-  const visits = createAddressLimiter({ clock: deps.clock, limit: PER_MINUTE, windowSeconds: 60 });
-  for (const version of ["v4", "v3"] as const) registerRead(server, deps, visits, version);
+  for (const version of ["v4", "v3"] as const) registerRead(server, deps, version);
 }
 
-function registerRead(
-  server: FastifyInstance,
-  deps: ReadRoutesDeps,
-  visits: AddressLimiter,
-  version: "v4" | "v3",
-): void {
+function registerRead(server: FastifyInstance, deps: ReadRoutesDeps, version: "v4" | "v3"): void {
   const key = version === "v4" ? "headers" : "anywhere";
   const keyed = deps.gate.keyed({ scope: "monitors", key });
   const isOld = version === "v3";
@@ -77,17 +69,15 @@ function registerRead(
       query: QUERY,
       errors: ["missing_parameter", "not_found"],
     }),
-    handler: (request, reply) =>
-      isBySlug(request) ? showBySlug(deps, visits, request, reply) : showOwn(deps, request),
+    handler: (request, reply) => (isBySlug(request) ? showBySlug(deps, request, reply) : showOwn(deps, request)),
   });
 
   async function showBySlug(
-    { gate, pages }: ReadRoutesDeps,
-    limiter: AddressLimiter,
+    { gate, clock, visits, pages }: ReadRoutesDeps,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    takeVisit(limiter, request);
+    takeVisit(visits, request);
     const { slug = "" } = readQuery(QUERY, request);
     const open = await pages.view(slug, null);
     // Only a page that is not public needs to know who asks.
@@ -95,9 +85,9 @@ function registerRead(
     const view = open ?? (caller === null ? null : await pages.view(slug, caller.accountId));
     if (view === null) throw new Refusal("not_found", NO_SLUG);
     const { data, tag } = publicJson(view);
-    const scope = open === null ? "private" : "public";
+    const cacheControl = open === null ? PRIVATE_CACHE : PUBLIC_CACHE;
     // Weak, because meta differs in each answer.
-    reply.headers({ etag: `W/"${tag}"`, "cache-control": `${scope}, max-age=${CACHE_SECONDS}` });
+    reply.headers({ etag: `W/"${tag}"`, "cache-control": cacheControl, ...ageOf(view, clock.now()) });
     if (hasTag(request.headers["if-none-match"], tag)) return reply.code(304).send();
     return reply.send(answer(request, isOld ? toOldJson(data) : data));
   }
@@ -105,15 +95,6 @@ function registerRead(
 
 function isBySlug(request: FastifyRequest): boolean {
   return (request.query as Record<string, unknown>)["slug"] !== undefined;
-}
-
-function takeVisit(visits: AddressLimiter, request: FastifyRequest): void {
-  const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
-  if (ok) return;
-  throw new Refusal("rate_limit_exceeded", {
-    message: `Too many requests for status pages from your address. Wait ${retryAfterSeconds} s.`,
-    headers: { "retry-after": String(retryAfterSeconds) },
-  });
 }
 
 async function showOwn({ sql, pages }: ReadRoutesDeps, request: FastifyRequest): Promise<object> {

@@ -49,7 +49,8 @@ function registerCreation(server: FastifyInstance, { gate, writes, pages }: Stat
       const given = readWrite(CREATE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         const id = requireWritten(await pages.create(tx, accountId, given));
-        return { status: 201, data: await readBack(pages, tx, { accountId, id }) };
+        const data = await readBack(pages, tx, { accountId, id });
+        return { status: 201, data, changes: [{ resource: "status_page", id, action: "created" }] };
       });
     },
   });
@@ -77,7 +78,8 @@ function registerChange(server: FastifyInstance, { gate, writes, pages }: Status
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         requireWritten(await pages.change(tx, page, given));
-        return { data: await readBack(pages, tx, page) };
+        const data = await readBack(pages, tx, page);
+        return { data, changes: [{ resource: "status_page", id: page.id, action: "changed" }] };
       });
     },
   });
@@ -102,6 +104,7 @@ function registerRemoval(server: FastifyInstance, { gate, writes, pages }: Statu
       const page = { accountId, id: readId(request) };
       return writes.run(request, reply, async (tx) => ({
         data: { id: requireWritten(await pages.remove(tx, page)), deleted: true },
+        changes: [{ resource: "status_page", id: page.id, action: "deleted" }],
       }));
     },
   });

@@ -64,40 +64,48 @@ interface SubscriptionRoutesDeps {
   readonly subscribers: Subscribers;
 }
 
-/**
- * Registers POST /status/<slug>/subscribe, and the links in mails to subscribers. GET of a link shows a page with a
- * button and changes nothing, because programs open links in mails; POST does it, also by one click (RFC 8058).
- */
+const CONFIG = {
+  renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
+    describe(reply);
+    return renderMessage("Not possible", details.message);
+  },
+};
+const DOCUMENTED = { tag: "Status pages", security: "none", plain: "text/html", data: HTML } as const;
+
+/** Registers POST /status/<slug>/subscribe, and the links in mails to subscribers. */
 export function registerSubscriptions(server: FastifyInstance, deps: SubscriptionRoutesDeps): void {
-  const config = {
-    renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
-      describe(reply);
-      return renderMessage("Not possible", details.message);
-    },
-  };
-  const documented = { tag: "Status pages", security: "none", plain: "text/html", data: HTML } as const;
+  registerForm(server, deps);
+  registerLinks(server, deps);
+}
+
+function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): void {
   const subscriptions = limiter(deps, SUBSCRIPTIONS_PER_MINUTE);
   server.route<{ Params: { slug: string } }>({
     method: "POST",
     url: "/status/:slug/subscribe",
-    config,
+    config: CONFIG,
     schema: operation({
-      ...documented,
+      ...DOCUMENTED,
       id: "subscribe_to_status",
       summary: "Subscribe a mail address to a status page",
       description: "The answer is the same whether the address is subscribed or not.",
       body: BODY,
       errors: ["missing_parameter", "not_found", "rate_limit_exceeded"],
     }),
-    handler: (request, reply) => subscribe(request, reply, request.params.slug),
+    handler(request, reply) {
+      take(subscriptions, request);
+      return subscribe(request, reply, request.params.slug);
+    },
   });
   // The same at a page's own domain.
   server.route({
     method: "POST",
     url: "/subscribe",
-    config,
+    config: CONFIG,
     schema: { hide: true },
     async handler(request, reply) {
+      // First of all: the look-up of a Host field reads the database.
+      take(subscriptions, request);
       const slug = await deps.pages.slugOfDomain(request.headers.host ?? "");
       if (slug === null) throw notFound();
       return subscribe(request, reply, slug);
@@ -105,7 +113,6 @@ export function registerSubscriptions(server: FastifyInstance, deps: Subscriptio
   });
 
   async function subscribe(request: FastifyRequest, reply: FastifyReply, slug: string): Promise<string> {
-    take(subscriptions, request);
     const page = await deps.pages.subscribable(slug);
     if (page === null || deps.subscribers.sender === null) throw new Refusal("not_found", NO_PAGE);
     const { email } = rawParams(request).values;
@@ -116,16 +123,22 @@ export function registerSubscriptions(server: FastifyInstance, deps: Subscriptio
     describe(reply);
     return renderMessage("Check your mail", "Open the link in the mail that we have sent to confirm your address.");
   }
+}
 
+/**
+ * Registers the links in mails. GET of a link shows a page with a button and changes nothing, because programs open
+ * links in mails; POST does it, also by one click (RFC 8058).
+ */
+function registerLinks(server: FastifyInstance, deps: SubscriptionRoutesDeps): void {
   const visits = limiter(deps, VISITS_PER_MINUTE);
   for (const kind of ["confirm", "unsubscribe"] as const) {
-    const shared = { url: `/status/:slug/${kind}/:token`, config };
+    const shared = { url: `/status/:slug/${kind}/:token`, config: CONFIG };
     const errors = ["not_found", "rate_limit_exceeded"] as const;
     server.route<{ Params: { token: string } }>({
       ...shared,
       method: "GET",
       schema: operation({
-        ...documented,
+        ...DOCUMENTED,
         id: `show_status_${kind}`,
         summary: `Show the page of a link to ${kind}`,
         errors,
@@ -142,23 +155,40 @@ export function registerSubscriptions(server: FastifyInstance, deps: Subscriptio
         );
       },
     });
-    server.route<{ Params: { token: string } }>({
-      ...shared,
-      method: "POST",
-      schema: operation({
-        ...documented,
-        id: kind === "confirm" ? "confirm_status_subscription" : "unsubscribe_from_status",
-        summary: kind === "confirm" ? "Confirm a subscription" : "End a subscription",
-        errors,
-      }),
-      handler: async (request, reply) => {
-        take(visits, request);
-        const found = await act(deps.subscribers, kind, request.params.token);
-        describe(reply);
-        return renderMessage(WORDS[kind].done, WORDS[kind].message(found.email, found.title));
-      },
+    // In a scope of its own: other routes accept JSON and forms only.
+    void server.register(async (scope) => {
+      acceptAnyBody(scope);
+      scope.route<{ Params: { token: string } }>({
+        ...shared,
+        method: "POST",
+        schema: operation({
+          ...DOCUMENTED,
+          id: kind === "confirm" ? "confirm_status_subscription" : "unsubscribe_from_status",
+          summary: kind === "confirm" ? "Confirm a subscription" : "End a subscription",
+          errors,
+        }),
+        handler: async (request, reply) => {
+          take(visits, request);
+          const found = await act(deps.subscribers, kind, request.params.token);
+          describe(reply);
+          return renderMessage(WORDS[kind].done, WORDS[kind].message(found.email, found.title));
+        },
+      });
     });
   }
+}
+
+/**
+ * Makes a scope accept a body of any type, of which nothing is read: the link says all, and mail programs send forms of
+ * both types (RFC 8058, section 3.2). The server discards the body, within its limits, before it answers.
+ */
+function acceptAnyBody(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  // Fastify would refuse a malformed type.
+  scope.addHook("onRequest", async ({ raw: { headers } }) => {
+    if (headers["content-type"] !== undefined) headers["content-type"] = "application/octet-stream";
+  });
+  scope.addContentTypeParser("*", () => Promise.resolve(null));
 }
 
 async function act(subscribers: Subscribers, kind: LinkKind, token: string) {

@@ -1,10 +1,15 @@
+import { MOST_NAME } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
+import { LINK_HOURS } from "#control-plane/status-pages/subscribers/links.ts";
 
 /** One thing that happened, for the subscribers of a page. Every string is one line. */
 export interface PageNotice {
-  /** Beginning of the subject and of a line in a list, such as "Shop is down". */
+  /** Headline and line in a list, such as "Shop is down". */
   readonly headline: string;
+  /** The same for a subject, where long names are cut. */
+  readonly subject: string;
   readonly paragraphs: readonly string[];
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly at: Date;
@@ -27,10 +32,10 @@ export function writePageLetter(
   const isOne = total === 1;
   const omitted = total - notices.length;
   const items = notices.map(({ headline, at }) => `${formatTime(at)} ${headline}`);
-  const headline = isOne ? first.headline : `${total} changes`;
+  const changes = `${total} changes`;
   return {
-    subject: `[${page.title}] ${headline}`,
-    headline,
+    subject: subjectOn(page.title, isOne ? first.subject : changes),
+    headline: isOne ? first.headline : changes,
     paragraphs: isOne ? first.paragraphs : [],
     facts: isOne ? first.facts : [],
     list: isOne ? null : { title: "Changes", items: omitted > 0 ? [...items, `and ${omitted} more`] : items },
@@ -45,11 +50,11 @@ export function writePageLetter(
 /** Writes the mail that asks the owner of an address to confirm a subscription. */
 export function writePageConfirmation(title: string, confirmUrl: string, pageUrl: string): Letter {
   return {
-    subject: `[${title}] Confirm your subscription`,
+    subject: subjectOn(title, "Confirm your subscription"),
     headline: "Confirm your subscription",
     paragraphs: [
       `Somebody wants to send the incidents of the status page "${title}" to this address.`,
-      "Open the link and press the button to get them. It works for 7 days.",
+      `Open the link and press the button to get them. It works for ${LINK_HOURS} hours.`,
       "If this was not you, ignore this mail: nothing more will be sent.",
     ],
     facts: [],
@@ -60,4 +65,9 @@ export function writePageConfirmation(title: string, confirmUrl: string, pageUrl
     ],
     footer: "Nobody is subscribed without this confirmation.",
   };
+}
+
+/** Returns the subject of a mail of a page. A long title is cut. */
+function subjectOn(pageTitle: string, text: string): string {
+  return `[${toPlainLine(pageTitle, MOST_NAME)}] ${text}`;
 }

@@ -1,6 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
+/** How long a link to confirm works. Then the address is deleted, so that a flood of unconfirmed ones does not stay. */
+export const LINK_HOURS = 48;
+
 /** What a link in a mail to a subscriber is for. */
 export type LinkKind = "confirm" | "unsubscribe";
 

@@ -2,6 +2,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender, SentEvent } from "#control-plane/deliveries/delivery.ts";
 import { hiddenIncidents } from "#control-plane/incidents/published/published.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import type { MailHead } from "#control-plane/mail/headers.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import {
   writePageConfirmation,
@@ -39,16 +40,18 @@ export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
     timeoutMs: MAIL_TIMEOUT_MS,
     concurrency: CONCURRENCY,
     perReceiver: 1,
+    // What fails is the mail server, not the receiver.
+    probes: null,
     async send(delivery, signal) {
       const subscriber = await findSubscriber(sql, delivery.receiverId);
       if (subscriber === null || !subscriber.isPublic) return NOT_NEEDED;
       const urls = urlsOf(subscriber);
-      const letter = await write(sql, subscriber, urls, delivery);
-      if (letter === null) return NOT_NEEDED;
-      const [event] = delivery.events;
-      const { incidentId } = subjectOf(event);
+      const written = await write(sql, subscriber, urls, delivery);
+      if (written === null) return NOT_NEEDED;
+      const { letter, head } = written;
+      const { kind, incidentId } = head;
       const headers = {
-        "X-Service-Event": event.type,
+        "X-Service-Event": kind,
         ...(incidentId === null ? {} : { "X-Service-Incident": String(incidentId) }),
         "List-Id": `<${subscriber.slug}.status.${host.replaceAll(/[^0-9A-Za-z.-]/g, "-")}>`,
         // One-click unsubscription (RFC 8058).
@@ -75,22 +78,26 @@ async function write(
   subscriber: Subscriber,
   urls: SubscriberUrls,
   { events, count }: ClaimedDelivery,
-): Promise<Letter | null> {
+): Promise<{ readonly letter: Letter; readonly head: MailHead } | null> {
   const { title, isConfirmed } = subscriber;
   if (events[0].type === "page.confirm") {
-    return isConfirmed ? null : writePageConfirmation(title, urls.confirm, urls.page);
+    const letter = writePageConfirmation(title, urls.confirm, urls.page);
+    return isConfirmed ? null : { letter, head: { kind: "confirm", incidentId: null } };
   }
   const [first, ...others] = isConfirmed ? await readNotices(sql, subscriber, events) : [];
   if (first === undefined) return null;
   const total = others.length + 1 + Math.max(0, count - events.length);
-  return writePageLetter([first, ...others], total, { title, url: urls.page, unsubscribeUrl: urls.unsubscribe });
+  const page = { title, url: urls.page, unsubscribeUrl: urls.unsubscribe };
+  const letter = writePageLetter([first.notice, ...others.map(({ notice }) => notice)], total, page);
+  return { letter, head: total === 1 ? first.head : { kind: "digest", incidentId: null } };
 }
 
+/** Describes those of the events that the page shows, each with the head of a mail about it alone. */
 async function readNotices(
   sql: Sql,
   { pageId }: Subscriber,
   events: readonly SentEvent[],
-): Promise<readonly PageNotice[]> {
+): Promise<readonly { readonly notice: PageNotice; readonly head: MailHead }[]> {
   const subjects = events.map(subjectOf);
   const names = await readShownNames(
     sql,
@@ -101,5 +108,8 @@ async function readNotices(
     sql,
     subjects.flatMap(({ incidentId }) => incidentId ?? []),
   );
-  return events.flatMap((event) => toPageNotice(event, { names, hidden }) ?? []);
+  return events.flatMap((event) => {
+    const notice = toPageNotice(event, { names, hidden });
+    return notice === null ? [] : [{ notice, head: { kind: event.type, incidentId: subjectOf(event).incidentId } }];
+  });
 }

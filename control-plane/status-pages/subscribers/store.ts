@@ -6,7 +6,7 @@ interface AskLimits {
   readonly perAddress: number;
   /** Mails for one page within an hour. */
   readonly perPage: number;
-  /** Subscribers of one page, unconfirmed ones included. */
+  /** Confirmed subscribers of one page. Others are bounded by perPage and by how long they are kept. */
   readonly subscribers: number;
   /** Shortest time between two mails about one subscription, in seconds. */
   readonly pauseSeconds: number;
@@ -24,7 +24,8 @@ export async function askSubscriber(
 ): Promise<number | null> {
   // The account first, as every transaction that writes more than one row of it.
   await tx`select from accounts where id = ${accountId} for key share`;
-  // One at a time, because the limits count rows of the page.
+  // One at a time for an address, because its limit counts rows of all pages, and for a page.
+  await tx`select pg_advisory_xact_lock(hashtextextended('subscribe ' || lower(${email}), 0))`;
   await tx`select from status_pages where id = ${pageId} for no key update`;
   const [row] = await tx<{ id: number }[]>`
     insert into status_page_subscribers as s (page_id, email, asked_at)
@@ -37,7 +38,9 @@ export async function askSubscriber(
         select count(*) from status_page_subscribers
         where page_id = ${pageId} and asked_at > ${now}::timestamptz - interval '1 hour'
       ) < ${limits.perPage}
-      and (select count(*) from status_page_subscribers where page_id = ${pageId}) < ${limits.subscribers}
+      and (
+        select count(*) from status_page_subscribers where page_id = ${pageId} and confirmed_at is not null
+      ) < ${limits.subscribers}
     on conflict (page_id, lower(email)) do update set asked_at = excluded.asked_at
     where s.confirmed_at is null
       and s.asked_at <= ${now}::timestamptz - ${limits.pauseSeconds}::integer * interval '1 second'

@@ -9,7 +9,12 @@ import { storeEvents } from "#control-plane/events/events.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-import { makeLinkToken, readLinkToken, type LinkKind } from "#control-plane/status-pages/subscribers/links.ts";
+import {
+  LINK_HOURS,
+  makeLinkToken,
+  readLinkToken,
+  type LinkKind,
+} from "#control-plane/status-pages/subscribers/links.ts";
 import { createSubscriberSender } from "#control-plane/status-pages/subscribers/sender.ts";
 import { createSubscriberSource } from "#control-plane/status-pages/subscribers/source.ts";
 import {
@@ -41,6 +46,9 @@ export interface Subscribers {
   unsubscribe(token: string): Promise<Subscriber | null>;
   /** Returns the subscribers of an account's pages for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Runs one round of the housekeeping. Several replicas can run it at the same time. */
+  upkeep(): Promise<void>;
+  /** Stops the housekeeping. */
   close(): void;
 }
 
@@ -58,7 +66,7 @@ interface SubscribersDeps {
 
 const LIMITS = { perAddress: 3, perPage: 500, subscribers: 50_000, pauseSeconds: 3_600 };
 /** Time in milliseconds for which a link to confirm works, and after which an unconfirmed address is deleted. */
-const LINK_MS = 7 * 86_400_000;
+const LINK_MS = LINK_HOURS * 3_600_000;
 const UPKEEP_MS = 3_600_000;
 const DELETED_AT_ONCE = 1_000;
 const MOST_EXPORTED = 100_000;
@@ -80,13 +88,16 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
     return found.askedAt.getTime() + LINK_MS < clock.now().getTime() ? null : found;
   }
 
-  const upkeep = startUpkeep({
+  function upkeep(): Promise<void> {
+    const before = new Date(clock.now().getTime() - LINK_MS);
+    return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteUnconfirmed(sql, before, limit));
+  }
+
+  const rounds = startUpkeep({
     everyMs: UPKEEP_MS,
-    round: () => {
-      const before = new Date(clock.now().getTime() - LINK_MS);
-      return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteUnconfirmed(sql, before, limit));
-    },
-    onError: (error) => log.debug({ err: error }, "subscribers: housekeeping failed; it runs again later"),
+    round: upkeep,
+    name: "subscribers: housekeeping",
+    log,
   });
 
   return {
@@ -126,6 +137,7 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       return found;
     },
     export: (on, accountId) => listSubscribers(on, accountId, MOST_EXPORTED),
-    close: () => upkeep.stop(),
+    upkeep,
+    close: () => rounds.stop(),
   };
 }

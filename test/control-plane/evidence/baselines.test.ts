@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readBaselines } from "#control-plane/evidence/baselines/baselines.ts";
+import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
 import { createNameServers } from "#control-plane/evidence/baselines/name-servers.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 import { ROOT } from "#test/laws/source-files.ts";
@@ -15,6 +15,7 @@ const SOON = { timeout: 20_000, interval: 100 };
 const HOUR_MS = 3_600_000;
 const START = Date.parse("2026-03-01T12:00:00Z");
 const TARGET = "https://shop.example.com/";
+const HTTP = { url: TARGET, checkType: "http" };
 
 let world: Awaited<ReturnType<typeof openEvidenceWorld>>;
 let replica: ReturnType<typeof world.startReplica>;
@@ -48,7 +49,7 @@ const good = (at: number, code: number, target = TARGET) =>
     whole: whole(code),
   });
 const stored = async () =>
-  (await readBaselines(world.sql, monitorId, TARGET)).map(({ facts, goodAt }) => [goodAt.getTime(), facts.status]);
+  (await readBaselines(world.sql, monitorId, HTTP)).map(({ facts, goodAt }) => [goodAt.getTime(), facts.status]);
 
 describe("the last good checks", () => {
   it("are stored, the newest of each location", async () => {
@@ -63,7 +64,7 @@ describe("the last good checks", () => {
   });
 
   it("are none for another target", async () => {
-    expect(await readBaselines(world.sql, monitorId, "https://other.example.com/")).toEqual([]);
+    expect(await readBaselines(world.sql, monitorId, { ...HTTP, url: "https://other.example.com/" })).toEqual([]);
   });
 
   it("are asked for about once an hour and location, from the second hour of a replica on", () => {
@@ -135,11 +136,23 @@ describe("the name servers of a domain", () => {
   });
 
   it("stay in the baseline when the next good check says nothing about them", async () => {
-    const servers = async () => (await readBaselines(world.sql, monitorId, TARGET))[0]?.facts.nameServers;
+    const servers = async () => (await readBaselines(world.sql, monitorId, HTTP))[0]?.facts.nameServers;
     await expect.poll(servers, SOON).toEqual(["ns1.example.net."]);
     good(START + 10_000, 200);
     await expect.poll(stored, SOON).toEqual([[START + 10_000, 200]]);
     expect(await servers()).toEqual(["ns1.example.net."]);
     expect(replica.jobs.filter((tool) => tool === "dns").length).toBeGreaterThanOrEqual(1);
+  });
+
+  it("are stored beside facts with characters that the database refuses", async () => {
+    const foreign = { monitorId, location: "us-east", accountId, checkType: "http", at: START, target: TARGET };
+    replica.baselines.add({ ...foreign, whole: { ip: "192.0.2.1\u0000\ud800", code: 200, final_url: "a\u0000b" } });
+    good(START + 20_000, 200);
+    await expect.poll(stored, SOON).toContainEqual([START + 20_000, 200]);
+    const rows = await readBaselines(world.sql, monitorId, HTTP);
+    expect(rows.find(({ location }) => location === "us-east")?.facts).toMatchObject({
+      address: "192.0.2.1 \ufffd",
+      finalUrl: "a b",
+    });
   });
 });

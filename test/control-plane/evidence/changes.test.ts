@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findChanges, type Baseline } from "#control-plane/evidence/changes.ts";
+import { findChanges, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
 import { NO_FACTS, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
 
 const GOOD_AT = new Date("2026-03-01T11:00:00Z");
@@ -20,6 +20,54 @@ describe("what has changed", () => {
     expect(findChanges("eu", { ...NO_FACTS, status: 500 }, [])).toEqual([]);
     const same = { addresses: ["192.0.2.1"], status: 200, certificate: CERTIFICATE, phases: { ttfb_ms: 40 } };
     expect(changes(same, same)).toEqual([]);
+  });
+
+  it("compares each fact with the newest good check that tells it, and names the time of that check", () => {
+    const newest: Baseline = {
+      location: "eu",
+      goodAt: new Date("2026-03-01T11:59:00Z"),
+      facts: { ...NO_FACTS, status: 204, phases: { ttfb_ms: 900 } },
+    };
+    const older = good({ status: 200, finalUrl: "https://a.example/", phases: { ttfb_ms: 40, transfer_ms: 5 } });
+    const now = {
+      ...NO_FACTS,
+      status: 204,
+      finalUrl: "https://b.example/",
+      phases: { ttfb_ms: 1_000, transfer_ms: 900 },
+    };
+    expect(findChanges("eu", now, [older, newest])).toEqual([
+      {
+        field: "redirect_target",
+        before: "https://a.example/",
+        after: "https://b.example/",
+        last_good_at: GOOD_AT.toISOString(),
+      },
+      { field: "transfer_ms", before: "5 ms", after: "900 ms", last_good_at: GOOD_AT.toISOString() },
+    ]);
+    const [change] = findChanges("eu", { ...now, status: 500 }, [older, newest]);
+    expect(change).toEqual({ field: "status", before: "204", after: "500", last_good_at: newest.goodAt.toISOString() });
+  });
+
+  it("prefers an older good check of the same location to a newer one of another", () => {
+    const elsewhere = { ...good({ status: 204 }, "us"), goodAt: new Date("2026-03-01T11:59:00Z") };
+    const [change] = findChanges("eu", { ...NO_FACTS, status: 500 }, [elsewhere, good({ status: 200 })]);
+    expect(change?.before).toBe("200");
+    expect(lastGoodAt("eu", [elsewhere, good({})])).toEqual(GOOD_AT);
+    expect(lastGoodAt("ap", [good({}), elsewhere])).toEqual(elsewhere.goodAt);
+    expect(lastGoodAt("ap", [])).toBeNull();
+  });
+
+  it("shows a certificate of which only the fingerprint is known by that", () => {
+    const bare = { fingerprint: "c".repeat(64), issuer: "", notAfter: "" };
+    expect(changes({ certificate: bare }, { certificate: CERTIFICATE })).toEqual([
+      ["certificate", "c".repeat(16), `${"a".repeat(16)} of CN=One, valid until 2026-06-01T00:00:00Z`],
+    ]);
+  });
+
+  it("counts slower redirects", () => {
+    expect(changes({ phases: { redirect_ms: 80 } }, { phases: { redirect_ms: 4_000 } })).toEqual([
+      ["redirect_ms", "80 ms", "4000 ms"],
+    ]);
   });
 
   it("names the time of the good check", () => {
@@ -111,7 +159,7 @@ describe("the facts of a check", () => {
         addresses: [{ ip: "192.0.2.2" }, { ip: "192.0.2.1" }],
         code: 200,
         final_url: "https://a.example/",
-        timing: { dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
+        timing: { redirect_ms: 6, dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
         tls: { certificate: { fingerprint_sha256: "ab", issuer: "CN=I", not_after: "z" } },
       }),
     ).toEqual({
@@ -121,7 +169,7 @@ describe("the facts of a check", () => {
       status: 200,
       finalUrl: "https://a.example/",
       certificate: { fingerprint: "ab", issuer: "CN=I", notAfter: "z" },
-      phases: { dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
+      phases: { redirect_ms: 6, dns_ms: 1, connect_ms: 2, tls_ms: 3, ttfb_ms: 4, transfer_ms: 5 },
     });
     expect(readFacts({ ip: "192.0.2.1", rtt: { avg_ms: 7.4 } }).phases).toEqual({ rtt_ms: 7 });
     expect(readFacts({ ip: "192.0.2.1", ports: [{ rtt_ms: 3 }] }).phases).toEqual({ rtt_ms: 3 });

@@ -67,6 +67,7 @@ describe("the three lines", () => {
     healthy: null,
     lastAddress: null,
     workingAt: [],
+    silentAt: [],
   };
 
   it("say what is known, and what is not", () => {
@@ -85,9 +86,9 @@ describe("the three lines", () => {
     const hop = (number: number, ip: string | null) => ({ hop: number, replies: [{ ip, hostname: null }] });
     const failing = place(null, { reached: false, hops: [hop(1, "192.0.2.1"), hop(2, "192.0.2.2"), hop(3, null)] });
     const healthy = { ...place(null, { reached: true, hops: [] }), location: "us" };
-    const change = (field: string) => ({ field, before: "1", after: "2", last_good_at: "" });
-    const changed = ["status", "addresses", "ttfb_ms", "tls_ms"].map(change);
     const lastGoodAt = new Date("2026-03-01T11:05:00Z");
+    const change = (field: string) => ({ field, before: "1", after: "2", last_good_at: lastGoodAt.toISOString() });
+    const changed = ["status", "addresses", "ttfb_ms", "tls_ms"].map(change);
     const failingAt = ["a", "b", "c", "d", "e", "f"];
     const [, changes, where] = summarize({
       ...about,
@@ -105,6 +106,35 @@ describe("the three lines", () => {
     expect(where).toBe(
       "Fails from a, b, c, d and 2 more; works from us; the trace from eu ends at hop 2, 192.0.2.2; " +
         "the trace from us reaches the target",
+    );
+  });
+
+  it("name the newest good check that was compared, and the time of older ones beside what they told", () => {
+    const change = (field: string, at: string) => ({ field, before: "1", after: "2", last_good_at: at });
+    const changed = [
+      change("name_servers", "2026-02-28T23:50:00.000Z"),
+      change("status", "2026-03-01T11:59:30.000Z"),
+      change("redirect_target", "2026-03-01T11:05:00.000Z"),
+    ];
+    // Another location had a good check after that of the failing one.
+    const [, changes] = summarize({ ...about, changed, lastGoodAt: new Date("2026-03-01T12:00:00Z") });
+    expect(changes).toBe(
+      "Changed since the good check at 2026-03-01 11:59 UTC: name servers 1 -> 2 (since 2026-02-28 23:50); " +
+        "status 1 -> 2; redirect target 1 -> 2 (since 11:05)",
+    );
+  });
+
+  it("say of redirects that they are slower, by name", () => {
+    const changed = [{ field: "redirect_ms", before: "80 ms", after: "4000 ms", last_good_at: "2026-03-01T11:59:30Z" }];
+    expect(summarize({ ...about, changed })[1]).toContain(": time of the redirects 80 ms -> 4000 ms");
+  });
+
+  it("count a location that got no answer in the shorter time of evidence neither as failing nor as working", () => {
+    expect(summarize({ ...about, silentAt: ["us"] })[2]).toBe(
+      "Fails from eu; not known from us, which got no answer in time",
+    );
+    expect(summarize({ ...about, workingAt: ["ap"], silentAt: ["us"] })[2]).toBe(
+      "Fails from eu; works from ap; not known from us, which got no answer in time",
     );
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { claimRound, storeGathered } from "#control-plane/evidence/claims.ts";
+import { claimRound, storeGathered } from "#control-plane/evidence/claims/claims.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
 import { countStatements } from "#test/control-plane/monitors/watch/changes-world.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
@@ -44,7 +44,14 @@ describe("a storm of outages", () => {
       expect((await shown(id))?.gathered_for_incident).toBe(index % 2 === 0 ? one?.id : other?.id);
     }
     expect(await linesOf(incidents[2]?.id ?? 0)).toEqual([
-      { text: `The evidence is that of incident ${one?.id}, which began at the same time with the same cause` },
+      {
+        text: expect.stringMatching(
+          new RegExp(
+            `^The evidence is that of incident ${one?.id} \\(host shop-0\\.org\\.example\\), confirmed (?:at the same time|\\d+ s earlier) ` +
+              "with the same cause; nothing is gathered for this target$",
+          ),
+        ),
+      },
     ]);
     const [entries] = await world.sql<{ n: number }[]>`
       select count(*)::integer as n from incident_entries where kind = 'evidence'`;
@@ -61,8 +68,17 @@ describe("a storm of outages", () => {
       Array.from({ length: 40 }, (_, index) => `https://shop-${index}.example/`),
     );
     const replica = world.startReplica();
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 10, shared: 30 });
-    expect((await shown(incidents[39]?.id ?? 0))?.gathered_for_incident).toBe(incidents[0]?.id);
+    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 10, failed: 30 });
+    const [{ id: first } = { id: 0 }] = incidents;
+    const { id: last = 0 } = incidents.at(-1) ?? {};
+    expect(await shown(last)).toBeNull();
+    expect(await linesOf(last)).toEqual([
+      {
+        text:
+          "No evidence was gathered, because too many outages of this account were confirmed within a minute; " +
+          `incident ${first} (host shop-0.example) has the same kind of cause`,
+      },
+    ]);
     expect(replica.jobs.length).toBeLessThanOrEqual(10 * MOST_JOBS);
   }, 120_000);
 

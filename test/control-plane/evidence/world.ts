@@ -12,6 +12,7 @@ import { requestEvidence } from "#control-plane/evidence/requests.ts";
 import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import type { MonitorSettings, ProbedType } from "#control-plane/monitors/monitor.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
 import { insertStates } from "#control-plane/monitors/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
@@ -33,11 +34,23 @@ interface EvidenceWorld {
   readonly sql: Sql;
   createAccount(): Promise<number>;
   /** Opens incidents of new monitors with these targets, each in its own transaction, as the checks do. */
-  open(accountId: number, urls: readonly string[], confirmedAt?: Date): Promise<readonly Incident[]>;
-  startReplica(answer?: (job: Job) => Outcome<unknown>): Replica;
+  open(accountId: number, urls: readonly string[], options?: OpenOptions): Promise<readonly Incident[]>;
+  /** Starts a replica with an agent in each of these regions; eu-west if they are absent. */
+  startReplica(
+    answer?: (job: Job) => Outcome<unknown> | Promise<Outcome<unknown>>,
+    regions?: readonly string[],
+  ): Replica;
   /** Counts the rows by status. */
   statuses(): Promise<Readonly<Record<string, number>>>;
   close(): Promise<void>;
+}
+
+/** How outages differ from the usual ones. */
+interface OpenOptions {
+  /** Now, if it is absent. */
+  readonly confirmedAt?: Date;
+  readonly checkType?: ProbedType;
+  readonly settings?: Partial<MonitorSettings>;
 }
 
 /** A check that failed at the target. */
@@ -61,8 +74,9 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
         insert into accounts (plan, created_at, updated_at) values ('captain', now(), now()) returning id`;
       return row?.id ?? 0;
     },
-    async open(accountId, urls, confirmedAt = new Date()) {
-      const settings = { ...DEFAULT_SETTINGS, locations: ["eu-west"], timeout_seconds: 5 };
+    async open(accountId, urls, options = {}) {
+      const { confirmedAt = new Date(), checkType = "http" } = options;
+      const settings = { ...DEFAULT_SETTINGS, locations: ["eu-west"], timeout_seconds: 5, ...options.settings };
       const ids = await transact(sql, async (tx) => {
         const made = await reserveIds(tx, urls.length);
         const rest = {
@@ -80,7 +94,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
             accountId,
             name: `m${id}`,
             url: urls[index] ?? "",
-            checkType: "http" as const,
+            checkType,
             settings,
           };
         });
@@ -91,7 +105,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       const incidents: Incident[] = [];
       for (const [index, id] of ids.entries()) {
         const url = urls[index] ?? "";
-        const monitor = { id, accountId, name: `m${id}`, url, checkType: "http", settings };
+        const monitor = { id, accountId, name: `m${id}`, url, checkType, settings };
         const fault = { stage: "connect", source: "target", reason: "timeout", message: "no answer" } as const;
         const failing = [{ location: "eu-west", fault }];
         await transact(sql, async (tx) => {
@@ -106,18 +120,22 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       }
       return incidents;
     },
-    startReplica(answer = () => NO_ANSWER) {
+    startReplica(answer = () => NO_ANSWER, regions = ["eu-west"]) {
       const log = pino({ level: "silent" });
       const clock = systemClock;
       const client = connect(database.url, { name: "test replica", connections: 4, statementTimeoutMs: 30_000 });
       const listener = connectListener(database.url, "test listener");
       const hub = createHub({ clock, random: systemRandom, log, registry: new Registry() });
       const jobs: string[] = [];
-      const agent = attachAgent(hub, helloOf("eu-west", { credits: 200, maxJobs: 200 }), {}, (job) => {
-        jobs.push(job.tool);
-        return answer(job);
-      });
-      const beats = setInterval(() => agent.beat(200), 1_000);
+      const agents = regions.map((region) =>
+        attachAgent(hub, helloOf(region, { credits: 200, maxJobs: 200 }), {}, (job) => {
+          jobs.push(job.tool);
+          return answer(job);
+        }),
+      );
+      const beats = setInterval(() => {
+        for (const agent of agents) agent.beat(200);
+      }, 1_000);
       const checks = { hub, clock, results: createResultCache(clock) };
       const worker = startEvidenceWorker({
         sql: client,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readCertificate } from "#control-plane/expiry/facts/certificate.ts";
-import { readRegistration } from "#control-plane/expiry/facts/registration.ts";
+import { readRegistration, readService } from "#control-plane/expiry/facts/registration.ts";
 import { targetsOf } from "#control-plane/expiry/links/targets.ts";
 import { judgeLook, type TargetBefore } from "#control-plane/expiry/visits/judge.ts";
 import { registration, shown } from "#test/control-plane/expiry/world.ts";
@@ -57,6 +57,20 @@ describe("a registration from a registry", () => {
     expect(facts?.registrar).not.toContain("\u001b");
   });
 
+  it.each<[rdap: unknown, whois: unknown, service: string | null]>([
+    ["https://RDAP.registry.example/v1/", "whois.registry.example", "rdap.registry.example"],
+    ["http://192.0.2.1:8080/rdap/", null, "192.0.2.1:8080"],
+    [null, "Whois.Registry.Example:4343", "whois.registry.example:4343"],
+    ["not a url", "whois.registry.example", "whois.registry.example"],
+    [null, null, null],
+    [null, "two words", null],
+    [null, "x".repeat(5_000), null],
+    [`https://${"x".repeat(5_000)}/`, { host: "x" }, null],
+    ["javascript:alert(1)", "'; drop table x", null],
+  ])("from %j or %j has the service %j", (rdap, whois, service) => {
+    expect(readService({ ...registration(), rdap_server: rdap, whois_server: whois })).toBe(service);
+  });
+
   it("of something else is none", () => {
     expect(readRegistration({ ...registration(), kind: "ip" })).toBeNull();
     expect(readRegistration([])).toBeNull();
@@ -70,13 +84,23 @@ describe("the next look", () => {
     lookAt: 0,
     failures: 0,
     error: null,
+    errorMessage: null,
+    failedSince: null,
+    doubtedAt: null,
     lookedAt: null,
     changedAt: null,
     certificate: null,
     registration: null,
   };
+  const failure = {
+    kind: "failed",
+    reason: "timeout",
+    message: "no answer",
+    isRefused: true,
+    isUnasked: false,
+  } as const;
   const after = (kind: "certificate" | "domain", failures: number, isLimited: boolean, luck = 0) =>
-    judgeLook({ ...before, kind, failures }, { kind: "failed", reason: "timeout", isLimited }, luck, 0).lookAt / 60_000;
+    judgeLook({ ...before, kind, failures }, { ...failure, isLimited }, luck, 0).lookAt / 60_000;
 
   it("at a host that does not answer is after 5 minutes to an hour", () => {
     expect([0, 1, 2, 3, 4, 50].map((failures) => after("certificate", failures, false))).toEqual([
@@ -90,6 +114,15 @@ describe("the next look", () => {
     ]);
     expect(after("domain", 0, true)).toBe(360);
     expect(after("domain", 0, false, 1)).toBe(72);
+  });
+
+  it("that no probe could make is after 10 seconds to 5 minutes, and counts as no failure", () => {
+    const unasked = { ...failure, isRefused: false, isUnasked: true, isLimited: false };
+    const first = judgeLook({ ...before, failures: 3 }, unasked, 0, 1_000_000);
+    expect(first).toMatchObject({ failures: 3, error: "timeout", failedSince: 1_000_000, lookAt: 1_010_000 });
+    const then = (now: number) =>
+      judgeLook({ ...first, kind: "domain", target: "a.example" }, unasked, 0, now).lookAt - now;
+    expect([1_010_000, 1_040_000, 1_100_000, 90_000_000].map(then)).toEqual([10_000, 40_000, 100_000, 300_000]);
   });
 });
 

@@ -10,6 +10,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import { openExpiry } from "#control-plane/expiry/expiry.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
 import { insertStates } from "#control-plane/monitors/state/store.ts";
@@ -26,7 +27,10 @@ export const DAY_MS = 86_400_000;
 export const MINUTE_MS = 60_000;
 
 /** Answers the job of an agent: the whole result, or a failure. */
-export type Script = (tool: string, params: Readonly<Record<string, unknown>>) => Outcome<unknown>;
+export type Script = (
+  tool: string,
+  params: Readonly<Record<string, unknown>>,
+) => Outcome<unknown> | Promise<Outcome<unknown>>;
 
 /** An event as its receivers see it. */
 export interface SeenEvent {
@@ -51,6 +55,9 @@ export interface ExpiryWorld {
   readonly asked: string[];
   answer(script: Script): void;
   advance(ms: number): void;
+  /** Disconnects the only agent, until it joins again. */
+  leave(): void;
+  join(): void;
   openReplica(): Replica;
   addMonitors(
     monitors: readonly { readonly url: string; readonly checkType: CheckType }[],
@@ -60,6 +67,8 @@ export interface ExpiryWorld {
   events(monitorId: number): Promise<readonly SeenEvent[]>;
   /** Returns the types of the events of a monitor, with their thresholds. */
   types(monitorId: number): Promise<readonly string[]>;
+  /** Opens a maintenance window for monitors, from now on. */
+  maintain(monitorIds: readonly number[], durationMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,15 +91,24 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
   const hub = startLocalHub();
   const asked: string[] = [];
   let script: Script = () => SILENT;
-  const work = ({ tool, params }: Job): Outcome<unknown> => {
+  const work = ({ tool, params }: Job): ReturnType<Script> => {
     const parsed = JSON.parse(params) as Readonly<Record<string, unknown>>;
     asked.push(`${tool} ${String(parsed["host"] ?? parsed["domain"])}`);
     return script(tool, parsed);
   };
-  const agent = attachAgent(hub.hub, helloOf("eu-west", { agentId: "agent-in-eu-west" }), {}, work);
+  const attach = () => {
+    const attached = attachAgent(hub.hub, helloOf("eu-west", { agentId: "agent-in-eu-west" }), {}, work);
+    attached.beat(1_000);
+    return attached;
+  };
+  let agent = attach();
   const beats = setInterval(() => agent.beat(1_000), 500);
-  agent.beat(1_000);
-  const checks = { hub: hub.hub, clock: systemClock, results: createResultCache(systemClock), pacer: createPacer() };
+  const checks = {
+    hub: hub.hub,
+    clock: systemClock,
+    results: createResultCache(systemClock),
+    pacer: createPacer(systemClock),
+  };
   const replicas: Expiry[] = [];
   const events = async (monitorId: number): Promise<readonly SeenEvent[]> => {
     const rows = await sql<{ body: string }[]>`
@@ -104,6 +122,8 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
     asked,
     answer: (next) => void (script = next),
     advance: (ms) => clock.advance(ms),
+    leave: () => agent.cut(),
+    join: () => void (agent = attach()),
     openReplica() {
       const registry = new Registry();
       const expiry = openExpiry({
@@ -114,6 +134,7 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
         log: pino({ level: "silent" }),
         registry,
         events: createEvents({ random: systemRandom, sources: [] }),
+        areCovered,
         everyMs: DAY_MS,
       });
       replicas.push(expiry);
@@ -146,6 +167,21 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
     async types(monitorId) {
       const seen = await events(monitorId);
       return seen.map(({ type, data }) => (data.threshold === null ? type : `${type} ${data.threshold}`));
+    },
+    async maintain(monitorIds, durationMs) {
+      const [from, to] = [clock.now(), new Date(clock.now().getTime() + durationMs)];
+      await sql`
+        with made as (
+          insert into maintenance (account_id, title, starts_at, duration_seconds, timezone, is_public, planned_until,
+            created_at, updated_at)
+          values (${account.id}, 'Work', ${from}, ${durationMs / 1_000}, 'UTC', false, ${to}, ${from}, ${from})
+          returning id
+        ), scope as (
+          insert into maintenance_scopes (maintenance_id, monitor_ids, tags)
+          select id, ${[...monitorIds]}::bigint[], '{}' from made returning id, maintenance_id
+        )
+        insert into maintenance_occurrences (maintenance_id, scope_id, account_id, starts_at, covers_from, ends_at)
+        select maintenance_id, id, ${account.id}, ${from}, ${from}, ${to} from scope`;
     },
     async close() {
       await Promise.all(replicas.map((one) => one.stop()));

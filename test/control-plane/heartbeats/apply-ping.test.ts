@@ -19,6 +19,7 @@ const NEW: HeartbeatRecord = {
   succeededAt: null,
   openRuns: [],
   deadlineAt: null,
+  verdicts: [],
 };
 
 const ping = (kind: Ping["kind"], receivedAt: number, over: Partial<Ping> = {}): Ping => ({

@@ -1,16 +1,17 @@
 import { expect, it } from "vitest";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
 import { openSchedule } from "#control-plane/heartbeats/deadline.ts";
+import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
 
-const expression = (period_seconds: number, cron: string | null = null): string =>
-  writeCronLine({ period_seconds, grace_seconds: 60, cron, timezone: "UTC", methods: "any" }, "https://v.example/x")
-    .split(" ")
-    .slice(0, 5)
-    .join(" ");
+const URL = "https://v.example/api/heartbeat/T";
+const CURL = `curl -fsS -m 10 --retry 5 -o /dev/null ${URL}`;
+
+const lineOf = (over: Partial<HeartbeatSettings>): string =>
+  writeCronLine({ period_seconds: 300, grace_seconds: 60, cron: null, timezone: "UTC", methods: "any", ...over }, URL);
 
 it.each([
-  [30, "* * * * *"],
   [60, "* * * * *"],
+  [119, "* * * * *"],
   [300, "*/5 * * * *"],
   [420, "*/6 * * * *"],
   [2_400, "*/30 * * * *"],
@@ -20,22 +21,30 @@ it.each([
   [86_400, "0 0 * * *"],
   [31_622_400, "0 0 * * *"],
 ])("a period of %i s becomes an expression that runs at least as often", (period, expected) => {
-  expect(expression(period)).toBe(expected);
+  expect(lineOf({ period_seconds: period })).toBe(`${expected} ${CURL}`);
   const schedule = openSchedule(expected, "UTC");
   const first = schedule?.nextRun(0) ?? 0;
   const second = schedule?.nextRun(first) ?? 0;
-  // A crontab has no shorter step than a minute.
-  expect(second - first).toBeLessThanOrEqual(Math.max(period, 60) * 1_000);
+  expect(second - first).toBeLessThanOrEqual(period * 1_000);
 });
 
-it("a cron expression is taken as it is", () => {
-  expect(expression(60, "30 2 * * 1-5")).toBe("30 2 * * 1-5");
+it.each([30, 59])("a period of %i s becomes two calls a minute, half a minute apart", (period) => {
+  expect(lineOf({ period_seconds: period })).toBe(`* * * * * ${CURL} & sleep 30; ${CURL}`);
 });
 
-it("a line retries, is quiet, and ends", () => {
-  const line = writeCronLine(
-    { period_seconds: 300, grace_seconds: 60, cron: null, timezone: "UTC", methods: "any" },
-    "https://v.example/api/heartbeat/T",
-  );
-  expect(line).toBe("*/5 * * * * curl -fsS -m 10 --retry 5 -o /dev/null https://v.example/api/heartbeat/T");
+it.each(["UTC", "utc", "Etc/UTC"])("a cron expression in the zone %s is taken as it is", (timezone) => {
+  expect(lineOf({ period_seconds: 30, cron: "30 2 * * 1-5", timezone })).toBe(`30 2 * * 1-5 ${CURL}`);
+});
+
+it.each(["Europe/Berlin", "europe/berlin"])(
+  "a cron expression in the zone %s follows a line that sets it",
+  (timezone) => {
+    const [comment, ...lines] = lineOf({ cron: "30 2 * * *", timezone }).split("\n");
+    expect(comment).toMatch(/^# The times below are in the zone Europe\/Berlin\. /);
+    expect(lines).toEqual(["CRON_TZ=Europe/Berlin", `30 2 * * * ${CURL}`]);
+  },
+);
+
+it("a period needs no time zone", () => {
+  expect(lineOf({ timezone: "Europe/Berlin" })).toBe(`*/5 * * * * ${CURL}`);
 });

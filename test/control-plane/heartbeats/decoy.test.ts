@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { DECOY_RECORD, decoyOf } from "#control-plane/heartbeats/decoy.ts";
+import { DECOY_ROW, decoyOf } from "#control-plane/heartbeats/decoy.ts";
 
 const keyed = (key: string) => ({
   digest: (text: string | Uint8Array, purpose: string) =>
@@ -12,7 +12,7 @@ const tokens = Array.from({ length: 20_000 }, (_, n) => `token-${n}`);
 describe("the decoy of a token", () => {
   it("is the same each time", () => {
     expect(decoyOf(keyed("a"), "x")).toEqual(decoyOf(keyed("a"), "x"));
-    expect(DECOY_RECORD).toMatchObject({ pingCount: 0, openRuns: [], deadlineAt: null });
+    expect(DECOY_ROW).toMatchObject({ pingCount: 0, openRuns: "[]", verdicts: "[]" });
   });
 
   it("claims each of the usual periods equally often, and uses every row equally often", () => {

@@ -3,23 +3,30 @@ import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
-import { newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
+import type { Transition } from "#control-plane/monitors/state/transition.ts";
+import { below, createDice } from "#test/fleet/random.ts";
+import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
-/** Applies all pings, one change after the other. Returns the heartbeat and the kinds of the events. */
+/** Applies pings one after the other; after each the state follows. */
 function fold(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]) {
-  const events: { readonly kind: string; readonly at: number }[] = [];
-  let { record, state } = heartbeat;
-  let writes = 0;
-  for (let left = pings; left.length > 0;) {
-    const folded = foldPings({ ...heartbeat, record, state }, left);
-    left = left.slice(folded.taken);
-    ({ record } = folded);
-    if (folded.change === null) continue;
-    ({ state } = folded.change.transition);
-    writes += 1;
-    events.push(...folded.change.transition.events.map(({ kind, at }) => ({ kind, at })));
+  const transitions: Transition[] = [];
+  let folded = heartbeat;
+  for (const ping of pings) {
+    const judged = judgeAll({ ...folded, ...foldPings(folded, [ping]) });
+    folded = judged.heartbeat;
+    transitions.push(...judged.transitions);
   }
-  return { heartbeat: { ...heartbeat, record, state }, events, writes };
+  return { heartbeat: folded, events: eventsOf(transitions), writes: transitions.length };
+}
+
+/** Applies pings together; then the state follows. */
+function foldTogether(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]) {
+  const judged = judgeAll({ ...heartbeat, ...foldPings(heartbeat, pings) });
+  return { heartbeat: judged.heartbeat, events: eventsOf(judged.transitions) };
+}
+
+function eventsOf(transitions: readonly Transition[]) {
+  return transitions.flatMap(({ events }) => events.map(({ kind, at }) => ({ kind, at })));
 }
 
 /** Visits a heartbeat whose state the visit must change. */
@@ -32,15 +39,47 @@ function becomeLate(heartbeat: PingedHeartbeat, now: number) {
 const failed = (at: number, exitCode: number) => pingOf("exit", at, { exitCode });
 
 describe("waiting pings", () => {
-  it("are numbered in their order, and taken up to the first that changes the state", () => {
-    const first = foldPings(newHeartbeat(), [pingOf("log", 1), pingOf("success", 2), pingOf("success", 3)]);
-    expect(first.taken).toBe(2);
-    expect(first.stored.map(({ number, kind }) => [number, kind])).toEqual([
+  it("are numbered in their order, and leave to the state what they say about the status", () => {
+    const { record, stored } = foldPings(newHeartbeat(), [
+      pingOf("log", 1),
+      pingOf("success", 2),
+      pingOf("success", 3),
+    ]);
+    expect(stored.map(({ number, kind }) => [number, kind])).toEqual([
       [1, "log"],
       [2, "success"],
+      [3, "success"],
     ]);
-    expect(first.record).toMatchObject({ pingCount: 2, deadlineAt: 660_002 });
-    expect(first.change).toMatchObject({ at: 2, transition: { state: { status: "up" } } });
+    expect(record).toMatchObject({
+      pingCount: 3,
+      deadlineAt: 660_003,
+      verdicts: [{ number: 2, at: 2, fault: null, durationMs: null }],
+    });
+  });
+
+  it("lead to the same changes, whether the state follows each at once or all of them later", () => {
+    const dice = createDice(5);
+    const kinds = ["success", "success", "fail", "start", "log"] as const;
+    for (let run = 0; run < 200; run += 1) {
+      // Fewer than make it flap: how that ends depends on when the state follows.
+      const pings = Array.from({ length: 5 }, (_, n) =>
+        pingOf(kinds[below(dice, kinds.length)] ?? "log", 10 * n + below(dice, 25)),
+      );
+      const [one, other] = [fold(newHeartbeat(), ...pings), foldTogether(newHeartbeat(), ...pings)];
+      expect(other.events).toEqual(one.events);
+      expect(other.heartbeat.record).toEqual(one.heartbeat.record);
+      expect(other.heartbeat.state).toEqual(one.heartbeat.state);
+    }
+  });
+
+  it("that contradict each other faster than the state follows are recorded, and the newest verdict counts", () => {
+    const pings = Array.from({ length: 301 }, (_, n) => (n % 2 === 0 ? pingOf("success", n) : failed(n, 1)));
+    const { record, stored } = foldPings(newHeartbeat(), pings);
+    expect(stored).toHaveLength(301);
+    expect(record.verdicts).toHaveLength(100);
+    expect(record.verdicts.at(-1)).toMatchObject({ number: 301, fault: null });
+    expect(foldTogether(newHeartbeat(), ...pings).heartbeat.state.status).toBe("up");
+    expect(foldTogether(newHeartbeat(), ...pings.slice(0, -1)).heartbeat.state.status).toBe("down");
   });
 
   it("that report a success from before the failure leave the monitor down", () => {
@@ -54,7 +93,7 @@ describe("waiting pings", () => {
   it("that repeat a known verdict are stored without a change of the state", () => {
     const { heartbeat } = fold(newHeartbeat(), pingOf("success", 1));
     const again = foldPings(heartbeat, [pingOf("success", 2), pingOf("start", 3), pingOf("success", 4)]);
-    expect(again).toMatchObject({ taken: 3, change: null, record: { pingCount: 4, lastDurationMs: 1 } });
+    expect(again).toMatchObject({ record: { pingCount: 4, lastDurationMs: 1, verdicts: [] } });
     expect(again.stored.map(({ durationMs }) => durationMs)).toEqual([null, null, 1]);
   });
 

@@ -133,6 +133,14 @@ describe("an incident opened by hand", () => {
     expect((await get(`id=${id}`)).body.data).toMatchObject({ duration_seconds: 120 });
   });
 
+  it("can be planned work, from the start or later", async () => {
+    const { id } = await openOne({ impact: "maintenance" });
+    expect((await get(`id=${id}`)).body.data).toMatchObject({ impact: "maintenance" });
+    const changed = await openOne({ impact: "minor" });
+    await put(changed.id, { impact: "maintenance" });
+    expect((await get(`id=${changed.id}`)).body.data).toMatchObject({ impact: "maintenance" });
+  });
+
   it("can be over when it is opened", async () => {
     const { id, status } = await openOne({ status: "resolved" });
     expect(status).toBe("resolved");
@@ -162,7 +170,7 @@ describe("an incident opened by hand", () => {
       ["monitor_ids", "range"],
     ],
     ["an unknown status", { ...OPENING, monitor_ids: [1], status: "open" }, ["status", "enum"]],
-    ["an unknown impact", { ...OPENING, monitor_ids: [1], impact: "maintenance" }, ["impact", "enum"]],
+    ["an unknown impact", { ...OPENING, monitor_ids: [1], impact: "huge" }, ["impact", "enum"]],
     ["a title of two lines", { ...OPENING, monitor_ids: [1], title: "a\nb" }, ["title", "type"]],
     ["a long title", { ...OPENING, monitor_ids: [1], title: "x".repeat(201) }, ["title", "range"]],
     ["a long text", { ...OPENING, monitor_ids: [1], text: "x".repeat(5_001) }, ["text", "range"]],

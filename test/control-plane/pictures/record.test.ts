@@ -89,8 +89,8 @@ describe("a picture that two replicas record at the same time", () => {
     const [one, two] = replicas;
     expect(await Promise.all([one.record(taken(picture(0))), two.record(taken(picture(0)))])).toEqual([null, null]);
     expect(await kept()).toHaveLength(1);
-    const changes = Array.from({ length: 6 }, (_, n) => (n % 2 === 0 ? one : two).record(taken(picture(1))));
-    expect(await Promise.all(changes)).toEqual([null, null, null, null, null, null]);
+    const changes = Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? one : two).record(taken(picture(1))));
+    expect(await Promise.all(changes)).toEqual(changes.map(() => null));
     expect(await eventsOf()).toBe(1);
     expect(await kept()).toHaveLength(3);
   });

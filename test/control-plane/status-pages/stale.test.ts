@@ -14,6 +14,7 @@ function monitor(over: Partial<ShownFacts>): ShownFacts {
     tags: [],
     isActive: true,
     createdAt: ago(86_400),
+    changedAt: ago(86_400),
     status: "up",
     isDegraded: false,
     lastCheckedAt: ago(30),

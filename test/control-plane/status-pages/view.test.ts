@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
@@ -132,6 +133,23 @@ describe("a view", () => {
     clock.advance(10_000);
     await pages.view("asked-often", null);
     expect(built - before).toBe(2);
+  });
+
+  it("is read while more visitors than can wait ask for pages that do not exist; they are refused", async () => {
+    await createPage("asked-in-a-flood");
+    await pages.view("asked-in-a-flood", null);
+    clock.advance(10_000);
+    const askAll = (ask: (index: number) => Promise<unknown>) =>
+      Promise.allSettled(Array.from({ length: 1_200 }, (_, index) => ask(index)));
+    const slugs = askAll((index) => pages.view(`absent-${index}`, null));
+    const hosts = askAll((index) => pages.slugOfDomain(`absent-${index}.example.com`));
+    expect(await pages.view("asked-in-a-flood", null)).toMatchObject({ slug: "asked-in-a-flood" });
+    for (const results of [await slugs, await hosts]) {
+      const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+      expect(refused.length).toBeGreaterThanOrEqual(196);
+      expect(refused.length).toBeLessThan(200);
+      expect(refused.every(isDatabaseAway)).toBe(true);
+    }
   });
 
   it("belongs to its account if it is not public", async () => {

@@ -226,24 +226,48 @@ describe("the incidents of a page", () => {
     expect(JSON.stringify(incidents)).not.toMatch(/internal|Do not tell/i);
   });
 
-  it("end with 14 days and with 20, except those that are open", async () => {
+  /** Stores an incident of a page whose title is its start. */
+  const add = (page: number, startedAt: Date, resolvedAt: Date | null, impact = "minor") => world.app.sql`
+    insert into incidents (account_id, monitor_ids, page_ids, title, status, impact, is_public, started_at,
+      confirmed_at, resolved_at, locations, entry_count)
+    values (${owner.accountId}, '{}', ${[page]}::bigint[], ${startedAt.toISOString()},
+      ${resolvedAt === null ? "investigating" : "resolved"}, ${impact}, true, ${startedAt}, ${startedAt}, ${resolvedAt},
+      '[]', 0)`;
+
+  it("end with 14 days and with 20, except one that is open", async () => {
     const { slug, id } = await createSimple();
-    const add = (startedAt: Date, resolvedAt: Date | null) => world.app.sql`
-      insert into incidents (account_id, monitor_ids, page_ids, title, status, impact, is_public, started_at,
-        confirmed_at, resolved_at, locations, entry_count)
-      values (${owner.accountId}, '{}', ${[id]}::bigint[], ${startedAt.toISOString()},
-        ${resolvedAt === null ? "investigating" : "resolved"}, 'minor', true, ${startedAt}, ${startedAt}, ${resolvedAt},
-        '[]', 0)`;
     const old = ago(100 * DAY_MS);
-    await add(old, null);
-    await add(ago(16 * DAY_MS), ago(15 * DAY_MS));
-    await add(ago(16 * DAY_MS), ago(13 * DAY_MS));
-    for (let hours = 1; hours <= 25; hours += 1) await add(ago(hours * HOUR_MS), ago(hours * HOUR_MS - 60_000));
+    await add(id, old, null);
+    await add(id, ago(16 * DAY_MS), ago(15 * DAY_MS));
+    await add(id, ago(16 * DAY_MS), ago(13 * DAY_MS));
+    for (let hours = 1; hours <= 25; hours += 1) await add(id, ago(hours * HOUR_MS), ago(hours * HOUR_MS - 60_000));
     const { recent_incidents: incidents } = await seen(slug);
     expect(incidents).toHaveLength(20);
     expect(incidents.at(-1)?.title).toBe(old.toISOString());
     const starts = incidents.map((incident) => incident.started_at);
     expect(starts).toEqual(starts.toSorted().toReversed());
+  });
+
+  it("are the 20 newest of those that are open if there are more, and none that has ended", async () => {
+    const { slug, id } = await createSimple();
+    const starts = Array.from({ length: 25 }, (_, index) => ago((index + 2) * HOUR_MS));
+    for (const start of starts) await add(id, start, null);
+    await add(id, ago(HOUR_MS), ago(HOUR_MS / 2));
+    const { recent_incidents: incidents } = await seen(slug);
+    expect(incidents.map(({ started_at: at }) => at)).toEqual(starts.slice(0, 20).map((start) => start.toISOString()));
+  });
+
+  it("can be planned work, in every form of the page", async () => {
+    const { slug, monitor } = await createSimple();
+    const body = { title: "Move to new racks", text: "As planned.", monitor_ids: [monitor], impact: "maintenance" };
+    expect((await world.call("/api/v4/incidents", { key: owner.key, body })).status).toBe(201);
+    expect((await seen(slug)).recent_incidents[0]).toMatchObject({ impact: "maintenance" });
+    const read = async (path: string) => (await world.call(`/status/${slug}${path}`)).text;
+    expect(JSON.parse(await read("/summary.json"))).toMatchObject({ incidents: [{ impact: "maintenance" }] });
+    expect(await read("")).toMatch(/Maintenance,\sless\sthan\s1\smin\sso\sfar/);
+    for (const feed of ["/feed.rss", "/feed.atom", "/feed.json"]) {
+      expect(await read(feed)).toContain("Investigating. Maintenance.");
+    }
   });
 
   it("cannot name a page of another account", async () => {

@@ -1,7 +1,7 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteDay, forgetMonitors, lockOldestDay, moveTo } from "#control-plane/monitors/history/deleted/store.ts";
-import { firstKeptDay } from "#control-plane/monitors/history/partitions/partitions.ts";
+import { firstKeptDay } from "#control-plane/database/partitions/days.ts";
 import { DAY_MS, hoursBetween, startOf } from "#control-plane/monitors/history/period.ts";
 import { HOURS_KEPT_MS } from "#control-plane/monitors/history/roll-up/retention.ts";
 import type { Step } from "#control-plane/monitors/history/roll-up/hours.ts";

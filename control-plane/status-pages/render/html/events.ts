@@ -116,7 +116,7 @@ function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
     box: isOpen(incident) ? `e z ${IMPACT_COLOURS[impact]}` : "e",
     from: momentOf(startedAt),
     to: resolvedAt === null ? null : endOf(startedAt, resolvedAt),
-    facts: `${IMPACT_WORDS[impact]}, ${formatDuration(durationSeconds)}`,
+    facts: `${IMPACT_WORDS[impact]}, ${joined(isOpen(incident) ? formatSoFar(durationSeconds) : formatDuration(durationSeconds))}`,
     affects: namesOf(view, monitorIds),
     regions,
     cause,
@@ -137,7 +137,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
     box: status === "in_progress" ? "e z mt" : "e",
     from: momentOf(startsAt),
     to: endOf(startsAt, endsAt),
-    facts: formatDuration((endsAt.getTime() - startsAt.getTime()) / 1_000),
+    facts: joined(formatDuration((endsAt.getTime() - startsAt.getTime()) / 1_000)),
     affects: namesOf(view, monitorIds),
     regions: [],
     cause: null,
@@ -147,6 +147,17 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
 
 function momentOf(time: Date): Moment {
   return { iso: time.toISOString(), words: formatTime(time) };
+}
+
+/** Formats how long an open incident has lasted, to the minute: otherwise the page would change every second. */
+function formatSoFar(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? "less than 1 min so far" : `${formatDuration(minutes * 60)} so far`;
+}
+
+/** Joins words that must not be on two lines. */
+function joined(words: string): string {
+  return words.replaceAll(" ", "\u00A0");
 }
 
 /** Returns the end of a period; on the day of its start the words have no date. */

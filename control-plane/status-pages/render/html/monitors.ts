@@ -13,7 +13,7 @@ const renderGroups: (it: { readonly groups: readonly object[] }) => string = com
 <% for (const monitor of group.monitors) { %>
 <li class="r"><h3 dir="auto"><%= monitor.name %></h3>
 <p class="t <%= monitor.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= monitor.mark.shape %>"/></svg><%= monitor.word %></p>
-<p class="f"><% if (monitor.response !== null) { %>Response <b><%= monitor.response %></b> &middot; <% } %>Uptime <b><%= monitor.uptime %></b> in 90 days</p>
+<p class="f"><% if (monitor.response !== null) { %>Response&nbsp;<b><%= monitor.response %></b> &middot; <% } %>Uptime&nbsp;<b><%= monitor.uptime %></b> in 90 days</p>
 <ol class="d" aria-label="Last 90 days"><% for (const bar of monitor.bars) { %><li<% if (bar.shape !== "") { %> class="<%= bar.shape %>"<% } %> data-day=<%= bar.day %>><p><%= bar.words %><% } %></ol></li>
 <% } %>
 </ul></section>

@@ -1,5 +1,6 @@
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
+import { lastChangeOfPage } from "#control-plane/status-pages/render/changes.ts";
 import { renderCalendar, renderCurrent } from "#control-plane/status-pages/render/html/events.ts";
 import { OVERALL_MARKS, SHAPES, type Mark } from "#control-plane/status-pages/render/html/marks.ts";
 import { renderMonitors } from "#control-plane/status-pages/render/html/monitors.ts";
@@ -19,8 +20,8 @@ interface Shown {
   readonly base: string;
   readonly words: string;
   readonly mark: Mark;
-  readonly madeAt: string;
-  readonly made: string;
+  /** When a monitor was last checked; if none ever was, when the page last changed. */
+  readonly newest: { readonly label: string; readonly at: string; readonly words: string };
   readonly stale: { readonly at: string; readonly words: string } | null;
 }
 
@@ -34,6 +35,7 @@ const renderTop: (shown: Shown) => string = compileTemplate(`
 <link rel="alternate" type="application/atom+xml" title="Atom" href="<%= it.base %>/feed.atom">
 <link rel="alternate" type="application/feed+json" title="JSON Feed" href="<%= it.base %>/feed.json">
 <link rel="alternate" type="application/json" title="Summary" href="<%= it.base %>/summary.json">
+<link rel="alternate" type="image/svg+xml" title="Badge" href="<%= it.base %>/badge.svg">
 <style>${STYLE}</style></head><body>${SHAPES}
 <a class="k" href="#main">Skip to the status</a>
 <header><h1 dir="auto"><%= it.view.title %></h1><a href="#updates">Get updates</a>
@@ -43,7 +45,7 @@ const renderTop: (shown: Shown) => string = compileTemplate(`
 <div><h2>This page is stale</h2><p>The status below can be wrong.
 <% if (it.stale.at === "") { %> There is no observation yet.<% } else { %> The newest observation was at <time datetime="<%= it.stale.at %>"><%= it.stale.words %></time>.<% } %></p></div></section><% } %>
 <section class="b <%= it.mark.colour %>"><svg class="i" aria-hidden="true"><use href="#<%= it.mark.shape %>"/></svg>
-<div><h2><%= it.words %></h2><p>Updated <time datetime="<%= it.madeAt %>"><%= it.made %></time></p></div></section>
+<div><h2><%= it.words %></h2><p><%= it.newest.label %> <time datetime="<%= it.newest.at %>"><%= it.newest.words %></time></p></div></section>
 `);
 
 const renderBottom: (shown: Shown) => string = compileTemplate(`
@@ -59,14 +61,19 @@ const renderBottom: (shown: Shown) => string = compileTemplate(`
 
 /** Renders a status page as HTML. `base` is the path at which visitors see it: "" on its own domain. */
 export function renderPage(view: PageView, base: string): string {
-  const { overallStatus, generatedAt, stale } = view;
+  const { overallStatus, checkedAt, stale } = view;
+  const newest = checkedAt ?? lastChangeOfPage(view);
   const shown: Shown = {
     view,
     base,
     words: OVERALL_WORDS[overallStatus],
     mark: OVERALL_MARKS[overallStatus],
-    madeAt: generatedAt.toISOString(),
-    made: formatTime(generatedAt),
+    newest: {
+      label: checkedAt === null ? "Last change" : "Last checked",
+      // To the minute, as in the words: otherwise each check would change the page.
+      at: `${newest.toISOString().slice(0, 16)}Z`,
+      words: formatTime(newest),
+    },
     stale:
       stale === null
         ? null

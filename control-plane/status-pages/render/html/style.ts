@@ -89,11 +89,11 @@ button{font:inherit;font-weight:600;color:#fff;background:#0969da;border:1px sol
 padding:.5rem 1rem;cursor:pointer}
 footer{margin-top:3rem;padding-bottom:3rem;font-size:.875rem;color:var(--mut)}
 footer>*{margin-top:1rem}
-nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
+nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;margin-top:.75rem}
 nav a{display:inline-block;padding:.25rem 0}
 @media(max-width:40rem){.d{gap:1px}.c>li,section.b{padding:1rem}.r{grid-template-columns:minmax(0,1fr) auto}
 .r .f{order:1;grid-column:1/-1}}
-@media(max-width:30rem){.r{grid-template-columns:minmax(0,1fr)}.d{gap:0}}
+@media(max-width:30rem){.r{column-gap:.75rem}.d{gap:0}}
 @media print{:root{color-scheme:light;--bg:#fff}.k,.v,form{display:none}.c,.b,.e{break-inside:avoid}
 .d li,.l i,.b{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

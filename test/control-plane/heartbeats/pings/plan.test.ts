@@ -28,6 +28,7 @@ const pinged = (taken: readonly WaitingPing[], token = TOKEN): PingedToken => ({
 const found = (settings: Partial<HeartbeatSettings> = {}, over: Partial<FoundHeartbeat> = {}): FoundHeartbeat => ({
   index: 0,
   monitorId: 7,
+  accountId: 2,
   version: 3,
   isActive: true,
   settings: JSON.stringify({ heartbeat: { ...TEN_MINUTES, ...settings }, repeat_minutes: null }),
@@ -39,6 +40,8 @@ const found = (settings: Partial<HeartbeatSettings> = {}, over: Partial<FoundHea
   succeededAt: null,
   openRuns: "[]",
   deadlineAt: null,
+  verdicts: "[]",
+  judgedNumber: 0,
   ...over,
 });
 
@@ -51,8 +54,8 @@ describe("pings to an active heartbeat", () => {
       pinged([waiting(pingOf("log", 1_000)), waiting(pingOf("log", 2_000))]),
       found(),
     );
-    expect(planned).toMatchObject({ monitorId: 7, taken: 2, isChange: false, uncounted: [] });
-    expect(planned.write).toMatchObject({ id: 7, version: 3, record: { pingCount: 6 } });
+    expect(planned.uncounted).toEqual([]);
+    expect(planned.write).toMatchObject({ id: 7, version: 3, record: { pingCount: 6, verdicts: [] } });
     expect(planned.write?.pings.map(({ number }) => number)).toEqual([5, 6]);
     expect(planned.answers).toEqual([
       { nextExpected: 601_000, isCounted: true },
@@ -66,8 +69,13 @@ describe("pings to an active heartbeat", () => {
     expect(planned.answers).toEqual([{ nextExpected: 9_000_000, isCounted: true }]);
   });
 
-  it("are a change if one of them changes the status", () => {
-    expect(planPings(ENCRYPTION, pinged([waiting(pingOf("success", 1))]), found()).isChange).toBe(true);
+  it("are written with what they say about the status, behind what the state does not know yet", () => {
+    const waits = found({}, { verdicts: '[[3,1,null,null],[4,2,"the run reported a failure",9]]', judgedNumber: 3 });
+    const planned = planPings(ENCRYPTION, pinged([waiting(pingOf("success", 5))]), waits);
+    expect(planned.write?.record.verdicts).toEqual([
+      { number: 4, at: 2, fault: expect.objectContaining({ message: "the run reported a failure" }), durationMs: 9 },
+      { number: 5, at: 5, fault: null, durationMs: null },
+    ]);
   });
 
   it("without a meaning are answered as those to an unknown address, in their place, and only the decoy records them", () => {
@@ -76,13 +84,12 @@ describe("pings to an active heartbeat", () => {
     expect(planned.write?.pings.map(({ receivedAt }) => receivedAt)).toEqual([1, 3]);
     expect(planned.uncounted.map(({ receivedAt }) => receivedAt)).toEqual([2]);
     expect(planned.answers.map(({ nextExpected }) => nextExpected)).toEqual([600_001, 2 + period, 600_003]);
-    expect(planned.isChange).toBe(false);
   });
 
   it("by a method that it does not accept are answered alike and not recorded", () => {
     const taken = [waiting(pingOf("success", 5)), waiting(pingOf("success", 6, { method: "HEAD" }))];
     const planned = planPings(ENCRYPTION, pinged(taken), found({ methods: "post" }));
-    expect(planned).toMatchObject({ write: null, monitorId: null, taken: 2, isChange: false });
+    expect(planned.write).toBe(null);
     expect(planned.uncounted).toHaveLength(2);
     expect(countedPings([waiting(pingOf("success", 5, { method: "POST" }))], { methods: "post" })).toHaveLength(1);
   });
@@ -97,7 +104,7 @@ describe("pings to an address without an active heartbeat", () => {
   ])("%s are answered by the decoy's period, and recorded by the decoy only", (_what, row, token) => {
     const decoy = decoyOf(ENCRYPTION, token);
     const planned = planPings(ENCRYPTION, pinged([waiting(pingOf("success", 9))], token), row);
-    expect(planned).toMatchObject({ monitorId: null, taken: 1, isChange: false, write: null });
+    expect(planned.write).toBe(null);
     expect(planned.answers).toEqual([{ nextExpected: 9 + decoy.settings.period_seconds * 1_000, isCounted: false }]);
     expect(toDecoys([planned])).toMatchObject([{ id: decoy.id, record: { pingCount: 1 } }]);
   });

@@ -59,13 +59,67 @@ describe("the queue of pings", () => {
     expect(a?.taken.flatMap(({ waiters }) => waiters)).toHaveLength(5);
   });
 
-  it("holds at most 100 pings of one address, and answers the request of each", () => {
+  it("keeps a ping within the limit beside an equal one beyond it, which later ones take the place of", () => {
     const queue = createPingQueue();
-    for (let at = 0; at < 150; at += 1) queue.add("a", added(at, at % 2 === 0 ? "success" : "fail"), false);
+    queue.add("a", added(1, "success", 0, "kept"), false);
+    queue.add("a", added(2), true);
+    queue.add("a", added(3), true);
+    queue.add("a", added(4), false);
+    queue.add("a", added(5), true);
     const [a] = queue.take(1);
-    expect(a?.taken).toHaveLength(100);
-    expect(a?.taken.at(-1)?.ping.receivedAt).toBe(149);
-    expect(queue.size()).toBe(150);
+    expect(a?.taken.map(({ ping: { receivedAt, body } }) => [receivedAt, body])).toEqual([
+      [1, "kept"],
+      [3, null],
+      [4, null],
+      [5, null],
+    ]);
+  });
+
+  it("merges no pings of different runs, by different methods, or with different meanings", () => {
+    const queue = createPingQueue();
+    const one = added(1);
+    const others = [
+      { ...one, ping: { ...one.ping, rid: "A" } },
+      { ...one, ping: { ...one.ping, rid: "B" } },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST" } },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: null },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: { kind: "exit", exitCode: 0 } as const },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: { kind: "exit", exitCode: 1 } as const },
+    ];
+    for (const other of [one, ...others]) queue.add("a", other, true);
+    expect(queue.take(1)[0]?.taken).toHaveLength(7);
+  });
+
+  it("holds 1,000 pings of one address, those that are taken included, and refuses further ones", () => {
+    const queue = createPingQueue();
+    const kindOf = (at: number) => (at % 2 === 0 ? "success" : "fail");
+    for (let at = 0; at < 999; at += 1) expect(queue.add("a", added(at, kindOf(at)), false)).toBe(true);
+    const [a] = queue.take(1);
+    expect(queue.add("a", added(999, "fail"), true)).toBe(true);
+    expect(queue.add("a", added(1_000, "success"), false)).toBe(false);
+    expect(queue.add("a", added(1_001, "fail"), false)).toBe(false);
+    expect(queue.add("b", added(1_002, "success"), false)).toBe(true);
+    // It takes the place of the last, which is equal, and which its client sent beyond the limit too.
+    expect(queue.add("a", added(1_003, "fail"), true)).toBe(true);
+    expect(queue.size()).toBe(1_002);
+    if (a === undefined) throw new Error("no address was taken");
+    queue.finish(a, 999);
+    expect(queue.take(1)[0]?.taken.map(({ ping: { receivedAt } }) => receivedAt)).toEqual([1_003]);
+    expect(queue.size()).toBe(3);
+  });
+
+  it("knows when the oldest ping arrived that is not recorded, the first of merged ones included", () => {
+    const queue = createPingQueue();
+    expect(queue.oldestArrival()).toBe(null);
+    queue.add("a", added(5), true);
+    queue.add("a", added(9), true);
+    queue.add("b", added(7), false);
+    expect(queue.oldestArrival()).toBe(5);
+    const [a] = queue.take(1);
+    expect(queue.oldestArrival()).toBe(5);
+    if (a === undefined) throw new Error("no address was taken");
+    queue.finish(a, 1);
+    expect(queue.oldestArrival()).toBe(7);
   });
 
   it("keeps 64 MiB of bodies", () => {

@@ -1,24 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
+import { judgeNext } from "#control-plane/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { decideSweep, nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import type { HeldNotice, MonitorState } from "#control-plane/monitors/state/state.ts";
 import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
-import { newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
+import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const MINUTE = 60_000;
 const HELD: HeldNotice = { reason: "maintenance", previous: "up", endedAt: null };
 
 /** Applies pings, of which each can change the state. */
 function after(heartbeat: PingedHeartbeat, ...pings: readonly Ping[]): PingedHeartbeat {
-  let { record, state } = heartbeat;
-  for (const ping of pings) {
-    const folded = foldPings({ ...heartbeat, record, state }, [ping]);
-    ({ record } = folded);
-    state = folded.change?.transition.state ?? state;
-  }
-  return { ...heartbeat, record, state };
+  return judgeAll({ ...heartbeat, ...foldPings(heartbeat, pings) }).heartbeat;
 }
 
 function visit(heartbeat: PingedHeartbeat, now: number, outageEndedAt: number | null = null) {
@@ -105,8 +100,8 @@ describe("a visit", () => {
     expect(down.transition.events).toMatchObject([
       { kind: "down", at: 13 * MINUTE, startedAt: 13 * MINUTE, previous: "unknown", isNotice: true },
     ]);
-    const pinged = foldPings(held, [pingOf("success", 12.5 * MINUTE)]);
-    expect(pinged.change?.transition.events).toMatchObject([{ kind: "up", isNotice: false }]);
+    const pinged = judgeNext({ ...held, ...foldPings(held, [pingOf("success", 12.5 * MINUTE)]) });
+    expect(pinged?.transition.events).toMatchObject([{ kind: "up", isNotice: false }]);
   });
 });
 
@@ -124,7 +119,7 @@ describe("a visit of a heartbeat that is down", () => {
     ["that reported a failure", after(up, pingOf("fail", 11 * MINUTE))],
   ])("%s leaves a success its time that arrived before and is recorded after it", (_what, down) => {
     const visited = { ...down, state: change(down, 20 * MINUTE).transition.state };
-    const { change: made } = foldPings(visited, [pingOf("success", 15 * MINUTE)]);
+    const made = judgeNext({ ...visited, ...foldPings(visited, [pingOf("success", 15 * MINUTE)]) });
     expect(made?.transition.events).toMatchObject([{ kind: "up", at: 15 * MINUTE, recoveredAt: 15 * MINUTE }]);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/monitors/history/period.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
 import { readDays } from "#control-plane/monitors/history/read/days.ts";
@@ -239,7 +240,7 @@ describe("random lives", () => {
         if (world.lives.size < 8 && dice.oneIn(2)) await world.addMonitor();
         const [oldest] = world.lives.keys();
         if (oldest !== undefined && dice.oneIn(20)) await world.deleteMonitor(oldest);
-        if (dice.oneIn(3)) await keepPartitions(database.sql, new Date(world.now), KEPT);
+        if (dice.oneIn(3)) await keepPartitions(database.sql, CHECKS, new Date(world.now), KEPT);
         await world.pass(1 + dice.below(dice.pick([10 * 60_000, 3 * HOUR_MS, 20 * HOUR_MS, 9 * DAY_MS])));
         if (dice.oneIn(5)) await world.setBack();
         await world.rollUp();

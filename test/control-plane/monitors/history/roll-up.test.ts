@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { sweepDeleted } from "#control-plane/monitors/history/deleted/sweep.ts";
 import { mergeHistograms } from "#control-plane/monitors/history/histogram.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { DAY_MS, HOUR_MS } from "#control-plane/monitors/history/period.ts";
 import { addStatusChanges, noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
@@ -299,7 +300,7 @@ describe("changes of status", () => {
 
 describe("the history of a deleted monitor", () => {
   it("is deleted with it, and nothing else is", async () => {
-    await keepPartitions(database.sql, new Date(DAY + DAY_MS), 90 * DAY_MS);
+    await keepPartitions(database.sql, CHECKS, new Date(DAY + DAY_MS), 90 * DAY_MS);
     await start(DAY);
     const [gone, kept] = [await database.addMonitor(DAY + HOUR_MS), await database.addMonitor(DAY)];
     for (const { id } of [gone, kept]) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { seeded } from "#test/support/seeded.ts";
@@ -123,17 +124,131 @@ describe("an import", () => {
       "monitors.5.depends_on",
       "range",
     ],
+    ["a masked body without POST", [{ ...ROW, body: "****" }], "monitors.0.body", "enum"],
     [
-      "a masked secret",
-      [{ ...ROW, request_headers: { Authorization: "****" } }],
-      "monitors.0.request_headers.Authorization",
-      "type",
+      "a masked header that cannot be set",
+      [{ ...ROW, request_headers: { Host: "****" } }],
+      "monitors.0.request_headers.Host",
+      "unknown",
     ],
   ])("with %s is refused as a whole, and the row is named", async (_name, monitors, field, reason) => {
     const key = await service.createKey();
     const { status, body } = await importInto(key, monitors);
     expect([status, body.error]).toMatchObject([400, { field, reason }]);
     expect(await count(key)).toBe(0);
+  });
+
+  describe("with masked secrets", () => {
+    const SECRETS = {
+      ...ROW,
+      name: "Shop",
+      method: "POST",
+      request_headers: { Authorization: "Bearer s3cret-1", "X-Plain": "s3cret-2" },
+      body: "s3cret-body",
+    };
+    const create = async (key: string, body: object): Promise<number> => {
+      const made = await service.call(URL, { key, body });
+      expect(made.status, made.text).toBe(201);
+      return made.body.data["id"];
+    };
+    const secretsOf = async (id: number | undefined) => {
+      const sealed = await service.app.sql<{ secrets: Uint8Array | null }[]>`
+        select secrets from monitors where id = ${id ?? 0}`;
+      return openSecrets(service.app.encryption, sealed[0]?.secrets ?? null);
+    };
+    const warning = (parameter: string, why: string) => {
+      const message = `"${parameter}" was left out: it is masked (****), and ${why}. Set it in the new monitor.`;
+      return { parameter, message, did_you_mean: null };
+    };
+    const UNKNOWN = "no monitor of your account with this name and url has a value for it";
+
+    it("takes those of the account's own monitors with the same names and urls: an export can be imported", async () => {
+      const key = await service.createKey();
+      const first = await create(key, SECRETS);
+      // Two parents with one name: the export gives them different ones.
+      const parent = await create(key, { ...SECRETS, url: "https://example.com/2" });
+      await create(key, { ...ROW, name: "Child", depends_on: parent });
+      const document = await exportOf(key);
+      expect(JSON.stringify(document)).not.toContain("s3cret");
+      const dry = await importInto(key, document.monitors, "&dry_run=1");
+      expect([dry.status, dry.body.data, dry.body.meta["warnings"]]).toEqual([200, { created: 0, ids: [] }, undefined]);
+      const { status, body } = await importInto(key, document.monitors);
+      expect([status, body.meta["warnings"]]).toEqual([201, undefined]);
+      const [copy, copiedParent] = body.data["ids"] as readonly number[];
+      const { request_headers, body: text } = SECRETS;
+      for (const id of [first, copy, copiedParent])
+        expect(await secretsOf(id)).toEqual({ request_headers, body: text });
+      expect((await importInto(key, document.monitors)).body.meta["warnings"]).toBeUndefined();
+    });
+
+    it("of another account creates the monitors without them, and names each, also in a dry run", async () => {
+      const [from, to] = [await service.createKey(), await service.createKey()];
+      await create(from, SECRETS);
+      await create(from, { ...ROW, name: "Plain" });
+      // The same name with another url is another monitor, and so is the other way round.
+      await create(to, { ...SECRETS, url: "https://example.com/other" });
+      await create(to, { ...SECRETS, name: "Other" });
+      const { monitors } = await exportOf(from);
+      const warnings = ["request_headers.Authorization", "request_headers.X-Plain", "body"].map((field) =>
+        warning(`monitors.0.${field}`, UNKNOWN),
+      );
+      const dry = await importInto(to, monitors, "&dry_run=1");
+      expect([dry.status, dry.body.meta["warnings"]]).toEqual([200, warnings]);
+      expect(await count(to)).toBe(2);
+      const { status, body } = await importInto(to, monitors);
+      expect([status, body.data, body.meta["warnings"]]).toMatchObject([201, { created: 2 }, warnings]);
+      const [made] = body.data["ids"] as readonly number[];
+      expect(await secretsOf(made)).toEqual({ request_headers: {}, body: null });
+    });
+
+    it("takes each value for itself, and none that differs between monitors with one name and url", async () => {
+      const key = await service.createKey();
+      await create(key, SECRETS);
+      await create(key, { ...SECRETS, request_headers: { AUTHORIZATION: "Bearer s3cret-3" }, body: null });
+      const request_headers = { "x-new": "new", authorization: "****", "x-plain": "****", "x-none": "****" };
+      const { status, body } = await importInto(key, [{ ...SECRETS, request_headers, body: "****" }]);
+      expect([status, body.meta["warnings"]]).toEqual([
+        201,
+        [
+          warning(
+            "monitors.0.request_headers.authorization",
+            "several monitors of your account with this name and url have different values for it",
+          ),
+          warning("monitors.0.request_headers.x-none", UNKNOWN),
+        ],
+      ]);
+      expect(await secretsOf((body.data["ids"] as readonly number[])[0])).toEqual({
+        request_headers: { "x-new": "new", "x-plain": "s3cret-2" },
+        body: "s3cret-body",
+      });
+    });
+
+    it("names at most 15 of them, and says how many there are", async () => {
+      const key = await service.createKey();
+      const rows = Array.from({ length: 40 }, () => ({ ...ROW, request_headers: { "X-A": "****" } }));
+      const { status, body } = await importInto(key, rows);
+      const warnings = body.meta["warnings"] as readonly { parameter: string; message: string }[];
+      expect([status, warnings.length]).toEqual([201, 16]);
+      expect(warnings[0]).toMatchObject({
+        parameter: "monitors",
+        message: "40 masked values were left out; the first 15 of them are named.",
+      });
+      expect(warnings[15]).toMatchObject({ parameter: "monitors.14.request_headers.X-A" });
+    });
+
+    it("answers with the same warnings under the same idempotency key", async () => {
+      const key = await service.createKey();
+      const monitors = [{ ...ROW, request_headers: { "X-A": "****" } }];
+      const send = () =>
+        service.call(`${URL}?action=import`, {
+          key,
+          headers: { "x-idempotency-key": "once" },
+          body: { version: 1, monitors },
+        });
+      const first = await send();
+      expect(first.body.meta["warnings"]).toHaveLength(1);
+      expect((await send()).text).toBe(first.text);
+    });
   });
 
   it("refuses a target that is not allowed, in its row", async () => {

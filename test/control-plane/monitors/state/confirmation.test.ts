@@ -117,6 +117,17 @@ describe("a failure at one of several locations", () => {
     expect(rechecks).toBe(3);
   });
 
+  it("asks those that have not answered when it fails again, a planned check later", () => {
+    const story = tellOfUp({ intervalMs: 86_400_000 });
+    story.check("us", "down");
+    story.wait(1);
+    expect(story.check("us", "down", { isRecheck: true }).rechecks).toEqual([]);
+    story.check("ap", "up", { isRecheck: true });
+    story.wait(86_400);
+    expect(story.check("us", "down").rechecks).toEqual([{ location: "eu", at: story.now }]);
+    expect(kinds(story.check("eu", "down", { isRecheck: true }).events)).toEqual(["down!"]);
+  });
+
   it("asks again when another location begins to fail, but not the one that fails already", () => {
     const story = tellOfUp({ locations: ["eu", "us", "ap", "sa", "af"] });
     story.check("us", "down");

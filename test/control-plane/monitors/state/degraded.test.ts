@@ -83,11 +83,46 @@ describe("a degraded monitor", () => {
     expect(story.state).toMatchObject({ isDegraded: false, slowStreak: 0 });
   });
 
-  it("whose status is unknown is no longer degraded, without an event", () => {
+  it("is still degraded after a time in which its status was unknown, and ends it as usual", () => {
     const story = begin();
     makeDegraded(story);
     story.wait(600);
     expect(kinds(story.expire().events)).toEqual(["unknown"]);
-    expect(story.state).toMatchObject({ isDegraded: false, slowStreak: 0 });
+    expect(kinds(story.check("eu", "up", SLOW).events)).toEqual(["up"]);
+    expect(story.state.isDegraded).toBe(true);
+    story.wait(600);
+    story.expire();
+    expect(kinds(story.check("eu", "up", QUICK).events)).toEqual(["up"]);
+    expect(story.check("eu", "up", QUICK).events).toEqual([]);
+    expect(kinds(story.check("eu", "up", QUICK).events)).toEqual(["recovered_speed"]);
+  });
+
+  it("whose limit is removed while its status is unknown ends with the next check", () => {
+    const story = begin();
+    makeDegraded(story);
+    story.state = { ...story.state, isDegradedReported: true };
+    story.wait(600);
+    story.change({ degradedMs: null });
+    expect(kinds(story.expire().events)).toEqual(["unknown"]);
+    expect(kinds(story.check("eu", "up", SLOW).events)).toEqual(["up", "recovered_speed"]);
+  });
+
+  it("that was reported, and is up and quick after an outage, ends with an event", () => {
+    const story = begin();
+    makeDegraded(story);
+    story.state = { ...story.state, isDegradedReported: true };
+    story.check("eu", "down");
+    expect(kinds(story.check("eu", "up", QUICK).events)).toEqual(["up!"]);
+    expect(story.check("eu", "up", QUICK).events).toEqual([]);
+    expect(story.check("eu", "up", QUICK).events).toEqual([{ kind: "recovered_speed", at: story.now }]);
+  });
+
+  it("that was not reported has no event of its end after an outage", () => {
+    const story = begin();
+    makeDegraded(story);
+    story.check("eu", "down");
+    for (let checks = 0; checks < 9; checks++) {
+      expect(kinds(story.check("eu", "up", QUICK).events)).toEqual(checks === 0 ? ["up!"] : []);
+    }
   });
 });

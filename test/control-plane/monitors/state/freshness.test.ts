@@ -32,7 +32,7 @@ describe("a verdict", () => {
     const story = tellOfUp({ locations: ["eu"], retries: 1 });
     story.check("eu", "down");
     const before = story.state.locations;
-    expect(story.check("eu", "unknown")).toMatchObject({ events: [], rechecks: [] });
+    expect(story.check("eu", "unknown").events).toEqual([]);
     expect(story.state.locations).toEqual(before);
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
     story.wait(200);

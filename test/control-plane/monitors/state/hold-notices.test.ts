@@ -101,6 +101,61 @@ describe.each([
   });
 });
 
+describe("a slowness that was sent", () => {
+  const slow = (story: Story) =>
+    Array.from({ length: 3 }, () => notice(story, story.check("eu", "up", { responseMs: 900 }), FREE).sent).flat();
+  const quick = (story: Story) =>
+    Array.from({ length: 3 }, () => notice(story, story.check("eu", "up"), FREE).sent).flat();
+
+  it("has its end sent after a time in which nothing was known", () => {
+    const story = begin({ degradedMs: 500 });
+    expect(slow(story)).toEqual(["degraded"]);
+    story.wait(600);
+    expect(notice(story, story.expire(), FREE).sent).toEqual([]);
+    expect(quick(story)).toEqual(["recovered_speed"]);
+  });
+
+  it("is not sent again after a time in which nothing was known", () => {
+    const story = begin({ degradedMs: 500 });
+    expect(slow(story)).toEqual(["degraded"]);
+    story.wait(600);
+    notice(story, story.expire(), FREE);
+    expect(slow(story)).toEqual([]);
+  });
+
+  it("ends with an outage that is sent: the end of that is the end of both", () => {
+    const story = begin({ degradedMs: 500 });
+    slow(story);
+    expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual(["down!"]);
+    expect(quick(story)).toEqual(["up!"]);
+    expect(slow(story)).toEqual(["degraded"]);
+  });
+
+  it("ends with an outage that is sent after it was held", () => {
+    const story = begin({ degradedMs: 500 });
+    slow(story);
+    notice(story, story.check("eu", "down"), MAINTENANCE);
+    notice(story, story.expire(), FREE);
+    story.wait(1);
+    expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual(["down!"]);
+    expect(quick(story)).toEqual(["up!"]);
+  });
+
+  it.each([
+    ["maintenance", MAINTENANCE],
+    ["dependency", DEPENDENCY],
+  ])("has its end sent after an outage that %s held back, or goes on", (_reason, context) => {
+    for (const isQuick of [true, false]) {
+      const story = begin({ degradedMs: 500 });
+      slow(story);
+      notice(story, story.check("eu", "down"), context);
+      story.wait(20);
+      expect((isQuick ? quick : slow)(story)).toEqual(isQuick ? ["recovered_speed"] : []);
+      expect(quick(story)).toEqual(isQuick ? [] : ["recovered_speed"]);
+    }
+  });
+});
+
 describe("after the reason has ended", () => {
   it("the monitor is checked at once, and the notice is sent if it is still down", () => {
     const story = begin({ repeatMs: 600_000 });
@@ -117,6 +172,23 @@ describe("after the reason has ended", () => {
     expect(second.rechecks).toEqual([]);
     expect(story.state).toMatchObject({ held: null, remindAt: story.now + 600_000 });
     expect(notice(story, story.check("eu", "up"), FREE).sent).toEqual(["up!"]);
+  });
+
+  it("a check that gives no verdict is repeated for a minute", () => {
+    const story = begin({ intervalMs: 86_400_000 });
+    notice(story, story.check("eu", "down"), MAINTENANCE);
+    story.wait(10);
+    expect(notice(story, story.expire(), FREE).rechecks).toHaveLength(1);
+    for (let lost = 0; lost < 60; lost++) {
+      story.wait(1);
+      expect(notice(story, story.check("eu", "unknown", { isRecheck: true }), FREE)).toMatchObject({
+        sent: [],
+        rechecks: [{ location: "eu", at: story.now + 1_000 }],
+      });
+    }
+    story.wait(1);
+    expect(notice(story, story.check("eu", "unknown", { isRecheck: true }), FREE).rechecks).toEqual([]);
+    expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual(["down!"]);
   });
 
   it("a check that began before it confirms nothing", () => {

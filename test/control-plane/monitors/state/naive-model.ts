@@ -40,7 +40,7 @@ export interface Verdict {
  * The rules of monitors' states, written as they are spoken: nothing is carried from step to step but the list of all
  * that was seen and decided, from which everything is computed anew each time.
  */
-export function createModel(settings: StateSettings): (step: Step) => Verdict {
+export function createModel(settings: StateSettings): (step: Step, isDegradedReported: boolean) => Verdict {
   const seen: Seen[] = [];
   const decided: Decided[] = [];
   // The beginnings of outages and recoveries, and the times at which they were found.
@@ -72,7 +72,7 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
     }
   }
 
-  return ({ now, observation }) => {
+  return ({ now, observation }, isDegradedReported) => {
     const newest = observation === null ? undefined : of(observation.location).at(-1);
     const isLate = newest !== undefined && observation !== null && newest.at <= now && observation.beganAt < newest.at;
     bound(now);
@@ -176,9 +176,10 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
       }
     }
 
-    // The speeds of the planned good checks since the monitor was last not up.
-    const upSince = decided.findLastIndex(({ status: was }) => was !== "up") + 1;
-    const checks = [...decided.slice(upSince).map((one) => one.seen), added];
+    // The speeds of the planned good checks since the monitor was last down, those made while it was unknown left out.
+    const upSince = decided.findLastIndex(({ status: was }) => was === "down") + 1;
+    const whileUp = [...decided.slice(upSince), { status, seen: added }].filter((one) => one.status === "up");
+    const checks = whileUp.map((one) => one.seen);
     const isSlow = checks
       .filter((one) => one !== null && one.verdict === "up" && !one.isRecheck && one.responseMs !== null)
       .map((one) => one!.responseMs! > (settings.degradedMs ?? Infinity));
@@ -188,12 +189,14 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
       if (last.every(Boolean)) isDegraded = true;
       if (!last.some(Boolean)) isDegraded = false;
     }
-    if (status !== "up") isDegraded = false;
+    if (status === "down") isDegraded = false;
     if (isDegraded && before?.isDegraded !== true) {
       events.push({ kind: "degraded", at: now, responseMs: added!.responseMs! });
     }
-    if (!isDegraded && before?.isDegraded === true && status === "up")
+    const isQuick = settings.degradedMs === null || (isSlow.length >= 3 && !isSlow.slice(-3).some(Boolean));
+    if (!isDegraded && status === "up" && (before?.isDegraded === true || (isDegradedReported && isQuick))) {
       events.push({ kind: "recovered_speed", at: now });
+    }
 
     // The times of all further reminders of this outage.
     if (settings.repeatMs === null || lastKnown !== "down") reminders = [];
@@ -216,8 +219,28 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
       failing,
       remindAt: reminders[0] ?? null,
       events,
-      rechecks: added === null || settings.isPassive ? [] : ask(added),
+      rechecks: settings.isPassive ? [] : added !== null ? ask(added) : askAgain(),
     };
+
+    /** A check that said nothing is repeated while what it was to confirm is no more than a minute old. */
+    function askAgain(): readonly Recheck[] {
+      if (observation?.verdict !== "unknown" || !settings.locations.includes(observation.location)) return [];
+      const { location } = observation;
+      const isRecent = (one: string) => of(one).length > 0 && of(one).at(-1)!.at >= now - 60_000;
+      const length = streak(location).length;
+      const opens =
+        verdict(location) === "up"
+          ? lastKnown === "down" && length < successes
+          : status !== "down" && length < (several && failures < 2 ? 2 : failures);
+      const others = settings.locations.filter((other) => {
+        if (other === location || verdict(other) !== "down" || !isRecent(other)) return false;
+        if (streak(other).length > (failures > 2 ? failures : 2)) return false;
+        const last = of(location).at(-1);
+        return !isFresh(last, now) || (last!.verdict === "up" && last!.at < since(other));
+      });
+      const isAsked = status !== "down" && others.length > 0;
+      return (isRecent(location) && opens) || isAsked ? [{ location, at: now + 1_000 }] : [];
+    }
 
     function ask({ location, isRecheck }: Seen): readonly Recheck[] {
       const again = { location, at: now + 1_000 };
@@ -232,7 +255,12 @@ export function createModel(settings: StateSettings): (step: Step) => Verdict {
       });
       const asked = [...others.map((other) => ({ location: other, at: now })), again];
       if (length === 1) return isRecheck ? [again] : asked;
-      return length < failures ? asked : [];
+      if (length < failures) return asked;
+      // The others that have said nothing since this location began to fail.
+      const silent = others.filter(
+        (other) => !isFresh(of(other).at(-1), now) || of(other).at(-1)!.at < since(location),
+      );
+      return isRecheck ? [] : silent.map((other) => ({ location: other, at: now }));
     }
   };
 }

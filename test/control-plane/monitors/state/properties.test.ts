@@ -61,6 +61,16 @@ function examine(
   return broken;
 }
 
+/** Decides whether a slowness counts as reported, as a caller does that holds some notices back. */
+function isReportedNow({ isDegradedReported }: MonitorState, events: readonly StateEvent[], dice: Dice): boolean {
+  let isReported = isDegradedReported;
+  for (const { kind } of events) {
+    if (kind === "degraded" || kind === "down") isReported = dice.perMille(500) ? kind === "degraded" : isReported;
+    if (kind === "recovered_speed") isReported = false;
+  }
+  return isReported;
+}
+
 /** Age until which a verdict counts, in milliseconds. */
 function freshMs({ isPassive, intervalMs, timeoutMs }: History["settings"]): number {
   return isPassive ? Infinity : 2 * intervalMs + timeoutMs;
@@ -70,17 +80,18 @@ describe("random histories", () => {
   it("have the states, events and rechecks of a model that computes them anew from all observations", () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= HISTORIES; seed++) {
-      const { settings, steps } = createHistory(createDice(seed), LENGTH, seed % 2 === 0);
+      const dice = createDice(seed);
+      const { settings, steps } = createHistory(dice, LENGTH, seed % 2 === 0);
       const model = createModel(settings);
       let state = NEW_STATE;
       for (const [at, step] of steps.entries()) {
         const { state: next, events, rechecks } = apply(settings, state, step);
         const { status, lastKnown, isFlapping, isDegraded, failing, remindAt } = next;
         const actual = { status, lastKnown, isFlapping, isDegraded, failing, remindAt, events, rechecks };
-        const expected = model(step);
+        const expected = model(step, state.isDegradedReported);
         if (!isDeepStrictEqual(actual, expected)) expect({ seed, at, ...actual }).toEqual({ seed, at, ...expected });
         for (const { kind } of events) met.add(kind);
-        state = next;
+        state = { ...next, isDegradedReported: isReportedNow(next, events, dice) };
       }
     }
     // Otherwise the histories are too tame to show anything.
@@ -175,7 +186,11 @@ describe("random histories", () => {
         demand(at - now === (location === observation?.location ? 1_000 : 0), "others now, itself after a second");
       }
       if (rechecks.length === 0) return;
-      if (observation?.verdict === "down") demand(state.status !== "down", "an outage that is not confirmed");
+      if (observation?.verdict === "unknown") {
+        const isRecent = [...state.locations.values()].some(({ at }) => now - at <= 60_000);
+        demand(isRecent, "a minute at most");
+        demand(state.status !== "down" || before.lastKnown === "down", "something that is not confirmed");
+      } else if (observation?.verdict === "down") demand(state.status !== "down", "an outage that is not confirmed");
       else demand(before.lastKnown === "down", "a recovery that is not confirmed");
     });
     expect(broken).toEqual([]);
@@ -228,6 +243,34 @@ describe("random histories", () => {
     );
     expect(broken).toEqual([]);
     expect(held).toBeGreaterThan(1_000);
+  });
+
+  it("send to each receiver an end for each slowness that was sent, also after outages of which nothing was sent", () => {
+    let isOpen = false;
+    let dropped = 0;
+    const broken = examine(
+      ({ before }) => {
+        if (before === NEW_STATE) isOpen = false;
+      },
+      ({ settings }, dice) => {
+        let isHeld = false;
+        return (made, { now }, demand) => {
+          if (dice.perMille(100)) isHeld = dice.perMille(500);
+          const { state, notices } = holdNotices(settings, made, { maintenance: isHeld, dependency: "fine" }, now);
+          for (const { kind } of notices) {
+            if (kind === "degraded") demand(!isOpen, "a slowness once");
+            if (kind === "recovered_speed") demand(isOpen, "the end of a slowness that was sent");
+            if (kind === "degraded" || kind === "recovered_speed" || kind === "down") isOpen = kind === "degraded";
+          }
+          demand(state.isDegradedReported === isOpen, "known whether one is to be ended");
+          if (isOpen && state.status === "down" && state.held !== null) dropped += 1;
+          demand(!isOpen || state.status !== "up" || state.slowStreak > -3, "an end when it is quick again");
+          return state;
+        };
+      },
+    );
+    expect(broken).toEqual([]);
+    expect(dropped).toBeGreaterThan(10);
   });
 });
 

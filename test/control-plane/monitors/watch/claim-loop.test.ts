@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -73,6 +74,7 @@ it("overdue checks that are claimed before agents have attached keep their place
     roster: createRoster(systemClock),
     monitors: createWatchedMonitors(),
     busy: () => 0,
+    fullAccounts: () => [],
     check: ({ monitorId }) => void claimed.push(monitorId),
     recordUnserved: ({ monitorId }) => void claimed.push(monitorId),
   });
@@ -84,4 +86,34 @@ it("overdue checks that are claimed before agents have attached keep their place
   expect(slots.map(({ lease }) => lease)).toEqual(slots.map(() => 0));
   expect(slots.map(({ dueAt }) => dueAt)).toEqual(slots.map(({ plannedAt }) => plannedAt));
   expect(slots).toHaveLength(MONITORS * LOCATIONS.length);
+});
+
+it("claims that leave accounts out follow each other at intervals of many times their own duration", async () => {
+  const count = async (fullAccounts: readonly number[]): Promise<number> => {
+    let claims = 0;
+    let time = 0;
+    const loop = startClaimLoop({
+      sql,
+      // Each reading is 100 ms after the one before, so that a claim seems to take that long.
+      clock: { now: () => new Date(), monotonic: () => (time += 100) },
+      random: {
+        bytes(length) {
+          claims += 1;
+          return systemRandom.bytes(length);
+        },
+      },
+      log: pino({ level: "silent" }),
+      roster: createRoster(systemClock),
+      monitors: createWatchedMonitors(),
+      busy: () => 0,
+      fullAccounts: () => fullAccounts,
+      check: () => {},
+      recordUnserved: () => {},
+    });
+    await sleep(1_000);
+    await loop.stop();
+    return claims;
+  };
+  // A claim is tried every 50 ms. Four readings of the clock are between two of them, then it pauses for 500 ms.
+  expect(await count([1])).toBeLessThan((await count([])) / 2);
 });

@@ -45,7 +45,7 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
   const monitors = createWatchedMonitors();
   const stopping = new AbortController();
   const round = async (): Promise<void> => {
-    const options = { absent: [], unserved: [], privateAccounts: [], graceMs: 10_000 };
+    const options = { absent: [], unserved: [], privateAccounts: [], fullAccounts: [], graceMs: 10_000 };
     const lease = randomInt(1, 2 ** 47);
     const slots = await claimSlots(client, { now: clock.now(), most: 150, lease, ...options });
     const returned = slots.filter(() => randomInt(5) === 0);
@@ -55,7 +55,10 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
       const common = { lagMs: 0, isRecheck: false, state, stateVersion, beganAt };
       recorder.add({ slot, monitor: monitors.of(slot), finding: randomFinding(), ...common });
     }
-    await releaseSlots(client, returned, clock.now());
+    await releaseSlots(
+      client,
+      returned.map((slot) => ({ ...slot, dueAt: clock.now() })),
+    );
   };
   const run = async (): Promise<void> => {
     // What fails is seen by the database's count of deadlocks, and tried again, as the product does.

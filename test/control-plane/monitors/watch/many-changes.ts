@@ -55,7 +55,8 @@ export function createOptions(index: number): MonitorSettings {
 function settingsOf(index: number): StateSettings {
   const settings = createOptions(index);
   const url = isPassive(index) ? "" : "https://shop.example.com/";
-  return { ...stateSettings({ url, checkType: "http", settings }, 60), isPassive: isPassive(index) };
+  const slot = { intervalSeconds: 60, plannedLocations: settings.locations };
+  return { ...stateSettings({ url, checkType: "http", settings }, slot), isPassive: isPassive(index) };
 }
 
 /** Returns the monitor that is up since a minute; some have changed often within the hour. */

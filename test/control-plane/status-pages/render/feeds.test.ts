@@ -1,9 +1,9 @@
-import { Parser } from "htmlparser2";
 import { describe, expect, it } from "vitest";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { renderAtom } from "#control-plane/status-pages/render/feeds/atom.ts";
 import { renderJsonFeed } from "#control-plane/status-pages/render/feeds/json-feed.ts";
 import { renderRss } from "#control-plane/status-pages/render/feeds/rss.ts";
+import { all, checkAtom, checkJsonFeed, checkRss, parseXml, textOf, type Element } from "#test/support/feed-rules.ts";
 import {
   changeTexts,
   HOSTILE,
@@ -11,47 +11,10 @@ import {
   makeIncident,
   makeMaintenance,
   makeView,
+  makeViews,
 } from "#test/support/status-page-views.ts";
 
 const SERVICE = "https://vantage.example";
-
-interface Element {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly children: Element[];
-  text: string;
-}
-
-/** Parses XML without any of the leniency for HTML. Test/browser has it parsed by Chromium's XML parser too. */
-function parseXml(xml: string): Element {
-  const root: Element = { name: "", attributes: {}, children: [], text: "" };
-  const open = [root];
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        const element = { name, attributes, children: [], text: "" };
-        open.at(-1)?.children.push(element);
-        open.push(element);
-      },
-      ontext(text) {
-        const element = open.at(-1);
-        if (element !== undefined) element.text += text;
-      },
-      onclosetag(name, isImplied) {
-        const element = open.pop();
-        if (element?.name !== name || (isImplied && element.children.length > 0)) throw new Error(`unclosed ${name}`);
-      },
-    },
-    { xmlMode: true, decodeEntities: true },
-  );
-  parser.end(xml);
-  expect(open).toEqual([root]);
-  expect(root.children).toHaveLength(1);
-  return root.children[0] ?? root;
-}
-
-const all = ({ children }: Element, name: string): Element[] => children.filter((child) => child.name === name);
-const textOf = (element: Element, name: string): string | undefined => all(element, name)[0]?.text;
 
 const busy = makeView({
   incidents: [
@@ -173,7 +136,61 @@ describe("the JSON Feed", () => {
   });
 });
 
+/** Pages in all states, and pages whose texts try to break a feed. */
+const PAGES: readonly (readonly [name: string, view: PageView])[] = [
+  ["busy", busy],
+  ["on its own domain", { ...busy, url: "https://status.acme.example" }],
+  ["without a description", { ...busy, description: null }],
+  ...Object.entries(makeViews()),
+  ...HOSTILE.map((text) => [JSON.stringify(text.slice(0, 40)), changeTexts(busy, text)] as const),
+];
+
 describe("all feeds", () => {
+  it.each(PAGES)("have what their formats require: %s", (_name, view) => {
+    expect(checkRss(renderRss(view, SERVICE))).toEqual([]);
+    expect(checkAtom(renderAtom(view, SERVICE))).toEqual([]);
+    expect(checkJsonFeed(renderJsonFeed(view, SERVICE))).toEqual([]);
+  });
+
+  it.each([
+    ["<title>", "<titel>", "</title>", "</titel>", "the channel has 0 <title> instead of one"],
+    ["<link>https:", "<link>//", "", "", `<link> of the channel cannot be "////vantage.example/status/acme"`],
+    [/<description>[^<]*/, "<description>", "", "", `<description> of the channel cannot be ""`],
+    [/<guid.*<\/guid>/g, "", "", "", "item 0 has 0 <guid> instead of one"],
+    [/ isPermaLink="false">[^<]*/g, ">7", "", "", "the guid of item 1 is no address"],
+    [/maintenance-\d+-\d+</g, "x<", "", "", "the guid of an item is not unique"],
+    [/ GMT<\/pubDate>/g, "Z</pubDate>", "", "", `<pubDate> of item 1 cannot be "Sun, 22 Nov 2026 13:58:00Z"`],
+    ['version="2.0"', 'version="1.0"', "", "", "the root is not <rss version=2.0>"],
+  ] as const)("a broken RSS feed is found: %s", (part, wrong, end, wrongEnd, rule) => {
+    const xml = renderRss(busy, SERVICE).replace(part, wrong).replace(end, wrongEnd);
+    expect(checkRss(xml)).toContain(rule);
+  });
+
+  it.each([
+    [/<author>.*<\/author>/, "", "neither entry 0 nor the feed has an author"],
+    [/<link rel="self"[^>]*>/, "", "the feed has not one link to itself"],
+    [/<updated>[^<]*/, "<updated>yesterday", `<updated> of the feed cannot be "yesterday"`],
+    [/#incident-7</, " incident 7<", `<id> of entry 1 cannot be "https://vantage.example/status/acme incident 7"`],
+    [/#incident-[78]</g, "<", "the id of an entry is not unique"],
+    [/<category term="[^"]*"/, "<category", "a category of entry 0 has no term"],
+    [/<content type="html">/, `<content type="html"><p/>`, "the content of entry 0 has elements that are not text"],
+    [/ xmlns="[^"]*"/, "", "the root is not <feed> of Atom"],
+  ] as const)("a broken Atom feed is found: %s", (part, wrong, rule) => {
+    expect(checkAtom(renderAtom(busy, SERVICE).replace(part, wrong))).toContain(rule);
+  });
+
+  it.each([
+    [/version\/1.1/, "version/1", "the version is not 1.1"],
+    [/"title":"Acme",/, "", "the feed has no title"],
+    [/"id":"[^"]*"/, `"id":7`, "item 0 has no id that is a string"],
+    [/#incident-[78]","url/g, `","url`, "the id of an item is not unique"],
+    [/content_html/, "content", "item 0 has no content"],
+    [/("date_published":"[^"]*)Z"/, `$1"`, "date_published of item 0 is not RFC 3339"],
+    [/"items":/, `"entries":`, "the feed has no items"],
+  ] as const)("a broken JSON Feed is found: %s", (part, wrong, rule) => {
+    expect(checkJsonFeed(renderJsonFeed(busy, SERVICE).replace(part, wrong))).toContain(rule);
+  });
+
   it("have at most 40 entries", () => {
     const full = makeView({
       incidents: Array.from({ length: 20 }, (_, id) => makeIncident(id)),

@@ -78,6 +78,22 @@ describe("the page", () => {
     expect(renderPage(makeView(), "")).not.toContain("stale");
   });
 
+  it("has the time of the newest check, or of the newest change if there was no check, to the minute", () => {
+    const [newest, empty] = [renderPage(makeView(), ""), renderPage(views["empty"] ?? makeView(), "")];
+    expect(newest).toContain(`Last checked <time datetime="2026-11-23T19:57Z">23 Nov 2026, 19:57 UTC</time>`);
+    expect(empty).toContain(`Last change <time datetime="2026-11-11T07:58Z">11 Nov 2026, 07:58 UTC</time>`);
+    expect(renderPage(makeView({ generatedAt: hoursAgo(-1) }), "")).toBe(newest);
+    expect(renderPage(makeView({ checkedAt: hoursAgo(-1 / 60) }), "")).not.toBe(newest);
+  });
+
+  it("says how long an open incident has lasted, to the minute", () => {
+    const factsOf = (durationSeconds: number, resolvedAt: Date | null) =>
+      readPage(renderPage(makeView({ incidents: [makeIncident(8, { durationSeconds, resolvedAt })] }), "")).text;
+    expect(factsOf(3_725, null)).toContain("Major impact, 1\u00A0h\u00A02\u00A0min\u00A0so\u00A0far");
+    expect(factsOf(59, null)).toContain("less\u00A0than\u00A01\u00A0min");
+    expect(factsOf(125, hoursAgo(1))).toContain("Major impact, 2\u00A0min\u00A05\u00A0s");
+  });
+
   it("has a form only if visitors can subscribe, and its policy allows the form only then", () => {
     const open = makeView();
     const closed = makeView({ canSubscribe: false });
@@ -97,13 +113,14 @@ describe("the page", () => {
     expect(policyOf(makeView())).not.toContain("unsafe");
   });
 
-  it("names its feeds and its summary where programs look for them", () => {
+  it("names its feeds, its summary and its badge where programs look for them", () => {
     const html = renderPage(makeView(), "/status/acme");
     for (const [type, path] of [
       ["application/rss+xml", "feed.rss"],
       ["application/atom+xml", "feed.atom"],
       ["application/feed+json", "feed.json"],
       ["application/json", "summary.json"],
+      ["image/svg+xml", "badge.svg"],
     ]) {
       expect(html).toMatch(
         new RegExp(

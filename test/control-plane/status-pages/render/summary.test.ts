@@ -1,6 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
+import type { PageView } from "#control-plane/status-pages/page.ts";
 import {
   renderComponents,
   renderIncidents,
@@ -9,7 +10,14 @@ import {
   renderUnresolved,
   renderWindows,
 } from "#control-plane/status-pages/render/summary.ts";
-import { makeIncident, makeMaintenance, makeMonitor, makeView, makeViews } from "#test/support/status-page-views.ts";
+import {
+  hoursAgo,
+  makeIncident,
+  makeMaintenance,
+  makeMonitor,
+  makeView,
+  makeViews,
+} from "#test/support/status-page-views.ts";
 
 // Field names, types and words of the public documentation of Statuspage's API v2.
 const Time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$` });
@@ -121,6 +129,31 @@ describe("the summary in Statuspage's shape", () => {
       ["3", false, "group-1", "under_maintenance"],
     ]);
     expect(components[1]?.["components"]).toEqual(["1", "2", "3"]);
+  });
+
+  it("has the time of the newest change of the page, of each group and of each monitor, never that of its making", () => {
+    const monitors = [makeMonitor(1, { changedAt: hoursAgo(90) }), makeMonitor(2, { changedAt: hoursAgo(80) })];
+    const quiet = makeView({
+      groups: [{ name: "Europe", monitors }],
+      incidents: [],
+      maintenance: [],
+      changedAt: hoursAgo(100),
+    });
+    const changesOf = (view: PageView) => {
+      const { page, components = [] } = readAs(Summary, renderSummary(view)) as unknown as {
+        readonly page: { readonly updated_at: string };
+        readonly components?: readonly { readonly updated_at: string }[];
+      };
+      return [page, ...components].map(({ updated_at: at }) => at);
+    };
+    const times = (...hours: readonly number[]) => hours.map((count) => hoursAgo(count).toISOString());
+    expect(changesOf(quiet)).toEqual(times(80, 80, 90, 80));
+    const over = makeMaintenance(3, { status: "completed", startsAt: hoursAgo(72), endsAt: hoursAgo(70) });
+    const maintenance = [{ ...over, monitorIds: [1] }];
+    expect(changesOf({ ...quiet, maintenance })).toEqual(times(70, 70, 70, 80));
+    expect(changesOf({ ...quiet, maintenance, incidents: [makeIncident(7)] })).toEqual(times(28, 70, 70, 80));
+    expect(changesOf({ ...quiet, changedAt: hoursAgo(2) })).toEqual(times(2, 2, 2, 2));
+    expect(renderSummary({ ...quiet, generatedAt: hoursAgo(-1) })).toBe(renderSummary(quiet));
   });
 
   it("never calls a monitor operational if its status is unknown", () => {

@@ -56,6 +56,7 @@ describe.each(FORMS)("/status/acme%s", (path, type) => {
       tags.add(tag);
       const again = await ask(below, { "accept-encoding": coding, "if-none-match": tag });
       expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, tag]);
+      expect([again.headers["content-type"], again.headers["content-length"]]).toEqual([undefined, undefined]);
     }
     expect(tags.size).toBe(whole.body.length < 1_024 ? 1 : 3);
   });
@@ -82,6 +83,44 @@ describe.each(FORMS)("/status/acme%s", (path, type) => {
     expect([missing.status, missing.headers["cache-control"]]).toEqual([404, "no-store"]);
     const expected = path === "" || path === "/badge.svg" ? type : "application/json; charset=utf-8";
     expect(missing.headers["content-type"]).toBe(expected);
+  });
+});
+
+describe.each(FORMS)("/status/acme%s", (path, type) => {
+  it("has an age, which caches subtract from the 10 s", async () => {
+    const ageAt = async (seconds: number): Promise<unknown> => {
+      const generatedAt = new Date(server.clock.now().getTime() - seconds * 1_000);
+      server.views.set("aged", makeView({ generatedAt }));
+      const { headers } = await ask(`/status/aged${path}`);
+      const again = await ask(`/status/aged${path}`, { "if-none-match": headers.etag ?? "" });
+      expect([again.status, again.headers["age"]]).toEqual([304, headers["age"]]);
+      return [headers["age"], headers["cache-control"]];
+    };
+    const limit = "public, max-age=10";
+    for (const [seconds, age] of [
+      [0, "0"],
+      [4, "4"],
+      [8.2, "9"],
+      // A view that a slow read made late, and one of a clock that has stepped back.
+      [12, "10"],
+      [-3, "0"],
+    ] as const) {
+      expect(await ageAt(seconds)).toEqual([age, limit]);
+    }
+  });
+
+  it("is 503 while too many requests wait, and never cached", async () => {
+    server.waiting.add("crowded");
+    const refused = await ask(`/status/crowded${path}`);
+    expect([refused.status, refused.headers["cache-control"], refused.headers["age"]]).toEqual([
+      503,
+      "no-store",
+      undefined,
+    ]);
+    expect(refused.headers["content-type"]).toBe(
+      path === "" || path === "/badge.svg" ? type : "application/json; charset=utf-8",
+    );
+    expect(refused.body.toString()).toMatch(/service[_ ]unavailable|temporarily unavailable/);
   });
 });
 
@@ -122,9 +161,12 @@ describe("the page", () => {
 });
 
 describe("other forms", () => {
-  it("can be read by scripts of other sites", async () => {
+  it("can be read and shown by other sites", async () => {
     for (const [path] of FORMS.slice(1)) {
-      expect((await ask(`/status/acme${path}`)).headers["access-control-allow-origin"]).toBe("*");
+      expect((await ask(`/status/acme${path}`)).headers).toMatchObject({
+        "access-control-allow-origin": "*",
+        "cross-origin-resource-policy": "cross-origin",
+      });
     }
   });
 

@@ -1,0 +1,133 @@
+import {
+  certificateCall,
+  dnsCalls,
+  toToolAnswer,
+  traceCall,
+  type Asker,
+  type Call,
+} from "#control-plane/evidence/ask.ts";
+import { readCertificate } from "#control-plane/evidence/certificate.ts";
+import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
+import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
+import type { MonitorSecrets, MonitorSettings, ProbedType } from "#control-plane/monitors/monitor.ts";
+import { decodePhases, encodePhases } from "#control-plane/monitors/snapshots/phases.ts";
+import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
+import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
+import { readFinding, type Finding } from "#control-plane/monitors/watch/observe.ts";
+
+/** A monitor that probes check. */
+export interface Checked {
+  readonly url: string;
+  readonly checkType: ProbedType;
+  readonly settings: MonitorSettings;
+}
+
+/** What one location sees now. */
+export interface Look {
+  readonly place: PlaceEvidence;
+  readonly facts: Facts;
+  /** Whether the target did not answer within the limit of evidence, which is shorter than the monitor's own. */
+  readonly isCutShort: boolean;
+}
+
+/** Time limit of one monitor's check, seconds; a monitor can have a longer one. */
+const MOST_CHECK_SECONDS = 6;
+/** A check that ends so shortly before its limit, in milliseconds, ran into it: agents keep a part for their answer. */
+const LIMIT_MARGIN_MS = 500;
+
+/** Checks and traces from one location at the same time. */
+export async function lookFrom(
+  asker: Asker,
+  asked: {
+    readonly monitor: Checked;
+    /** Host name or address to trace. */
+    readonly traced: string;
+    readonly location: string;
+    readonly secrets: MonitorSecrets;
+  },
+): Promise<Look> {
+  const { monitor, location, secrets } = asked;
+  const { contract, params } = monitorCall(monitor, secrets, null, true);
+  const ownSeconds = monitor.settings.timeout_seconds;
+  const seconds = Math.min(ownSeconds, MOST_CHECK_SECONDS);
+  const isLookedUp = monitor.checkType === "dns" || monitor.checkType === "domain";
+  const trace = isLookedUp ? null : traceCall(asked.traced);
+  const [checked, traced] = await Promise.all([
+    asker.ask({ contract, params: { ...params, timeout_seconds: seconds } }, location),
+    trace === null ? null : asker.ask(trace, location),
+  ]);
+  const finding = readFinding(checked.answer);
+  const isCutShort = seconds < ownSeconds && ranIntoLimit(finding, checked.tookMs, seconds * 1_000);
+  return {
+    place: {
+      location,
+      check: isCutShort ? cutShort(finding, { seconds, ownSeconds }) : describe(finding),
+      trace: traced === null ? null : toToolAnswer(traced.answer),
+    },
+    facts: factsOf(monitor.checkType, finding),
+    isCutShort,
+  };
+}
+
+function ranIntoLimit(finding: Finding | null, tookMs: number | null, limitMs: number): boolean {
+  return finding?.fault?.reason === "timeout" && tookMs !== null && tookMs >= limitMs - LIMIT_MARGIN_MS;
+}
+
+function describe(finding: Finding | null): PlaceEvidence["check"] {
+  return {
+    verdict: finding?.verdict ?? "unknown",
+    response_ms: finding?.responseMs ?? null,
+    http_status: finding?.httpStatus ?? null,
+    error: finding?.fault ?? null,
+    result: finding?.whole ?? null,
+  };
+}
+
+/** A slow target that is well looks the same as one that does not answer: with more time it can be up. */
+function cutShort(
+  finding: Finding | null,
+  { seconds, ownSeconds }: { readonly seconds: number; readonly ownSeconds: number },
+): PlaceEvidence["check"] {
+  const message = `no answer within ${seconds} s, the limit of evidence; the monitor waits ${ownSeconds} s`;
+  const error = { stage: finding?.fault?.stage ?? "request", source: "probe", reason: "out_of_time", message } as const;
+  return { ...describe(finding), verdict: "unknown", error };
+}
+
+/** Returns the facts of the full result, and where it has none those of the short one. */
+function factsOf(checkType: string, finding: Finding | null): Facts {
+  const full = readFacts(finding?.whole);
+  if (finding === null) return full;
+  const short = readShortFacts(checkType, { ...finding, phases: decodePhases(encodePhases(finding.phases)) });
+  return { ...full, status: full.status ?? short.status, phases: { ...short.phases, ...full.phases } };
+}
+
+/** Asks for the addresses of a host and the servers of its domain; null for what is no name. */
+export async function lookUp(asker: Asker, host: string, location: string): Promise<DnsEvidence | null> {
+  const calls = dnsCalls(host);
+  if (calls.host === null) return null;
+  const ask = async (call: Call) => toToolAnswer((await asker.ask(call, location)).answer);
+  const [found, zone] = await Promise.all([ask(calls.host), calls.zone === null ? null : ask(calls.zone)]);
+  return { location, host: found, zone };
+}
+
+/**
+ * Returns the certificate that a check has seen. Only if a handshake failed, so that none was seen, the server is asked
+ * once more, by one handshake. The check of an ssl monitor is that handshake: it is not repeated.
+ */
+export async function findCertificate(
+  asker: Asker,
+  { url, checkType, settings }: Checked,
+  places: readonly (PlaceEvidence | null)[],
+): Promise<CertificateEvidence | null> {
+  for (const place of places) {
+    const seen = place === null ? null : readCertificate(place.location, place.check.result);
+    if (seen !== null) return seen;
+  }
+  const [failing] = places;
+  if (failing == null || checkType === "ssl" || failing.check.error?.stage !== "tls") return null;
+  const target = readTlsTarget(url, settings.port);
+  const call = target.ok ? certificateCall(target.host, target.port) : null;
+  if (call === null) return null;
+  const { answer } = await asker.ask(call, failing.location);
+  return readCertificate(failing.location, readFinding(answer)?.whole);
+}

@@ -1,0 +1,73 @@
+import { Type } from "typebox";
+import type { FastifyRequest } from "fastify";
+import type { Change } from "#control-plane/access/changes.ts";
+import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
+import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { readQuery, readWrite } from "#control-plane/http/params.ts";
+import { callerOf } from "#control-plane/http/request.ts";
+import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
+import type { Write } from "#control-plane/http/writes.ts";
+import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
+import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
+import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
+import { OUTLINE } from "#control-plane/monitors/transfer/document.ts";
+import type { Imported } from "#control-plane/monitors/transfer/import.ts";
+
+/** Maximum number of values that are named in the warnings of an import. */
+const MOST_NAMED = 15;
+
+/** Returns the warnings of an import: the first of the values that were left out, and how many there are. */
+function warningsOf(leftOut: Imported["leftOut"]): readonly Warning[] {
+  const named = leftOut.slice(0, MOST_NAMED).map(({ field, message }) => {
+    return { parameter: field.slice(0, LONGEST_PARAMETER), message, did_you_mean: null };
+  });
+  if (named.length === leftOut.length) return named;
+  const message = `${leftOut.length} masked values were left out; the first ${MOST_NAMED} of them are named.`;
+  return [{ parameter: "monitors", message, did_you_mean: null }, ...named];
+}
+
+/** Reads a POST; returns the write that does it. */
+export function readPost(monitors: Monitors, request: FastifyRequest): Write {
+  const { accountId } = callerOf(request);
+  const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
+  if (action === "import") {
+    const { monitors: rows } = readWrite(OUTLINE, request);
+    return async (tx) => {
+      const { ids, leftOut } = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
+      request.ignored = warningsOf(leftOut);
+      const changes = isDryRun ? [] : ids.map((one) => changeOf(one, "created"));
+      return { status: isDryRun ? 200 : 201, data: { created: ids.length, ids }, changes };
+    };
+  }
+  if (request.body instanceof RawBody && request.body.bytes.length > BODY_LIMIT) {
+    throw new Refusal("payload_too_large", `The body is larger than ${BODY_LIMIT} bytes, the limit.`);
+  }
+  if (action === "run") {
+    readWrite(Type.Object({}), request);
+    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+    return async (tx) => ({
+      status: 202,
+      data: { id: requireWritten(await monitors.run(tx, { accountId, id })) },
+      changes: [],
+    });
+  }
+  if (action === "rotate" || action === "accept") {
+    readWrite(Type.Object({}), request);
+    if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
+    return async (tx) => ({
+      data: requireWritten(await monitors[action](tx, { accountId, id })),
+      changes: [changeOf(id, action === "rotate" ? "rotated" : "accepted")],
+    });
+  }
+  const given = requireFields(parseCreation(readBody(request), "current"));
+  return async (tx) => {
+    const created = requireWritten(await monitors.create(tx, accountId, given));
+    return { status: 201, data: created, changes: [changeOf(created.id, "created")] };
+  };
+}
+
+/** Returns a change of a monitor for the log of changes. */
+export function changeOf(id: number, action: Change["action"]): Change {
+  return { resource: "monitor", id, action };
+}

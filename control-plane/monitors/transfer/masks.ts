@@ -1,0 +1,76 @@
+import type { MonitorDraft, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { MASK } from "#control-plane/monitors/settings/secrets.ts";
+
+/** The secrets of a row that its document shows as masks. */
+export interface Masks {
+  /** Names of header fields. */
+  readonly headers: readonly string[];
+  readonly hasBody: boolean;
+}
+
+/** A masked value that no monitor of the account has. */
+interface Missing {
+  /** `body`, or `request_headers.` and the name of the field. */
+  readonly field: string;
+  readonly reason: "unknown" | "ambiguous";
+}
+
+/** Takes the place of a masked body while its row is checked. */
+const SOME_BODY = "-";
+
+/**
+ * Takes the masks out of a row. The row that is returned has other values in their places, so that the rules for names,
+ * numbers of fields and methods still hold for it.
+ */
+export function hideMasks(given: Given): { readonly given: Given; readonly masks: Masks } {
+  const { request_headers: all = {}, body } = given;
+  const headers = Object.keys(all).filter((name) => all[name] === MASK);
+  const hasBody = body === MASK;
+  const hidden = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value === MASK ? "" : value]));
+  return {
+    given: {
+      ...given,
+      ...(headers.length > 0 ? { request_headers: hidden } : {}),
+      ...(hasBody ? { body: SOME_BODY } : {}),
+    },
+    masks: { headers, hasBody },
+  };
+}
+
+/** Reports whether a row has masks. */
+export function areMasked({ headers, hasBody }: Masks): boolean {
+  return hasBody || headers.length > 0;
+}
+
+/**
+ * Puts secrets in the places of masks. `known` are the secrets of the monitors that the row can be of: a value that they
+ * do not have, or that differs between them, is left out.
+ */
+export function fillMasks(
+  draft: MonitorDraft,
+  { headers, hasBody }: Masks,
+  known: readonly MonitorSecrets[],
+): { readonly draft: MonitorDraft; readonly missing: readonly Missing[] } {
+  const missing: Missing[] = [];
+  const find = (field: string, values: readonly (string | null)[]): string | null => {
+    const [value, other] = new Set(values.filter((one) => one !== null));
+    if (value !== undefined && other === undefined) return value;
+    missing.push({ field, reason: value === undefined ? "unknown" : "ambiguous" });
+    return null;
+  };
+  const fields = Object.entries(draft.request_headers).flatMap(([name, given]): [string, string][] => {
+    if (!headers.includes(name)) return [[name, given]];
+    const values = known.map((secrets) => headerOf(secrets, name));
+    const value = find(`request_headers.${name}`, values);
+    return value === null ? [] : [[name, value]];
+  });
+  const bodies = hasBody ? known.map(({ body }) => body) : [];
+  const body = hasBody ? find("body", bodies) : draft.body;
+  return { draft: { ...draft, request_headers: Object.fromEntries(fields), body }, missing };
+}
+
+function headerOf({ request_headers: all }: MonitorSecrets, name: string): string | null {
+  const key = name.toLowerCase();
+  return Object.entries(all).find(([stored]) => stored.toLowerCase() === key)?.[1] ?? null;
+}

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Transaction } from "#control-plane/database/connect.ts";
+import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims/claims.ts";
+import { readEvidence, readMailLines } from "#control-plane/evidence/requests.ts";
+import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
+
+/** Longer than a claim lasts. */
+const LATER_MS = 26_000;
+
+let world: Awaited<ReturnType<typeof openEvidenceWorld>>;
+let account = 0;
+
+beforeEach(async () => {
+  world = await openEvidenceWorld();
+  account = await world.createAccount();
+});
+afterEach(() => world?.close());
+
+const later = (ms: number): Date => new Date(Date.now() + ms);
+const claim = async (now = new Date()) =>
+  (await claimRound(world.sql, 8, now)).tasks.map(({ incidentId }) => incidentId);
+
+/** Opens an outage, which is claimed, and two that share its evidence. */
+async function openThree(confirmedAt = new Date()): Promise<readonly number[]> {
+  const urls = ["a", "b", "c"].map((path) => `https://shop.example/${path}`);
+  const ids = (await world.open(account, urls, { confirmedAt })).map(({ id }) => id);
+  expect(await claim()).toEqual(ids.slice(0, 1));
+  expect(await world.statuses()).toEqual({ gathering: 1, shared: 2 });
+  return ids;
+}
+
+const lastLine = async (incidentId = 0) => {
+  const [row] = await world.sql<{ text: string }[]>`
+    select text from incident_entries where incident_id = ${incidentId} and kind = 'evidence' order by id desc limit 1`;
+  return row?.text;
+};
+
+describe("if the gathering fails that outages were to share", () => {
+  it("because of an error, the next of them is examined, and the others share that", async () => {
+    const [first = 0, second, third] = await openThree();
+    await storeFailed(world.sql, { incidentId: first, attempt: 1 }, "internal_error", new Date());
+    expect(await world.statuses()).toEqual({ failed: 1, pending: 2 });
+    expect(await claim()).toEqual([second]);
+    expect(await world.statuses()).toEqual({ failed: 1, gathering: 1, shared: 1 });
+    expect(await lastLine(third)).toContain(`that of incident ${second},`);
+  });
+
+  it("because it was interrupted twice, a round follows at once in which the next of them is examined", async () => {
+    const [first, second] = await openThree();
+    expect(await claim(later(LATER_MS))).toEqual([first]);
+    const round = await claimRound(world.sql, 8, later(2 * LATER_MS));
+    expect(round).toEqual({ tasks: [], isMore: true });
+    expect(await world.statuses()).toEqual({ failed: 1, pending: 2 });
+    expect(await claim(later(2 * LATER_MS))).toEqual([second]);
+  });
+
+  it("because its monitor was deleted, the next of them is examined", async () => {
+    const [first = 0, second] = await openThree();
+    await world.sql`delete from monitors where id = (select monitor_id from incidents where id = ${first})`;
+    expect((await claimRound(world.sql, 8, later(LATER_MS))).isMore).toBe(true);
+    expect(await claim(later(LATER_MS))).toEqual([second]);
+  });
+
+  it("after two minutes, the others get a line that says why there is none", async () => {
+    const [first = 0, second] = await openThree(later(-100_000));
+    await storeFailed(world.sql, { incidentId: first, attempt: 1 }, "internal_error", new Date());
+    expect(await claim(later(LATER_MS))).toEqual([]);
+    expect(await world.statuses()).toEqual({ failed: 3 });
+    expect(await lastLine(second)).toMatch(/^No evidence was gathered, because it could not begin within 2 minutes/);
+  });
+
+  it("while another outage begins to share it, that one is examined too", async () => {
+    const [first = 0] = (await world.open(account, ["https://shop.example/a"])).map(({ id }) => id);
+    expect(await claim()).toEqual([first]);
+    const [second] = (await world.open(account, ["https://shop.example/b"])).map(({ id }) => id);
+    let ended: Promise<void> = Promise.resolve();
+    // claimRound, held open before its commit.
+    const begin = (work: (tx: Transaction) => Promise<unknown>) =>
+      world.sql.begin(async (tx) => {
+        const result = await work(tx);
+        ended = storeFailed(world.sql, { incidentId: first, attempt: 1 }, "internal_error", new Date());
+        await sleep(300);
+        return result;
+      });
+    await claimRound({ begin } as never, 8, new Date());
+    await ended;
+    expect(await world.statuses()).toEqual({ failed: 1, pending: 1 });
+    expect(await claim()).toEqual([second]);
+  });
+
+  it("is nothing done if the claim is lost", async () => {
+    const [first = 0] = await openThree();
+    expect(await claim(later(LATER_MS))).toEqual([first]);
+    await storeFailed(world.sql, { incidentId: first, attempt: 1 }, "internal_error", new Date());
+    expect(await world.statuses()).toEqual({ gathering: 1, shared: 2 });
+  });
+});
+
+describe("shared evidence", () => {
+  const lines = ["cause", "Changed since the good check at 11:00: status 200 -> 500", "Fails from eu-west"];
+  const changed = [{ field: "status", before: "200", after: "500", last_good_at: "2026-03-01T11:00:00.000Z" }];
+  const evidence = { gathered_at: "2026-03-01T12:00:00.000Z", changed, summary: lines };
+
+  async function share(urls: readonly string[]): Promise<readonly number[]> {
+    const confirmedAt = later(-20_000);
+    const [first = 0] = (await world.open(account, urls.slice(0, 1), { confirmedAt })).map(({ id }) => id);
+    const [second = 0] = (await world.open(account, urls.slice(1), { confirmedAt: later(-8_000) })).map(({ id }) => id);
+    expect(await claim()).toEqual([first]);
+    const row = { incidentId: first, attempt: 1, gatheredAt: new Date(), lines, body: JSON.stringify(evidence) };
+    expect(await storeGathered(world.sql, row)).toBe(true);
+    return [first, second];
+  }
+
+  it("of the same host says in mail, timeline and API whose it is", async () => {
+    const [first = 0, second = 0] = await share(["https://shop.example/a", "https://shop.example/b"]);
+    expect(await readMailLines(world.sql, first)).toEqual({ changed: lines[1], where: lines[2] });
+    const whose = `incident ${first}, confirmed 12 s earlier with the same cause`;
+    const where = `Evidence of ${whose}. Fails from eu-west`;
+    expect(await readMailLines(world.sql, second)).toEqual({ changed: lines[1], where });
+    expect(await lastLine(second)).toBe(`The evidence is that of ${whose}`);
+    expect(await readEvidence(world.sql, second)).toMatchObject({
+      gathered_for_incident: first,
+      gathered_for_host: "shop.example",
+      changed,
+      summary: [expect.stringMatching(/^No connection /), lines[1], where],
+    });
+  });
+
+  it("of another host says so, and does not say what has changed there", async () => {
+    const [first = 0, second = 0] = await share(["https://a.shop.example/", "https://b.shop.example/"]);
+    const rest = `incident ${first} (host a.shop.example), confirmed 12 s earlier with the same cause`;
+    const mail = await readMailLines(world.sql, second);
+    expect(mail?.where).toBe(`Evidence of ${rest}; nothing was gathered for this target. Fails from eu-west`);
+    expect(mail?.changed).not.toContain("200");
+    expect(await lastLine(second)).toBe(`The evidence is that of ${rest}; nothing is gathered for this target`);
+    const shown = await readEvidence(world.sql, second);
+    expect(shown).toMatchObject({ gathered_for_incident: first, gathered_for_host: "a.shop.example", changed: [] });
+    expect(JSON.stringify(shown)).not.toContain("200 -> 500");
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createAccounts } from "#control-plane/accounts/accounts.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createEvents } from "#control-plane/events/events.ts";
+import { changeByHand, openByHand } from "#control-plane/incidents/incidents.ts";
+import { openIncidentDatabase, STARTED } from "#test/control-plane/incidents/database.ts";
+import { systemClock, systemRandom } from "#test/support/clock.ts";
+
+type Database = Awaited<ReturnType<typeof openIncidentDatabase>>;
+
+const AUTHOR = { by: "key deploy", at: STARTED };
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openIncidentDatabase();
+});
+
+afterAll(async () => {
+  await database?.close();
+});
+
+async function openIncident(accountId: number): Promise<number> {
+  const { id: monitorId } = await database.createMonitor(accountId);
+  const scope = { accountId, monitorIds: [monitorId], pageIds: [], isPublic: true };
+  const opened = { ...scope, title: "Payments", text: "We look.", status: "investigating", impact: "minor" } as const;
+  const written = await transact(database.sql, (tx) => openByHand(tx, opened, AUTHOR));
+  if (written === "too_many" || !written.ok) throw new Error(JSON.stringify(written));
+  return written.incident.id;
+}
+
+/** Resolves when a session of the database waits for a lock. */
+async function untilSomeoneWaits(): Promise<void> {
+  const waiting = async (): Promise<number> => {
+    const rows = await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length;
+  };
+  await expect.poll(waiting, { timeout: 5_000, interval: 20 }).toBeGreaterThan(0);
+}
+
+it("an update of an incident waits for an erasure of its account that has begun, without a deadlock", async () => {
+  const { sql } = database;
+  const accountId = await database.createAccount();
+  const incidentId = await openIncident(accountId);
+  const events = createEvents({ random: systemRandom, sources: [] });
+  const accounts = createAccounts(sql, systemClock);
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  // Called when the account is locked, before anything is deleted.
+  accounts.onErase(async () => {
+    begun.resolve();
+    await goOn.promise;
+  });
+  const erasure = accounts.erase(accountId, false);
+  await begun.promise;
+  const change = { update: { status: "identified", text: "We know.", public: true } } as const;
+  const update = transact(sql, async (tx) => {
+    const changed = await changeByHand(tx, accountId, incidentId, change, AUTHOR);
+    if (changed === null) return null;
+    const facts = { accountId, createdAt: STARTED, data: {}, monitorId: null, incidentId, isFlapping: false };
+    await events.publish(tx, [{ ...facts, type: "page.update" }]);
+    return changed;
+  });
+  await untilSomeoneWaits();
+  goOn.resolve();
+  const ended = await Promise.allSettled([erasure, update]);
+  expect(ended).toEqual([
+    { status: "fulfilled", value: { exported: null } },
+    { status: "fulfilled", value: null },
+  ]);
+});
