@@ -1,0 +1,61 @@
+import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
+import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { countChanges, deleteOldChanges, insertChanges, listChanges } from "#control-plane/changes/store.ts";
+import { showChange, type ShownChange } from "#control-plane/changes/view.ts";
+
+/** The log of changes: who changed what of an account, when and from which address. */
+export interface Changes {
+  /** Logs what a request changes. Call it in the transaction of the change, once the account is locked. */
+  readonly record: RecordChanges;
+  /** Lists a page of an account's changes, newest first, and the total number. */
+  list(
+    sql: Queryable,
+    accountId: number,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly rows: readonly ShownChange[]; readonly total: number }>;
+  /** Returns the newest changes of an account for its data export. */
+  export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Stops the housekeeping. */
+  close(): void;
+}
+
+/** Dependencies of the log. */
+interface ChangesDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Retention of a change, in milliseconds: one year, also a leap year. */
+const KEPT_MS = 366 * 86_400_000;
+const SWEEP_MS = 3_600_000;
+const DELETED_AT_ONCE = 1_000;
+const MOST_EXPORTED = 10_000;
+
+/** Opens the log in one replica and starts its housekeeping. */
+export function createChanges({ sql, clock, log }: ChangesDeps): Changes {
+  const upkeep = startUpkeep({
+    everyMs: SWEEP_MS,
+    round: () => {
+      const cutoff = new Date(clock.now().getTime() - KEPT_MS);
+      return deleteInSteps(DELETED_AT_ONCE, (limit) => deleteOldChanges(sql, cutoff, limit));
+    },
+    name: "changes: housekeeping",
+    log,
+  });
+  return {
+    record: async (tx, set) => {
+      if (set.changes.length > 0) await insertChanges(tx, set, clock.now());
+    },
+    async list(on, accountId, page) {
+      const rows = await listChanges(on, accountId, page);
+      return { rows: rows.map(showChange), total: await countChanges(on, accountId) };
+    },
+    export: async (on, accountId) =>
+      (await listChanges(on, accountId, { limit: MOST_EXPORTED, offset: 0 })).map(showChange),
+    close: () => upkeep.stop(),
+  };
+}

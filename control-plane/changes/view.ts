@@ -1,0 +1,43 @@
+import { Type } from "typebox";
+import { Nullable } from "#shared/tools/fields.ts";
+import { ACTIONS, RESOURCES } from "#control-plane/access/changes.ts";
+import type { LoggedChange } from "#control-plane/changes/store.ts";
+
+/** A change as the API shows it. */
+export const CHANGE = Type.Object(
+  {
+    id: Type.Integer({ description: "Number of the change" }),
+    at: Type.String({ format: "date-time", description: "Time of the change" }),
+    actor: Type.Object(
+      {
+        type: Type.Enum(["key", "operator"], { description: "operator: the operator of the service" }),
+        id: Nullable(Type.Integer({ description: "Id of the API key; null: the operator" })),
+        name: Nullable(Type.String({ description: "Label of the key, or its first characters; null: the operator" })),
+      },
+      { description: "Who changed it" },
+    ),
+    address: Type.String({ description: "Address of the client" }),
+    resource: Type.Enum([...RESOURCES], { description: "What was changed" }),
+    resource_id: Nullable(Type.Integer({ description: "Its id; null: an account has one at most" })),
+    action: Type.Enum([...ACTIONS], { description: "What happened to it" }),
+    fields: Type.Array(Type.String(), { description: "Names of the fields that the request contained" }),
+  },
+  { $id: "Change", description: "A change of an account" },
+);
+
+/** A change as the API shows it. */
+export type ShownChange = ReturnType<typeof showChange>;
+
+/** Returns a change as the API shows it. */
+export function showChange(change: LoggedChange) {
+  return {
+    id: change.id,
+    at: change.changedAt.toISOString(),
+    actor: { type: change.actorType, id: change.actorId, name: change.actorName },
+    address: change.address,
+    resource: change.resource,
+    resource_id: change.resourceId,
+    action: change.action,
+    fields: change.fields,
+  };
+}
