@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { AddressLimiter, Limiter } from "#control-plane/access/ports.ts";
 import { createAccounts, type Accounts } from "#control-plane/accounts/accounts.ts";
+import { createChanges, type Changes } from "#control-plane/changes/changes.ts";
 import { createDatabaseClock } from "#control-plane/clock.ts";
 import type { Config } from "#control-plane/config.ts";
 import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
@@ -61,6 +62,7 @@ export interface App<C extends AppConfig = Config> {
   readonly notifications: Notifications;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly changes: Changes;
   readonly limits: Limiter;
   /** Limits requests with a missing or wrong key, per client address and minute. */
   readonly keyFailures: AddressLimiter;
@@ -110,6 +112,8 @@ export async function createApp<C extends AppConfig>(
   accounts.afterChange((accountId) => keys.lookup.forgetAccount(accountId));
   accounts.onErase((tx, accountId) => limits.forget(tx, accountId));
   accounts.addExporter("keys", (tx, accountId) => keys.export(tx, accountId));
+  const changes = createChanges({ sql, clock, log });
+  accounts.addExporter("changes", (tx, accountId) => changes.export(tx, accountId));
 
   const failures = () => createAddressLimiter({ clock, limit: FAILURES_PER_MINUTE, windowSeconds: 60 });
   const isMigrated = createMigrationCheck();
@@ -129,6 +133,7 @@ export async function createApp<C extends AppConfig>(
     notifications,
     accounts,
     keys,
+    changes,
     limits,
     keyFailures: failures(),
     adminFailures: failures(),
@@ -140,6 +145,7 @@ export async function createApp<C extends AppConfig>(
     async close() {
       draining = true;
       databaseClock.close();
+      changes.close();
       await Promise.all([limits.close(), gate.close(), listener.end({ timeout: 1 }), sql.end({ timeout: 5 })]);
     },
   };

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Clock, Random } from "#shared/clock.ts";
+import { createEgress } from "#shared/egress.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
@@ -9,6 +10,7 @@ import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
@@ -19,10 +21,15 @@ import { createMeasurements, type Measurements } from "#control-plane/measuremen
 import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
 import { openMonitoring, type Monitoring } from "#control-plane/monitoring.ts";
+import { readTags } from "#control-plane/monitors/store.ts";
 import { createSubscribers, type Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { openTogether, type Teardown } from "#control-plane/teardown.ts";
+import { startDeactivation } from "#control-plane/webhooks/deactivate/deactivate.ts";
+import { createWebhookSender } from "#control-plane/webhooks/send/sender.ts";
+import { createWebhookSource } from "#control-plane/webhooks/source.ts";
+import { createWebhooks, type Webhooks } from "#control-plane/webhooks/webhooks.ts";
 
 /** Background work of one replica. */
 interface Background {
@@ -32,6 +39,7 @@ interface Background {
   readonly monitoring: Monitoring;
   readonly mail: Mail;
   readonly subscribers: Subscribers;
+  readonly webhooks: Webhooks;
   readonly events: Events;
   readonly deliveries: Deliveries;
   /** Lets running jobs finish for `graceMs`, then puts them back for other replicas. A second call does nothing. */
@@ -40,7 +48,7 @@ interface Background {
 
 /** Dependencies of the background work. */
 interface BackgroundDeps {
-  readonly config: Pick<Config, "databaseUrl" | "retention" | "mail" | "baseUrl">;
+  readonly config: Pick<Config, "databaseUrl" | "retention" | "mail" | "baseUrl" | "webhooks" | "dnsServers" | "allow">;
   readonly sql: Sql;
   readonly notifications: Notifications;
   readonly accounts: Accounts;
@@ -50,6 +58,8 @@ interface BackgroundDeps {
   readonly registry: Registry;
   readonly encryption: Encryption;
   readonly plans: Plans;
+  /** User-Agent of the requests that this process sends. */
+  readonly userAgent: string;
 }
 
 /** Opens the queues and what they work for, and adds it to the accounts' data export. */
@@ -96,7 +106,7 @@ async function openQueues(
   });
   teardown.push(() => measurements.close());
   accounts.addExporter("measurements", (tx, accountId) => measurements.export(tx, accountId));
-  const { mail, subscribers, events, deliveries } = openNotices(deps, () => graceMs, teardown);
+  const { mail, subscribers, webhooks, events, deliveries } = openNotices(deps, () => graceMs, teardown);
   const monitoring = await openMonitoring({ ...deps, checks, events, mail }, () => graceMs, teardown);
   return {
     monitoring,
@@ -105,6 +115,7 @@ async function openQueues(
     batches,
     mail,
     subscribers,
+    webhooks,
     events,
     deliveries,
     stop(jobsGraceMs) {
@@ -127,13 +138,36 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
   teardown.push(() => mail.close());
   const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });
   teardown.push(() => subscribers.close());
-  const events = createEvents({ random, sources: [mail.source, subscribers.source] });
-  const senders = [mail.sender, subscribers.sender].filter((sender) => sender !== null);
+  const egress = createEgress(config.allow);
+  const failing = createFailingReceivers("webhook");
+  const webhooks = createWebhooks({
+    ...deps,
+    egress,
+    failing,
+    ensureOwnAddress: (tx, accountId) => mail.recipients.ensureRecipients(tx, accountId, null),
+  });
+  const events = createEvents({
+    random,
+    sources: [mail.source, subscribers.source, createWebhookSource(readTags)],
+  });
+  const deactivation = startDeactivation({ ...deps, events, failing, autoOff: config.webhooks.autoOff });
+  teardown.push(() => deactivation.close());
+  const webhookSender = createWebhookSender({
+    ...deps,
+    egress,
+    markGone: (id) => deactivation.markGone(id),
+    settings: { ...config.webhooks, dnsServers: config.dnsServers, userAgent: deps.userAgent, baseUrl: config.baseUrl },
+  });
+  teardown.push(() => webhookSender.close());
+  const senders = [mail.sender, subscribers.sender, webhookSender].filter((sender) => sender !== null);
   const deliveries = openDeliveries({ ...deps, senders, retentionMs: config.retention.deliveries });
   teardown.push(() => deliveries.stop(graceMs()));
   accounts.addExporter("mail_recipients", (tx, accountId) => mail.recipients.export(tx, accountId));
+  accounts.addExporter("webhooks", (tx, accountId) => webhooks.export(tx, accountId));
+  accounts.onChange((tx, accountId) => webhooks.accountChanged(tx, accountId));
   accounts.addExporter("events", (tx, accountId) => events.export(tx, accountId));
   accounts.addExporter("deliveries", (tx, accountId) => deliveries.export(tx, accountId));
+  accounts.onErase((tx, accountId) => deliveries.accountErased(tx, accountId));
   accounts.addExporter("status_page_subscribers", (tx, accountId) => subscribers.export(tx, accountId));
-  return { mail, subscribers, events, deliveries };
+  return { mail, subscribers, webhooks, events, deliveries };
 }

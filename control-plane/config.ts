@@ -1,4 +1,5 @@
-import { listenerUrl, type Address } from "#shared/settings/address.ts";
+import type { AllowLists } from "#shared/egress.ts";
+import { formatAddress, listenerUrl, type Address } from "#shared/settings/address.ts";
 import type { MailServer } from "#shared/settings/mail-server.ts";
 import { readSettings, type Environment } from "#shared/settings-parse.ts";
 import type { Settings } from "#shared/settings.ts";
@@ -31,6 +32,19 @@ export interface Config {
   readonly mail: MailConfig | null;
   /** Retention in milliseconds. */
   readonly retention: { readonly checks: number; readonly measurements: number; readonly deliveries: number };
+  /** Delivery of webhooks; times in milliseconds. */
+  readonly webhooks: {
+    readonly schedule: readonly number[];
+    readonly timeoutMs: number;
+    readonly legacyUntil: Date;
+    /** When a webhook without a success becomes inactive. */
+    readonly autoOff: { readonly ms: number; readonly failures: number };
+  };
+  /** DNS servers for the names of webhooks; null: those of the system. */
+  readonly dnsServers: readonly string[] | null;
+  /** Targets beyond the public internet that webhooks can reach. */
+  readonly allow: AllowLists;
+  readonly contactUrl: string | null;
   readonly optOutFile: string | null;
   readonly logLevel: Settings["logLevel"];
 }
@@ -98,6 +112,15 @@ function toConfig(settings: Settings, databaseUrl: string, metricsDefaulted: boo
       measurements: settings.retentionMeasurements,
       deliveries: settings.retentionDeliveries,
     },
+    webhooks: {
+      schedule: settings.webhookRetrySchedule,
+      timeoutMs: settings.webhookTimeout,
+      legacyUntil: settings.legacySignatureUntil,
+      autoOff: settings.webhookAutoOff,
+    },
+    dnsServers: settings.dnsServers?.map(formatAddress) ?? null,
+    allow: { targets: settings.allowTargets ?? [], names: settings.allowNames ?? [] },
+    contactUrl: settings.contactUrl,
     optOutFile: settings.optOutFile,
     logLevel: settings.logLevel,
   };

@@ -1,6 +1,7 @@
 import type { AddressLimiter, Limiter } from "#control-plane/access/ports.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import { registerAccountRoutes } from "#control-plane/accounts/routes.ts";
+import type { Changes } from "#control-plane/changes/changes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createAdminGate } from "#control-plane/http/operator-gate.ts";
 import { createGate, type Gate, type Hook } from "#control-plane/http/gate.ts";
@@ -38,6 +39,7 @@ interface GatedServerDeps extends ServerDeps {
   readonly sql: Sql;
   readonly accounts: Accounts;
   readonly keys: Keys;
+  readonly changes: Changes;
   readonly limits: Limiter;
   /** Limits requests with a missing or wrong key, per client address. */
   readonly keyFailures: AddressLimiter;
@@ -56,6 +58,7 @@ export function createGatedServer(
   { agents, degraded = () => [], server = createServer(deps) }: GatedServerOptions,
 ): GatedServer {
   const { clock, keys, accounts, plans, sql } = deps;
+  const { record } = deps.changes;
   const gate = createGate({ clock, keys: keys.lookup, limits: deps.limits, failures: deps.keyFailures });
   const admin = createAdminGate(deps.adminToken, deps.adminFailures);
   registerHealth(server, {
@@ -65,7 +68,7 @@ export function createGatedServer(
     isDatabaseReady: () => deps.isDatabaseReady(),
     isDraining: () => deps.isDraining(),
   });
-  registerAccountRoutes(server, { accounts, sql, admin });
-  registerKeyRoutes(server, { keys, accounts, plans, sql, admin });
+  registerAccountRoutes(server, { accounts, sql, admin, record });
+  registerKeyRoutes(server, { keys, accounts, plans, sql, admin, record });
   return { server, gate, admin };
 }

@@ -49,7 +49,7 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
   const plans = config.plansFile === null ? null : overridePlans(readJson("VANTAGE_PLANS", config.plansFile));
   if (plans !== null && !plans.ok) fail(`VANTAGE_PLANS ${config.plansFile}: ${plans.message}`);
   const log = createLog({ level: config.logLevel });
-  for (const line of [...notYetUsed, ...(plans?.notYetUsed ?? [])]) log.warn(line);
+  for (const line of notYetUsed) log.warn(line);
   process.on("uncaughtException", (error) => {
     if (isLeftByLostConnection(error)) {
       log.debug({ err: error }, "a database connection was reset");
@@ -78,9 +78,12 @@ async function main(config: Config, notYetUsed: readonly string[]): Promise<void
       "low limit of open files (ulimit -n): the listeners accept few connections",
     );
   }
-  const service = await serve(app, { version: build.version, optOut: optOut.optOut, connections }).catch(
-    (error: unknown) => fail(`cannot listen: ${reasonOf(error)}`),
-  );
+  const service = await serve(app, {
+    version: build.version,
+    homepage: build.homepage,
+    optOut: optOut.optOut,
+    connections,
+  }).catch((error: unknown) => fail(`cannot listen: ${reasonOf(error)}`));
   const { address, defaulted } = config.metrics;
   const metrics =
     address === null

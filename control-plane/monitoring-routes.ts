@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
@@ -27,11 +28,14 @@ interface MonitoringRoutesDeps extends Pick<
   readonly clock: Clock;
   readonly keys: Keys;
   readonly events: Events;
+  /** Limits reads of status pages without a key by client address. */
+  readonly visits: AddressLimiter;
 }
 
 /** Registers the routes of monitors, incidents, maintenance and status pages. */
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
-  const { gate, writes, sql, clock, keys, events, monitors, pictures, maintenance, history, statusPages } = deps;
+  const { gate, writes, sql, clock, visits, keys, events, monitors, pictures, maintenance, history, statusPages } =
+    deps;
   registerMonitors(server, {
     gate,
     writes,
@@ -62,7 +66,7 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     evidenceOf: readEvidence,
     nameCaller: (on, { keyId }) => keys.label(on, keyId),
   });
-  registerStatusPages(server, { gate, writes, sql, clock, pages: statusPages });
+  registerStatusPages(server, { gate, writes, sql, clock, visits, pages: statusPages });
 }
 
 /** The read of a monitor's history: GET /api/v4/monitors?id=&action=history. */

@@ -134,7 +134,7 @@ export async function openMonitoring(
   teardown.push(() => evidence.stop(graceMs()));
   const baselines = openBaselines({ sql, log, clock, checks });
   teardown.push(() => baselines.stop());
-  const expiry = openExpiry(deps);
+  const expiry = openExpiry({ ...deps, areCovered });
   teardown.push(() => expiry.stop());
   accounts.onErase((tx, accountId) => eraseTargets(tx, accountId));
   const watch = startWatch({

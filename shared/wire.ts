@@ -30,6 +30,9 @@ export const MAX_PROGRESS_BYTES = 16 * 1024;
 /** Maximum size of one chunk of a file that belongs to a result, in octets (since 1.2). */
 export const ARTIFACT_CHUNK_BYTES = 64 * 1024;
 
+/** Maximum number of its chunks. A file in chunks of full size has 64. */
+export const MOST_ARTIFACT_CHUNKS = 1_024;
+
 /** Maximum size of a file that belongs to a result, in octets. */
 export const MAX_ARTIFACT_BYTES = 4 * 1024 * 1024;
 

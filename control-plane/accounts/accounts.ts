@@ -39,8 +39,15 @@ export interface Accounts {
   emails(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Lists a page of accounts, newest first, and the total number. */
   list(limit: number, offset: number): Promise<{ accounts: readonly Account[]; total: number }>;
-  /** Changes an account. Returns null if there is none, "taken" if the email address is in use. */
-  update(id: number, change: AccountChange): Promise<Account | "taken" | null>;
+  /**
+   * Changes an account. Returns null if there is none, "taken" if the email address is in use. `within` is called in the
+   * transaction of the change.
+   */
+  update(
+    id: number,
+    change: AccountChange,
+    within?: (tx: Queryable) => Promise<void>,
+  ): Promise<Account | "taken" | null>;
   /** Erases an account and everything that belongs to it. `withExport` reads the data of all exporters first. */
   erase(id: number, withExport: boolean): Promise<Erased>;
   /** Adds a part of the export under the name `kind`. */
@@ -78,12 +85,13 @@ export function createAccounts(sql: Sql, clock: Clock): Accounts {
       const [accounts, total] = await Promise.all([listAccounts(sql, limit, offset), countAccounts(sql)]);
       return { accounts, total };
     },
-    async update(id, change) {
+    async update(id, change, within = () => Promise.resolve()) {
       try {
         const changed = await transact(sql, async (tx) => {
           const updated = await updateAccount(tx, id, change, clock.now());
           if (updated !== null) await notifyListeners(changeListeners, tx, id);
           if (updated !== null && change.email !== undefined) await notifyListeners(addressListeners, tx, id);
+          if (updated !== null) await within(tx);
           return updated;
         });
         for (const listener of afterListeners) listener(id);

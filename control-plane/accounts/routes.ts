@@ -1,8 +1,10 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
+import type { RecordChanges } from "#control-plane/access/changes.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Account } from "#control-plane/accounts/store.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Hook } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -16,6 +18,7 @@ import {
   readQuery,
   readWrite,
 } from "#control-plane/http/params.ts";
+import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import { PLAN_NAMES, type PlanName } from "#control-plane/plans/plans.ts";
@@ -54,6 +57,8 @@ interface AccountRoutesDeps {
   readonly sql: Sql;
   /** Hook that admits only the operator. */
   readonly admin: Hook;
+  /** Logs changes. */
+  readonly record: RecordChanges;
 }
 
 /** Registers the operator's account routes: POST, GET, PUT and DELETE /api/admin/accounts. */
@@ -64,7 +69,7 @@ export function registerAccountRoutes(server: FastifyInstance, deps: AccountRout
   registerErasure(server, deps);
 }
 
-function registerCreation(server: FastifyInstance, { accounts, sql, admin }: AccountRoutesDeps): void {
+function registerCreation(server: FastifyInstance, { accounts, sql, admin, record }: AccountRoutesDeps): void {
   server.route({
     method: "POST",
     url: URL,
@@ -81,8 +86,13 @@ function registerCreation(server: FastifyInstance, { accounts, sql, admin }: Acc
     handler: async (request, reply) => {
       const { email, plan = "free" } = readWrite(Create, request, READ_ONLY);
       checkEmail(email);
-      const account = await accounts.create(sql, { email, plan });
-      if (account === null) throw emailTaken();
+      const account = await transact(sql, async (tx) => {
+        const created = await accounts.create(tx, { email, plan });
+        if (created === null) throw emailTaken();
+        const change = { resource: "account", id: created.id, action: "created" } as const;
+        await record(tx, operatorChange(request, created.id, [change]));
+        return created;
+      });
       return reply.code(201).send(answer(request, show(account)));
     },
   });
@@ -111,7 +121,7 @@ function registerReading(server: FastifyInstance, { accounts, sql, admin }: Acco
   });
 }
 
-function registerUpdate(server: FastifyInstance, { accounts, admin }: AccountRoutesDeps): void {
+function registerUpdate(server: FastifyInstance, { accounts, admin, record }: AccountRoutesDeps): void {
   server.route({
     method: "PUT",
     url: URL,
@@ -129,7 +139,9 @@ function registerUpdate(server: FastifyInstance, { accounts, admin }: AccountRou
       const id = readId(request);
       const change = readWrite(Update, request, READ_ONLY);
       if (change.email !== undefined) checkEmail(change.email);
-      const updated = await accounts.update(id, change);
+      const updated = await accounts.update(id, change, (tx) =>
+        record(tx, operatorChange(request, id, [{ resource: "account", id, action: "changed" }])),
+      );
       if (updated === "taken") throw emailTaken();
       return answer(request, show(requireFound(updated, id)));
     },

@@ -102,7 +102,8 @@ export function createBatches(deps: BatchesDeps): Batches {
   const upkeep = startUpkeep({
     everyMs: SWEEP_RUNS_MS,
     round: () => sweepRuns(sql, BATCH_RUNS, AGES, now()),
-    onError: (error) => log.debug({ err: error }, "batches: housekeeping failed; it runs again later"),
+    name: "batches: housekeeping",
+    log,
   });
 
   async function find(on: Queryable, accountId: number, id: string, page: ResultsPage): Promise<FoundBatch | null> {

@@ -78,7 +78,7 @@ export function registerBatches(server: FastifyInstance, { gate, writes, batches
       const { job_id: id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => {
         const found = requireFound(await batches.cancel(tx, accountId, id));
-        return { data: showProgress(found.batch, found.targets) };
+        return { data: showProgress(found.batch, found.targets), changes: [] };
       });
     },
   });
@@ -102,7 +102,7 @@ function readSubmission(batches: Batches, request: FastifyRequest): Write {
       throw refuseField({ field: "urls", reason: "invalid_url", message: `contains no valid target${why}` });
     }
     const made = { id: batch.id, status: "pending", tool: contract.name, invalid: JSON.stringify(invalid) } as const;
-    return { status: 202, data: showBatch(made, batch.total) };
+    return { status: 202, data: showBatch(made, batch.total), changes: [] };
   };
 }
 

@@ -68,7 +68,8 @@ export type CheckEvent =
   | { readonly event: "restart"; readonly data: { location: Location; attempt: number; reason: string } }
   | { readonly event: "result"; readonly data: LocationRow & { attempt: number } };
 
-const TARGET_NOT_ALLOWED: CheckError = {
+/** The error of a target that the egress rules forbid: one text for all of them. */
+export const TARGET_NOT_ALLOWED: CheckError = {
   code: "target_not_allowed",
   message: "This target is not allowed: it is not on the public internet, or not in a form that can be verified.",
 };

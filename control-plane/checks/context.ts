@@ -72,9 +72,13 @@ export interface CheckRequest {
   readonly reserves?: boolean;
   /** Deadline in milliseconds, if shorter than that of the contract. */
   readonly deadlineMs?: number;
+  /** How long it may wait for a free agent before its deadline begins, milliseconds; absent: waiting counts. */
+  readonly waitMs?: number;
   readonly signal?: AbortSignal;
   /** `planned`: the probe chosen for the location, even if another one replaced it. */
   readonly onEvent?: (event: CheckEvent, planned: string) => void;
+  /** Called when a job is sent to an agent, again if another agent replaces a lost one. */
+  readonly onSent?: () => void;
   /** Called for a dropped progress event: too many, too large, or not JSON. */
   readonly onProgressDropped?: () => void;
 }

@@ -13,7 +13,7 @@ import { decideDestination, decideTarget } from "#control-plane/checks/target.ts
 import { targetKey } from "#control-plane/limits/target-key.ts";
 
 /** A call that can be sent to agents, or its answer if no agent is needed. */
-type Decision =
+export type Decision =
   | { readonly go: false; readonly answer: CheckAnswer }
   | {
       readonly go: true;

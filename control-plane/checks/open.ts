@@ -52,7 +52,7 @@ export function openChecks({ config, clock, registry, hub, inputs, optOut }: Che
       clock,
       results: createResultCache(clock),
       budget,
-      pacer: createPacer(),
+      pacer: createPacer(clock),
       inputs,
       ...(optOut === undefined ? {} : { optOut }),
     },

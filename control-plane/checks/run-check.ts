@@ -2,7 +2,7 @@ import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
 import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
-import { decideCall } from "#control-plane/checks/decide-call.ts";
+import { decideCall, type Decision } from "#control-plane/checks/decide-call.ts";
 import type { PlaceChoice } from "#control-plane/checks/places.ts";
 import { enforceContract } from "#control-plane/checks/result-check.ts";
 import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";
@@ -16,7 +16,36 @@ import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 export async function runCheck(app: CheckContext, asked: CheckRequest): Promise<CheckAnswer> {
   const startedAt = app.clock.monotonic();
   const decision = await decideCall(app, asked);
+  return decision.go ? runDecided(app, asked, decision, startedAt) : decision.answer;
+}
+
+/** There is no room for another paced job at the target. The caller tries again after this time, milliseconds. */
+interface Postponed {
+  readonly kind: "postponed";
+  readonly retryAfterMs: number;
+}
+
+/** Runs a paced check like runCheck if there is room at its target now; does not wait for room. */
+export async function tryCheck(app: CheckContext, asked: CheckRequest): Promise<CheckAnswer | Postponed> {
+  const startedAt = app.clock.monotonic();
+  const decision = await decideCall(app, { ...asked, pace: "paced" });
   if (!decision.go) return decision.answer;
+  const turn = decision.counted === null ? undefined : app.pacer?.tryBegin(decision.counted);
+  if (turn?.kind === "postponed") return turn;
+  try {
+    return await runDecided(app, asked, { ...decision, counted: null }, startedAt);
+  } finally {
+    turn?.done();
+  }
+}
+
+/** Runs a call for which agents were chosen. `startedAt` is in monotonic milliseconds. */
+async function runDecided(
+  app: CheckContext,
+  asked: CheckRequest,
+  decision: Extract<Decision, { go: true }>,
+  startedAt: number,
+): Promise<CheckAnswer> {
   const { choices, offline, counted } = decision;
   const request = await withInput(app, decision.request);
   const { contract, locations } = request;
@@ -101,9 +130,11 @@ async function runAt(
     ...(contract.artifact === undefined ? {} : { wantsArtifact: contract.artifact }),
     accountId: request.accountId,
     deadlineMs,
+    ...(request.waitMs === undefined ? {} : { waitMs: request.waitMs }),
     pick: choice.pick,
     ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(request.onProgressDropped === undefined ? {} : { onProgressDropped: request.onProgressDropped }),
+    ...(request.onSent === undefined ? {} : { onSent: request.onSent }),
     ...(onEvent === undefined
       ? {}
       : {

@@ -24,7 +24,20 @@ interface ConnectOptions {
    * If false, commits do not wait for the disk, and those of the last half second can be lost if the server crashes.
    */
   readonly durable?: boolean;
+  /**
+   * If true, each statement is planned once, and looks rows up by index, one by one. Otherwise the server chooses by its
+   * statistics and the parameters, and can read a whole table that it takes for small, but only if there is a row to join
+   * with.
+   */
+  readonly fixedPlans?: boolean;
 }
+
+const FIXED_PLANS = {
+  plan_cache_mode: "force_generic_plan",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  enable_seqscan: "off",
+};
 
 const BIGINT = {
   to: 20,
@@ -64,6 +77,7 @@ export function connect(databaseUrl: string, options: ConnectOptions): Sql {
         application_name: options.name,
         statement_timeout: options.statementTimeoutMs,
         ...(options.durable === false ? { synchronous_commit: "off" } : {}),
+        ...(options.fixedPlans === true ? FIXED_PLANS : {}),
       },
     });
     return opened;

@@ -1,20 +1,26 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import {
   DELIVERIES_CHANNEL,
   type Channel,
+  type ClaimedDelivery,
   type FailingDeliveries,
   type FailingQuery,
   type Sender,
 } from "#control-plane/deliveries/delivery.ts";
+import { insertClaimed } from "#control-plane/deliveries/claims/store.ts";
+import { createDeliveryLog, type DeliveryLog } from "#control-plane/deliveries/log/log.ts";
 import { createDeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
 import { createSettler } from "#control-plane/deliveries/settler.ts";
+import { ATTEMPTS, attemptsKept } from "#control-plane/deliveries/upkeep/attempts-table.ts";
 import {
   countUnfinished,
+  deleteAttempts,
   deleteEnded,
   countFailing,
   deleteEvents,
@@ -31,9 +37,23 @@ export interface Deliveries {
   countFailing(on: Queryable, query: FailingQuery): Promise<FailingDeliveries>;
   /** Returns the account's deliveries for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Deletes the attempts of an account that is erased; its deliveries go with its row. */
+  accountErased(sql: Queryable, accountId: number): Promise<void>;
+  /** Log of the deliveries of webhooks. */
+  readonly log: DeliveryLog;
+  /**
+   * Inserts a delivery of an event, of which the caller makes the only attempt, in the transaction that stores the event.
+   * If it never calls `attempt`, the attempt counts as lost.
+   */
+  claimNew(tx: Transaction, delivery: NewDelivery, leaseMs: number): Promise<ClaimedDelivery>;
+  /** Makes the attempt of a delivery that was claimed by claimNew. Resolves when its result is stored. */
+  attempt(delivery: ClaimedDelivery): Promise<void>;
   /** Lets attempts finish for `graceMs`, then aborts the others, which another replica repeats. */
   stop(graceMs: number): Promise<void>;
 }
+
+/** A delivery to insert. */
+type NewDelivery = Parameters<typeof insertClaimed>[1];
 
 /** Dependencies of the queue. */
 interface DeliveriesDeps {
@@ -73,7 +93,8 @@ export function openDeliveries(deps: DeliveriesDeps): Deliveries {
   const upkeep = startUpkeep({
     everyMs: UPKEEP_MS,
     round: () => sweep(sql, clock.now(), retentionMs),
-    onError: (error) => log.debug({ err: error }, "deliveries: housekeeping failed; it runs again later"),
+    name: "deliveries: housekeeping",
+    log,
   });
   let stopping: Promise<void> | null = null;
 
@@ -86,7 +107,18 @@ export function openDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     count: () => countUnfinished(sql),
     countFailing,
+    log: createDeliveryLog(),
+    claimNew(tx, delivery, leaseMs) {
+      const now = clock.now();
+      return insertClaimed(tx, delivery, { now, leaseEndsAt: new Date(now.getTime() + leaseMs) });
+    },
+    async attempt(delivery) {
+      const worker = workers.get(delivery.channel);
+      if (worker === undefined) throw new Error(`this replica has no sender for ${delivery.channel}`);
+      await worker.attempt(delivery);
+    },
     export: (queryable, accountId) => listDeliveries(queryable, accountId, MOST_EXPORTED),
+    accountErased: deleteAttempts,
     stop: (graceMs) => (stopping ??= stop(graceMs)),
   };
 }
@@ -96,4 +128,5 @@ export async function sweep(sql: Sql, now: Date, retentionMs: number): Promise<v
   const before = new Date(now.getTime() - retentionMs);
   await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteEnded(sql, before, limit));
   await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteEvents(sql, before, limit));
+  await keepPartitions(sql, ATTEMPTS, now, attemptsKept(retentionMs));
 }

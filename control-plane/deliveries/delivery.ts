@@ -27,6 +27,10 @@ export interface ClaimedDelivery {
   readonly recipient: string | null;
   /** Number of this attempt, from 1. */
   readonly attempt: number;
+  /** When this attempt was claimed. */
+  readonly startedAt: Date;
+  /** Whether the last attempt for this receiver failed, so that it has this one alone. */
+  readonly isProbe: boolean;
   readonly createdAt: Date;
   /** The events of the message, oldest first, at most MOST_EVENTS. A webhook has one. */
   readonly events: readonly [SentEvent, ...SentEvent[]];
@@ -62,8 +66,8 @@ export type Outcome =
   | (Answer & { readonly kind: "delivered" })
   /** A later attempt can succeed. `waitMs`: how long the receiver asked to wait. */
   | (Answer & AttemptFault & { readonly kind: "retry"; readonly waitMs?: number })
-  /** No attempt can succeed. */
-  | (Answer & AttemptFault & { readonly kind: "refused" });
+  /** No attempt can succeed. `isOwn`: for a reason of the service, which shows nothing about the receiver. */
+  | (Answer & AttemptFault & { readonly kind: "refused"; readonly isOwn?: true });
 
 /** Sends the deliveries of one channel. */
 export interface Sender {
@@ -76,6 +80,11 @@ export interface Sender {
   readonly concurrency: number;
   /** The same for one receiver, so that one that hangs delays no other. */
   readonly perReceiver: number;
+  /**
+   * Maximum number of attempts at the same time for receivers whose last attempt failed: each of them has one at a time.
+   * null: what fails says nothing about the receiver.
+   */
+  readonly probes: number | null;
   /** Does what must precede the next claim, such as inserting deliveries. Rejects while the database is away. */
   prepare?(): Promise<void>;
   /**

@@ -24,10 +24,12 @@ export async function recoverLost({ sql, clock, random }: LostDeps, sender: Send
   await transact(sql, async (tx) => {
     const lost = await lockLost(tx, sender.channel, now, MOST_AT_ONCE);
     if (lost.length === 0) return;
-    const settled = lost.map(({ id, attempt, leaseEndedAt }) => {
+    const settled = lost.map(({ id, attempt, startedAt, leaseEndedAt, isTest }) => {
       const [byte = 0] = random.bytes(1);
-      const next = continueAfterLoss({ attempt, leaseEndedAt }, sender.schedule, { now, jitter: byte / 255 });
-      return { id, attempt, endedAt: leaseEndedAt, durationMs: null, outcome: LOST, next };
+      const next = isTest
+        ? ({ status: "failed", nextAttemptAt: null } as const)
+        : continueAfterLoss({ attempt, leaseEndedAt }, sender.schedule, { now, jitter: byte / 255 });
+      return { id, attempt, startedAt, endedAt: leaseEndedAt, durationMs: null, outcome: LOST, next, receiver: null };
     });
     await settleAttempts(tx, settled);
   });

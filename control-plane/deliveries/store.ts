@@ -1,100 +1,25 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import {
-  MOST_EVENTS,
-  type Channel,
-  type ClaimedDelivery,
-  type DeliveryStatus,
-  type Outcome,
-  type SentEvent,
+import type {
+  Channel,
+  ClaimedDelivery,
+  DeliveryStatus,
+  Outcome,
+  SentEvent,
 } from "#control-plane/deliveries/delivery.ts";
 import { OVERDUE_MS, type Continuation } from "#control-plane/deliveries/transition.ts";
-
-/** What to claim. */
-interface ClaimRequest {
-  readonly channel: Channel;
-  /** Maximum number of deliveries. */
-  readonly limit: number;
-  /** Maximum number of attempts at the same time for one receiver. */
-  readonly perReceiver: number;
-  /** Number of this replica's attempts in progress by receiver. */
-  readonly inProgress: ReadonlyMap<number, number>;
-  readonly leaseEndsAt: Date;
-  readonly now: Date;
-}
-
-type ClaimedRow = Omit<ClaimedDelivery, "events" | "count" | "channel"> & {
-  readonly eventId: string;
-  readonly type: string;
-  readonly body: string;
-  readonly followers: number;
-  readonly followerIds: string[] | null;
-  readonly followerTypes: string[] | null;
-  readonly followerBodies: string[] | null;
-};
-
-/** Due rows that are looked at for each one to claim: the others can belong to a receiver that is busy. */
-const LOOKED_AT = 4;
-
-/**
- * Claims the next attempt of due deliveries, the longest due first. Rows that another replica is claiming are skipped.
- * The attempt counts from now on, also if this process stops.
- */
-export async function claimDeliveries(sql: Sql, request: ClaimRequest): Promise<readonly ClaimedDelivery[]> {
-  const { channel, limit, perReceiver, inProgress, leaseEndsAt, now } = request;
-  const busy = [...inProgress].filter(([, attempts]) => attempts >= perReceiver).map(([receiver]) => receiver);
-  const rows = await sql<ClaimedRow[]>`
-    with due as (
-      select id, receiver_id, due_at from deliveries
-      where channel = ${channel} and due_at <= ${now} and due_at > ${new Date(now.getTime() - OVERDUE_MS)}
-        and released_at is not null and not is_leased and receiver_id <> all(${busy}::bigint[])
-      order by due_at, id limit ${limit * LOOKED_AT}
-      for update skip locked
-    ), ranked as (
-      select due.*, coalesce(busy.attempts, 0) + row_number() over (partition by due.receiver_id order by due_at, id) as place
-      from due left join unnest(
-        ${[...inProgress.keys()]}::bigint[], ${[...inProgress.values()]}::integer[]
-      ) as busy (receiver_id, attempts) on busy.receiver_id = due.receiver_id
-    ), claimed as (
-      update deliveries as d set is_leased = true, attempts = attempts + 1, due_at = ${leaseEndsAt}
-      from (select id from ranked where place <= ${perReceiver} order by due_at, id limit ${limit}) as chosen
-      where d.id = chosen.id
-      returning d.id, d.account_id, d.receiver_id, d.recipient, d.attempts, d.event_id, d.created_at
-    ), begun as (
-      insert into delivery_attempts (delivery_id, attempt, started_at) select id, attempts, ${now} from claimed
-    )
-    select c.id, c.account_id as "accountId", c.receiver_id as "receiverId", c.recipient, c.attempts as attempt,
-      c.created_at as "createdAt", e.id as "eventId", e.type, e.body, coalesce(f.total, 0)::integer as followers,
-      f.ids as "followerIds", f.types as "followerTypes", f.bodies as "followerBodies"
-    from claimed as c join events as e on e.id = c.event_id cross join lateral (
-      select array_agg(one.id order by one.place) as ids, array_agg(one.type order by one.place) as types,
-        array_agg(one.body order by one.place) as bodies, max(one.total) as total
-      from (
-        select fe.id, fe.type, fe.body, row_number() over (order by fd.id) as place, count(*) over () as total
-        from deliveries as fd join events as fe on fe.id = fd.event_id where fd.leader_id = c.id
-        order by fd.id limit ${MOST_EVENTS - 1}
-      ) as one
-    ) as f
-    order by c.id`;
-  return rows.map((row) => toClaimed(channel, row));
-}
-
-function toClaimed(channel: Channel, row: ClaimedRow): ClaimedDelivery {
-  const { eventId, type, body, followers, followerIds, followerTypes, followerBodies, ...delivery } = row;
-  const others = (followerIds ?? []).map((id, at): SentEvent => {
-    return { id, type: followerTypes?.[at] ?? "", body: followerBodies?.[at] ?? "" };
-  });
-  return { ...delivery, channel, events: [{ id: eventId, type, body }, ...others], count: followers + 1 };
-}
 
 /** The end of an attempt, to store. */
 export interface SettledAttempt {
   readonly id: number;
   readonly attempt: number;
+  readonly startedAt: Date;
   readonly endedAt: Date;
   /** null: unknown, because the attempt was lost. */
   readonly durationMs: number | null;
   readonly outcome: Outcome;
   readonly next: Continuation;
+  /** The receiver whose state the outcome shows; null: it shows none. */
+  readonly receiver: { readonly channel: Channel; readonly id: number } | null;
 }
 
 /**
@@ -105,10 +30,13 @@ export async function settleAttempts(
   sql: Queryable,
   settled: readonly SettledAttempt[],
 ): Promise<readonly { readonly id: number; readonly status: DeliveryStatus }[]> {
+  const begins = settled.map(({ startedAt }) => startedAt.getTime());
+  // Attempts are partitioned by their beginning: the bounds leave partitions out.
+  const [first, last] = [new Date(Math.min(...begins)), new Date(Math.max(...begins))];
   return sql<{ id: number; status: DeliveryStatus }[]>`
     with given as (
       select id, attempt, status, to_timestamp(next_ms / 1000) as next_at, to_timestamp(ended_ms / 1000) as ended_at,
-        duration_ms, response_code, error_code, error_message, headers, body, truncated = 1 as truncated
+        duration_ms, response_code, error_code, error_message, headers, body, truncated = 1 as truncated, channel, receiver_id
       from unnest(
         ${settled.map(({ id }) => id)}::bigint[],
         ${settled.map(({ attempt }) => attempt)}::integer[],
@@ -121,16 +49,18 @@ export async function settleAttempts(
         ${settled.map(({ outcome }) => ("message" in outcome ? outcome.message : null))}::text[],
         ${settled.map(({ outcome }) => outcome.responseHeaders ?? null)}::text[],
         ${settled.map(({ outcome }) => outcome.responseBody ?? null)}::text[],
-        ${settled.map(({ outcome }) => (outcome.isTruncated === true ? 1 : 0))}::integer[]
+        ${settled.map(({ outcome }) => (outcome.isTruncated === true ? 1 : 0))}::integer[],
+        ${settled.map(({ receiver }) => receiver?.channel ?? null)}::text[],
+        ${settled.map(({ receiver }) => receiver?.id ?? null)}::bigint[]
       ) as given (id, attempt, status, next_ms, ended_ms, duration_ms, response_code, error_code, error_message, headers,
-        body, truncated)
+        body, truncated, channel, receiver_id)
     ), locked as materialized (
       select id from deliveries where id = any(array(
         select id from given union all select f.id from deliveries as f join given on f.leader_id = given.id
       )) order by id for update
     ), own as (
       update deliveries as d
-      set is_leased = false, status = g.status, due_at = g.next_at, next_attempt_at = g.next_at,
+      set is_leased = false, is_ready = false, status = g.status, due_at = g.next_at, next_attempt_at = g.next_at,
         delivered_at = case when g.status = 'delivered' then g.ended_at end, response_code = g.response_code,
         error_code = g.error_code, error_message = g.error_message, duration_ms = g.duration_ms
       from given as g join locked using (id)
@@ -147,25 +77,51 @@ export async function settleAttempts(
       update delivery_attempts as a
       set ended_at = g.ended_at, response_code = g.response_code, error_code = g.error_code,
         error_message = g.error_message, response_headers = g.headers, response_body = g.body, truncated = g.truncated
-      from given as g where a.delivery_id = g.id and a.attempt = g.attempt
+      from given as g join locked using (id)
+      where a.delivery_id = g.id and a.attempt = g.attempt and a.started_at between ${first} and ${last}
+    ), judged as materialized (
+      select channel, receiver_id, bool_or(status = 'delivered') as works, count(*) as attempts, max(ended_at) as ended_at
+      from given where receiver_id is not null group by 1, 2
+    ), known as materialized (
+      select f.channel, f.receiver_id from failing_receivers as f join judged using (channel, receiver_id)
+      order by 1, 2 for update of f
+    ), recovered as (
+      delete from failing_receivers as f using known as k, judged as j
+      where f.channel = k.channel and f.receiver_id = k.receiver_id and j.channel = k.channel
+        and j.receiver_id = k.receiver_id and j.works
+    ), failing as (
+      insert into failing_receivers (channel, receiver_id, failing_since, failures, next_attempt_at)
+      select j.channel, j.receiver_id, j.ended_at, j.attempts, j.ended_at
+      from judged as j left join known as k using (channel, receiver_id) where not j.works order by 1, 2
+      on conflict (channel, receiver_id) do update
+      set failures = failing_receivers.failures + excluded.failures, next_attempt_at = excluded.next_attempt_at
     )
     select id, status from own`;
 }
 
-/** Extends the leases of attempts in progress. */
-export async function renewLeases(
+/** Finds the events about the monitor of a delivery that its receiver has got although they were created later. */
+export async function findLaterEvents(
   sql: Sql,
-  attempts: readonly { readonly id: number; readonly attempt: number }[],
-  leaseEndsAt: Date,
-): Promise<void> {
-  await sql`
-    with held as materialized (
-      select d.id from deliveries as d join unnest(
-        ${attempts.map(({ id }) => id)}::bigint[], ${attempts.map(({ attempt }) => attempt)}::integer[]
-      ) as given (id, attempt) on d.id = given.id and d.attempts = given.attempt
-      where d.is_leased order by d.id for update of d
-    )
-    update deliveries as d set due_at = ${leaseEndsAt} from held where d.id = held.id`;
+  { id, channel, receiverId, createdAt, events: [{ id: eventId }] }: ClaimedDelivery,
+  limit: number,
+): Promise<readonly SentEvent[]> {
+  return sql<SentEvent[]>`
+    select e.id, e.type, e.body
+    from deliveries as d join events as e on e.id = d.event_id
+    where d.channel = ${channel} and d.receiver_id = ${receiverId} and d.released_at >= ${createdAt} and d.id > ${id}
+      and d.status = 'delivered' and d.replay_of is null
+      and e.monitor_id = (select monitor_id from events where id = ${eventId})
+    order by d.id desc limit ${limit}`;
+}
+
+/** A delivery whose lease has ended. */
+interface LostDelivery {
+  readonly id: number;
+  readonly attempt: number;
+  readonly startedAt: Date;
+  readonly leaseEndedAt: Date;
+  /** Whether it is a test, which is attempted once. */
+  readonly isTest: boolean;
 }
 
 /** Locks deliveries whose lease has ended, until the transaction ends. */
@@ -174,9 +130,15 @@ export async function lockLost(
   channel: Channel,
   now: Date,
   limit: number,
-): Promise<readonly { readonly id: number; readonly attempt: number; readonly leaseEndedAt: Date }[]> {
-  return tx<{ id: number; attempt: number; leaseEndedAt: Date }[]>`
-    select id, attempts as attempt, due_at as "leaseEndedAt" from deliveries
+): Promise<readonly LostDelivery[]> {
+  return tx<LostDelivery[]>`
+    select id, attempts as attempt, due_at as "leaseEndedAt",
+      coalesce((
+        select started_at from delivery_attempts as a
+        where a.delivery_id = deliveries.id and a.attempt = deliveries.attempts
+      ), due_at) as "startedAt",
+      (select type = 'test' from events where events.id = event_id) as "isTest"
+    from deliveries
     where channel = ${channel} and due_at <= ${now} and is_leased
     order by due_at limit ${limit} for update skip locked`;
 }
@@ -186,13 +148,17 @@ export async function lockLost(
  * one mail. Returns the number of overdue ones.
  */
 export async function endOverdue(sql: Sql, channel: Channel, now: Date, limit: number): Promise<number> {
+  // It was created before it was due, so the index of unfinished deliveries finds it.
+  const before = new Date(now.getTime() - OVERDUE_MS);
   const [row] = await sql<{ ended: number }[]>`
     with overdue as (
       select id from deliveries
-      where channel = ${channel} and due_at <= ${new Date(now.getTime() - OVERDUE_MS)} and not is_leased
-      order by due_at limit ${limit} for update skip locked
+      where channel = ${channel} and status in ('pending', 'retrying') and created_at <= ${before} and due_at <= ${before}
+        and not is_leased
+      order by created_at limit ${limit} for update skip locked
     ), ended as (
-      update deliveries as d set status = 'dead', due_at = null, next_attempt_at = null, error_code = 'not_attempted',
+      update deliveries as d
+      set status = 'dead', due_at = null, is_ready = false, next_attempt_at = null, error_code = 'not_attempted',
         error_message = 'No attempt was made within 48 hours of the due time.'
       from overdue where d.id = overdue.id or d.leader_id = overdue.id
       returning d.id

@@ -25,19 +25,19 @@ export interface Continuation {
 }
 
 /**
- * Decides how a delivery continues. `schedule` has one delay in milliseconds for each attempt; `jitter` is random, from
- * 0 to 1. A wait that the receiver asked for is respected up to an hour, and never shortens the schedule.
+ * Decides how a delivery continues. `schedule` has one delay in milliseconds for each attempt; `jitter` returns a random
+ * number from 0 to 1. A wait that the receiver asked for is respected up to an hour, and never shortens the schedule.
  */
 export function continueAfter(
   { attempt, endedAt, outcome }: FinishedAttempt,
   schedule: readonly number[],
-  jitter: number,
+  jitter: () => number,
 ): Continuation {
   if (outcome.kind === "delivered") return { status: "delivered", nextAttemptAt: null };
   if (outcome.kind === "refused") return { status: "failed", nextAttemptAt: null };
   const delay = schedule[attempt];
   if (delay === undefined) return { status: "dead", nextAttemptAt: null };
-  const wait = Math.max(delay * (1 + JITTER * jitter), Math.min(outcome.waitMs ?? 0, LONGEST_WAIT_MS));
+  const wait = Math.max(delay * (1 + JITTER * jitter()), Math.min(outcome.waitMs ?? 0, LONGEST_WAIT_MS));
   return { status: "retrying", nextAttemptAt: new Date(endedAt.getTime() + wait) };
 }
 
@@ -55,7 +55,7 @@ export function continueAfterLoss(
   schedule: readonly number[],
   { now, jitter }: { readonly now: Date; readonly jitter: number },
 ): Continuation {
-  const next = continueAfter({ attempt, endedAt: leaseEndedAt, outcome: LOST }, schedule, jitter);
+  const next = continueAfter({ attempt, endedAt: leaseEndedAt, outcome: LOST }, schedule, () => jitter);
   if (next.nextAttemptAt === null) return next;
   if (isOverdue(next.nextAttemptAt, now)) return { status: "dead", nextAttemptAt: null };
   const earliest = now.getTime() + LOST_GRACE_MS;

@@ -4,18 +4,28 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createPump } from "#control-plane/database/pump.ts";
+import {
+  ABORT_MS,
+  ENDED,
+  INTERNAL,
+  observeAttempt,
+  receiverOf,
+  sendInTime,
+} from "#control-plane/deliveries/attempt.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/deliveries/lost.ts";
 import type { DeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
 import { releaseDue } from "#control-plane/deliveries/release/release.ts";
 import type { Settler } from "#control-plane/deliveries/settler.ts";
-import { claimDeliveries, renewLeases } from "#control-plane/deliveries/store.ts";
+import { claimDeliveries, renewLeases, renewProbes, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
 import { continueAfter } from "#control-plane/deliveries/transition.ts";
 
 /** Sends the deliveries of one channel, on one replica. */
 export interface DeliveryWorker {
   /** Looks for due deliveries soon. */
   wake(): void;
+  /** Makes the attempt of a delivery that the caller has claimed. Resolves when its result is stored. */
+  attempt(delivery: ClaimedDelivery): Promise<void>;
   /** Claims nothing more, waits up to `graceMs` for attempts in progress, and aborts the rest. */
   stop(graceMs: number): Promise<void>;
 }
@@ -37,21 +47,34 @@ const RECOVER_MS = 5_000;
 /** Length of a lease and the interval of its renewal, milliseconds. An attempt of a killed process is lost that soon. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 4_000;
-/** Time that a sender has to return after its time is up, milliseconds. */
-const ABORT_MS = 2_000;
+/**
+ * With this many attempts in progress the next ones are claimed when so many of them have ended, or after CLAIM_MS:
+ * a claim has a fixed cost, and one for each ended attempt would be most of the work of the database.
+ */
+const CLAIMED_TOGETHER = 64;
+const CLAIM_MS = 20;
+/** Maximum number of deliveries that become ready in one statement. */
+const RIPENED_AT_ONCE = 1_000;
 
 /** Starts a worker for a sender's channel. */
 export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
   const { sql, clock, log } = deps;
   const { channel } = sender;
-  const stopping = new AbortController();
   const running = new Map<ClaimedDelivery, Promise<void>>();
+  /** Ends the attempts in progress. */
+  const aborts = new Set<AbortController>();
   const leased = new Set<ClaimedDelivery>();
   let isStopped = false;
+  let isAborted = false;
   /** The round that runs, or the last one. */
   let lastRound: Promise<unknown> = Promise.resolve();
   // New deliveries are planned for. The end of an attempt only makes room for others.
   let isPlanningDue = true;
+  /** Claims take the receivers in turn: the last one that was looked at. */
+  let lookedTo = 0;
+  /** Attempts that have ended since the last claim, and the timer that claims although they are few. */
+  let ended = 0;
+  let claimLater: NodeJS.Timeout | null = null;
 
   const pump = createPump(async () => {
     const current = round();
@@ -71,24 +94,34 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     if (isPlanningDue) {
       isPlanningDue = false;
       await prepare();
-      isPlanningDue = (await releaseDue(sql, channel, clock.now())) || isPlanningDue;
+      const isMoreReleased = await releaseDue(sql, channel, clock.now());
+      const ripened = await ripenDeliveries(sql, channel, clock.now(), RIPENED_AT_ONCE);
+      isPlanningDue = isMoreReleased || ripened === RIPENED_AT_ONCE || isPlanningDue;
     }
     const free = sender.concurrency - running.size;
     if (isStopped || free <= 0) return false;
+    ended = 0;
+    const isWholeTurn = lookedTo === 0;
+    const { claimed, lookedTo: reached } = await claim(free);
+    lookedTo = reached ?? 0;
+    for (const delivery of claimed) begin(delivery);
+    return isPlanningDue || claimed.length === free || reached !== null || !isWholeTurn;
+  }
+
+  function claim(limit: number): ReturnType<typeof claimDeliveries> {
     const now = clock.now();
-    const claimed = await claimDeliveries(sql, {
+    const { perReceiver, probes } = sender;
+    const probing = Array.from(running.keys()).filter(({ isProbe }) => isProbe).length;
+    return claimDeliveries(sql, {
       channel,
-      limit: free,
-      perReceiver: sender.perReceiver,
+      limit,
+      perReceiver,
+      probes: probes === null ? null : Math.max(0, probes - probing),
       inProgress: countByReceiver(running.keys()),
+      after: lookedTo,
       leaseEndsAt: new Date(now.getTime() + LEASE_MS),
       now,
     });
-    for (const delivery of claimed) {
-      leased.add(delivery);
-      running.set(delivery, attempt(delivery));
-    }
-    return isPlanningDue || claimed.length === free;
   }
 
   /** Lets the sender do what precedes a claim. What is in the queue is sent also if that fails. */
@@ -100,20 +133,44 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     }
   }
 
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
+  function begin(delivery: ClaimedDelivery, onStored: () => void = () => {}): void {
+    leased.add(delivery);
+    running.set(delivery, attempt(delivery, onStored));
+  }
+
+  async function attempt(delivery: ClaimedDelivery, onStored: () => void): Promise<void> {
     const startedAt = clock.monotonic();
-    const outcome = await sendInTime(sender, delivery, stopping.signal).catch((error: unknown): Outcome => {
+    const abort = new AbortController();
+    aborts.add(abort);
+    if (isAborted) abort.abort(ENDED);
+    const outcome = await sendInTime(sender, delivery, abort).catch((error: unknown): Outcome => {
       log.error({ err: error, channel, delivery_id: delivery.id }, "deliveries: a sender failed");
       return INTERNAL;
     });
+    aborts.delete(abort);
     const endedAt = clock.now();
     const durationMs = Math.round(clock.monotonic() - startedAt);
     const finished = { attempt: delivery.attempt, endedAt, outcome };
-    const next = continueAfter(finished, sender.schedule, randomFraction(deps.random));
-    deps.settler.add({ ...finished, id: delivery.id, durationMs, next }, () => leased.delete(delivery));
+    const next = continueAfter(finished, sender.schedule, () => randomFraction(deps.random));
+    const receiver = receiverOf(sender, delivery, outcome);
+    const { id, startedAt: begunAt } = delivery;
+    deps.settler.add({ ...finished, id, startedAt: begunAt, durationMs, next, receiver }, () => {
+      leased.delete(delivery);
+      onStored();
+    });
     running.delete(delivery);
-    observe(deps.metrics, delivery, { outcome, status: next.status, endedAt });
-    pump.wake();
+    observeAttempt(deps.metrics, delivery, { outcome, status: next.status, endedAt });
+    makeRoom();
+  }
+
+  /** Claims the next deliveries now or soon, because an attempt has ended. */
+  function makeRoom(): void {
+    ended += 1;
+    if (running.size < CLAIMED_TOGETHER || ended >= CLAIMED_TOGETHER) return pump.wake();
+    claimLater ??= setTimeout(() => {
+      claimLater = null;
+      pump.wake();
+    }, CLAIM_MS);
   }
 
   // While the database is away the next round does the work.
@@ -128,12 +185,15 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     if (leased.size === 0) return;
     const until = new Date(clock.now().getTime() + LEASE_MS);
     renewLeases(sql, [...leased], until).catch(() => {});
+    const probed = Array.from(leased).flatMap(({ isProbe, receiverId }) => (isProbe ? receiverId : []));
+    if (probed.length > 0) renewProbes(sql, channel, probed, until).catch(() => {});
   }, RENEW_MS);
   recover();
   wake();
 
   return {
     wake,
+    attempt: (delivery) => new Promise((resolve) => begin(delivery, resolve)),
     async stop(graceMs) {
       isStopped = true;
       clearInterval(sweep);
@@ -142,32 +202,14 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
       await waitAtMost(ABORT_MS, lastRound, undefined);
       const all = () => Promise.all(running.values());
       await waitAtMost(graceMs, all(), []);
-      stopping.abort();
+      isAborted = true;
+      for (const abort of aborts) abort.abort(ENDED);
+      if (claimLater !== null) clearTimeout(claimLater);
       await waitAtMost(ABORT_MS, all(), []);
       clearInterval(renewal);
     },
   };
 }
-
-/** Makes an attempt that ends in time. */
-async function sendInTime(sender: Sender, delivery: ClaimedDelivery, stopping: AbortSignal): Promise<Outcome> {
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(sender.timeoutMs)]);
-  return waitAtMost<Outcome>(sender.timeoutMs + ABORT_MS, sender.send(delivery, signal), TIMEOUT);
-}
-
-const TIMEOUT: Outcome = {
-  kind: "retry",
-  responseCode: null,
-  code: "timeout",
-  message: "The attempt took longer than its time limit.",
-};
-
-const INTERNAL: Outcome = {
-  kind: "retry",
-  responseCode: null,
-  code: "internal_error",
-  message: "Internal error. It is logged with the id of the delivery.",
-};
 
 function countByReceiver(deliveries: Iterable<ClaimedDelivery>): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
@@ -179,16 +221,4 @@ function countByReceiver(deliveries: Iterable<ClaimedDelivery>): ReadonlyMap<num
 function randomFraction(random: Random): number {
   const [high = 0, low = 0] = random.bytes(2);
   return (high * 256 + low) / 65_535;
-}
-
-function observe(
-  metrics: DeliveryMetrics,
-  { channel, createdAt }: ClaimedDelivery,
-  { outcome, status, endedAt }: { readonly outcome: Outcome; readonly status: string; readonly endedAt: Date },
-): void {
-  metrics.attempts.inc({ channel, result: outcome.kind });
-  if (status !== "retrying") metrics.ended.inc({ channel, status });
-  if (status === "delivered") {
-    metrics.latency.observe({ channel }, Math.max(0, (endedAt.getTime() - createdAt.getTime()) / 1_000));
-  }
 }

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Artifact as Chunk } from "#shared/protocol/probe.ts";
-import { ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
+import { ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES, MOST_ARTIFACT_CHUNKS } from "#shared/wire.ts";
 
 /** A file that an agent sent with its result. */
 export interface Artifact {
@@ -124,6 +124,8 @@ export function createArtifacts(bounds: ArtifactBounds = BOUNDS): Artifacts {
 function findChunkFault({ chunks, size, sha256 }: Arriving, { index, data, last, sha256: sent }: Chunk): string | null {
   if (sha256 !== null) return "chunks follow its last one";
   if (index !== chunks.length) return `chunk ${chunks.length} is missing`;
+  // Each chunk holds some hundred octets beside its data.
+  if (index >= MOST_ARTIFACT_CHUNKS) return `it has more than ${MOST_ARTIFACT_CHUNKS} chunks`;
   if (data.length === 0 || data.length > ARTIFACT_CHUNK_BYTES) return `a chunk has ${data.length} bytes`;
   if (size + data.length > MAX_ARTIFACT_BYTES) return `it is larger than ${MAX_ARTIFACT_BYTES} bytes`;
   if (sent.length !== (last ? 32 : 0)) return "its hash is not where it belongs";

@@ -46,8 +46,10 @@ function hasRoom({ heldBack, running, credits }: Session): boolean {
 function start({ clock }: HubState, job: RunningJob, session: Session): void {
   const { request } = job;
   job.session = session;
+  if (request.waitMs !== undefined && job.givenTo.size === 0) job.deadlineAt = clock.monotonic() + request.deadlineMs;
   job.givenTo.add(session.agent.id);
   session.running.set(job.id, job);
+  request.onSent?.();
   session.link.send({
     body: {
       $case: "job",

@@ -20,9 +20,16 @@ export interface JobRequest {
   readonly accountId: number | null;
   /** Time limit from now, milliseconds. */
   readonly deadlineMs: number;
+  /**
+   * How long the job may wait for a free agent, milliseconds. Its time limit then counts from when it is sent. Absent:
+   * waiting counts against the time limit.
+   */
+  readonly waitMs?: number;
   /** Returns the agent to use next, without those that were lost or declined; null if none is left. */
   pick(excluded: ReadonlySet<string>): string | null;
   readonly signal?: AbortSignal;
+  /** Called when the job is sent to an agent. Before that, it can wait for a free one. */
+  onSent?(): void;
   /** Called when an agent accepts the job. */
   onAccepted?(agentId: string, attempt: number): void;
   onProgress?(agentId: string, attempt: number, progress: JobProgress): void;

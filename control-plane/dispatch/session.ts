@@ -144,7 +144,7 @@ export interface RunningJob {
   readonly accountId: number | null;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  readonly deadlineAt: number;
+  deadlineAt: number;
   /** Agents that must not get it again. */
   readonly excluded: Set<string>;
   /** Agents that declined it as busy since it last waited. */

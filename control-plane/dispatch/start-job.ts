@@ -14,7 +14,7 @@ export function startJob(hub: HubState, request: JobRequest, settle: (answer: Jo
     request,
     accountId: request.accountId,
     startedAt,
-    deadlineAt: startedAt + request.deadlineMs,
+    deadlineAt: startedAt + (request.waitMs ?? request.deadlineMs),
     excluded: new Set(),
     busy: new Set(),
     givenTo: new Set(),
@@ -30,6 +30,13 @@ export function startJob(hub: HubState, request: JobRequest, settle: (answer: Jo
   hub.jobs.set(job.id, job);
   if (request.signal?.aborted === true) return finishJob(hub, job, { kind: "cancelled" });
   request.signal?.addEventListener("abort", job.onAbort, { once: true });
-  job.timer = setTimeout(() => expireJob(hub, job), request.deadlineMs + DEADLINE_GRACE_MS);
+  startTimer(hub, job);
   assignJob(hub, job);
+}
+
+/** Ends the job at its deadline, which moves when a job that could wait is sent. */
+function startTimer(hub: HubState, job: RunningJob): void {
+  const leftMs = job.deadlineAt - hub.clock.monotonic() + DEADLINE_GRACE_MS;
+  if (leftMs <= 0) expireJob(hub, job);
+  else job.timer = setTimeout(() => startTimer(hub, job), leftMs);
 }

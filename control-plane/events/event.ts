@@ -15,12 +15,13 @@ export type EventType =
   | "test";
 
 /**
- * Types of events that only lead to mails: an outage that lasts, a request to confirm an address, and what subscribers
- * of status pages get.
+ * Types of events that only lead to mails: an outage that lasts, a request to confirm an address, a webhook that the
+ * service made inactive, and what subscribers of status pages get.
  */
 export type MailEventType =
   | "reminder"
   | "confirm"
+  | "webhook.deactivated"
   | "page.confirm"
   | "page.incident"
   | "page.update"

@@ -50,10 +50,11 @@ export async function insertEvents(
       insert into events (id, account_id, type, body, monitor_id, incident_id, is_flapping, created_at)
       select id, account_id, type, body, monitor_id, incident_id, is_flapping, created_at from given
     ), queued as (
-      insert into deliveries (account_id, event_id, channel, receiver_id, recipient, due_at, held_by, released_at, created_at)
+      insert into deliveries (account_id, event_id, channel, receiver_id, recipient, due_at, held_by, released_at, is_ready,
+        created_at)
       select given.account_id, given.id, d.channel, d.receiver_id, d.recipient,
         coalesce(to_timestamp(d.waits_ms / 1000), given.created_at), case when d.waits_ms is not null then 'evidence' end,
-        case when d.released = 1 then given.created_at end, given.created_at
+        case when d.released = 1 then given.created_at end, d.released = 1 and d.waits_ms is null, given.created_at
       from unnest(
         ${deliveries.map(({ event }) => event)}::integer[],
         ${deliveries.map(({ channel }) => channel)}::text[],

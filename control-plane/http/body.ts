@@ -78,6 +78,14 @@ export function rawParams(request: FastifyRequest): RawParams {
   return { values: { ...query, ...fields }, from: "json" };
 }
 
+/** Returns the names of the fields of a JSON body, without `api_key`; [] if there is none. */
+export function namesOfFields(request: FastifyRequest): readonly string[] {
+  const body = bodyOf(request);
+  if (body === null || body.kind === "form") return [];
+  const parsed = body.json();
+  return parsed.ok ? Object.keys(parsed.value).filter((name) => name !== "api_key") : [];
+}
+
 /** Returns the key in a body, for the versions that allow it; null if there is none or the body is invalid. */
 export function keyInBody(request: FastifyRequest): string | null {
   const body = bodyOf(request);

@@ -25,7 +25,7 @@ declare module "fastify" {
     apiVersion: Version | null;
     /** Returns the monotonic milliseconds of the app's clock. */
     monotonic: () => number;
-    /** Ignored fields of the body, set by its reader. Ignored query names follow from the route's schema. */
+    /** Warnings about fields of the body, set by its reader or by the write that reads it. Ignored query names follow from the route's schema. */
     ignored: readonly Warning[] | null;
   }
   interface FastifyContextConfig {

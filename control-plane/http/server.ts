@@ -11,6 +11,7 @@ import { answerBrokenRequest } from "#control-plane/http/connection/unparsable-r
 import { createErrorHandler, notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { observeRequests } from "#control-plane/http/observe-requests.ts";
+import { acceptLiteralPath } from "#control-plane/http/connection/literal-path.ts";
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
 import { createPipelineLimits } from "#control-plane/http/connection/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
@@ -98,7 +99,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     genReqId: nextId,
-    rewriteUrl: ({ url = "/" }) => withoutSuffix(url.startsWith("/") ? url : toOriginForm(url)),
+    rewriteUrl: ({ url = "/" }) => acceptLiteralPath(withoutSuffix(url.startsWith("/") ? url : toOriginForm(url))),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // The router cannot parse the path: Fastify runs no decorators and no hooks for this request, and its query is null.
     frameworkErrors: (error, request, reply) => {

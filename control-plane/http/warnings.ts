@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import { nearestName } from "#shared/nearest-name.ts";
 
-/** An ignored parameter of a call, as shown in `meta.warnings`. */
+/** An ignored parameter of a call, or a value of its body that was left out, as shown in `meta.warnings`. */
 export interface Warning {
-  /** Name as given, at most 100 characters; a dotted path for fields of the body. */
+  /** Name as given, at most LONGEST_PARAMETER characters; a dotted path for fields of the body. */
   readonly parameter: string;
   readonly message: string;
   /** Known parameter with the most similar name; null if none is similar. */
@@ -12,14 +12,15 @@ export interface Warning {
 
 /** Maximum number of warnings in one answer, because the caller chooses the number of parameters. */
 const MOST_WARNINGS = 20;
-const LONGEST_NAME = 100;
+/** Maximum length of a name in a warning, in characters. */
+export const LONGEST_PARAMETER = 100;
 
 /** Returns one warning for each unknown name. `path`: location of the names in a body, e.g. `params`. */
 export function warningsFor(given: readonly string[], known: readonly string[], path = ""): readonly Warning[] {
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MOST_WARNINGS);
   return unknown.map((name) => {
     const prefix = path === "" ? "" : `${path}.`;
-    const parameter = `${prefix}${name.slice(0, LONGEST_NAME)}`;
+    const parameter = `${prefix}${name.slice(0, LONGEST_PARAMETER)}`;
     const nearest = nearestName(name, known);
     const hint = nearest === null ? "" : ` Did you mean "${prefix}${nearest}"?`;
     return {

@@ -1,29 +1,53 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
-import { RawBody } from "#control-plane/http/body.ts";
+import { transact, transactAndFinish } from "#control-plane/database/transaction.ts";
+import { namesOfFields, RawBody } from "#control-plane/http/body.ts";
 import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
-import type { Answer, Answers } from "#control-plane/idempotency/answers.ts";
+import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
 import { identifyWrite, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
 
-/** Result of a write; the default status is 200. */
-interface Written {
+/** What a write answers; the default status is 200. */
+interface Result {
   readonly status?: 200 | 201 | 202;
   readonly data: unknown;
   readonly extras?: Extras;
 }
 
+/** Result of a write in the database. */
+interface Written extends Result {
+  /** What it changes of the account, for the log of changes; none for jobs such as a batch. */
+  readonly changes: readonly Change[];
+}
+
 /** The work of a write, in one transaction. Throws Refusal. */
 export type Write = (tx: Transaction) => Promise<Written>;
+
+/**
+ * A write with an effect outside the database. `begin` commits a reference, JSON, by which `read` finds the result: also
+ * if the process is killed during `perform`.
+ */
+interface Effect<R> {
+  /** Writes what precedes the effect. Throws Refusal. */
+  begin(tx: Transaction): Promise<R>;
+  /** Has the effect. */
+  perform(reference: R): Promise<void>;
+  /** Reads the result, as it stands. */
+  read(reference: R): Promise<Result>;
+  /** Time that the effect takes at most, milliseconds. */
+  readonly mostMs: number;
+}
 
 /** Runs the writes of the API: each in one transaction, and only once if the client sends an idempotency key. */
 export interface Writes {
   /** Runs a write and sends its answer. For a repeated X-Idempotency-Key it sends the first answer again. */
   run(request: FastifyRequest, reply: FastifyReply, write: Write): Promise<FastifyReply>;
+  /** Likewise for a write with an effect outside the database, which happens at most once for a key. */
+  runEffect<R>(request: FastifyRequest, reply: FastifyReply, effect: Effect<R>): Promise<FastifyReply>;
 }
 
 /** Dependencies of writes. */
@@ -31,44 +55,101 @@ interface WritesDeps {
   readonly sql: Sql;
   readonly answers: Answers;
   readonly metrics: Metrics;
+  /** Logs changes. */
+  readonly record: RecordChanges;
 }
 
 /** Statuses that a retry can avoid; every other 4xx of a handler is stored under the idempotency key. */
 const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 409, 413, 429]);
 
 /** Creates the writes of one replica. */
-export function createWrites({ sql, answers, metrics }: WritesDeps): Writes {
+export function createWrites({ sql, answers, metrics, record }: WritesDeps): Writes {
+  /** Logs what a request has changed. */
+  async function log(tx: Transaction, request: FastifyRequest, changes: readonly Change[]): Promise<void> {
+    if (changes.length === 0) return;
+    const { accountId, keyId } = callerOf(request);
+    const actor = { type: "key", id: keyId } as const;
+    const fields = namesOfFields(request);
+    await record(tx, { accountId, actor, address: request.clientAddress, fields, changes });
+  }
+
   return {
     async run(request, reply, write) {
       const identity = identityOf(request);
       if (identity === null) {
-        const { status = 200, data, extras } = await transact(sql, write);
+        const written = await transactAndFinish(sql, write, (tx, { changes }) => log(tx, request, changes));
+        const { status = 200, data, extras } = written;
+        return reply.code(status).send(answer(request, data, extras));
+      }
+      const keyed = { identity, accountId: callerOf(request).accountId };
+      const once = await answers
+        .once(keyed, async (tx) => {
+          const { changes, ...result } = await write(tx);
+          return { answer: answerOf(request, result), finish: (last) => log(last, request, changes) };
+        })
+        .catch((error: unknown) => {
+          // The transaction was rolled back with all that the write had changed; another one stores the refusal.
+          const refused = refusalAnswer(request, error);
+          return answers.once(keyed, () => Promise.resolve({ answer: refused }));
+        });
+      return sendKeyed(reply, once);
+    },
+    async runEffect(request, reply, effect) {
+      const identity = identityOf(request);
+      if (identity === null) {
+        const reference = await transact(sql, (tx) => effect.begin(tx));
+        await effect.perform(reference);
+        const { status = 200, data, extras } = await effect.read(reference);
         return reply.code(status).send(answer(request, data, extras));
       }
       const { accountId } = callerOf(request);
-      const once = await transact(sql, (tx) =>
-        answers.once(tx, { identity, accountId }, () => answerOf(tx, request, write)),
+      type Reference = Awaited<ReturnType<typeof effect.begin>>;
+      let reference: Reference | undefined;
+      const begun = await transact(sql, (tx) =>
+        answers.begin(tx, { identity, accountId }, effect.mostMs, async () => {
+          try {
+            reference = (await tx.savepoint((inner) => effect.begin(inner as Transaction))) as Reference;
+            return { ok: true, reference };
+          } catch (error) {
+            return { ok: false, answer: refusalAnswer(request, error) };
+          }
+        }),
       );
-      if (once.kind === "running") throw stillRunning();
-      if (once.kind === "other") throw otherRequest();
-      const { status, code, requestId, body } = once.answer;
-      if (code !== null) metrics.httpRefused.inc({ code });
-      if (once.kind === "replayed") reply.header("x-idempotent-replayed", "true").header("x-request-id", requestId);
-      return reply.code(status).type("application/json; charset=utf-8").send(body);
+      if (begun.kind === "resumed") {
+        // Its process has stopped. What has become of it is in the database; it is not repeated.
+        const { status = 200, data, extras } = await effect.read(begun.reference as Reference);
+        return reply.code(status).send(answer(request, data, extras));
+      }
+      if (begun.kind !== "begun") return sendKeyed(reply, begun);
+      const own = reference as Reference;
+      await effect.perform(own);
+      const settled = answerOf(request, await effect.read(own));
+      await answers.settle(identity, settled);
+      return sendKeyed(reply, { kind: "made", answer: settled });
     },
   };
+
+  /** Sends the answer of a write with a key. */
+  function sendKeyed(reply: FastifyReply, keyed: KeyedWrite): FastifyReply {
+    if (keyed.kind === "running") throw stillRunning();
+    if (keyed.kind === "other") throw otherRequest();
+    const { status, code, requestId, body } = keyed.answer;
+    if (code !== null) metrics.httpRefused.inc({ code });
+    if (keyed.kind === "replayed") reply.header("x-idempotent-replayed", "true").header("x-request-id", requestId);
+    return reply.code(status).type("application/json; charset=utf-8").send(body);
+  }
 }
 
-/** Runs the write and returns its answer. For a refusal that is stored, the changes of the write are rolled back. */
-async function answerOf(tx: Transaction, request: FastifyRequest, write: Write): Promise<Answer> {
-  const requestId = request.id;
-  try {
-    const { status = 200, data, extras } = await tx.savepoint(write);
-    return { status, code: null, requestId, body: JSON.stringify(answer(request, data, extras)) };
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.status >= 500 || NEVER_KEPT.has(error.status)) throw error;
-    return { status: error.status, code: error.code, requestId, body: JSON.stringify(answerError(request, error)) };
-  }
+/** Returns the answer of a write that succeeded. */
+function answerOf(request: FastifyRequest, { status = 200, data, extras }: Result): Answer {
+  return { status, code: null, requestId: request.id, body: JSON.stringify(answer(request, data, extras)) };
+}
+
+/** Returns the answer of a refusal that is stored under the key; throws every other error. */
+function refusalAnswer(request: FastifyRequest, error: unknown): Answer {
+  if (!(error instanceof Refusal) || error.status >= 500 || NEVER_KEPT.has(error.status)) throw error;
+  const { status, code } = error;
+  return { status, code, requestId: request.id, body: JSON.stringify(answerError(request, error)) };
 }
 
 /**

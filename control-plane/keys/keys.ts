@@ -3,7 +3,8 @@ import type { Scope } from "#shared/tools/define.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { createKey, digestKey, keyPrefix } from "#control-plane/keys/format.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { createKey, digestKey, isWellFormedKey, keyPrefix } from "#control-plane/keys/format.ts";
 import { createKeyLookup, type KeyLookup } from "#control-plane/keys/lookup.ts";
 import { effectiveScopes, type Principal } from "#control-plane/access/principal.ts";
 import {
@@ -41,8 +42,13 @@ export interface Keys {
   create(sql: Queryable, request: KeyRequest): Promise<CreatedKey | null>;
   /** Lists a page of keys, newest first, and the total number. */
   list(filter: KeyFilter, limit: number, offset: number): Promise<{ keys: readonly ListedKey[]; total: number }>;
-  /** Revokes a key: this replica refuses it from now on, others within milliseconds. Returns false if there is none. */
-  revoke(id: number): Promise<boolean>;
+  /**
+   * Revokes a key: this replica refuses it from now on, others within milliseconds. Returns false if there is none.
+   * `within` is called in the transaction with the key's account.
+   */
+  revoke(id: number, within?: (tx: Queryable, accountId: number) => Promise<void>): Promise<boolean>;
+  /** Finds the account of a key; null if the key is not valid. */
+  accountOf(key: string): Promise<number | null>;
   /** Names a key in records of changes: "key deploy", or by its first characters if it has no name. */
   label(sql: Queryable, id: number): Promise<string>;
   /** Returns the keys of an account without their values, for its data export. */
@@ -107,10 +113,19 @@ export function createKeys({ sql, gate, notifications, plans, clock, random }: K
       const [keys, total] = await Promise.all([listKeys(sql, filter, limit, offset), countKeys(sql, filter)]);
       return { keys, total };
     },
-    async revoke(id) {
-      const digest = await deleteKey(sql, id);
+    async revoke(id, within = () => Promise.resolve()) {
+      const digest = await transact(sql, async (tx) => {
+        const deleted = await deleteKey(tx, id);
+        if (deleted !== null) await within(tx, deleted.accountId);
+        return deleted?.digest ?? null;
+      });
       if (digest !== null) lookup.forgetKey(digest);
       return digest !== null;
+    },
+    async accountOf(key) {
+      if (!isWellFormedKey(key)) return null;
+      const [found] = await findKeys(sql, [digestKey(key)]);
+      return found?.accountId ?? null;
     },
     async label(queryable, id) {
       const [key] = await listKeys(queryable, { id }, 1, 0);

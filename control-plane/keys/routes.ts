@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
 import { SCOPES, type Scope } from "#shared/tools/define.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -17,6 +18,7 @@ import {
   readQuery,
   readWrite,
 } from "#control-plane/http/params.ts";
+import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
 import { effectiveScopes } from "#control-plane/access/principal.ts";
@@ -61,11 +63,13 @@ interface KeyRoutesDeps {
   readonly sql: Sql;
   /** Hook that admits only the operator. */
   readonly admin: Hook;
+  /** Logs changes. */
+  readonly record: RecordChanges;
 }
 
 /** Registers the operator's key routes: POST, GET and DELETE /api/admin/keys. */
 export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps): void {
-  const { keys, plans, admin } = deps;
+  const { keys, plans, admin, record } = deps;
   const url = "/api/admin/keys";
 
   server.route({
@@ -125,13 +129,16 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
     }),
     handler: async (request) => {
       const id = readId(request);
-      if (!(await keys.revoke(id))) throw noKey(id);
+      const isRevoked = await keys.revoke(id, (tx, accountId) =>
+        record(tx, operatorChange(request, accountId, [{ resource: "key", id, action: "deleted" }])),
+      );
+      if (!isRevoked) throw noKey(id);
       return answer(request, { id, deleted: true });
     },
   });
 }
 
-async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: FastifyRequest) {
+async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, request: FastifyRequest) {
   const { plan, account_id: accountId, name = null, scopes: requested } = readWrite(Create, request, READ_ONLY);
   return transact(sql, async (tx) => {
     // Without account_id a new account is created for the key.
@@ -147,6 +154,12 @@ async function create({ keys, accounts, plans, sql }: KeyRoutesDeps, request: Fa
       const { keys: most } = plans[account.plan];
       throw new Refusal("plan_limit_exceeded", `The ${account.plan} plan allows ${most} keys. Revoke one first.`);
     }
+    const isNew = accountId === undefined;
+    const changes: readonly Change[] = [
+      ...(isNew ? [{ resource: "account", id: account.id, action: "created" } as const] : []),
+      { resource: "key", id: made.id, action: "created" },
+    ];
+    await record(tx, operatorChange(request, account.id, changes));
     return { id: made.id, account_id: account.id, key: made.key, plan: account.plan, scopes: made.scopes, name };
   });
 }

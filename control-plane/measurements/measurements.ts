@@ -97,7 +97,8 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
   const upkeep = startUpkeep({
     everyMs: SWEEP_RUNS_MS,
     round: () => sweepMeasurements(deps),
-    onError: (error) => log.debug({ err: error }, "measurements: housekeeping failed; it runs again later"),
+    name: "measurements: housekeeping",
+    log,
   });
   const closing = new AbortController();
   const work = createMeasurementWork(deps);

@@ -113,6 +113,7 @@ export function registerMeasurements(
       const { id } = readQuery(CANCEL, request);
       return writes.run(request, reply, async (tx) => ({
         data: show(measurements, requireFound(await measurements.cancel(tx, accountId, id))),
+        changes: [],
       }));
     },
   });
@@ -136,7 +137,7 @@ function readCreation(
       withBodyPath(await runCheck(checks, { ...call, dryRun: true, reserves: !dryRun })),
     );
     if (checked.kind !== "dry_run") throw new Error("a dry run gave an answer");
-    if (dryRun) return { data: { locations: checked.locations } };
+    if (dryRun) return { data: { locations: checked.locations }, changes: [] };
 
     const places = [...checked.locations, ...checked.offline];
     const made = await measurements.create(tx, { accountId, contract, params, items, share }, places);
@@ -148,7 +149,8 @@ function readCreation(
       poll_url: `${URL}?id=${made.id}`,
       share_id: made.shareId,
     };
-    return { status: 202, data, ...(made.shareId === null ? {} : { extras: { share_id: made.shareId } }) };
+    const extras = made.shareId === null ? {} : { extras: { share_id: made.shareId } };
+    return { status: 202, data, changes: [], ...extras };
   };
 }
 

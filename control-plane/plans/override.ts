@@ -3,23 +3,15 @@ import { SCOPES, type Scope } from "#shared/tools/define.ts";
 import { BUILT_IN_PLANS, isPlanName, PLAN_NAMES, type Plan, type Plans } from "#control-plane/plans/plans.ts";
 
 /** The resulting plans, or one line that says what is wrong in the operator's override. */
-type PlansResult =
-  | {
-      readonly ok: true;
-      readonly plans: Plans;
-      /** Lines about columns that the override sets although no code reads them yet. */
-      readonly notYetUsed: readonly string[];
-    }
-  | { readonly ok: false; readonly message: string };
+type PlansResult = { readonly ok: true; readonly plans: Plans } | { readonly ok: false; readonly message: string };
 
 /** One column of a plan: where its value goes and how it is parsed. */
 interface Column {
-  /** Field of the plan; null if the value is checked but no code of this version reads it. */
-  readonly field: keyof Plan | null;
+  readonly field: keyof Plan;
   /** Description of the allowed values, for the error message. */
   readonly allowed: string;
   /** Parses the JSON value; null if it is not allowed. */
-  parse(value: unknown): Plan[keyof Plan] | boolean | null;
+  parse(value: unknown): Plan[keyof Plan] | null;
 }
 
 // PostgreSQL counts in 32 bits; no plan needs more than a billion.
@@ -29,7 +21,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   requests_per_minute: count("requestsPerMinute", 1, MOST),
   requests_per_day: count("requestsPerDay", 1, MOST),
   scopes: { field: "scopes", allowed: `a list of ${SCOPES.join(", ")}`, parse: parseScopes },
-  webhooks: count(null, 0, MOST),
+  webhooks: count("webhooks", 0, MOST),
   // No plan is allowed to have more than 100.
   batch_urls: count("batchUrls", 0, 100),
   monitors: count("monitors", 0, MOST),
@@ -37,7 +29,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   locations: count("locations", 1, 1_000),
   keys: count("keys", 0, MOST),
   audit_export: {
-    field: null,
+    field: "auditExport",
     allowed: "true or false",
     parse: (value) => (typeof value === "boolean" ? value : null),
   },
@@ -50,7 +42,6 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 export function overridePlans(override: unknown): PlansResult {
   if (!isRecord(override)) return wrong("must be a JSON object of plans");
   const plans: Record<string, Plan> = { ...BUILT_IN_PLANS };
-  const notYetUsed: string[] = [];
   for (const [name, row] of Object.entries(override)) {
     if (!isPlanName(name)) return wrong(`"${name}" is not a plan; allowed: ${PLAN_NAMES.join(", ")}`);
     if (!isRecord(row)) return wrong(`"${name}" must be an object of columns`);
@@ -60,14 +51,13 @@ export function overridePlans(override: unknown): PlansResult {
         return wrong(`"${name}.${key}" is not a column; allowed: ${Object.keys(COLUMNS).join(", ")}`);
       const parsed = column.parse(value);
       if (parsed === null) return wrong(`"${name}.${key}" must be ${column.allowed}`);
-      if (column.field === null) notYetUsed.push(`VANTAGE_PLANS "${name}.${key}" is set but not yet in use`);
-      else plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: parsed };
+      plans[name] = { ...(plans[name] ?? BUILT_IN_PLANS[name]), [column.field]: parsed };
     }
   }
-  return { ok: true, plans: plans as Plans, notYetUsed };
+  return { ok: true, plans: plans as Plans };
 }
 
-function count(field: keyof Plan | null, minimum: number, maximum: number): Column {
+function count(field: keyof Plan, minimum: number, maximum: number): Column {
   return {
     field,
     allowed: `an integer between ${minimum} and ${maximum}`,

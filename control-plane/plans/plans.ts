@@ -21,20 +21,25 @@ export interface Plan {
   readonly locations: number;
   /** Maximum number of API keys of an account. */
   readonly keys: number;
+  /** Maximum number of webhook subscriptions of an account, inactive ones included. */
+  readonly webhooks: number;
+  /** Whether an account can get signed audit exports. */
+  readonly auditExport: boolean;
 }
 
 /** Every plan by name. */
 export type Plans = Readonly<Record<PlanName, Plan>>;
 
-type Row = readonly [number, number, readonly Scope[], number, number, number, number, number];
+type Row = readonly [number, number, readonly Scope[], number, number, number, number, number, number];
 
-// Columns: requests/min, requests/day, scopes, monitors, shortest interval in minutes, batch URLs, locations, keys.
+// Columns: requests/min, requests/day, scopes, monitors, shortest interval in minutes, batch URLs, locations, keys,
+// webhooks.
 const ROWS: Readonly<Record<PlanName, Row>> = {
-  free: [10, 100, ["check", "dns"], 5, 5, 5, 2, 5],
-  starter: [30, 1_000, SCOPES, 25, 2, 20, 4, 10],
-  pro: [60, 5_000, SCOPES, 100, 1, 50, 10, 25],
-  business: [120, 50_000, SCOPES, 500, 1, 100, 25, 50],
-  captain: [240, 200_000, SCOPES, 1_000, 1, 100, 50, 100],
+  free: [10, 100, ["check", "dns"], 5, 5, 5, 2, 5, 1],
+  starter: [30, 1_000, SCOPES, 25, 2, 20, 4, 10, 5],
+  pro: [60, 5_000, SCOPES, 100, 1, 50, 10, 25, 20],
+  business: [120, 50_000, SCOPES, 500, 1, 100, 25, 50, 50],
+  captain: [240, 200_000, SCOPES, 1_000, 1, 100, 50, 100, 50],
 };
 
 /** The built-in plans. */
@@ -47,7 +52,8 @@ export const BUILT_IN_PLANS: Plans = {
 };
 
 function plan(name: PlanName): Plan {
-  const [perMinute, perDay, scopes, monitors, shortestIntervalMinutes, batchUrls, locations, keys] = ROWS[name];
+  const [perMinute, perDay, scopes, monitors, shortestIntervalMinutes, batchUrls, locations, keys, webhooks] =
+    ROWS[name];
   return {
     name,
     requestsPerMinute: perMinute,
@@ -58,6 +64,8 @@ function plan(name: PlanName): Plan {
     batchUrls,
     locations,
     keys,
+    webhooks,
+    auditExport: name === "captain",
   };
 }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Random } from "#shared/clock.ts";
 
 /** Encrypts secrets for the database: AES-256-GCM (NIST SP 800-38D) with a key derived from the master key. */
@@ -22,8 +22,8 @@ const CIPHER = "aes-256-gcm";
 
 /** Creates the encryption for a master key of 32 bytes. */
 export function createEncryption(masterKey: Uint8Array, random: Random): Encryption {
-  const key = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage encryption", 32));
-  const digestKey = new Uint8Array(hkdfSync("sha256", masterKey, "", "vantage digests", 32));
+  const key = deriveKey(masterKey, "vantage encryption");
+  const digestKey = deriveKey(masterKey, "vantage digests");
   return {
     digest: (text, purpose) => createHmac("sha256", digestKey).update(`${purpose}\0${text}`).digest(),
     seal(secret, purpose) {
@@ -44,6 +44,11 @@ export function createEncryption(masterKey: Uint8Array, random: Random): Encrypt
       }
     },
   };
+}
+
+/** Derives a key of 32 bytes. As an object it is prepared once: with its bytes, each cipher takes five times as long. */
+function deriveKey(masterKey: Uint8Array, purpose: string): KeyObject {
+  return createSecretKey(new Uint8Array(hkdfSync("sha256", masterKey, "", purpose, 32)));
 }
 
 /** Returns the value by which a database recognises its master key. It does not reveal the key (HMAC, RFC 2104). */

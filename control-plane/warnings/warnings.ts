@@ -26,7 +26,7 @@ export interface Warnings {
 interface WarningsDeps {
   readonly sql: Sql;
   readonly clock: Clock;
-  readonly log: Pick<Logger, "warn" | "info" | "debug">;
+  readonly log: Pick<Logger, "error" | "warn" | "info" | "debug">;
   readonly registry: Registry;
   readonly probes: ProbeListing;
   readonly deliveries: Pick<Deliveries, "countFailing">;
@@ -59,7 +59,8 @@ export function openWarnings(deps: WarningsDeps): Warnings {
   const upkeep = startUpkeep({
     everyMs: EVERY_MS,
     round: () => (running = refresh()),
-    onError: (error) => log.debug({ err: error }, "warnings: not updated; they are soon"),
+    name: "warnings: the update",
+    log,
   });
   registerWarningMetrics(deps.registry, () => countWarnings(sql));
   return {
@@ -80,7 +81,7 @@ async function update(
   now: Date,
 ): Promise<Changes | null> {
   if (!(await lockWarnings(tx))) return null;
-  const survey = await surveyMonitors(tx, { agents, now, mostIds: MOST_IDS, overdueMs: LATE_MS });
+  const survey = await surveyMonitors(tx, { agents, now, isMailConfigured, mostIds: MOST_IDS, overdueMs: LATE_MS });
   const failingMails = await deliveries.countFailing(tx, {
     channel: "mail",
     attempts: MAIL_ATTEMPTS,

@@ -3,10 +3,12 @@ import { Command } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
+import { addListen } from "#shared/client/commands/listen.ts";
 import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
 import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
+import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 
@@ -29,6 +31,8 @@ export function createProgram(context: CommandContext): Command {
   addKeys(program, context);
   addAccounts(program, context);
   addProbes(program, context);
+  addListen(program, context);
+  addVerifyAudit(program, context);
   addTools(program, context);
   return program;
 }

@@ -1,5 +1,15 @@
 import { listenAddress, dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
-import { base64Key, choice, duration, instant, integer, list, path, text } from "#shared/settings/kinds.ts";
+import {
+  base64Key,
+  choice,
+  daysAndFailures,
+  duration,
+  instant,
+  integer,
+  list,
+  path,
+  text,
+} from "#shared/settings/kinds.ts";
 import { mailServer } from "#shared/settings/mail-server.ts";
 import { baseUrl, cidr, databaseUrl, mailbox } from "#shared/settings/network.ts";
 import { row } from "#shared/settings/row.ts";
@@ -87,17 +97,19 @@ export const CONTROL_PLANE_SETTINGS = {
   legacySignatureUntil: hub("VANTAGE_LEGACY_SIGNATURE_UNTIL", instant, {
     default: "2026-07-01T00:00:00Z",
     meaning: "until this time webhooks also carry the legacy signature",
-    notYetUsed: true,
   }),
   webhookRetrySchedule: hub(
     "VANTAGE_WEBHOOK_RETRY_SCHEDULE",
     list(duration(0, 30 * DAY, "at most 30d"), "durations such as 0s,5s,5m"),
-    { default: "0s,5s,5m,30m,2h,5h,10h,10h", meaning: "delay before each delivery attempt", notYetUsed: true },
+    { default: "0s,5s,5m,30m,2h,5h,10h,10h", meaning: "delay before each delivery attempt" },
   ),
   webhookTimeout: hub("VANTAGE_WEBHOOK_TIMEOUT", duration(100, 300_000, "100ms to 5m"), {
     default: "15s",
     meaning: "time limit of one delivery attempt",
-    notYetUsed: true,
+  }),
+  webhookAutoOff: hub("VANTAGE_WEBHOOK_AUTO_OFF", daysAndFailures, {
+    default: "5d/20",
+    meaning: "days without a success and failed attempts after which a webhook becomes inactive",
   }),
   retentionChecks: hub("VANTAGE_RETENTION_CHECKS", upToTenYears, {
     default: "90d",

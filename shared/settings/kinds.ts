@@ -48,6 +48,18 @@ export function duration(minMs: number, maxMs: number, range: string): Kind<numb
   };
 }
 
+/** A duration in whole days and a number of failures, such as 5d/20. Its time is in milliseconds. */
+export const daysAndFailures: Kind<{ readonly ms: number; readonly failures: number }> = {
+  allowed: "days and failures such as 5d/20 (1d to 365d, 1 to 1000000)",
+  parse(value) {
+    const match = /^(\d{1,3})d\/(\d{1,7})$/.exec(value);
+    if (match === null) return undefined;
+    const [days, failures] = match.slice(1).map(Number) as [number, number];
+    const isAllowed = days >= 1 && days <= 365 && failures >= 1 && failures <= 1_000_000;
+    return isAllowed ? { ms: days * UNIT_MS.d, failures } : undefined;
+  },
+};
+
 /** An ISO 8601 date (midnight UTC) or date and time with zone, as RFC 3339 writes it. */
 export const instant: Kind<Date> = {
   allowed: "an ISO 8601 time such as 2026-10-01T00:00:00Z",

@@ -82,7 +82,8 @@ export async function releaseMessages(
   const rows = messages.flatMap((ids) => ids.map((id) => ({ id, leaderId: ids[0] === id ? null : (ids[0] ?? null) })));
   await tx`
     update deliveries as d
-    set released_at = ${now}, leader_id = given.leader_id, due_at = case when given.leader_id is null then ${now}::timestamptz end
+    set released_at = ${now}, leader_id = given.leader_id, is_ready = given.leader_id is null,
+      due_at = case when given.leader_id is null then ${now}::timestamptz end
     from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ leaderId }) => leaderId)}::bigint[])
       as given (id, leader_id)
     where d.id = given.id`;

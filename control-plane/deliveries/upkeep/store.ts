@@ -38,17 +38,32 @@ export async function countFailing(
   return row ?? { deliveries: 0, monitorCount: 0, monitorIds: [], error: null };
 }
 
-/** Deletes ended deliveries created before a time, with their attempts. Returns how many, at most `limit`. */
+/**
+ * Deletes ended deliveries created before a time, with their attempts. It locks the deliveries first, as settleAttempts
+ * does, and leaves locked ones to the next round. Returns how many, at most `limit`.
+ */
 export async function deleteEnded(sql: Sql, before: Date, limit: number): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
-    with old as (
+    with old as materialized (
       select id from deliveries
       where created_at < ${before} and status in ('delivered', 'failed', 'dead') order by created_at, id limit ${limit}
+      for update skip locked
+    ), attempts as (
+      delete from delivery_attempts where delivery_id in (select id from old)
     ), deleted as (
       delete from deliveries where id in (select id from old)
     )
     select count(*) as deleted from old`;
   return row?.deleted ?? 0;
+}
+
+/** Deletes the attempts of all deliveries of an account. It locks the deliveries first, by id, as settleAttempts does. */
+export async function deleteAttempts(sql: Queryable, accountId: number): Promise<void> {
+  await sql`
+    with locked as materialized (
+      select id from deliveries where account_id = ${accountId} order by id for update
+    )
+    delete from delivery_attempts where delivery_id in (select id from locked)`;
 }
 
 /** Deletes events created before a time that have no deliveries left. Returns how many, at most `limit`. */

@@ -77,7 +77,9 @@ export async function sendDocument(
   reply: FastifyReply,
   document: Document,
 ): Promise<FastifyReply> {
-  return reply.send(await prepareDocument(request, reply, document));
+  const body = await prepareDocument(request, reply, document);
+  // null would be sent as JSON: with a type and a length that are not those of the document.
+  return body === null ? reply.send() : reply.send(body);
 }
 
 /** Reports whether If-None-Match contains a tag (RFC 9110, section 13.1.2, weak comparison). */

@@ -27,3 +27,11 @@ export interface ScrapedMonitor extends MonitorSnapshot {
   readonly pings: PingFacts | null;
   readonly expiry: ExpiryFacts | null;
 }
+
+/** What a scrape shows. */
+export interface Scraped {
+  /** By id. */
+  readonly monitors: readonly ScrapedMonitor[];
+  /** Number of monitors that are left out, because the scrape would have too many samples with them. */
+  readonly omitted: number;
+}

@@ -1,5 +1,3 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
@@ -7,15 +5,12 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
+import { MOST_SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import type { ScrapeAccount } from "#control-plane/surfaces/account-metrics/scrape.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-/** The lowest level: a scrape of 3 MB takes 12 ms of Node's thread pool and becomes a twentieth of its size. */
-const GZIP_LEVEL = 1;
 /** Smaller texts are not compressed, octets. */
 const WORTH_CODING = 1_400;
-
-const compress = promisify(gzip);
 
 const QUERY = Type.Object({
   tag: Type.Optional(
@@ -38,7 +33,10 @@ export function registerAccountMetrics(
       summary: "Metrics of all monitors of the account",
       description:
         "Prometheus sends the key as Bearer token. Each series names its monitor (monitor_id, monitor), and " +
-        "those of checks their location. A value that is not known has no series. Each scrape counts as one request.",
+        "those of checks their location. A value that is not known has no series. A scrape has at most " +
+        `${MOST_SAMPLES} samples, counted as if every value were known: monitors beyond it are left out by id, the newest ` +
+        "first, and vantage_metrics_omitted_monitors is their number. Each scrape counts as one request; those of the same " +
+        "second have the same answer.",
       data: Type.String({ description: "Prometheus text format 0.0.4" }),
       plain: "text/plain",
       query: QUERY,
@@ -46,11 +44,11 @@ export function registerAccountMetrics(
     }),
     handler: async (request, reply) => {
       const { tag = null } = readQuery(QUERY, request);
-      const text = await scrape(callerOf(request).accountId, tag);
+      const { text, compressed } = await scrape(callerOf(request).accountId, tag);
       reply.headers({ "content-type": CONTENT_TYPE, "cache-control": "no-store", vary: "accept-encoding" });
       const coding = chooseCoding(request.headers["accept-encoding"], ["gzip"]);
       if (coding !== "gzip" || text.length < WORTH_CODING) return reply.send(text);
-      return reply.header("content-encoding", "gzip").send(await compress(text, { level: GZIP_LEVEL }));
+      return reply.header("content-encoding", "gzip").send(await compressed());
     },
   });
 }

@@ -3,7 +3,9 @@
  * not reach every dashboard; other targets as they are.
  */
 export function targetLabel(url: string): string {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return url;
-  const { origin, pathname } = new URL(url);
+  const typed = url.trim();
+  // A URL can be stored without its scheme, as it was typed.
+  if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed)) return typed.replace(/[?#].*$/s, "");
+  const { origin, pathname } = new URL(typed);
   return `${origin}${pathname}`;
 }

@@ -39,6 +39,8 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
         "Batch",
         "Monitors",
         "Incidents",
+        "Changes",
+        "Audit",
         "Open tier",
         "Agent endpoint",
         "Catalogue",

@@ -1,28 +1,25 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
+import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import { errorBody } from "#control-plane/http/envelope.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { answer, factsOf } from "#control-plane/http/request.ts";
-import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
 import type { Measurements } from "#control-plane/measurements/measurements.ts";
 import { showPublic } from "#control-plane/measurements/public.ts";
 import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { isFinal } from "#control-plane/jobs/durable-run/status.ts";
 
-/** Maximum number of requests for shared results per client address and minute. */
-const PER_MINUTE = 60;
 /** Maximum age of cached copies: a finished result does not change but can be deleted. */
 const CACHE_SECONDS = 60;
 
 /** Registers GET /s/<id>: a shared result for anyone with the link, as a page or as JSON. */
 export function registerSharedPage(
   server: FastifyInstance,
-  { clock, measurements }: { readonly clock: Clock; readonly measurements: Measurements },
+  { visits, measurements }: { readonly visits: AddressLimiter; readonly measurements: Measurements },
 ): void {
-  const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
   server.route<{ Params: { id: string } }>({
     method: "GET",
     url: "/s/:id",
@@ -49,13 +46,7 @@ export function registerSharedPage(
       errors: ["not_found", "rate_limit_exceeded"],
     }),
     handler: async (request, reply) => {
-      const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
-      if (!ok) {
-        throw new Refusal("rate_limit_exceeded", {
-          message: `Too many requests from your address. Wait ${retryAfterSeconds} s.`,
-          headers: { "retry-after": String(retryAfterSeconds) },
-        });
-      }
+      takeVisit(visits, request);
       const found = await measurements.findShared(request.params.id);
       if (found === null) throw new Refusal("not_found", "No shared result has this id, or it has expired.");
       const shown = showPublic(measurements.contract(found.measurement.tool), found);

@@ -12,7 +12,7 @@ export async function checkListener(setting: string, address: Address): Promise<
     });
     return { ok: true };
   } catch (error) {
-    return problem(`${setting} ${formatAddress(address)} ${explain(describeError(error))}`);
+    return problem(`${setting} ${formatAddress(address)} ${explainListenError(error)}`);
   } finally {
     await new Promise((resolve) => {
       server.close(resolve);
@@ -20,7 +20,9 @@ export async function checkListener(setting: string, address: Address): Promise<
   }
 }
 
-function explain(reason: string): string {
+/** Returns why a listener cannot be opened, as the end of a sentence that starts with its address. */
+export function explainListenError(error: unknown): string {
+  const reason = describeError(error);
   if (reason === "EADDRINUSE") return "is in use: stop the program that uses it, or set another address";
   if (reason === "EACCES") return "may not be opened by this user: choose a port of 1024 or above";
   if (reason === "EADDRNOTAVAIL" || reason === "ENOTFOUND") return "is not an address of this machine";

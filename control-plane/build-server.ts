@@ -1,0 +1,134 @@
+import { readFileSync } from "node:fs";
+import { CONTRACTS } from "#shared/tools/index.ts";
+import type { App } from "#control-plane/app.ts";
+import { registerAudit } from "#control-plane/audit-routes.ts";
+import { registerBatches } from "#control-plane/batches/routes.ts";
+import { registerChanges } from "#control-plane/changes/routes.ts";
+import { createGatedServer } from "#control-plane/gated-server.ts";
+import type { Gate, Hook } from "#control-plane/http/gate.ts";
+import { createServer, type ServerTls } from "#control-plane/http/server.ts";
+import { createWrites } from "#control-plane/http/writes.ts";
+import { createVisitLimiter } from "#control-plane/limits/visits.ts";
+import { registerConfirmation } from "#control-plane/mail/routes.ts";
+import { registerMeasurements } from "#control-plane/measurements/routes.ts";
+import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
+import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
+import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
+import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
+import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
+import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
+import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
+import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
+import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
+import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
+import { getMonitorTool } from "#control-plane/surfaces/mcp/get-monitor.ts";
+import { getStatusPageTool } from "#control-plane/surfaces/mcp/get-status-page.ts";
+import { listEventsTool } from "#control-plane/surfaces/mcp/list-events.ts";
+import { listWebhooksTool } from "#control-plane/surfaces/mcp/list-webhooks.ts";
+import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
+import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
+import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
+import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
+import { registerAccountMetrics } from "#control-plane/surfaces/account-metrics/routes.ts";
+import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
+import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
+import { registerSubscriptions } from "#control-plane/status-pages/routes/subscriptions.ts";
+import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
+import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
+import { registerRegions } from "#control-plane/surfaces/catalogue/region-routes.ts";
+import { registerServiceDiscovery } from "#control-plane/surfaces/operator/service-discovery.ts";
+import { registerTools } from "#control-plane/surfaces/rest/routes.ts";
+import { registerCatalogue } from "#control-plane/surfaces/catalogue/routes.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
+import { createWebhookActions } from "#control-plane/webhooks/actions.ts";
+import { registerDeliveryLog } from "#control-plane/webhooks/log/routes.ts";
+import { registerWebhooks } from "#control-plane/webhooks/routes/routes.ts";
+import { registerAdminWarnings } from "#control-plane/warnings/routes.ts";
+import type { Parts } from "#control-plane/open-parts.ts";
+
+type HttpServer = ReturnType<typeof createServer>;
+
+/** Creates the HTTP server with every surface; it does not listen yet. */
+export async function buildServer(app: App, parts: Parts, version: string, teardown: Teardown) {
+  const { config } = app;
+  const { hub, presence, checks, background } = parts;
+  const { monitors, statusPages } = background.monitoring;
+  const server = createServer(app, readTls(config.tls));
+  teardown.push(() => server.close());
+  await collectRoutes(server, { baseUrl: config.baseUrl, version });
+  addComponents(server, CONTRACTS);
+  const agents = () => Array.from(hub.roster.sessions()).length;
+  const degraded = () => (presence.unadvertised().length > 0 ? ["grpc_advertise"] : []);
+  const { gate, admin } = createGatedServer(app, { agents, degraded, server });
+  const mcp = createProtocol(
+    [
+      ...CONTRACTS.map((contract) => checkTool(checks, contract)),
+      getBatchTool(background.batches),
+      listMonitorsTool(monitors),
+      getMonitorTool(monitors),
+      getStatusPageTool(statusPages),
+      listWebhooksTool(app.sql, background.webhooks),
+      listEventsTool(app.sql, background.deliveries.log),
+    ],
+    version,
+    (error) => app.log.debug({ err: error }, "mcp: message refused"),
+  );
+  teardown.push(() => mcp.close());
+  registerCallers(server, app, parts, gate);
+  registerMcp(server, { gate, protocol: mcp, baseUrl: config.baseUrl });
+  registerOperator(server, app, parts, admin);
+  const { measurements, monitoring, webhooks } = background;
+  registerAudit(server, { ...app, ...monitoring, measurements, webhooks, gate, admin });
+  await registerDocs(server);
+  return { server, mcp };
+}
+
+/** Registers the routes of API callers. */
+function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate): void {
+  const { config, clock } = app;
+  const { hub, presence, checks, openLimits, answers } = parts;
+  const { measurements, batches, mail, subscribers, webhooks, events, deliveries, monitoring } = parts.background;
+  const { timeoutMs } = config.webhooks;
+  const webhookActions = createWebhookActions({ ...app, deliveries, timeoutMs });
+  registerTools(server, checks, gate, CONTRACTS, measurements);
+  const { record } = app.changes;
+  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record });
+  registerMeasurements(server, { checks, gate, writes, measurements, contracts: CONTRACTS });
+  registerBatches(server, { gate, writes, batches });
+  // One limit for all that anyone can read.
+  const visits = createVisitLimiter(clock);
+  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, visits });
+  registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
+  registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });
+  registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
+  registerHeartbeats(server, { clock, pings: monitoring.pings });
+  registerSharedPage(server, { visits, measurements });
+  registerPublicPages(server, { clock, gate, visits, pages: monitoring.statusPages, baseUrl: config.baseUrl });
+  registerConfirmation(server, { clock, recipients: mail.recipients });
+  const { registry } = app.metrics;
+  registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });
+  registerBlackbox(server, checks, gate);
+  const { history } = monitoring;
+  const readUptimes = (listed: readonly HistoryMonitor[]) => history.uptimes(listed);
+  registerAccountMetrics(server, {
+    gate,
+    scrape: createScrapes({ ...app, readUptimes }),
+  });
+  registerChanges(server, { gate, sql: app.sql, changes: app.changes });
+  registerCatalogue(server, gate, CONTRACTS);
+  registerRegions(server, gate, hub.roster, presence);
+}
+
+/** Registers the routes of the operator. */
+function registerOperator(server: HttpServer, app: App, parts: Parts, admin: Hook): void {
+  const { probes, background, listing, warnings } = parts;
+  registerAdminQueue(server, admin, background);
+  registerAdminProbes(server, admin, listing);
+  registerServiceDiscovery(server, admin, listing, app.config.baseUrl);
+  registerAdminWarnings(server, admin, warnings);
+  registerProbeRoutes(server, admin, probes);
+}
+
+function readTls(tls: App["config"]["tls"]): ServerTls | undefined {
+  return tls === null ? undefined : { cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) };
+}

@@ -1,0 +1,76 @@
+import type { EventType } from "#control-plane/events/event.ts";
+
+/** Names of the formats in which events are sent. */
+export type FormatName =
+  | "standard"
+  | "slack"
+  | "discord"
+  | "teams"
+  | "google-chat"
+  | "telegram"
+  | "ntfy"
+  | "pagerduty"
+  | "opsgenie"
+  | "alertmanager";
+
+/** An event as receivers get it. */
+export interface FormatEvent {
+  readonly id: string;
+  readonly type: EventType;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** The standard body: exact JSON bytes. */
+  readonly body: string;
+  /** Its field `data`. */
+  readonly data: unknown;
+}
+
+/** What a provider needs beside its address. */
+export interface FormatOption {
+  readonly name: string;
+  readonly required: boolean;
+  /** Whether answers mask it. */
+  readonly secret: boolean;
+  /** What it is and where to find it, without a full stop. */
+  readonly description: string;
+  /** Checks a value of bounded length, in linear time. Returns null if it is good, what is allowed if not. */
+  check(value: string): string | null;
+}
+
+/** Where an event is sent. */
+export interface FormatTarget {
+  /** Address that the account wrote: of the receiver, or the provider's base. */
+  readonly url: string;
+  /** The format's options by name, checked. */
+  readonly options: Readonly<Record<string, string>>;
+  /** Address of the service, for links; null: there is none. */
+  readonly pageUrl: string | null;
+}
+
+/** A POST request to send. */
+export interface FormatRequest {
+  readonly url: string;
+  /** With content-type. Names are in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How events are sent to one provider. */
+export interface Format {
+  readonly name: FormatName;
+  /** For people. */
+  readonly title: string;
+  readonly options: readonly FormatOption[];
+  /**
+   * Whether the provider keeps an alert open until an event resolves it. An event that is attempted again after a later
+   * one about the same alert is not sent: it would open an alert that is over, or end one that is not.
+   */
+  readonly keepsAlerts?: true;
+  /** Reports whether the answer means success, where its body must be read to know. Absent: any 2xx does. */
+  readonly accepts?: (status: number, bodyStart: string) => boolean;
+  /** Builds the request of an event. Pure: every attempt sends the same bytes. */
+  build(event: FormatEvent, target: FormatTarget): FormatRequest;
+}
+
+/** Header of a request whose body is JSON. */
+export const JSON_HEADERS: FormatRequest["headers"] = { "content-type": "application/json" };

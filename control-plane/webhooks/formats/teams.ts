@@ -1,0 +1,48 @@
+import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/formats/alert.ts";
+import { fit, jsonBytes, verbatim } from "#control-plane/webhooks/formats/fit.ts";
+import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+
+/**
+ * "Limits and specifications for Microsoft Teams", messages of webhooks: 28 KB, which can be 14,000 characters of UTF-16.
+ * The text gets half of that; each of its at most 70 lines costs 70 characters more.
+ */
+const MOST_TEXT_BYTES = 7_168;
+const MOST_TITLE_BYTES = 1_024;
+/** "Rate limiting for connectors": they answer 200 with this text where Teams refused the message. */
+const REFUSED = "Microsoft Teams endpoint returned HTTP error";
+
+/**
+ * Microsoft Teams, "Create incoming webhooks with Workflows" and "Send Adaptive Cards using an incoming webhook"
+ * (learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using): a message with one
+ * Adaptive Card. Text is in text runs of RichTextBlocks, which have no Markdown ("Format cards in Teams": TextBlock and
+ * Fact have it), so that nothing needs an escape.
+ */
+export const teams: Format = {
+  name: "teams",
+  title: "Microsoft Teams",
+  options: [],
+  accepts: (status, bodyStart) => status >= 200 && status < 300 && !bodyStart.includes(REFUSED),
+  build(event, { url, pageUrl }) {
+    const alert = describeAlert(event, pageUrl);
+    const text = fit(listLines(alert).join("\n"), MOST_TEXT_BYTES, verbatim, jsonBytes);
+    const title = { text: fit(alert.title, MOST_TITLE_BYTES, verbatim, jsonBytes), size: "Large", weight: "Bolder" };
+    const card = {
+      $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+      type: "AdaptiveCard",
+      version: "1.4",
+      body: [block({ ...title, color: colorOf(alert) }), ...text.split("\n").map((line) => block({ text: line }))],
+      actions: alert.links.map(([label, address]) => ({ type: "Action.OpenUrl", title: label, url: address })),
+    };
+    const attachment = { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content: card };
+    return { url, headers: JSON_HEADERS, body: JSON.stringify({ type: "message", attachments: [attachment] }) };
+  },
+};
+
+function block(run: { readonly text: string; readonly color?: string }): object {
+  return { type: "RichTextBlock", inlines: [{ type: "TextRun", ...run }] };
+}
+
+function colorOf({ isResolved, severity }: Alert): string {
+  if (isResolved) return "Good";
+  return { critical: "Attention", warning: "Warning", info: "Accent" }[severity];
+}

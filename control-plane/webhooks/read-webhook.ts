@@ -1,0 +1,172 @@
+import type { Egress } from "#shared/egress.ts";
+import { directionProblem } from "#shared/text-direction.ts";
+import { readHeaderFields } from "#control-plane/header-fields.ts";
+import type { EventType } from "#control-plane/events/event.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
+import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
+import { typesOf } from "#control-plane/webhooks/match.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
+import type { Given } from "#control-plane/webhooks/schemas.ts";
+import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
+import type { WebhookFilter, WebhookSecrets, WebhookSettings } from "#control-plane/webhooks/webhook.ts";
+
+/** A subscription as it is read and written. */
+export interface WebhookDraft {
+  readonly settings: WebhookSettings;
+  readonly secrets: WebhookSecrets;
+}
+
+/** What a draft is read with. */
+interface ReadContext {
+  readonly plan: PlanName;
+  readonly egress: Egress;
+  readonly now: Date;
+}
+
+const MOST_HEADERS = 10;
+const TAG = /^[a-z0-9:_./-]{1,50}$/;
+/** Fields of the connection and of the framing of the message. */
+const CONNECTION: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "expect",
+  "http2-settings",
+]);
+/** Beginnings of the fields that the service writes. */
+const OWN = ["content-", "x-service-", "webhook-"];
+
+/**
+ * Applies the fields of a write to a subscription. Those that are not given keep their values. What a response shows in
+ * place of a secret, sent back, keeps the secret; so does the list that it shows where all types are sent.
+ */
+export function readWebhook(
+  given: Given,
+  present: WebhookDraft,
+  { plan, egress, now }: ReadContext,
+): Written<WebhookDraft> {
+  const { settings, secrets } = present;
+  const url = given.url === undefined ? null : readUrl(given.url, egress);
+  if (url?.ok === false) return url;
+  const unreadable = directionProblem(given.name ?? "");
+  if (unreadable !== null) return refuseProblem("name", "type", unreadable);
+  const events = readEvents(given.events, settings.events, plan);
+  if (!events.ok) return events;
+  const filter = readFilter(given.filter, settings.filter);
+  if (!filter.ok) return filter;
+  const secret = readSecret(given.secret, secrets);
+  if (!secret.ok) return secret;
+  const headers = readHeaders(given.headers ?? secrets.headers, secrets.headers);
+  if (!headers.ok) return headers;
+  const format = given.format ?? settings.format;
+  const options = readOptions(format, given.format_options, { settings, secrets });
+  if (!options.ok) return options;
+  return {
+    ok: true,
+    value: {
+      settings: {
+        name: given.name ?? settings.name,
+        url: url?.value ?? settings.url,
+        events: events.value,
+        filter: filter.value,
+        isActive: given.is_active ?? settings.isActive,
+        format,
+      },
+      secrets: {
+        ...replaceSecret(secrets, secret.value, now),
+        headers: headers.value,
+        format_options: options.value,
+      },
+    },
+  };
+}
+
+/** Checks the address of a receiver. The addresses of a name are checked at each attempt. */
+function readUrl(raw: string, egress: Egress): Written<string> {
+  const checked = egress.checkUrl(raw);
+  if (!checked.ok && checked.code === "target_not_allowed") {
+    const message = "url: this address, name or port cannot be reached by webhooks. Use a host on the public internet.";
+    return refuseWrite("target_not_allowed", message, "url");
+  }
+  if (!checked.ok || checked.url.protocol !== "https:") {
+    const message = "url: must be a URL that begins with https://, without user information.";
+    return refuseWrite("invalid_url", message, "url");
+  }
+  return { ok: true, value: raw.trim() };
+}
+
+function readEvents(
+  given: Given["events"],
+  present: readonly EventType[] | null,
+  plan: PlanName,
+): Written<readonly EventType[] | null> {
+  if (given === undefined) return { ok: true, value: present };
+  if (given === null) return { ok: true, value: null };
+  if (given.length === 0) return refuseProblem("events", "range", "must have at least one type; null means all");
+  const allowed = typesOf(plan);
+  const beyond = given.find((type) => !allowed.includes(type));
+  if (beyond !== undefined) {
+    return refuseWrite(
+      "plan_restricted",
+      `The plan does not include ${beyond}. It allows ${allowed.join(", ")}.`,
+      "events",
+    );
+  }
+  const isShownList = present === null && allowed.every((type) => given.includes(type));
+  return { ok: true, value: isShownList ? null : allowed.filter((type) => given.includes(type)) };
+}
+
+function readFilter(given: Given["filter"], present: WebhookFilter | null): Written<WebhookFilter | null> {
+  if (given === undefined) return { ok: true, value: present };
+  if (given === null) return { ok: true, value: null };
+  const { monitor_ids: ids = [], tags = [] } = given;
+  if (ids.length + tags.length === 0) {
+    return refuseProblem("filter", "range", "must name at least one monitor or tag; null means all monitors");
+  }
+  const wrong = tags.findIndex((tag) => !TAG.test(tag));
+  if (wrong >= 0) {
+    return refuseProblem(`filter.tags.${wrong}`, "type", "must be 1 to 50 of the characters a-z 0-9 : _ . / -");
+  }
+  return { ok: true, value: { monitor_ids: [...new Set(ids)], tags: [...new Set(tags)] } };
+}
+
+function readSecret(given: string | undefined, { secret }: WebhookSecrets): Written<string> {
+  if (given === undefined || (secret !== "" && given === maskSecret(secret))) return { ok: true, value: secret };
+  const problem = secretProblem(given);
+  return problem === null ? { ok: true, value: given } : refuseProblem("secret", "type", problem);
+}
+
+/** Reads the options of a format. Those of another format than the present one begin empty. */
+function readOptions(
+  format: FormatName,
+  given: Readonly<Record<string, string>> | undefined,
+  present: WebhookDraft,
+): Written<Readonly<Record<string, string>>> {
+  const stored = format === present.settings.format ? present.secrets.format_options : {};
+  const parsed = parseOptions(FORMATS[format], given === undefined ? stored : keepMasked(given, stored));
+  return parsed.ok ? { ok: true, value: parsed.options } : refuseProblem(parsed.field, "type", parsed.message);
+}
+
+function readHeaders(
+  given: Readonly<Record<string, string>>,
+  stored: Readonly<Record<string, string>>,
+): Written<Readonly<Record<string, string>>> {
+  const read = readHeaderFields(given, stored, {
+    field: "headers",
+    most: MOST_HEADERS,
+    mask: MASK,
+    reserved: (name) =>
+      CONNECTION.has(name) || OWN.some((beginning) => name.startsWith(beginning))
+        ? "cannot be set: the service writes this field itself"
+        : null,
+  });
+  return read.ok ? read : { ok: false, refusal: { code: "missing_parameter", problem: read.problem } };
+}

@@ -1,0 +1,39 @@
+import type { Static } from "typebox";
+import type { PlanName } from "#control-plane/plans/plans.ts";
+import { FORMATS, maskOptions } from "#control-plane/webhooks/formats/formats.ts";
+import { typesOf } from "#control-plane/webhooks/match.ts";
+import type { SHOWN } from "#control-plane/webhooks/schemas.ts";
+import { maskSecret, MASK } from "#control-plane/webhooks/secrets.ts";
+import type { StoredWebhook, WebhookSecrets } from "#control-plane/webhooks/webhook.ts";
+
+/** A subscription as the API shows it. */
+export type ShownWebhook = Static<typeof SHOWN>;
+
+/**
+ * Returns a subscription as the API shows it. Types that the plan does not allow are not sent, so they are not listed.
+ * `signingSecret`: a secret that was just generated.
+ */
+export function showWebhook(
+  webhook: StoredWebhook,
+  secrets: WebhookSecrets,
+  plan: PlanName,
+  signingSecret: string | null = null,
+): ShownWebhook {
+  const { id, name, url, events, filter, isActive, format, inactiveReason, createdAt, updatedAt } = webhook;
+  return {
+    id,
+    name,
+    url,
+    secret: maskSecret(secrets.secret),
+    ...(signingSecret === null ? {} : { signing_secret: signingSecret }),
+    events: typesOf(plan).filter((type) => events === null || events.includes(type)),
+    filter: filter === null ? null : { monitor_ids: [...filter.monitor_ids], tags: [...filter.tags] },
+    headers: Object.fromEntries(Object.keys(secrets.headers).map((header) => [header, MASK])),
+    format,
+    format_options: maskOptions(FORMATS[format], secrets.format_options),
+    is_active: isActive,
+    inactive_reason: inactiveReason,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
+}

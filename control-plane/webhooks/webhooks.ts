@@ -1,0 +1,159 @@
+import type { Clock, Random } from "#shared/clock.ts";
+import type { Egress } from "#shared/egress.ts";
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { FailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
+import type { Plans } from "#control-plane/plans/plans.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
+import { refuseAbsent, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
+import type { Given } from "#control-plane/webhooks/schemas.ts";
+import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
+import {
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  lockAccount,
+  pauseNewest,
+  resumeOldest,
+  updateWebhook,
+} from "#control-plane/webhooks/store.ts";
+import { showWebhook, type ShownWebhook } from "#control-plane/webhooks/view.ts";
+import type { StoredWebhook } from "#control-plane/webhooks/webhook.ts";
+
+/** Webhook subscriptions of accounts. */
+export interface Webhooks {
+  /** Lists the subscriptions of an account, oldest first. */
+  list(on: Queryable, accountId: number): Promise<readonly ShownWebhook[]>;
+  /** Creates a subscription. Without a secret one is generated, which the result shows. */
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<ShownWebhook>>;
+  /** Changes a subscription. */
+  change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<ShownWebhook>>;
+  /** Gives a subscription a new secret, which the result shows. The old one signs too for 24 h. */
+  rotate(tx: Transaction, accountId: number, id: number): Promise<Written<ShownWebhook>>;
+  /** Deletes a subscription. What waits for it fails; its log stays. Returns false if the account has none with this id. */
+  remove(tx: Transaction, accountId: number, id: number): Promise<boolean>;
+  /** Adapts the subscriptions of an account to its plan, in the transaction that changes it. */
+  accountChanged(on: Queryable, accountId: number): Promise<void>;
+  /** Returns the account's subscriptions for its data export. */
+  export(on: Queryable, accountId: number): Promise<unknown>;
+}
+
+/** Dependencies of the subscriptions. */
+interface WebhooksDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly encryption: Encryption;
+  readonly plans: Plans;
+  /** Rules for the addresses of receivers: those of the control plane. */
+  readonly egress: Egress;
+  readonly failing: FailingReceivers;
+  /** Makes sure that the account's own address has been asked for its confirmation. */
+  readonly ensureOwnAddress: (tx: Transaction, accountId: number) => Promise<void>;
+}
+
+/** Opens the subscriptions of one replica. */
+export function createWebhooks({
+  clock,
+  random,
+  encryption,
+  plans,
+  egress,
+  failing,
+  ensureOwnAddress,
+}: WebhooksDeps): Webhooks {
+  /** Locks the account, finds a subscription of it, and writes what `edit` makes of it. */
+  async function edit(
+    tx: Transaction,
+    accountId: number,
+    id: number,
+    change: (present: WebhookDraft, context: Parameters<typeof readWebhook>[2]) => Written<WebhookDraft>,
+  ): Promise<Written<ShownWebhook>> {
+    const account = await lockAccount(tx, accountId);
+    const stored = account === null ? null : await findWebhook(tx, accountId, id);
+    if (account === null || stored === null) return refuseAbsent();
+    const now = clock.now();
+    const present = { settings: stored, secrets: openSecrets(encryption, stored.secrets) };
+    const changed = change(present, { plan: account.plan, egress, now });
+    if (!changed.ok) return changed;
+    const { settings, secrets } = changed.value;
+    const most = plans[account.plan].webhooks;
+    if (settings.isActive && !stored.isActive && account.active >= most) {
+      const message = `The plan allows ${most} active webhooks; make another one inactive or delete it first.`;
+      return refuseWrite("plan_limit_exceeded", message, "is_active");
+    }
+    const inactiveReason = settings.isActive === stored.isActive ? stored.inactiveReason : null;
+    const row = { ...settings, inactiveReason, secrets: sealSecrets(encryption, secrets) };
+    const written = await updateWebhook(tx, id, row, now);
+    if (written === null) return refuseAbsent();
+    if (settings.isActive && !stored.isActive) await failing.forget(tx, id);
+    return { ok: true, value: showWebhook(written, secrets, account.plan) };
+  }
+
+  const show = (stored: StoredWebhook, plan: Parameters<typeof showWebhook>[2]): ShownWebhook =>
+    showWebhook(stored, openSecrets(encryption, stored.secrets), plan);
+
+  return {
+    async list(on, accountId) {
+      const stored = await listWebhooks(on, accountId);
+      return stored.map(({ plan, ...webhook }) => show(webhook, plan));
+    },
+    async create(tx, accountId, given) {
+      const account = await lockAccount(tx, accountId);
+      if (account === null) return refuseAbsent();
+      const generated = generateSecret(random);
+      const read = readWebhook(given, newDraft(generated), { plan: account.plan, egress, now: clock.now() });
+      if (!read.ok) return read;
+      const most = plans[account.plan].webhooks;
+      if (account.total >= most) {
+        const message = `The plan allows ${most} webhooks, inactive ones included; this account has ${account.total}.`;
+        return refuseWrite("plan_limit_exceeded", message, "webhooks");
+      }
+      const { settings } = read.value;
+      const secrets = { ...read.value.secrets, previous: null };
+      const row = { ...settings, inactiveReason: null, secrets: sealSecrets(encryption, secrets) };
+      const [stored] = await Promise.all([
+        insertWebhook(tx, accountId, row, clock.now()),
+        ensureOwnAddress(tx, accountId),
+      ]);
+      const isGenerated = secrets.secret === generated;
+      return { ok: true, value: showWebhook(stored, secrets, account.plan, isGenerated ? generated : null) };
+    },
+    change: (tx, accountId, id, given) =>
+      edit(tx, accountId, id, (present, context) => readWebhook(given, present, context)),
+    async rotate(tx, accountId, id) {
+      const generated = generateSecret(random);
+      const rotated = await edit(tx, accountId, id, ({ settings, secrets }, { now }) => {
+        return { ok: true, value: { settings, secrets: replaceSecret(secrets, generated, now) } };
+      });
+      return rotated.ok ? { ok: true, value: { ...rotated.value, signing_secret: generated } } : rotated;
+    },
+    async remove(tx, accountId, id) {
+      await lockAccount(tx, accountId);
+      const isDeleted = await deleteWebhook(tx, accountId, id);
+      if (isDeleted) await failing.forget(tx, id);
+      return isDeleted;
+    },
+    async accountChanged(on, accountId) {
+      const tx = on as Transaction;
+      const account = await lockAccount(tx, accountId);
+      if (account === null || account.total === 0) return;
+      const surplus = account.active - plans[account.plan].webhooks;
+      if (surplus > 0) await pauseNewest(tx, accountId, surplus, clock.now());
+      if (surplus < 0) await resumeOldest(tx, accountId, -surplus, clock.now());
+    },
+    async export(on, accountId) {
+      const stored = await listWebhooks(on, accountId);
+      return stored.map(({ plan, ...webhook }) => show(webhook, plan));
+    },
+  };
+}
+
+/** What a creation begins with. */
+function newDraft(secret: string): WebhookDraft {
+  return {
+    settings: { name: "", url: "", events: null, filter: null, isActive: true, format: "standard" },
+    secrets: { secret, previous: null, headers: {}, format_options: {} },
+  };
+}

@@ -1,0 +1,92 @@
+/** Why a JSON text of another party is refused although its syntax can be valid. */
+type JsonFault =
+  | { readonly kind: "deep" }
+  /** A key that one object has twice: parsers differ in which value they use. */
+  | { readonly kind: "repeated"; readonly key: string }
+  | { readonly kind: "banned"; readonly key: string }
+  | { readonly kind: "number"; readonly token: string };
+
+/** What is refused besides repeated keys. */
+interface JsonRules {
+  /** Maximum nesting. Deeper input costs JSON.parse seconds and overflows the stack of recursive code. */
+  readonly deepest: number;
+  /** A key that no object can have. */
+  readonly bannedKey?: string;
+  /** Decides about each number by its characters. */
+  readonly acceptsNumber?: (token: string) => boolean;
+}
+
+/**
+ * Finds the first fault of a JSON text before JSON.parse builds objects; null if there is none. Invalid JSON is left to
+ * JSON.parse, or throws its SyntaxError here.
+ */
+export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber }: JsonRules): JsonFault | null {
+  // One entry per open bracket: the keys seen so far in an object, null in an array.
+  const open: (Set<string> | null)[] = [];
+  let index = 0;
+  while (index < text.length) {
+    const character = text.charCodeAt(index);
+    if (character === QUOTE) {
+      const end = endOfString(text, index);
+      const keys = open.at(-1);
+      if (keys !== null && keys !== undefined && isKey(text, end)) {
+        const key = JSON.parse(text.slice(index, end)) as string;
+        if (key === bannedKey) return { kind: "banned", key };
+        if (keys.has(key)) return { kind: "repeated", key };
+        keys.add(key);
+      }
+      index = end;
+      continue;
+    }
+    if (acceptsNumber !== undefined && isNumeric(character)) {
+      const end = endOfNumber(text, index);
+      const token = text.slice(index, end);
+      if (!acceptsNumber(token)) return { kind: "number", token };
+      index = end;
+      continue;
+    }
+    if (character === OPEN_OBJECT || character === OPEN_ARRAY) {
+      if (open.length === deepest) return { kind: "deep" };
+      open.push(character === OPEN_OBJECT ? new Set() : null);
+    } else if (character === CLOSE_OBJECT || character === CLOSE_ARRAY) {
+      open.pop();
+    }
+    index += 1;
+  }
+  return null;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
+
+/** Returns the index after the closing quote of the string at `start`; the end of the text if it is not closed. */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text.charCodeAt(index) !== QUOTE) index += text.charCodeAt(index) === BACKSLASH ? 2 : 1;
+  return index + 1;
+}
+
+/** Reports whether a number begins with this character. */
+function isNumeric(character: number): boolean {
+  return character === MINUS || (character >= ZERO && character <= NINE);
+}
+
+function endOfNumber(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && "0123456789+-.eE".includes(text.charAt(index))) index += 1;
+  return index;
+}
+
+/** Reports whether a colon follows: in valid JSON only a key has one. */
+function isKey(text: string, from: number): boolean {
+  let index = from;
+  while (/[ \t\r\n]/.test(text.charAt(index))) index += 1;
+  return text.charAt(index) === ":";
+}
