@@ -13,10 +13,23 @@ const sharing = sharingTestFiles(files).filter((path) => !pure.includes(path));
 /** Suites with a configuration of their own. */
 const elsewhere = ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"];
 
+/**
+ * Files that keep all cores busy by themselves, or compare times: beside others they take three to eight times as long,
+ * and the others miss the deadlines of the product.
+ */
+const alone = [
+  "test/e2e/bad-input-tools.test.ts",
+  "test/e2e/heartbeat-pings-killed.test.ts",
+  "test/e2e/heartbeat-tokens.test.ts",
+  "test/probe-agent/hostile-pages.test.ts",
+  "test/probe-agent/threads/analyses.test.ts",
+  "test/probe-agent/threads/tech.test.ts",
+];
+
 const shared = {
   pool: "forks" as const,
   // On two cores: half of the time files wait for time-outs of the product, not for a core.
-  maxWorkers: 4,
+  maxWorkers: 3,
   // Far above what any test needs, so that a busy machine does not fail it.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -37,7 +50,7 @@ export default defineConfig({
           // One process per file: these replace or measure parts of their process.
           name: "own process",
           include: ["test/**/*.test.ts"],
-          exclude: [...elsewhere, ...pure, ...sharing],
+          exclude: [...elsewhere, ...pure, ...sharing, ...alone],
           globalSetup: ["test/support/database-server.ts"],
           env: COMPILED_CODE,
         },
@@ -50,7 +63,7 @@ export default defineConfig({
           // a file, which takes 1.7 s of CPU time.
           name: "shared process",
           include: sharing,
-          exclude: elsewhere,
+          exclude: [...elsewhere, ...alone],
           isolate: false,
           globalSetup: ["test/support/database-server.ts"],
           env: COMPILED_CODE,
@@ -65,6 +78,19 @@ export default defineConfig({
           include: pure,
           exclude: elsewhere,
           isolate: false,
+          env: COMPILED_CODE,
+        },
+      },
+      {
+        root,
+        test: {
+          ...shared,
+          name: "alone",
+          include: alone,
+          // After all others, one file at a time.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          globalSetup: ["test/support/database-server.ts"],
           env: COMPILED_CODE,
         },
       },

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { connect } from "#control-plane/database/connect.ts";
 import { migrate } from "#control-plane/migrations/migrate.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { DAY_MS } from "#control-plane/monitors/history/period.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
 import { claimSlots } from "#control-plane/monitors/schedule/store.ts";
@@ -28,8 +29,8 @@ const FINDING = {
   responseMs: 12,
   httpStatus: 200,
   fault: null,
-  phases: null,
-  fingerprint: null,
+  phases: { redirect_ms: 0, dns_ms: 1.234, connect_ms: 2.345, tls_ms: 4.567, processing_ms: 3.456 },
+  fingerprint: "ab".repeat(32),
   whole: null,
 } as const;
 
@@ -44,7 +45,7 @@ try {
   await migrate(cluster.url("vantage"));
   const sql = connect(cluster.url("vantage"), { name: "bench", connections: 1, statementTimeoutMs: 0 });
   const begin = Math.floor(Date.now() / MINUTE) * MINUTE;
-  await keepPartitions(sql, new Date(begin), 30 * DAY_MS);
+  await keepPartitions(sql, CHECKS, new Date(begin), 30 * DAY_MS);
   await sql`insert into accounts (plan, created_at, updated_at) values ('captain', now(), now())`;
   const settings = { ...DEFAULT_SETTINGS, locations: ["eu-west"] };
   await sql`
@@ -78,6 +79,7 @@ try {
       absent: [],
       unserved: [],
       privateAccounts: [],
+      fullAccounts: [],
     });
     const records = slots.map((slot) => {
       const { state, stateVersion } = slot;

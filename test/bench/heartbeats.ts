@@ -3,6 +3,7 @@
 // missed.
 //
 //   --seconds 10     length of one steady run; there are three
+//   --connections 50 requests in flight of a steady run
 //   --due 100000     heartbeats whose deadlines are spread over one minute; 0 leaves this part out
 //   --profile DIR    writes CPU profiles of the control plane
 import { execFile } from "node:child_process";
@@ -33,6 +34,7 @@ interface Report {
 const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "10" },
+    connections: { type: "string", default: "50" },
     due: { type: "string", default: "100000" },
     profile: { type: "string" },
   },
@@ -106,7 +108,7 @@ async function measureBare(): Promise<void> {
 async function measureSteady(): Promise<void> {
   for (let round = 1; round <= 3; round += 1) {
     const before = await countPings();
-    const report = await send({ seconds: values.seconds, connections: 50 });
+    const report = await send({ seconds: values.seconds, connections: values.connections });
     say(
       row(`heartbeats: pings, run ${round}`, report.rate, "pings/s", { atLeast: 3_000 }),
       row(`heartbeats: time to the answer, p50, run ${round}`, report.p50, "ms"),
@@ -141,6 +143,8 @@ async function measureBurst(): Promise<void> {
 async function measureSweep(): Promise<void> {
   const { sql, metricsUrl } = scene;
   await send({ seconds: 300, connections: 50, most: due });
+  const unjudged = async () => sql`select from heartbeats where verdict_number > judged_number limit 1`;
+  while ((await unjudged()).length > 0) await sleep(100);
   const [up] = await sql<{ count: number }[]>`select count(*) from monitor_states where status = 'up'`;
   if ((up?.count ?? 0) < due) throw new Error(`only ${up?.count} heartbeats are up`);
   await sql`vacuum analyze`;

@@ -12,7 +12,8 @@ import { startCluster } from "#shared/client/up/postgres/cluster.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { migrate } from "#control-plane/migrations/migrate.ts";
 import { createHistory } from "#control-plane/monitors/history/history.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/monitors/history/period.ts";
 import { rollUpHours } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { fillRollUps, insertMinutes } from "#test/bench/history/fill.ts";
@@ -56,7 +57,8 @@ async function fill(sql: Sql, end: number): Promise<void> {
       updated_at)
     select 1, 'shop', 'https://shop.example', 'http', 1, true, '{}', '{}', ${new Date(end - 200 * DAY_MS)}, now()
     from generate_series(1, ${MONITORS})`;
-  for (let day = startOf(begin, DAY_MS); day < end; day += DAY_MS) await keepPartitions(sql, new Date(day), KEPT);
+  for (let day = startOf(begin, DAY_MS); day < end; day += DAY_MS)
+    await keepPartitions(sql, CHECKS, new Date(day), KEPT);
   await sql`drop index checks_hour`;
   for (let from = begin; from < end; from += HOUR_MS) {
     if (from === end - INDEXED_HOURS * HOUR_MS) await sql.unsafe(INDEXES[variant]);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { Value } from "typebox/value";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
@@ -51,7 +51,8 @@ async function ask(tool: string, params: Call): Promise<readonly SurfaceAnswer[]
   // A loaded machine can delay an agent's heartbeat by more than 4 s, so that the agent counts as lost and attaches
   // again, or an agent's result by more than 200 ms after its deadline.
   if (answers.some((one) => "error" in one && isDelay(one.error))) {
-    await expect.poll(() => callWell(), { timeout: 20_000 }).toMatchObject({ data: { code: 200 } });
+    // Not expect.poll: tests that run at the same time cannot use it.
+    await vi.waitFor(async () => expect(await callWell()).toMatchObject({ data: { code: 200 } }), { timeout: 20_000 });
     answers = await both();
   }
   for (const one of answers) if ("data" in one) expect(Array.from(Value.Errors(contract.result, one.data))).toEqual([]);

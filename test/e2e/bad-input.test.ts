@@ -91,7 +91,7 @@ describe("a request that cannot be read", () => {
     expect([big.status, big.body.error]).toMatchObject([413, { code: "payload_too_large" }]);
     const xml = await plane.call("/api/v4/check", { key, headers: { "content-type": "text/xml" }, body: "<url/>" });
     expect([xml.status, xml.body.error]).toMatchObject([415, { code: "unsupported_media_type" }]);
-    const nowhere = await plane.call("/api/v4/webhooks", { key });
+    const nowhere = await plane.call("/api/v4/nowhere", { key });
     expect([nowhere.status, nowhere.body.error]).toMatchObject([404, { code: "not_found" }]);
     const put = await plane.call("/api/v4/check", { key, method: "PUT" });
     expect([put.status, put.body.error]).toMatchObject([405, { code: "method_not_allowed" }]);

@@ -74,7 +74,8 @@ interface Incident {
 
 describe("the evidence of an outage", () => {
   it("says what has changed since the last good check, with the monitor's own request headers and without showing them", async () => {
-    const body = { url: host, name: "Shop", interval_minutes: 1, locations: ["eu-west"], retries: 0 };
+    const codes = { expected_codes: ["200-299"] };
+    const body = { url: host, name: "Shop", interval_minutes: 60, locations: ["eu-west"], retries: 0, ...codes };
     const made = await plane.call("/api/v4/monitors", {
       key,
       body: { ...body, request_headers: { "X-Token": "hunter2" } },
@@ -84,6 +85,17 @@ describe("the evidence of an outage", () => {
     const stored = () =>
       sql<{ n: number }[]>`select count(*)::integer as n from monitor_baselines where monitor_id = ${id}`;
     await expect.poll(async () => (await stored())[0]?.n, SETTLES).toBe(1);
+    // A second good check, which is not reported in full.
+    const newestGood = async () => {
+      const [row] = await sql<{ n: number; at: Date }[]>`
+        select count(*)::integer as n, max(checked_at) as at from checks where monitor_id = ${id} and status = 1`;
+      return row;
+    };
+    status = 204;
+    await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
+    await expect.poll(async () => (await newestGood())?.n, SETTLES).toBe(2);
+    const last = await newestGood();
+    await sql`update monitors set run_requested_at = null where id = ${id}`;
     status = 500;
     await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
     const { incident, evidence } = await evidenceOf(id);
@@ -94,9 +106,11 @@ describe("the evidence of an outage", () => {
       check: { verdict: "down", http_status: 500, result: { code: 500 } },
     });
     expect(evidence).toMatchObject({ healthy: null, dns: null, certificate: null, pings: null, truncated: false });
-    expect(evidence.changed).toMatchObject([{ field: "status", before: "200", after: "500" }]);
+    const last_good_at = last?.at.toISOString();
+    // On a busy machine it can be slow too.
+    expect(evidence.changed[0]).toEqual({ field: "status", before: "204", after: "500", last_good_at });
     expect(evidence.summary).toHaveLength(3);
-    expect(evidence.summary[1]).toMatch(/^Changed since the good check at .*: status 200 -> 500$/);
+    expect(evidence.summary[1]).toMatch(/^Changed since the good check at .*: status 204 -> 500(?:;|$)/);
     expect(evidence.summary[2]).toMatch(/^Fails from everywhere that was checked: eu-west/);
     expect(new Set(seen)).toEqual(new Set(["hunter2"]));
     expect(JSON.stringify(evidence)).not.toContain("hunter2");
@@ -124,6 +138,10 @@ describe("the evidence of an outage", () => {
     const found = [await evidenceOf(id), await evidenceOf(third)];
     const [one, other] = found.map(({ evidence }) => evidence.gathered_for_incident);
     expect(one).toBe(other);
+    const shared = found.find(({ incident, evidence }) => evidence.gathered_for_incident !== incident.id);
+    expect(shared?.evidence.summary[2]).toMatch(
+      new RegExp(`^Evidence of incident ${one}, confirmed .* with the same cause\\. Fails from `),
+    );
     const texts = found.flatMap(({ incident }) => incident.timeline.filter(({ kind }) => kind === "evidence"));
     expect(texts.filter(({ text }) => text.includes(`that of incident ${one}`)).length).toBeGreaterThanOrEqual(1);
   }, 240_000);

@@ -92,7 +92,10 @@ interface Shown {
   readonly ssl_days: number | null;
   readonly certificate: { readonly trusted: boolean } | null;
   readonly domain: { readonly days_left: number } | null;
+  readonly domain_error: { readonly reason: string; readonly message: string } | null;
+  readonly certificate_error: { readonly reason: string; readonly message: string } | null;
   readonly last_error: { readonly reason: string } | null;
+  readonly checks: readonly { readonly error: { readonly reason: string } | null }[];
 }
 
 const plane = () => planes[0] as TestControlPlane;
@@ -184,4 +187,22 @@ it("a domain that lapses makes its monitor down, and is noticed once", async () 
   await expect.poll(async () => (await read(registered)).status, SOON).toBe("down");
   expect((await events(registered)).filter((type) => type === "domain.expired")).toHaveLength(1);
   expect((await events(certified)).filter((type) => type === "ssl.expired")).toHaveLength(1);
+});
+
+it("a registry that limits questions, and a server that is gone, leave what is known, with the reason", async () => {
+  registries.answer((_path, response) => {
+    response.writeHead(429).end();
+  });
+  await server.close();
+  offset += 2 * DAY_MS;
+  await expect.poll(async () => (await read(registered)).domain_error?.reason, SOON).toBe("rate_limited");
+  expect((await read(registered)).domain_error?.message).toContain("The registry could not be asked about shop.com: ");
+  expect((await read(registered)).domain).not.toBeNull();
+  await expect.poll(async () => (await read(certified)).certificate_error?.reason, SOON).toBe("refused");
+  expect((await read(certified)).certificate_error?.message).toContain(
+    "could not be read: The connection was refused.",
+  );
+  const limited = await create({ url: "limited.com", check_type: "domain" });
+  await expect.poll(async () => (await read(limited)).checks[0]?.error?.reason, SOON).toBe("no_registration_data");
+  expect(await read(limited)).toMatchObject({ status: "unknown", domain: null });
 });

@@ -106,7 +106,23 @@ function stream() {
   };
 }
 
-/** Lists what is wrong with the pings in the database. */
+/** Waits until the statuses follow the pings. A visit makes them follow those of a replica that was killed. */
+async function untilFollowed(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::integer as count from heartbeats where verdict_number > judged_number`;
+      return row?.count;
+    })
+    .toBe(0);
+}
+
+/** Lists what is wrong with the pings in the database, without what follows for the statuses. */
+async function pingFindings(answered: Parameters<typeof findings>[0]): Promise<readonly string[]> {
+  return (await findings(answered)).filter((finding) => /^(?:ping|the pings) /.test(finding));
+}
+
+/** Lists what is wrong in the database. */
 async function findings(
   answered: readonly { readonly id: number; readonly rid: string }[],
 ): Promise<readonly string[]> {
@@ -127,10 +143,51 @@ describe("pings that were answered with 200", () => {
       const killed = plane;
       await killed.end("SIGKILL");
       await pings.end();
-      expect(await findings(pings.answered)).toEqual([]);
+      expect(await pingFindings(pings.answered)).toEqual([]);
       expect([...pings.statuses.keys()].filter((status) => status !== 200 && status !== 0)).toEqual([]);
       plane = await startControlPlaneProcess(url);
+      await untilFollowed();
+      expect(await findings(pings.answered)).toEqual([]);
     }
+  });
+
+  it("change the status although their replica was killed before it followed, once and at their own time", async () => {
+    const [one] = made;
+    if (one === undefined) throw new Error("there is no heartbeat");
+    const answered: { id: number; rid: string }[] = [];
+    const send = async (kind: string, rid: string): Promise<void> => {
+      sent += 1;
+      const { status } = await sendPing(plane.url, `${one.path}${kind}?rid=${rid}`, { from: sent });
+      expect(status).toBe(200);
+      answered.push({ id: one.id, rid });
+    };
+    await send("", "before-the-kill");
+    await untilFollowed();
+    const before = await readHistory(sql, one.id);
+    await sql.begin(async (tx) => {
+      // No status can change. Pings are answered all the same, also those that arrive while one is to change.
+      await tx`lock table monitor_status_changes in share mode`;
+      for (const [kind, rid] of [
+        ["/fail", "failed"],
+        ["", "recovered"],
+        ["/3", "failed-again"],
+      ] as const) {
+        await send(kind, rid);
+      }
+      await plane.end("SIGKILL");
+    });
+    expect((await readHistory(sql, one.id)).changes).toEqual(before.changes);
+    plane = await startControlPlaneProcess(url);
+    await untilFollowed();
+    const after = await readHistory(sql, one.id);
+    const times = after.pings.slice(-3).map(({ receivedAt }) => receivedAt);
+    expect(after.status).toBe("down");
+    expect(after.changes.slice(before.changes.length)).toEqual([
+      { status: "down", at: times[0] },
+      { status: "up", at: times[1] },
+      { status: "down", at: times[2] },
+    ]);
+    expect(findingsOf({ ...after, answered: answered.map(({ rid }) => rid) })).toEqual([]);
   });
 
   it("are in the database after a replica was stopped, and no other ping got more than a 503", async () => {
@@ -138,6 +195,7 @@ describe("pings that were answered with 200", () => {
     await pings.until(500);
     expect(await plane.end("SIGTERM")).toBe(0);
     await pings.end();
+    // A replica that stops makes the statuses follow its pings first.
     expect(await findings(pings.answered)).toEqual([]);
     expect([...pings.statuses.keys()].filter((status) => ![200, 503, 0].includes(status))).toEqual([]);
     plane = await startControlPlaneProcess(url);
@@ -152,6 +210,7 @@ describe("pings that were answered with 200", () => {
     await startDatabase(port);
     await pings.until(500);
     await pings.end();
+    await untilFollowed();
     // What was committed while the connection broke is recorded again.
     const repeats = /^ping r\d+ is recorded 2 times$/;
     expect((await findings(pings.answered)).filter((finding) => !repeats.test(finding))).toEqual([]);

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts
 import { sendRaw } from "#test/support/raw-http.ts";
 import { loopbackAddress } from "#test/support/heartbeats/send-ping.ts";
 import { areAlike, compareTimes, quantileOf, type Comparison } from "#test/support/heartbeats/timing.ts";
-import { measureTokens, periodOf, shapeOf } from "#test/support/heartbeats/token-timing.ts";
+import { freshTokensFor, measureTokens, periodOf, shapeOf } from "#test/support/heartbeats/token-timing.ts";
 
 /** The usual periods of heartbeats, in seconds. */
 const PERIODS = [60, 300, 600, 900, 1_800, 3_600, 21_600, 43_200, 86_400, 604_800];
@@ -45,6 +45,35 @@ async function create(body: object): Promise<{ readonly id: number; readonly tok
   return { id, token: new URL(url).pathname.split("/").at(-1) ?? "" };
 }
 
+/** Creates heartbeats that get no ping yet, in accounts of their own: an account has at most 1,000. */
+async function createFresh(count: number): Promise<readonly string[]> {
+  const tokens: string[] = [];
+  while (tokens.length < count) {
+    const owner = await plane.createKey("captain");
+    const size = Math.min(1_000, count - tokens.length);
+    const monitors = Array.from({ length: size }, (_, n) => ({
+      name: `Fresh ${n}`,
+      check_type: "heartbeat",
+      heartbeat: { period_seconds: PERIODS[n % PERIODS.length] },
+    }));
+    const body = { version: 1, monitors };
+    const made = await plane.call("/api/v4/monitors?action=import", { key: owner, body });
+    expect(made.status, made.text.slice(0, 500)).toBe(201);
+    for (let page = 1; page <= Math.ceil(size / 100); page += 1) {
+      const { body: listed } = await plane.call(`/api/v4/monitors?per_page=100&page=${page}`, { key: owner });
+      const found = listed.data as readonly { readonly heartbeat_url: string }[];
+      tokens.push(...found.map(({ heartbeat_url: url }) => new URL(url).pathname.split("/").at(-1) ?? ""));
+    }
+  }
+  return tokens;
+}
+
+/** Prints the distribution of times. */
+function printTimes(name: string, times: readonly number[]): void {
+  const figures = [0.5, 0.9, 0.99].map((quantile) => `p${quantile * 100} ${quantileOf(times, quantile).toFixed(3)}`);
+  console.log(`${name}, ms: ${figures.join(", ")}`);
+}
+
 function print(name: string, comparison: Comparison): void {
   const figures = comparison.map(({ quantile, difference }) => `p${quantile * 100} ${difference.toFixed(3)}`);
   console.log(`${name}, ms: ${figures.join(", ")}`);
@@ -58,6 +87,8 @@ describe("a stranger who tries tokens", () => {
       const { valid: good, invalid: bad } = await measureTokens({
         port,
         valid,
+        // Their number matters too: the database has no statistics about tables that have just grown.
+        fresh: await createFresh(Math.max(1_000, freshTokensFor(COUNT))),
         invalid,
         count: COUNT,
         seed: 11 + round,
@@ -66,16 +97,17 @@ describe("a stranger who tries tokens", () => {
       expect(new Set(good.map(shapeOf))).toEqual(new Set(bad.map(shapeOf)));
       expect(new Set(bad.map(shapeOf)).size).toBe(1);
       for (const answer of bad) {
-        const period = periodOf(answer, Date.now());
-        // Generous: the run takes some seconds.
+        const period = periodOf(answer);
+        // Generous: the time is that of the arrival, in whole seconds.
         expect(
-          PERIODS.some((usual) => period <= usual + 5 && period > usual - 55),
+          PERIODS.some((usual) => period <= usual + 1 && period > usual - 55),
           `${period}`,
         ).toBe(true);
       }
       const [one, other] = [good.map(({ ms }) => ms), bad.map(({ ms }) => ms)];
       const comparison = compareTimes(one, other);
-      console.log(`median: ${quantileOf(one, 0.5).toFixed(3)} and ${quantileOf(other, 0.5).toFixed(3)} ms`);
+      printTimes("valid tokens", one);
+      printTimes("unknown tokens", other);
       print("unknown tokens take longer by", comparison);
       const slower = compareTimes(
         one,
@@ -119,6 +151,18 @@ describe("a stranger who tries tokens", () => {
       "'%20or%201=1--",
       "*",
       "__proto__",
+      "%zz",
+      "%",
+      "%00",
+      "%0a",
+      "%7f",
+      "%c0%af",
+      "%C2%85",
+      `${known}%00`,
+      `${known}/%zz`,
+      `${known}/%00`,
+      `${known}/start%0a`,
+      `${known}/%zz?rid=%zz`,
     ];
     for (const [index, token] of tokens.entries()) {
       const answer = await ask(token, 20_000 + index);
@@ -129,21 +173,23 @@ describe("a stranger who tries tokens", () => {
   });
 
   it.each([
-    ["an empty token", ""],
-    ["an empty token and a slash", "/"],
-    ["a token longer than any path parameter", `/${"x".repeat(600)}`],
-    ["a path of 20 KB", `/${"x".repeat(20_000)}`],
-    ["a broken escape", "/%zz"],
-    ["a NUL", "/%00"],
-    ["an overlong escape", "/%c0%af"],
-  ])("with %s gets an answer of the server, not of the heartbeats", async (_what, rest) => {
-    const answer = await sendRaw(
-      plane.url,
-      `GET /api/heartbeat${rest} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
-    );
-    expect(answer).toMatch(/^HTTP\/1\.1 (?:200|400|404|414|431) /);
-    expect(answer).not.toContain("HTTP/1.1 5");
-  });
+    ["an empty token", "", 404],
+    ["an empty token and a slash", "/", 404],
+    ["a token longer than any path parameter", `/${"x".repeat(600)}`, 200],
+    ["a path of 20 KB", `/${"x".repeat(20_000)}`, 400],
+    ["a broken escape", "/%zz", 200],
+    ["a NUL", "/%00", 200],
+    ["an overlong escape", "/%c0%af", 200],
+  ])(
+    "gets the answer that any token has, but for paths that are too long or have no token: %s",
+    async (_what, rest, status) => {
+      const answer = await sendRaw(
+        plane.url,
+        `GET /api/heartbeat${rest} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
+      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    },
+  );
 });
 
 async function ask(token: string, from = 19_999): Promise<{ readonly head: string; readonly body: string }> {

@@ -4,6 +4,8 @@ import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "#test/support/free-port.ts";
 import { failed, ok } from "#shared/outcome.ts";
+import type { MonitorResult } from "#shared/monitor-checks/define.ts";
+import { connect } from "#control-plane/database/connect.ts";
 import { AgentMessage, type Hello, type Job } from "#shared/protocol/probe.ts";
 import { MAX_MESSAGE_BYTES } from "#shared/wire.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
@@ -96,11 +98,40 @@ function firstMessage({ messages }: ScriptedAgent): unknown {
   return body === undefined ? null : body.$case === "rejected" ? body.value : body.$case;
 }
 
+/** Results of a monitor's check that no honest agent sends. */
+const RESULT: MonitorResult = {
+  verdict: "up",
+  response_ms: 20,
+  http_status: 200,
+  fault: null,
+  phases: null,
+  certificate_fingerprint: null,
+  whole: null,
+  elapsed_ms: 20,
+};
+const PHASES = { redirect_ms: 0, dns_ms: 1e300, connect_ms: 1, tls_ms: 1, processing_ms: 1 };
+const UNSTORABLE = "a\u0000b\ud800";
+const BAD_RESULTS = [
+  ok({ ...RESULT, response_ms: 1e12 }),
+  ok({ ...RESULT, http_status: 70_000 }),
+  ok({ ...RESULT, elapsed_ms: 1e15 }),
+  ok({ ...RESULT, phases: PHASES }),
+  failed("response", "probe", "made_up", UNSTORABLE),
+  failed("connect", "target", "made_up", UNSTORABLE),
+  ok({ ...RESULT, verdict: "down", fault: { stage: "connect", reason: UNSTORABLE, message: UNSTORABLE } }),
+];
+
 const OWN_WORDS = "said by the job's own agent";
 const OWN_RESULT = failed("connect", "target", "refused", OWN_WORDS);
 const REFUSED = { reason: "identity", retry: false };
 const encode = (hello: Hello): Buffer =>
   Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
+
+/** Returns the next job whose parameters contain a text: monitors of other tests can be checked at the same location. */
+async function jobWith(agent: Pick<ScriptedAgent, "nextJob">, text: string): Promise<Job> {
+  const job = await agent.nextJob();
+  return job.params.includes(text) ? job : jobWith(agent, text);
+}
 
 describe("an enrolled agent that becomes hostile", () => {
   let own: AgentIdentity;
@@ -140,6 +171,52 @@ describe("an enrolled agent that becomes hostile", () => {
     expect(text).not.toContain("forged");
     victim.cut();
     forger.cut();
+  });
+
+  it("cannot stop the recording of other accounts' checks, whatever numbers and texts it sends", async () => {
+    const agent = await attach(own, "turned");
+    const theirs = await plane.createKey("captain");
+    const monitorAt = async (region: string, owner: string): Promise<number> => {
+      const body = { url: `${web.url}/`, check_type: "http", interval_minutes: 1, locations: [region] };
+      const made = await plane.call("/api/v4/monitors", { key: owner, body });
+      expect(made.status, made.text).toBe(201);
+      return (made.body.data as { id: number }).id;
+    };
+    const checksOf = async (id: number, owner: string) => {
+      const { body } = await plane.call(`/api/v4/monitors?id=${id}`, { key: owner });
+      return (body.data as { checks: readonly { status: string; error: { reason: string } | null }[] }).checks;
+    };
+    const ids: number[] = [];
+    for (const outcome of BAD_RESULTS) {
+      ids.push(await monitorAt("turned", theirs));
+      const job = await agent.nextJob();
+      agent.accept(job);
+      agent.answer(job, outcome);
+    }
+    const other = await plane.createKey("captain");
+    const neighbour = await monitorAt("good", other);
+    const soon = { timeout: 15_000 };
+    await expect
+      .poll(async () => (await checksOf(neighbour, other)).map(({ status: found }) => found), soon)
+      .toContain("up");
+    for (const id of ids) await expect.poll(() => checksOf(id, theirs), soon).not.toEqual([]);
+    const sql = connect(database.url, { name: "test", connections: 1, statementTimeoutMs: 30_000 });
+    const faults = await sql<{ source: string; reason: string; message: string }[]>`
+      select distinct on (monitor_id) fault::jsonb ->> 'source' as source, fault::jsonb ->> 'reason' as reason,
+        fault::jsonb ->> 'message' as message
+      from checks where monitor_id = any(${ids}::bigint[]) order by monitor_id, id`;
+    await sql.end();
+    const invalid = { source: "probe", reason: "invalid_result" };
+    expect(faults).toMatchObject([
+      invalid,
+      invalid,
+      invalid,
+      invalid,
+      { source: "probe", reason: "made_up", message: "a b\ufffd" },
+      { source: "target", reason: "made_up", message: "a b\ufffd" },
+      { source: "target", reason: "a b\ufffd", message: "a b\ufffd" },
+    ]);
+    agent.cut();
   });
 
   it("ends its own stream with a message that is too large, or that claims to be", async () => {
@@ -216,7 +293,7 @@ describe("an enrolled agent that becomes hostile", () => {
     });
     // The agent whose name was used still has its stream.
     const answer = plane.call(`/api/v4/check?url=${web.url}/?standing&locations=turned`, { key });
-    standing.answer(await standing.nextJob(), OWN_RESULT);
+    standing.answer(await jobWith(standing, "standing"), OWN_RESULT);
     expect((await answer).text).toContain(OWN_WORDS);
     standing.cut();
   });

@@ -31,16 +31,22 @@ async function fill(port: number, most: number): Promise<void> {
   await expect.poll(() => held.filter((socket) => !socket.destroyed).length, SOON).toBeLessThanOrEqual(most);
 }
 
+async function readMetrics(prefix: string): Promise<readonly string[]> {
+  return (await plane.app.metrics.registry.metrics()).split("\n").filter((row) => row.startsWith(prefix));
+}
+
 async function readMetric(series: string): Promise<number> {
-  const line = (await plane.app.metrics.registry.metrics()).split("\n").find((row) => row.startsWith(`${series} `));
+  const [line] = await readMetrics(`${series} `);
   return Number(line?.slice(series.length) ?? 0);
 }
 
-async function firstMessage(): Promise<string | undefined> {
+/** Returns the kind of the first message that an agent receives; without one, what is known of the end of its stream. */
+async function firstMessage(): Promise<string> {
   const hello = helloOf("eu-west", { agentId: own.agentId });
   const agent = await startScriptedAgent(plane.grpcPort, hello, clientCredentials(own.caCertificate, own));
+  const failure = agent.failure();
   agent.cut();
-  return agent.messages[0]?.body?.$case;
+  return agent.messages[0]?.body?.$case ?? [failure, ...(await readMetrics("vantage_agent_connection"))].join("\n");
 }
 
 it("unauthenticated clients that fill the agents' port block neither callers nor agents", async () => {

@@ -1,102 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { MailServer } from "#shared/settings/mail-server.ts";
-import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
-import { createManualClock } from "#test/support/clock.ts";
-import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { BASE, linkIn, startSubscriberWorld, WAIT, type SubscriberWorld } from "#test/support/page-subscribers.ts";
 import type { ReceivedMail } from "#test/support/received-mail.ts";
 
-/** On a busy machine a second is not enough. */
-const WAIT = { timeout: 20_000 };
-const BASE = "https://status.example.com";
-const clock = createManualClock(new Date());
-
-let plane: TestControlPlane;
-let sink: MailSink;
-let key: string;
-let clients = 1;
+let world: SubscriberWorld;
+let plane: SubscriberWorld["plane"];
+let clock: SubscriberWorld["clock"];
+let key: SubscriberWorld["key"];
+let createPage: SubscriberWorld["createPage"];
+let subscribe: SubscriberWorld["subscribe"];
+let subscribeAndConfirm: SubscriberWorld["subscribeAndConfirm"];
+let mailsTo: SubscriberWorld["mailsTo"];
+let mailTo: SubscriberWorld["mailTo"];
 
 beforeAll(async () => {
-  sink = await startMailSink();
-  const server: MailServer = {
-    host: "127.0.0.1",
-    port: sink.port,
-    tls: "offered",
-    isVerified: true,
-    credentials: null,
-  };
-  plane = await startControlPlane({
-    overrides: { clock },
-    config: {
-      mail: { server, from: "Vantage <alerts@example.com>" },
-      baseUrl: BASE,
-      trustedProxies: ["127.0.0.0/8"],
-    },
-  });
-  key = await plane.createKey("captain");
+  world = await startSubscriberWorld();
+  ({ plane, clock, key, createPage, subscribe, subscribeAndConfirm, mailsTo, mailTo } = world);
 });
+afterAll(() => world?.stop());
 
-afterAll(async () => {
-  await plane?.stop();
-  await sink?.close();
-});
-
-interface Made {
-  readonly slug: string;
-  readonly pageId: number;
-  readonly monitorId: number;
-  /** Path of the monitor's pings. */
-  readonly ping: string;
-}
-
-let pages = 0;
-
-async function createPage(over: object = {}): Promise<Made> {
-  pages += 1;
-  const slug = `shop-${pages}`;
-  const monitor = (
-    await plane.call("/api/v4/monitors", {
-      key,
-      body: { check_type: "heartbeat", name: "internal-job-7", heartbeat: { period_seconds: 3_600 } },
-    })
-  ).body.data as { id: number; heartbeat_url: string };
-  const page = await plane.call("/api/v4/status", {
-    key,
-    body: { title: "Example Shop", slug, monitors: [{ id: monitor.id, name: "Orders" }], ...over },
-  });
-  expect(page.status, page.text).toBe(201);
-  const { id } = page.body.data as { id: number };
-  return { slug, pageId: id, monitorId: monitor.id, ping: new URL(monitor.heartbeat_url).pathname };
-}
-
-/** Posts the form of a page, each time from another client. */
-function subscribe(slug: string, email: string, from = `198.51.100.${(clients += 1)}`): Promise<Answer> {
-  return plane.call(`/status/${slug}/subscribe`, {
-    method: "POST",
-    body: `email=${encodeURIComponent(email)}`,
-    headers: { "content-type": "application/x-www-form-urlencoded", "x-forwarded-for": from },
-  });
-}
-
-const mailsTo = (email: string): readonly ReceivedMail[] => sink.mails.filter(({ to }) => to === email);
-
-async function mailTo(email: string, index: number): Promise<ReceivedMail> {
-  await expect.poll(() => mailsTo(email).length, WAIT).toBeGreaterThan(index);
-  const mail = mailsTo(email)[index];
-  if (mail === undefined) throw new Error(`no mail ${index} to ${email}`);
-  return mail;
-}
-
-/** Returns the path of the link of a kind in a mail. */
-function linkIn({ text }: ReceivedMail, kind: "confirm" | "unsubscribe"): string {
-  const [, path = ""] = new RegExp(`${BASE}(/status/[a-z0-9-]+/${kind}/[0-9A-Za-z_-]+)`).exec(text) ?? [];
-  expect(path).not.toBe("");
-  return path;
-}
-
-async function subscribeAndConfirm(slug: string, email: string): Promise<void> {
-  expect((await subscribe(slug, email)).status).toBe(200);
-  const path = linkIn(await mailTo(email, mailsTo(email).length), "confirm");
-  expect((await plane.call(path, { method: "POST" })).status).toBe(200);
+/** Waits until the statuses follow the pings: a call with the key of their account does. */
+async function untilFollowed(): Promise<void> {
+  expect((await plane.call("/api/v4/monitors", { key })).status).toBe(200);
 }
 
 describe("a subscription", () => {
@@ -112,6 +36,7 @@ describe("a subscription", () => {
     expect((await plane.call(confirm)).text).toContain("a@example.com");
     await plane.call(`${ping}/fail`);
     await plane.call(ping);
+    await untilFollowed();
     expect((await plane.call(confirm, { method: "POST" })).text).toContain("Subscribed");
 
     await plane.call(`${ping}/3`);
@@ -133,6 +58,7 @@ describe("a subscription", () => {
     expect(ended.status, ended.text).toBe(200);
     expect((await plane.call(unsubscribe)).status).toBe(404);
     await plane.call(`${ping}/fail`);
+    await untilFollowed();
     await expect
       .poll(
         () => plane.app.sql`select from deliveries where status in ('pending', 'retrying')`.then((rows) => rows.length),
@@ -175,6 +101,23 @@ describe("a subscription", () => {
     expect(mailsTo("b@example.com")).toHaveLength(4);
   });
 
+  it("brings updates to an outage under the monitor's name on the page, not its own", async () => {
+    const { slug, ping } = await createPage();
+    await subscribeAndConfirm(slug, "outage@example.com");
+    await plane.call(`${ping}/fail`);
+    const down = await mailTo("outage@example.com", 1);
+    expect(down.header("subject")).toBe("[Example Shop] Orders is down");
+    const id = Number(down.header("x-service-incident"));
+    const put = (body: object) => plane.call(`/api/v4/incidents?id=${id}`, { key, method: "PUT", body });
+    await put({ update: { status: "identified", text: "The disk is full." } });
+    const updated = await mailTo("outage@example.com", 2);
+    expect(updated.header("subject")).toBe("[Example Shop] Orders is down: identified");
+    expect(updated.raw).not.toContain("internal-job-7");
+    await put({ title: "Orders are late", update: { text: "We add space." } });
+    const renamed = await mailTo("outage@example.com", 3);
+    expect(renamed.header("subject")).toBe("[Example Shop] Orders are late: identified");
+  });
+
   it("is answered alike for known and unknown addresses, and asked for once an hour", async () => {
     const { slug } = await createPage();
     await subscribeAndConfirm(slug, "c@example.com");
@@ -192,50 +135,186 @@ describe("a subscription", () => {
   });
 });
 
-describe("a flood of subscriptions", () => {
-  it("from one client is limited, and to one address too", async () => {
-    const { slug } = await createPage();
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => subscribe(slug, `flood-${index}@example.com`, "203.0.113.5")),
-    );
-    expect(answers.filter(({ status }) => status === 429).length).toBe(20);
-    const others = await Promise.all(Array.from({ length: 6 }, () => createPage()));
-    for (const other of others) expect((await subscribe(other.slug, "victim@example.com")).status).toBe(200);
-    const [row] = await plane.app.sql<{ count: number }[]>`
-      select count(*) from deliveries where recipient = 'victim@example.com'`;
-    expect(row?.count).toBe(3);
+describe("a mail", () => {
+  /** Waits until two notices to an address wait for each other, and lets their time pass. */
+  async function sendTogether(email: string): Promise<void> {
+    const held = () => plane.app.sql`select from deliveries where recipient = ${email} and held_by = 'window'`;
+    await expect.poll(() => held().then((rows) => rows.length), WAIT).toBe(2);
+    clock.advance(31_000);
+  }
+
+  it("names its event and its incident for programs, but several events are a digest", async () => {
+    const { slug, pageId, ping } = await createPage();
+    const email = "heads@example.com";
+    await subscribeAndConfirm(slug, email);
+    const headsOf = (mail: ReceivedMail) => [mail.header("x-service-event"), mail.header("x-service-incident")];
+    expect(headsOf(await mailTo(email, 0))).toEqual(["confirm", undefined]);
+    await plane.call(`${ping}/fail`);
+    const [event, incident] = headsOf(await mailTo(email, 1));
+    expect([event, incident]).toEqual(["monitor.down", expect.stringMatching(/^\d+$/)]);
+    const open = (title: string) =>
+      plane.call("/api/v4/incidents", { key, body: { title, text: "We look into it.", page_ids: [pageId] } });
+    const opened = (await open("Slow")).body.data as { id: number };
+    expect(headsOf(await mailTo(email, 2))).toEqual(["page.incident", String(opened.id)]);
+    // Mails after the first four within 30 s travel together.
+    await open("Fourth");
+    await mailTo(email, 3);
+    for (const title of ["Fifth", "Sixth"]) await open(title);
+    await sendTogether(email);
+    const digest = await mailTo(email, 4);
+    expect(digest.header("subject")).toBe("[Example Shop] 2 changes");
+    expect(headsOf(digest)).toEqual(["digest", undefined]);
+    expect(digest.header("references")).toBeUndefined();
+  });
+
+  it("about several events of which the page shows one is a mail about that one", async () => {
+    const { slug, pageId } = await createPage();
+    const email = "one@example.com";
+    await subscribeAndConfirm(slug, email);
+    const open = async (title: string) => {
+      const body = { title, text: "We look into it.", page_ids: [pageId] };
+      return ((await plane.call("/api/v4/incidents", { key, body })).body.data as { id: number }).id;
+    };
+    for (let index = 1; index <= 3; index += 1) {
+      await open(`Before ${index}`);
+      await mailTo(email, index);
+    }
+    const hidden = await open("Hidden");
+    const shown = await open("Shown");
+    await plane.call(`/api/v4/incidents?id=${hidden}`, { key, method: "PUT", body: { public: false } });
+    await sendTogether(email);
+    const mail = await mailTo(email, 4);
+    expect(mail.header("subject")).toBe("[Example Shop] Shown: investigating");
+    expect([mail.header("x-service-event"), mail.header("x-service-incident")]).toEqual([
+      "page.incident",
+      String(shown),
+    ]);
+  });
+
+  it("has names of at most 120 characters in its subject, and whole ones in its text", async () => {
+    const long = (letter: string): string => `${letter.repeat(199)}.`;
+    const cut = (letter: string): string => `${letter.repeat(119)}…`;
+    const { slug, pageId, monitorId, ping } = await createPage({ title: long("t") });
+    const answer = await plane.call(`/api/v4/status?id=${pageId}`, {
+      key,
+      method: "PUT",
+      body: { monitors: [{ id: monitorId, name: long("m") }] },
+    });
+    expect(answer.status, answer.text).toBe(200);
+    const email = "long@example.com";
+    await subscribeAndConfirm(slug, email);
+    expect((await mailTo(email, 0)).header("subject")).toBe(`[${cut("t")}] Confirm your subscription`);
+    await plane.call(`${ping}/fail`);
+    const down = await mailTo(email, 1);
+    expect(down.header("subject")).toBe(`[${cut("t")}] ${cut("m")} is down`);
+    expect(down.text).toContain(`${long("m")} is down`);
+    const body = { title: long("i"), text: "We look into it.", page_ids: [pageId] };
+    await plane.call("/api/v4/incidents", { key, body });
+    expect((await mailTo(email, 2)).header("subject")).toBe(`[${cut("t")}] ${cut("i")}: investigating`);
+    const window = { title: long("w"), monitor_ids: [monitorId], public: true, duration_seconds: 600 };
+    const startsAt = new Date(clock.now().getTime() + 3_600_000).toISOString();
+    await plane.call("/api/v4/maintenance", { key, body: { ...window, starts_at: startsAt } });
+    expect((await mailTo(email, 3)).header("subject")).toBe(`[${cut("t")}] Maintenance: ${cut("w")}`);
   });
 });
 
-describe("what is refused:", () => {
-  it.each(["", "nobody", "a@b@c", "a@example.com\r\nBcc: all@example.com", `${"x".repeat(300)}@example.com`])(
-    "the address %j",
-    async (email) => {
-      const { slug } = await createPage();
-      const { status, text } = await subscribe(slug, email);
-      expect(status).toBe(400);
-      expect(text).toContain("email: must be a mail address");
-    },
-  );
+describe("what becomes public later", () => {
+  const open = async (body: object): Promise<number> => {
+    const opened = await plane.call("/api/v4/incidents", {
+      key,
+      body: { title: "Slow", text: "for us only", impact: "minor", public: false, ...body },
+    });
+    expect(opened.status, opened.text).toBe(201);
+    return (opened.body.data as { id: number }).id;
+  };
+  const put = async (noun: "incidents" | "maintenance", id: number, body: object): Promise<void> => {
+    const answer = await plane.call(`/api/v4/${noun}?id=${id}`, { key, method: "PUT", body });
+    expect(answer.status, answer.text).toBe(200);
+  };
 
-  it("a page that does not exist, or that is not public", async () => {
-    const { slug } = await createPage({ is_public: false });
-    expect((await subscribe(slug, "e@example.com")).status).toBe(404);
-    expect((await subscribe("no-such-page", "e@example.com")).status).toBe(404);
+  /** Returns what a subscriber gets, oldest first, as type and text. The rows are written with the change itself. */
+  async function noticesTo(email: string): Promise<readonly string[]> {
+    const rows = await plane.app.sql<{ type: string; body: string }[]>`
+      select e.type, e.body from deliveries as d join events as e on e.id = d.event_id
+      where d.recipient = ${email} and d.channel = 'page' and e.type <> 'page.confirm' order by d.id`;
+    return rows.map(({ type, body }) => {
+      const { data } = JSON.parse(body) as { data: { text?: string; title: string } };
+      return `${type}: ${data.text ?? data.title}`;
+    });
+  }
+
+  it("is mailed once if it is an incident, with its newest public update", async () => {
+    const { slug, pageId } = await createPage();
+    const email = "later@example.com";
+    await subscribeAndConfirm(slug, email);
+    const quiet = await open({ page_ids: [pageId] });
+    expect(await noticesTo(email)).toEqual([]);
+    await put("incidents", quiet, { public: true });
+    expect(await noticesTo(email)).toEqual(["page.incident: "]);
+    const mail = await mailTo(email, 1);
+    expect(mail.header("subject")).toBe("[Example Shop] Slow: investigating");
+    expect(mail.text).not.toContain("for us only");
+    await put("incidents", quiet, { public: true });
+    await put("incidents", quiet, { public: false });
+    await put("incidents", quiet, { public: true });
+    expect(await noticesTo(email)).toHaveLength(1);
+
+    const spoken = await open({ page_ids: [pageId] });
+    const update = (text: string) => ({ update: { status: "identified", text } });
+    await put("incidents", spoken, { public: true, ...update("The cause is known.") });
+    await put("incidents", spoken, { public: false });
+    await put("incidents", spoken, { public: true, ...update("We repair it.") });
+    expect((await noticesTo(email)).slice(1)).toEqual([
+      "page.incident: The cause is known.",
+      "page.update: We repair it.",
+    ]);
   });
 
-  it("links that were changed, and those of the other kind", async () => {
-    const { slug } = await createPage();
-    await subscribe(slug, "f@example.com");
-    const confirm = linkIn(await mailTo("f@example.com", 0), "confirm");
-    const broken = [
-      `${confirm.slice(0, -1)}${confirm.endsWith("A") ? "B" : "A"}`,
-      confirm.replace("/confirm/", "/unsubscribe/"),
-      confirm.replace(/\/\d+-/, "/999999-"),
-      `/status/${slug}/confirm/x`,
-    ];
-    for (const path of broken) expect((await plane.call(path, { method: "POST" })).status, path).toBe(404);
-    clock.advance(8 * 86_400_000);
-    expect((await plane.call(confirm, { method: "POST" })).status).toBe(404);
+  it("is not mailed if the incident was mailed as an outage, or is over", async () => {
+    const { slug, pageId, ping } = await createPage();
+    const email = "over@example.com";
+    await subscribeAndConfirm(slug, email);
+    const over = await open({ page_ids: [pageId], status: "resolved" });
+    await put("incidents", over, { public: true });
+    const ended = await open({ page_ids: [pageId] });
+    await put("incidents", ended, { public: true, update: { status: "resolved", text: "It was short." } });
+    expect(await noticesTo(email)).toEqual(["page.update: It was short."]);
+    await plane.call(`${ping}/fail`);
+    const outage = Number((await mailTo(email, 2)).header("x-service-incident"));
+    await put("incidents", outage, { public: false });
+    await put("incidents", outage, { public: true });
+    expect(await noticesTo(email)).toHaveLength(2);
+  });
+
+  it("is mailed once if it is a maintenance window that is not over", async () => {
+    const { slug, monitorId } = await createPage();
+    const email = "window@example.com";
+    await subscribeAndConfirm(slug, email);
+    const inHours = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000).toISOString();
+    const plan = async (title: string): Promise<number> => {
+      const body = { title, monitor_ids: [monitorId], starts_at: inHours(1), ends_at: inHours(2) };
+      const made = await plane.call("/api/v4/maintenance", { key, body });
+      expect(made.status, made.text).toBe(201);
+      return (made.body.data as { id: number }).id;
+    };
+    const shown = await plan("Upgrade");
+    expect(await noticesTo(email)).toEqual([]);
+    await put("maintenance", shown, { public: true, title: "Database upgrade" });
+    expect(await noticesTo(email)).toEqual(["page.maintenance: Database upgrade"]);
+    await put("maintenance", shown, { title: "Upgrade of the database" });
+    await put("maintenance", shown, { public: false });
+    await put("maintenance", shown, { public: true });
+    await put("maintenance", shown, { status: "cancelled" });
+    await put("maintenance", shown, { status: "scheduled" });
+    expect(await noticesTo(email)).toHaveLength(1);
+
+    const postponed = await plan("Move");
+    await put("maintenance", postponed, { status: "cancelled", public: true });
+    expect(await noticesTo(email)).toHaveLength(1);
+    await put("maintenance", postponed, { status: "scheduled" });
+    const over = await plan("Past");
+    clock.advance(3 * 3_600_000);
+    await put("maintenance", over, { public: true });
+    expect((await noticesTo(email)).slice(1)).toEqual(["page.maintenance: Move"]);
   });
 });

@@ -30,4 +30,17 @@ describe.concurrent("the history of monitors is complete and right", () => {
     },
     LIMIT_MS,
   );
+
+  it(
+    "while the only replica is dead for longer than an interval: all monitors are checked within the next one, in order",
+    async () => {
+      const size = { ...SIZE, monitors: 300 };
+      const { verdict, figures } = (await SCENARIOS["restart"]?.run({ ...size, seconds: 0 })) ?? {};
+      expect(verdict?.examples).toEqual([]);
+      expect(figures).toMatchObject({ slots: size.monitors, outOfOrder: 0 });
+      expect(figures?.["deadSeconds"]).toBeGreaterThan(size.intervalSeconds);
+      expect(figures?.["allCheckedSecondsAfterListening"]).toBeLessThan(size.intervalSeconds);
+    },
+    LIMIT_MS,
+  );
 });

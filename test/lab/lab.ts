@@ -1,5 +1,6 @@
 import { bringUp, type Network } from "#test/lab/driver.ts";
 import { makeAuthority, tlsaOf } from "#test/lab/services/authority.ts";
+import { createMovableClock, type MovableClock } from "#test/lab/services/clock.ts";
 import type { Daemon } from "#test/lab/services/daemon.ts";
 import { startNameServers, type NameServers } from "#test/lab/services/name-servers.ts";
 import {
@@ -35,6 +36,8 @@ export interface Service {
   readonly agents: ReadonlyMap<Region, Daemon>;
   /** The first of the replicas. */
   readonly plane: LabControlPlane;
+  /** The time of the product with `movableClock`: of the database, the replicas, the agents and the node `svc`. */
+  readonly clock: MovableClock;
 }
 
 /** The parts of the product to start, and their settings in addition to the lab's own. */
@@ -45,26 +48,38 @@ export interface ServiceOptions {
   readonly regions?: readonly Region[];
   readonly planeSettings?: Readonly<Record<string, string>>;
   readonly agentSettings?: Readonly<Record<string, string>>;
+  /** Whether a test moves the clock. It needs libfaketime. */
+  readonly movableClock?: boolean;
 }
 
 /** Starts everything except the product. Rejects, and leaves nothing behind, if something does not start. */
 export function startLab(): Promise<Lab> {
-  return bringUpWith(startAround);
+  return bringUpWith((network) => startAround(network));
 }
 
 /** Starts everything with the product in it: real processes, agents enrolled by token. */
 export function startServiceLab(options: ServiceOptions = {}): Promise<Lab & { readonly service: Service }> {
   return bringUpWith(async (network) => {
-    const [lab, { databaseUrl, planes }] = await Promise.all([startAround(network), startPlanes(network, options)]);
+    const clock = createMovableClock(network.folder);
+    const time = options.movableClock === true ? clock : STILL;
+    const [lab, { databaseUrl, planes }] = await Promise.all([
+      startAround(network, time.environment),
+      startPlanes(network, options, time),
+    ]);
     const files = { trustAnchorFile: lab.names.trustAnchorFile, rootFile: lab.web.rootFile };
+    const settings = { ...time.environment, ...options.agentSettings };
     const agents = await Promise.all(
       (options.regions ?? REGIONS).map(
-        async (region) => [region, await startAgent(network, region, planes, files, options.agentSettings)] as const,
+        async (region) => [region, await startAgent(network, region, planes, files, settings)] as const,
       ),
     );
-    return { ...lab, service: { databaseUrl, planes, plane: planes[0], agents: new Map(agents) } };
+    return { ...lab, service: { databaseUrl, planes, plane: planes[0], agents: new Map(agents), clock } };
   });
 }
+
+/** Environments of programs that have the machine's own time. */
+type TimeEnvironments = Pick<MovableClock, "environment" | "singleThreaded">;
+const STILL: TimeEnvironments = { environment: {}, singleThreaded: {} };
 
 async function bringUpWith<T>(start: (network: Network) => Promise<T>): Promise<T> {
   const network = await bringUp(LAB);
@@ -76,13 +91,13 @@ async function bringUpWith<T>(start: (network: Network) => Promise<T>): Promise<
   }
 }
 
-async function startAround(network: Network): Promise<Lab> {
+async function startAround(network: Network, environment: Readonly<Record<string, string>> = {}): Promise<Lab> {
   const authority = await makeAuthority(network.folder);
   const mail = await makeMailCertificate(network.folder, authority);
   const [{ names, resolvers }, web, services] = await Promise.all([
     startDns(network, tlsaOf(mail)),
     startWeb(network, authority),
-    startServices(network),
+    startServices(network, environment),
   ]);
   return { network, names, resolvers, web, services, close: () => network.close() };
 }
@@ -98,14 +113,14 @@ async function startDns(
 async function startPlanes(
   network: Network,
   { hubs = ["hub"], planeSettings }: ServiceOptions,
+  { environment, singleThreaded }: TimeEnvironments,
 ): Promise<{ readonly databaseUrl: string; readonly planes: readonly [LabControlPlane, ...LabControlPlane[]] }> {
-  const { url: databaseUrl } = await startDatabase(network);
+  const { url: databaseUrl } = await startDatabase(network, singleThreaded);
+  const settings = { ...environment, ...planeSettings };
   const secrets = makeSecrets();
   const [first, ...others] = hubs;
   // The first one migrates the database, so that the others have nothing to migrate.
-  const plane = await startControlPlane(network, first, databaseUrl, secrets, planeSettings);
-  const rest = await Promise.all(
-    others.map((hub) => startControlPlane(network, hub, databaseUrl, secrets, planeSettings)),
-  );
+  const plane = await startControlPlane(network, first, databaseUrl, secrets, settings);
+  const rest = await Promise.all(others.map((hub) => startControlPlane(network, hub, databaseUrl, secrets, settings)));
   return { databaseUrl, planes: [plane, ...rest] };
 }

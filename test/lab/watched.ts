@@ -4,9 +4,9 @@ import { packetFilter } from "#test/lab/configure.ts";
 import { startServiceLab, type Lab, type Service, type ServiceOptions } from "#test/lab/lab.ts";
 import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
 import { PLACES, type LabCall } from "#test/lab/services/product.ts";
+import { startQueries, type Query } from "#test/lab/services/queries.ts";
 import { shortenIntervals } from "#test/support/shorten-intervals.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
-import { ROOT } from "#test/laws/source-files.ts";
 
 /** The locations of the lab's probes. */
 export const EVERYWHERE = REGIONS.map((region) => PLACES[region].region);
@@ -41,8 +41,8 @@ export interface WatchedLab extends Lab {
   incidents(id: number): Promise<readonly ShownIncident[]>;
   /** Requests a check now, at all locations. */
   run(id: number): Promise<void>;
-  /** Reads rows of the database. */
-  query<T>(statement: string): Promise<readonly T[]>;
+  /** Runs a statement on the database and returns its rows. */
+  readonly query: Query;
   /** Returns the types of a monitor's events, the oldest first. */
   events(id: number): Promise<readonly string[]>;
   /** Returns the checks of a monitor since a time, the oldest first. */
@@ -68,12 +68,7 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
   const { network, service } = lab;
   const key = await service.plane.createKey();
   const call = (path: string, how: LabCall) => service.plane.call(path, how);
-  const query = async <T>(statement: string): Promise<readonly T[]> => {
-    const command = [process.execPath, `${ROOT}/test/lab/services/query.ts`, service.databaseUrl, statement];
-    const { code, stdout, stderr } = await network.run("db", command, 30_000);
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as readonly T[];
-  };
+  const query = startQueries(network, service.databaseUrl);
   const read = async (id: number): Promise<ShownMonitor> =>
     (await call(`/api/v4/monitors?id=${id}`, { key })).body.data;
   if (intervalSeconds !== undefined) for (const statement of shortenIntervals(intervalSeconds)) await query(statement);

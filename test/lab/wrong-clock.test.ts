@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,11 +7,10 @@ import { createPki } from "#test/servers/pki.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { findFaketime } from "#test/support/faketime.ts";
 
 // Debian's libfaketime changes an agent's wall clock but not its monotonic clock, as on a host without NTP.
-const LIBRARY = readdirSync("/usr/lib")
-  .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
-  .find((path) => existsSync(path));
+const LIBRARY = findFaketime();
 if (LIBRARY === undefined)
   console.warn("wrong-clock.test.ts skipped: libfaketime is not installed (Debian: libfaketime)");
 

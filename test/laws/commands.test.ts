@@ -7,7 +7,18 @@ import { ROOT } from "#test/laws/source-files.ts";
 
 /** This file spells out what it forbids. */
 const SELF = "test/laws/commands.test.ts";
-const COMMANDS = ["up", "control-plane", "agent", "migrate", "doctor", "keys", "accounts", "probes"];
+const COMMANDS = [
+  "up",
+  "control-plane",
+  "agent",
+  "migrate",
+  "doctor",
+  "keys",
+  "accounts",
+  "probes",
+  "listen",
+  "verify-audit",
+];
 
 /** What is not of the repository. */
 const NOT_OURS = new Set(["node_modules", ".git", ".vantage", "package-lock.json"]);

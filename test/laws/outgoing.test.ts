@@ -13,7 +13,8 @@ const HARMLESS = new Set(["createServer", "createTlsServer", "isIP", "isIPv4", "
 const SENDERS: readonly RegExp[] = [
   // Looks up the address that this process listens on.
   /^control-plane\/dispatch\/grpc\/listen-tcp\.ts$/,
-  /^control-plane\/webhooks\/send\.ts$/,
+  // Receivers of webhooks: names are looked up, and their addresses checked before a connection.
+  /^control-plane\/webhooks\/send\/(connector|lookup)\.ts$/,
   // The mail server of the settings, and no other.
   /^control-plane\/mail\/smtp\/session\.ts$/,
 ];
@@ -23,7 +24,7 @@ const CLIENTS: readonly (readonly [RegExp, RegExp])[] = [
   [/^postgres$/, /^control-plane\/(database\/[a-z-]+|app|migrations\/migrate)\.ts$/],
   [/^pg-boss$/, /^control-plane\/jobs\.ts$/],
   [/^@grpc\/grpc-js/, /^control-plane\/dispatch\/grpc(\/[a-z-]+)?\.ts$/],
-  [/^undici$/, /^control-plane\/webhooks\/send\.ts$/],
+  [/^undici$/, /^control-plane\/webhooks\/send\/(connector|exchange)\.ts$/],
   [/^nodemailer/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
   [/^(axios|got|ky|needle|node-fetch|request|superagent|ws|socks|smtp-client)(\/|$)/, /^$/],
 ];

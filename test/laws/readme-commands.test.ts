@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
+import { NOT_RUN } from "#test/laws/readme-not-run.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
@@ -159,7 +160,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Backup", "check_type": "heartbeat", "heartbeat": {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "grace_seconds": 900}}'`]:
     async (line) => {
       const made = (await ask(line)).data as unknown as { readonly heartbeat_url: string; readonly cron_line: string };
-      expect(made.cron_line).toMatch(/^30 2 \* \* \* curl /);
+      expect(made.cron_line).toMatch(/^# .*\nCRON_TZ=Europe\/Berlin\n30 2 \* \* \* curl /);
       const pinged = await fetch(newcomer.atHome(made.heartbeat_url));
       expect(await pinged.json()).toMatchObject({ status: "ok" });
     },
@@ -167,11 +168,39 @@ const COMMANDS: Readonly<Record<string, Check>> = {
     async (line) => {
       expect((await ask(line)).data).toMatchObject({ slug: "example-shop", is_public: true });
     },
+  [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/webhooks -d '{"name": "On-call", "url": "https://hooks.example.com/vantage", "events": ["monitor.down", "monitor.up"]}'`]:
+    async (line) => {
+      const made = (await ask(line)).data;
+      expect(made).toMatchObject({ name: "On-call", events: ["monitor.down", "monitor.up"] });
+      expect(made.signing_secret).toMatch(/^whsec_/);
+      // No event of a later line is to be sent anywhere.
+      const remove = `curl -X DELETE -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/webhooks?id=1"`;
+      expect((await ask(newcomer.atHome(remove))).data).toMatchObject({ deleted: true });
+    },
+  "deploy/vantage listen --secret-file ~/webhook-secret": async (line) => {
+    writeFileSync(join(newcomer.home, "webhook-secret"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
+    // Its own port can be in use on the machine of a test.
+    const running = newcomer.start(`${line} --port 0`);
+    await running.says("Webhooks need HTTPS");
+    expect(await running.end()).toBe(0);
+  },
   "curl http://127.0.0.1:8080/status/example-shop": async (line) => {
     expect(await succeed(`${line} -sS`)).toContain("Example Shop");
   },
   'curl "http://127.0.0.1:8080/api/v4/status.php?slug=example-shop"': async (line) => {
     expect((await ask(line)).data).toMatchObject({ title: "Example Shop", monitors: [{ name: "Website" }] });
+  },
+  "deploy/vantage accounts audit-secret 1 > ~/audit-secret": async (line) => {
+    expect(await succeed(line)).toBe("");
+    expect(readFileSync(join(newcomer.home, "audit-secret"), "utf8")).toMatch(/^vas_[\w-]{43}\n\(audit secret /);
+  },
+  'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/audit-export?type=monitor&id=1" > ~/audit.json': async (
+    line,
+  ) => {
+    await succeed(`${line} -sS --fail-with-body`);
+  },
+  "deploy/vantage verify-audit ~/audit.json --secret-file ~/audit-secret": async (line) => {
+    expect(await succeed(line)).toMatch(/^Verified: .*\ntype: monitor\naccount_id: 1\n/);
   },
   "curl http://127.0.0.1:8080/api/open": async (line) => {
     expect(await succeed(`${line} -sS`)).toContain("http-status");
@@ -261,6 +290,21 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   },
   // By the line for MCP clients, above.
   "POST /mcp": async (line) => expect(readMcpLine(newcomer.key).url.endsWith(line.replace("POST ", ""))).toBe(true),
+  "/api/v4/audit-export": async (path) => {
+    const headers = { "x-api-key": newcomer.key };
+    expect(JSON.parse(await get(`${path}?type=tenant`, headers))).toMatchObject({ data: { sig: { v: 1 } } });
+  },
+  "POST /api/admin/audit-verify": async (line) => {
+    const url = newcomer.atHome(`http://127.0.0.1:8080${line.replace("POST ", "")}`);
+    const headers = { authorization: `Bearer ${newcomer.operatorToken}`, "content-type": "application/json" };
+    const body = await get("/api/v4/audit-export?type=tenant", { "x-api-key": newcomer.key });
+    const verified = await (await fetch(url, { method: "POST", headers, body })).json();
+    expect(verified).toMatchObject({ data: { valid: true, account_id: 1 } });
+  },
+  "/api/v4/changes": async (path) => {
+    const listed = await get(path, { "x-api-key": newcomer.key });
+    expect(listed).toContain('"resource":"account"');
+  },
   "/healthz": async () => expect(JSON.parse(await get("/healthz"))).toEqual({ status: "ok" }),
   "/readyz": async () => expect(JSON.parse(await get("/readyz"))).toMatchObject({ status: "ready", degraded: [] }),
   "127.0.0.1:9464/metrics": async (address) =>
@@ -291,19 +335,6 @@ function expectMetrics(text: string, own: string): void {
   for (const name of ["process_cpu_seconds_total", "nodejs_eventloop_lag_seconds", "vantage_build_info", own])
     expect(text).toMatch(new RegExp(`^${name}(?:_count)?(?:\\{[^}]*\\})? [0-9]`, "m"));
 }
-
-/** Commands that are not run here, and why. */
-const NOT_RUN: Readonly<Record<string, string>> = {
-  "npm test": "this test is a part of it",
-  "npm run check": "CI runs it beside the tests",
-  "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
-  "npm run test:lab": "needs root and network namespaces",
-  "npm run test:peers": "installs programs of others from the internet",
-  "npm run test:expressions": "writes what it finds into the clone; .ci/run runs it with --all",
-  "npm run test:browser": "needs Chromium",
-  "npm run test:faults": "takes minutes",
-  "npm run bench": "takes minutes",
-};
 
 /** Blocks that are not commands, and what holds them. */
 const BLOCKS: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ describe("the Inspector", () => {
     const { status, stdout, output } = await inspect("--method", "tools/list", "--strict");
     expect(status, output).toBe(0);
     const { tools } = JSON.parse(stdout) as { readonly tools: readonly { readonly name: string }[] };
-    expect(tools).toHaveLength(41);
+    expect(tools).toHaveLength(43);
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["check_headers", "list_monitors", "get_batch"]),
     );

@@ -10,6 +10,10 @@ type Verdict = "accept" | number;
 
 /** How the server behaves. */
 export interface MailSinkOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
   /** Default: none. starttls and implicit need a chain, the leaf first. */
   readonly tls?: "none" | "starttls" | "implicit";
   readonly chain?: readonly Issued[];
@@ -36,9 +40,9 @@ export interface MailSink {
   close(): Promise<void>;
 }
 
-/** Starts a mail server on a free port of 127.0.0.1. */
+/** Starts a mail server. */
 export async function startMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
-  const { tls = "none", chain = [], user } = options;
+  const { host = "127.0.0.1", port = 0, tls = "none", chain = [], user } = options;
   const mails: ReceivedMail[] = [];
   const signedIn: { user: string; isSecure: boolean }[] = [];
   let total = 0;
@@ -84,7 +88,7 @@ export async function startMailSink(options: MailSinkOptions = {}): Promise<Mail
     },
   });
   server.on("error", () => {});
-  server.listen(0, "127.0.0.1");
+  server.listen(port, host);
   await once(server.server, "listening");
   return {
     port: (server.server.address() as AddressInfo).port,

@@ -28,7 +28,7 @@ export function attachAgent(
   hub: Hub,
   hello: Hello,
   enrolled: Partial<Enrolled> = {},
-  work?: (job: Job) => Outcome<unknown>,
+  work?: (job: Job) => Outcome<unknown> | Promise<Outcome<unknown>>,
 ): AttachedAgent {
   const messages: HubMessage[] = [];
   const state = { closed: false };
@@ -37,7 +37,12 @@ export function attachAgent(
     const taken = HubMessage.decode(HubMessage.encode(message).finish());
     messages.push(taken);
     const { body } = taken;
-    if (work !== undefined && body?.$case === "job") setImmediate(() => agent.answer(body.value, work(body.value)));
+    if (work === undefined || body?.$case !== "job") return;
+    setImmediate(() => {
+      const outcome = work(body.value);
+      if (outcome instanceof Promise) void outcome.then((late) => agent.answer(body.value, late));
+      else agent.answer(body.value, outcome);
+    });
   };
   const link = {
     send: take,

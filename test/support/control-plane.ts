@@ -79,6 +79,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   );
   const service = await serve(app, {
     version: "0.0.0-test",
+    homepage: "https://vantage.example",
     ...(options.connections === undefined ? {} : { connections: options.connections }),
   });
   const url = `http://127.0.0.1:${service.ports.http}`;

@@ -1,6 +1,7 @@
 import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { nameOf } from "#control-plane/monitors/history/partitions/partitions.ts";
-import { listPartitions } from "#control-plane/monitors/history/partitions/store.ts";
+import { nameOf } from "#control-plane/database/partitions/days.ts";
+import { listPartitions } from "#control-plane/database/partitions/store.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/monitors/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
@@ -84,8 +85,8 @@ export async function createHistoryDatabase(): Promise<HistoryDatabase> {
       await sql`delete from monitors`;
       await sql`delete from deleted_monitors`;
       await sql`update history_progress set open_from = null, next_monitor = 0`;
-      const { attached, detached } = await listPartitions(sql);
-      for (const day of [...attached, ...detached]) await sql`drop table ${sql(nameOf(day))}`;
+      const { attached, detached } = await listPartitions(sql, CHECKS);
+      for (const day of [...attached, ...detached]) await sql`drop table ${sql(nameOf(CHECKS, day))}`;
     },
     async close() {
       await sql.end();

@@ -79,7 +79,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   addComponents(server, CONTRACTS);
   const { gate } = createGatedServer(app, { agents: () => 0, server });
   const answers = createAnswers(app);
-  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers });
+  const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
   registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [] });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

@@ -1,7 +1,9 @@
 import { createLog } from "#shared/process/log.ts";
+import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import { createGate } from "#control-plane/http/gate.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
+import { createVisitLimiter } from "#control-plane/limits/visits.ts";
 import { createMetrics } from "#control-plane/metrics.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
@@ -15,6 +17,8 @@ export interface PublicPageServer {
   readonly views: Map<string, PageView>;
   /** Slugs by domain. */
   readonly domains: Map<string, string>;
+  /** Slugs that are refused because too many requests wait. */
+  readonly waiting: Set<string>;
   readonly clock: ReturnType<typeof createManualClock>;
   close(): Promise<void>;
 }
@@ -24,6 +28,7 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
   const clock = createManualClock(new Date("2026-11-23T20:00:00Z"));
   const known = new Map(Object.entries(views));
   const domains = new Map<string, string>();
+  const waiting = new Set<string>();
   const server = createServer({
     clock,
     random: systemRandom,
@@ -41,12 +46,16 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
   registerPublicPages(server, {
     clock,
     gate,
+    visits: createVisitLimiter(clock),
     baseUrl: "https://vantage.example",
     pages: {
-      view: async (slug) => known.get(slug) ?? null,
+      async view(slug) {
+        if (waiting.has(slug)) throw new DatabaseAway("too many names wait to be looked up");
+        return known.get(slug) ?? null;
+      },
       slugOfDomain: async (field) => domains.get(hostOf(field)) ?? null,
     },
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
-  return { url, views: known, domains, clock, close: () => server.close() };
+  return { url, views: known, domains, waiting, clock, close: () => server.close() };
 }

@@ -19,6 +19,8 @@ export interface ScriptedAgent {
   cut(): void;
   /** Resolves when the hub has ended the stream. */
   readonly ended: Promise<void>;
+  /** Returns with which error the stream ended; null: it has not, or it ended without one. */
+  failure(): string | null;
 }
 
 /** Returns a hello that is accepted, with parts replaced. */
@@ -74,7 +76,11 @@ export async function startScriptedAgent(
     if (taker === undefined) untaken.push(message.body.value);
     else taker(message.body.value);
   });
-  stream.on("error", over);
+  let failure: string | null = null;
+  stream.on("error", (error) => {
+    failure = error.message;
+    over();
+  });
   stream.on("end", over);
   stream.write({ body: { $case: "hello", value: hello } });
   await first.promise;
@@ -94,5 +100,6 @@ export async function startScriptedAgent(
     },
     cut: () => stream.cancel(),
     ended: ended.promise,
+    failure: () => failure,
   };
 }

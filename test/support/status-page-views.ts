@@ -35,7 +35,16 @@ export const MIXED_DAYS = makeDays((index) => {
 
 /** A monitor that is up. */
 export function makeMonitor(id: number, over: Partial<ShownMonitor> = {}): ShownMonitor {
-  return { id, name: `Service ${id}`, status: "up", responseTimeMs: 123, uptime90: 99.953, days: MIXED_DAYS, ...over };
+  return {
+    id,
+    name: `Service ${id}`,
+    status: "up",
+    responseTimeMs: 123,
+    uptime90: 99.953,
+    days: MIXED_DAYS,
+    changedAt: hoursAgo(28),
+    ...over,
+  };
 }
 
 /** An incident that is resolved. */
@@ -90,6 +99,8 @@ export function makeView(over: Partial<PageView> = {}): PageView {
     maintenance: [makeMaintenance(2, { status: "completed", startsAt: hoursAgo(60), endsAt: hoursAgo(58) })],
     stale: null,
     canSubscribe: true,
+    changedAt: hoursAgo(300),
+    checkedAt: new Date(NOW - 40_000),
     generatedAt: new Date(NOW),
     ...over,
   };
@@ -164,7 +175,7 @@ export function makeViews(): Readonly<Record<string, PageView>> {
         makeMaintenance(2),
       ],
     }),
-    stale: makeView({ overallStatus: "unknown", stale: { at: hoursAgo(3) } }),
+    stale: makeView({ overallStatus: "unknown", checkedAt: hoursAgo(3), stale: { at: hoursAgo(3) } }),
     empty: makeView({
       overallStatus: "unknown",
       groups: [],
@@ -173,6 +184,7 @@ export function makeViews(): Readonly<Record<string, PageView>> {
       description: null,
       footer: null,
       canSubscribe: false,
+      checkedAt: null,
       stale: { at: null },
     }),
     long: changeTexts(makeView({ incidents: [open] }), "x".repeat(200)),

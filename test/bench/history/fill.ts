@@ -1,5 +1,6 @@
 import type { Sql } from "#control-plane/database/connect.ts";
-import { keepPartitions } from "#control-plane/monitors/history/partitions/upkeep.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
 import { DAY_MS, HOUR_MS, startOf } from "#control-plane/monitors/history/period.ts";
 
 /** Days of roll-ups before the newest check. */
@@ -55,7 +56,8 @@ export async function fillHistory(
   await sql`update monitors set created_at = ${new Date(end - 2 * DAYS * DAY_MS)}`;
   await fillRollUps(sql, end);
   const begin = end - hours * HOUR_MS;
-  for (let day = startOf(begin, DAY_MS); day < end; day += DAY_MS) await keepPartitions(sql, new Date(day), KEPT);
+  for (let day = startOf(begin, DAY_MS); day < end; day += DAY_MS)
+    await keepPartitions(sql, CHECKS, new Date(day), KEPT);
   for (let from = begin; from < end; from += HOUR_MS) await insertMinutes(sql, from, 60);
   await sql`analyze checks, check_hours, check_days, monitor_days, monitor_status_changes`;
 }

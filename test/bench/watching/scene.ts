@@ -35,10 +35,12 @@ export interface Scene {
 interface SceneOptions {
   readonly locations: number;
   readonly profile?: string | undefined;
+  /** Further settings of the agents. */
+  readonly agentSettings?: Readonly<Record<string, string>>;
 }
 
 /** Starts everything: the embedded PostgreSQL with the settings of the product, and one agent for each location. */
-export async function openScene({ locations, profile }: SceneOptions): Promise<Scene> {
+export async function openScene({ locations, profile, agentSettings = {} }: SceneOptions): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), "vantage-watching-"));
   // Under root the database runs as nobody, which must be able to enter.
   chmodSync(folder, 0o711);
@@ -66,6 +68,7 @@ export async function openScene({ locations, profile }: SceneOptions): Promise<S
       VANTAGE_CONTROL_PLANE: `localhost:${plane.grpcPort}`,
       VANTAGE_JOIN_TOKEN: await makeJoinToken(plane, { region }),
       VANTAGE_REGION: region,
+      ...agentSettings,
       ...(profile === undefined ? {} : { NODE_OPTIONS: flags.join(" ") }),
     });
     await agent.says('"attached"');

@@ -246,7 +246,7 @@ describe("a job", () => {
 
   it("that is paced waits for its turn at its target", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 50, maxJobs: 50 }));
-    const pacer = createPacer(2);
+    const pacer = createPacer(systemClock, 2);
     const stop = new AbortController();
     const paced = (url: string, signal?: AbortSignal) =>
       check(url, { pace: "paced", ...(signal === undefined ? {} : { signal }) }, { pacer });

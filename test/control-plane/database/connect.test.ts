@@ -72,6 +72,20 @@ describe("a client", () => {
     await sql.end();
   });
 
+  it("with fixed plans looks rows up by index, also in tables of which the server has no statistics", async () => {
+    await direct`create table small (id integer primary key)`;
+    const plans = [false, true].map(async (fixedPlans) => {
+      const sql = connect(database.url, { ...options, fixedPlans });
+      const rows = await sql<{ "QUERY PLAN": string }[]>`
+        explain select from generate_series(1, 5000) as given (id) join small using (id)`;
+      await sql.end();
+      return rows.map((row) => row["QUERY PLAN"]).join("\n");
+    });
+    const [free, indexed] = await Promise.all(plans);
+    expect(free).toMatch(/Seq Scan on small|Hash Join|Merge Join/);
+    expect(indexed).not.toMatch(/Seq Scan on small|Hash Join|Merge Join/);
+  });
+
   it("distinguishes a wrong statement from a database that is away", async () => {
     const error = await direct`select nonsense`.catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/deliveries/lost.ts";
 import { releaseDue } from "#control-plane/deliveries/release/release.ts";
-import { claimDeliveries, settleAttempts } from "#control-plane/deliveries/store.ts";
+import { claimDeliveries, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
+import { settleAttempts } from "#control-plane/deliveries/store.ts";
 import { continueAfter } from "#control-plane/deliveries/transition.ts";
 import {
   createPublisher,
@@ -58,8 +59,9 @@ async function runRound(
   if (diesAfter === "release") return;
   const now = clock.now();
   const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-  const request = { channel: "mail", limit: 5, perReceiver: 2, inProgress: new Map<number, number>() } as const;
-  const claimed = await claimDeliveries(db.sql, { ...request, leaseEndsAt, now });
+  await ripenDeliveries(db.sql, "mail", now, 1_000);
+  const room = { limit: 5, perReceiver: 2, probes: null, inProgress: new Map<number, number>() } as const;
+  const { claimed } = await claimDeliveries(db.sql, { channel: "mail", ...room, after: 0, leaseEndsAt, now });
   if (diesAfter === "claim") return;
   for (const delivery of claimed) {
     const isAccepted = !fails();
@@ -69,9 +71,9 @@ async function runRound(
       return;
     }
     const outcome = isAccepted ? DELIVERED : FAILED;
-    const finished = { attempt: delivery.attempt, endedAt: clock.now(), outcome };
-    const next = continueAfter(finished, SCHEDULE, 0);
-    await settleAttempts(db.sql, [{ ...finished, id: delivery.id, durationMs: 1, next }]);
+    const finished = { attempt: delivery.attempt, startedAt: now, endedAt: clock.now(), outcome };
+    const next = continueAfter(finished, SCHEDULE, () => 0);
+    await settleAttempts(db.sql, [{ ...finished, id: delivery.id, durationMs: 1, next, receiver: null }]);
     if (diesAfter === "settle") return;
   }
 }

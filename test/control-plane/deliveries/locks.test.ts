@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { claimDeliveries, renewLeases, settleAttempts } from "#control-plane/deliveries/store.ts";
+import { claimDeliveries, renewLeases } from "#control-plane/deliveries/claims/store.ts";
+import { settleAttempts } from "#control-plane/deliveries/store.ts";
 import {
   createPublisher,
   eventsAbout,
@@ -43,11 +44,13 @@ it("leases that are renewed while their attempts are settled never deadlock", as
     ...eventsAbout(db.accountId, [{ monitorId: 7 }]),
   ]);
   const now = new Date();
-  const claimed = await claimDeliveries(db.sql, {
+  const { claimed } = await claimDeliveries(db.sql, {
     channel: "webhook",
     limit: RECEIVERS.length,
     perReceiver: 1,
+    probes: null,
     inProgress: new Map(),
+    after: 0,
     leaseEndsAt: new Date(now.getTime() + 60_000),
     now: new Date(now.getTime() + 1_000),
   });
@@ -65,9 +68,11 @@ it("leases that are renewed while their attempts are settled never deadlock", as
     .map(({ id, attempt }) => ({
       id,
       attempt,
+      startedAt: now,
       endedAt: now,
       durationMs: 1,
       outcome,
+      receiver: null,
       next: { status: "retrying", nextAttemptAt: now } as const,
     }))
     .toReversed();

@@ -47,6 +47,7 @@ export function createTestSender(answer: Answer, more: Partial<Sender> = {}): Te
     timeoutMs: 10_000,
     concurrency: 20,
     perReceiver: 2,
+    probes: null,
     calls,
     async send(delivery, signal) {
       calls.push(delivery);

@@ -30,14 +30,18 @@ describe("after an attempt", () => {
     ["a shorter wait than the schedule's is not used", 2, { ...RETRY, waitMs: 60_000 }, "retrying", 300_000],
     ["a wait is an hour at most", 1, { ...RETRY, waitMs: 30 * HOUR }, "retrying", HOUR],
   ])("%s", (_, attempt, outcome, status, delay) => {
-    const next = continueAfter({ attempt, endedAt: ENDED, outcome }, SCHEDULE, 0);
+    const next = continueAfter({ attempt, endedAt: ENDED, outcome }, SCHEDULE, () => 0);
     expect(next).toEqual({ status, nextAttemptAt: delay === null ? null : after(delay) });
   });
 
   it("jitter adds up to a fifth of the delay, and nothing to a wait that the receiver asked for", () => {
-    const late = continueAfter({ attempt: 2, endedAt: ENDED, outcome: RETRY }, SCHEDULE, 1);
+    const late = continueAfter({ attempt: 2, endedAt: ENDED, outcome: RETRY }, SCHEDULE, () => 1);
     expect(late.nextAttemptAt).toEqual(after(360_000));
-    const asked = continueAfter({ attempt: 1, endedAt: ENDED, outcome: { ...RETRY, waitMs: 60_000 } }, SCHEDULE, 1);
+    const asked = continueAfter(
+      { attempt: 1, endedAt: ENDED, outcome: { ...RETRY, waitMs: 60_000 } },
+      SCHEDULE,
+      () => 1,
+    );
     expect(asked.nextAttemptAt).toEqual(after(60_000));
   });
 });
@@ -78,7 +82,7 @@ it("every history of attempts ends, within its schedule and never early", () => 
       const now = new Date(at.getTime() + next() * 1_000);
       const continuation = isLost
         ? continueAfterLoss({ attempt, leaseEndedAt: at }, schedule, { now, jitter: next() / 255 })
-        : continueAfter({ attempt, endedAt: at, outcome }, schedule, next() / 255);
+        : continueAfter({ attempt, endedAt: at, outcome }, schedule, () => next() / 255);
       const { status, nextAttemptAt } = continuation;
       expect(nextAttemptAt === null).toBe(status !== "retrying");
       if (nextAttemptAt === null) {

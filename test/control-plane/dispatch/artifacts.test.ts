@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ok } from "#shared/outcome.ts";
 import type { Artifact } from "#shared/protocol/probe.ts";
-import { ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES } from "#shared/wire.ts";
+import { ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES, MOST_ARTIFACT_CHUNKS } from "#shared/wire.ts";
 import { createArtifacts } from "#control-plane/dispatch/artifacts.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
@@ -19,6 +19,12 @@ function chunksOf(file: Buffer, jobId: string, attempt = 1): Artifact[] {
     const data = file.subarray(index * ARTIFACT_CHUNK_BYTES, (index + 1) * ARTIFACT_CHUNK_BYTES);
     return { jobId, attempt, index, data, last, sha256: last ? sha256(file) : NONE };
   });
+}
+
+/** Chunks of a file without its last one. */
+function endless(size: number, count: number): Artifact[] {
+  const chunk = { jobId: "?", attempt: 1, data: Buffer.alloc(size), last: false, sha256: NONE };
+  return Array.from({ length: count }, (_, index) => ({ ...chunk, index }));
 }
 
 const FILE = Buffer.alloc(3 * ARTIFACT_CHUNK_BYTES - 7, "picture");
@@ -57,12 +63,32 @@ describe("files of results", () => {
     ["with another hash", [first, second, { ...third, sha256: sha256(NONE) }]],
     ["without a hash", [first, second, { ...third, sha256: NONE }]],
     ["with a hash in the middle", [{ ...first, sha256: third.sha256 }]],
-    ["in another order", [second]],
+    ["with fewer bytes than were hashed", [first, second, { ...third, data: third.data.subarray(1) }]],
+    [
+      "with more bytes than were hashed",
+      [first, second, { ...third, data: Buffer.concat([third.data, FILE.subarray(0, 1)]) }],
+    ],
+    ["that end a chunk too early", [first, { ...second, last: true, sha256: third.sha256 }]],
+    ["whose chunks have other contents", [first, { ...second, data: first.data.toReversed() }, third]],
+    ["that begin in the middle", [second]],
+    ["in another order", [first, third, second]],
+    [
+      "with chunks whose numbers are exchanged",
+      [
+        first,
+        { ...third, index: 1, last: false, sha256: NONE },
+        { ...second, index: 2, last: true, sha256: third.sha256 },
+      ],
+    ],
     ["with a chunk twice", [first, first]],
+    ["with the last chunk twice", [first, second, third, third]],
+    ["that begin again", [first, second, first]],
     ["with an empty chunk", [{ ...first, data: NONE }]],
     ["with a chunk that is too large", [{ ...first, data: Buffer.alloc(ARTIFACT_CHUNK_BYTES + 1) }]],
     ["with chunks after its end", [first, second, third, { ...first, index: 3 }]],
-    ["that is larger than 4 MiB", chunksOf(Buffer.alloc(MAX_ARTIFACT_BYTES + 1), "?")],
+    ["that are larger than 4 MiB", chunksOf(Buffer.alloc(MAX_ARTIFACT_BYTES + 1), "?")],
+    ["that never end, in large chunks", endless(ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES / ARTIFACT_CHUNK_BYTES + 1)],
+    ["that never end, in small chunks", endless(1, MOST_ARTIFACT_CHUNKS + 1)],
   ])(
     "%s are rejected: the job ends as a failure of the probe at once, and the agent stops it",
     async (_what, chunks) => {
@@ -91,6 +117,44 @@ describe("files of results", () => {
     expect(answered).toMatchObject({ outcome: ok({ done: true }) });
     expect(answered).not.toHaveProperty("artifact");
     expect(await local.figures("vantage_agent_messages_dropped_total")).toMatchObject({ unexpected: 3 });
+  });
+
+  it("of a job that does not exist, or is another agent's, are dropped, and disturb no file", async () => {
+    const { agent, answer, job, send } = begin();
+    const forger = attachAgent(local.hub, helloOf("us", { agentId: "agent-of-a-forger" }));
+    const [one, ...rest] = chunksOf(FILE, job.jobId) as [Artifact, ...Artifact[]];
+    send({ ...one, jobId: "no-such-job" });
+    send(one);
+    const forged: Artifact = { ...one, data: Buffer.from("forged") };
+    forger.send({ body: { $case: "artifact", value: forged } });
+    forger.send({ body: { $case: "artifact", value: { ...forged, index: 1, last: true, sha256: sha256(NONE) } } });
+    send({ ...forged, attempt: 2 });
+    for (const chunk of rest) send(chunk);
+    agent.answer(job, ok({ done: true }));
+    expect(await answer).toMatchObject({
+      outcome: ok({ done: true }),
+      artifact: { sha256: sha256(FILE).toString("hex") },
+    });
+    send(one);
+    const dropped = await local.figures("vantage_agent_messages_dropped_total");
+    expect(dropped).toMatchObject({ unknown: 2, foreign: 2, stale: 1 });
+  });
+
+  it("that stop arriving are dropped at the deadline of their jobs, so that the agent's next file has room", async () => {
+    const agent = attachAgent(local.hub, helloOf("eu", { agentId: "agent-that-stops" }));
+    // Five of these are more than the hub keeps of one agent.
+    const most = endless(ARTIFACT_CHUNK_BYTES, MAX_ARTIFACT_BYTES / ARTIFACT_CHUNK_BYTES - 1);
+    for (let stopped = 0; stopped < 5; stopped += 1) {
+      const answer = local.run([agent.id], { wantsArtifact: true, deadlineMs: 50 });
+      const jobId = agent.jobs.at(-1)?.jobId ?? "";
+      for (const chunk of most) agent.send({ body: { $case: "artifact", value: { ...chunk, jobId } } });
+      expect(await answer).toMatchObject({ outcome: { status: "failed", source: "probe", reason: "timeout" } });
+    }
+    const answer = local.run([agent.id], { wantsArtifact: true });
+    const job = agent.jobs.at(-1);
+    for (const chunk of chunksOf(FILE, job?.jobId ?? "")) agent.send({ body: { $case: "artifact", value: chunk } });
+    agent.answer(job, ok({ done: true }));
+    expect(await answer).toMatchObject({ artifact: { sha256: sha256(FILE).toString("hex") } });
   });
 
   it("of an attempt whose agent was lost are dropped; the next attempt begins again", async () => {

@@ -1,6 +1,6 @@
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { transact } from "#control-plane/database/transaction.ts";
+import { connect, type Sql, type Transaction } from "#control-plane/database/connect.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createAnswers, type Answer, type Answers, type KeyedWrite } from "#control-plane/idempotency/answers.ts";
 import { identifyWrite } from "#control-plane/idempotency/identity.ts";
@@ -20,7 +20,8 @@ let accountId: number;
 beforeAll(async () => {
   database = await createTestDatabase();
   sql = connect(database.url, { connections: 4, name: "test", statementTimeoutMs: 5_000 });
-  answers = createAnswers({ sql, clock, encryption: createEncryption(MASTER_KEY, systemRandom) });
+  const log = pino({ level: "silent" });
+  answers = createAnswers({ sql, clock, encryption: createEncryption(MASTER_KEY, systemRandom), log });
   const [row] = await sql<{ id: number }[]>`
     insert into accounts (plan, created_at, updated_at) values ('pro', now(), now()) returning id`;
   accountId = row?.id ?? 0;
@@ -37,7 +38,7 @@ const write = (key: string, body = "{}") => ({
   accountId,
 });
 const once = (key: string, { body = "{}", make = () => Promise.resolve(ANSWER) } = {}): Promise<KeyedWrite> =>
-  transact(sql, (tx) => answers.once(tx, write(key, body), make));
+  answers.once(write(key, body), async () => ({ answer: await make() }));
 const count = async () => (await sql<{ n: number }[]>`select count(*) as n from idempotent_answers`)[0]?.n;
 
 describe("an answer", () => {
@@ -74,6 +75,19 @@ describe("an answer", () => {
   it("is not stored if its transaction fails", async () => {
     await expect(once("fails", { make: () => Promise.reject(new Error("no")) })).rejects.toThrow("no");
     expect((await once("fails")).kind).toBe("made");
+  });
+
+  it("is stored together with the last statements of its write, or with none of them", async () => {
+    const countWrites = async () => (await sql<{ n: number }[]>`select count(*) as n from finished_writes`)[0]?.n;
+    await sql`create table finished_writes (name text primary key)`;
+    const finish = (tx: Transaction) => tx`insert into finished_writes values ('one')`;
+    expect((await answers.once(write("last"), async () => ({ answer: ANSWER, finish }))).kind).toBe("made");
+    expect(await countWrites()).toBe(1);
+    // The second insert fails: PostgreSQL answers the COMMIT that follows with a rollback, and no error.
+    await expect(answers.once(write("fails at last"), async () => ({ answer: ANSWER, finish }))).rejects.toThrow(
+      "duplicate key",
+    );
+    expect((await once("fails at last")).kind).toBe("made");
   });
 
   it("is encrypted in the database, and can only be decrypted in its own row", async () => {

@@ -41,7 +41,7 @@ async function untilWaiting(): Promise<void> {
 
 it("erasing an account while its key is revoked works: one of them finds nothing, and neither fails", async () => {
   const { accountId, keyId } = await createAccountWithKey();
-  let revoked: Promise<string | null> | undefined;
+  let revoked: ReturnType<typeof deleteKey> | undefined;
   const erased = await sql.begin(async (erasing) => {
     const isThere = await lockAccount(erasing, accountId);
     revoked = deleteKey(sql, keyId);
@@ -56,8 +56,8 @@ it("erasing an account while its key is revoked works: one of them finds nothing
 
 it("concurrent revocations of a key reduce the key count once", async () => {
   const { accountId, keyId } = await createAccountWithKey();
-  const digests = await Promise.all([deleteKey(sql, keyId), deleteKey(sql, keyId), deleteKey(sql, keyId)]);
-  expect(digests.filter((digest) => digest !== null)).toHaveLength(1);
+  const revoked = await Promise.all([deleteKey(sql, keyId), deleteKey(sql, keyId), deleteKey(sql, keyId)]);
+  expect(revoked.filter((one) => one !== null)).toHaveLength(1);
   const [row] = await sql<{ count: number }[]>`select key_count::int as count from accounts where id = ${accountId}`;
   expect(row?.count).toBe(0);
 });

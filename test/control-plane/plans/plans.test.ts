@@ -13,6 +13,7 @@ describe("the plans", () => {
     expect(of((name) => BUILT_IN_PLANS[name].monitors)).toEqual([5, 25, 100, 500, 1_000]);
     expect(of((name) => BUILT_IN_PLANS[name].shortestIntervalMinutes)).toEqual([5, 2, 1, 1, 1]);
     expect(of((name) => BUILT_IN_PLANS[name].scopes.length)).toEqual([2, 7, 7, 7, 7]);
+    expect(of((name) => BUILT_IN_PLANS[name].auditExport)).toEqual([false, false, false, false, true]);
     expect(BUILT_IN_PLANS.free.scopes).toEqual(["check", "dns"]);
   });
 
@@ -28,17 +29,19 @@ describe("the plans", () => {
     const result = overridePlans({ pro: { monitors: 60_000, shortest_interval_minutes: 3 } });
     if (!result.ok) throw new Error(result.message);
     expect(result.plans.pro).toEqual({ ...BUILT_IN_PLANS.pro, monitors: 60_000, shortestIntervalMinutes: 3 });
-    expect(result.notYetUsed).toEqual([]);
   });
 
-  it("accept columns that no code reads yet, and report them", () => {
-    const result = overridePlans({ free: { webhooks: 7, keys: 6 }, pro: { audit_export: true } });
+  it("take an operator's allowance of webhook subscriptions", () => {
+    const result = overridePlans({ free: { webhooks: 7 } });
     if (!result.ok) throw new Error(result.message);
-    expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, keys: 6 });
-    expect(result.notYetUsed).toEqual([
-      'VANTAGE_PLANS "free.webhooks" is set but not yet in use',
-      'VANTAGE_PLANS "pro.audit_export" is set but not yet in use',
-    ]);
+    expect(result.plans.free).toEqual({ ...BUILT_IN_PLANS.free, webhooks: 7 });
+  });
+
+  it("give an operator's choice of plans the audit export", () => {
+    const result = overridePlans({ pro: { audit_export: true }, captain: { audit_export: false } });
+    if (!result.ok) throw new Error(result.message);
+    expect(result.plans.pro).toEqual({ ...BUILT_IN_PLANS.pro, auditExport: true });
+    expect(result.plans.captain.auditExport).toBe(false);
   });
 
   it.each([

@@ -121,6 +121,42 @@ describe("warnings", () => {
     expect(await describeAll(warnings)).toEqual([]);
   });
 
+  it("are found although rows of checks and states cannot be parsed", async () => {
+    await database.addAgent("eu-west");
+    await database.addAgent("us-east");
+    const checkedAt = new Date(database.clock.now().getTime() - 5_000);
+    const ill = await addFaulty(checkedAt, "probe", "timeout");
+    for (const fault of [
+      "no JSON",
+      "5",
+      '{"source":"probe","reason":"\\u0000"',
+      '{"source":"probe","reason":"a\\ud800"}',
+    ]) {
+      const broken = await addFaulty(checkedAt, "probe", "timeout");
+      await database.sql`update checks set fault = ${fault} where monitor_id = ${broken}`;
+    }
+    const stateless = await database.addMonitor({ locations: ["eu-west", "us-east"], status: "unknown" });
+    await database.sql`update monitor_states set state = 'no JSON' where monitor_id = ${stateless}`;
+    const warnings = database.open();
+    expect((await found(warnings))[1]).toBe(`too_few_locations ${stateless}`);
+    const [failing] = await warnings.list();
+    expect([failing?.code, failing?.monitorIds[0]]).toEqual(["agents_failing", ill]);
+  });
+
+  it("do not count the locations of a monitor that its plan does not allow", async () => {
+    for (const region of ["eu-west", "us-east", "ap-south"]) await database.addAgent(region);
+    const locations = ["eu-west", "us-east"];
+    const id = await database.addMonitor({
+      locations,
+      settings: { locations: [...locations, "ap-south"] },
+      status: "unknown",
+      state: { changed: 1 },
+    });
+    const warnings = database.open();
+    expect(await found(warnings)).toEqual([`too_few_locations ${id}`]);
+    expect((await warnings.list())[0]?.message).toMatch(/No recent results come from eu-west(?:,| and) us-east\./);
+  });
+
   it("name monitors with too few results for a reason that no other warning gives", async () => {
     await database.addAgent("eu-west");
     await database.addAgent("us-east");

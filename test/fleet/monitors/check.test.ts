@@ -305,4 +305,22 @@ describe("the checker of monitor histories", () => {
     const { findings } = checkMonitors(history);
     expect(Object.keys(findings).toSorted()).toEqual([rule, ...(ALSO[rule] ?? [])].toSorted());
   });
+
+  // For each: when the change of addresses was asked and answered, beside the second event, and whom it may reach.
+  it.each([
+    ["before", [-20, -10], ["b@example.com"]],
+    ["during", [-10, 10], ["a@example.com", "b@example.com"]],
+    ["after", [10, 20], ["a@example.com"]],
+  ] as const)("knows whom an event may reach if others are named %s it", (_when, [asked, answered], allowed) => {
+    for (const recipient of ["a@example.com", "b@example.com"]) {
+      const history = cleanHistory();
+      const { committedAt: at } = only(history.events, ({ id }) => id === "evt_2");
+      const times = { askedAt: at + asked, answeredAt: at + answered };
+      history.actions.push({ kind: "readdress", monitorId: 1, version: 1, recipients: ["b@example.com"], ...times });
+      only(history.deliveries, ({ id }) => id === 2).recipient = recipient;
+      const wrong = { "a delivery is lost": 1, "a delivery to a stranger": 1 };
+      const isAllowed = (allowed as readonly string[]).includes(recipient);
+      expect(checkMonitors(history).findings, recipient).toEqual(isAllowed ? {} : wrong);
+    }
+  });
 });

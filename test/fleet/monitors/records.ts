@@ -79,7 +79,7 @@ export interface MonitorRow {
   readonly recovery: number;
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  /** Addresses that are mailed. */
+  /** Addresses that are mailed, until an action names others. */
   readonly recipients: readonly string[];
   /** Status in the present state; null: the monitor was deleted. */
   readonly status: Verdict | null;
@@ -98,12 +98,14 @@ export interface SlotRow {
 
 /** A write of the runner through the API. `answeredAt` is null if no answer arrived. */
 export interface Action {
-  readonly kind: "create" | "pause" | "resume" | "retarget" | "rename" | "delete";
+  readonly kind: "create" | "pause" | "resume" | "retarget" | "rename" | "readdress" | "delete";
   readonly monitorId: number;
   readonly askedAt: number;
   readonly answeredAt: number | null;
   /** Version of the target from then on. */
   readonly version: number;
+  /** Addresses that are mailed from then on, if they change. */
+  readonly recipients?: readonly string[];
 }
 
 /** What a scripted agent was asked and answered. */

@@ -23,6 +23,8 @@ export interface ScriptOptions {
   readonly seed: number;
   readonly startAt: number;
   readonly scale: number;
+  /** Share of answers that name a fault of the probe. Default: PROBE_FAULTS. */
+  readonly probeFaults?: number | undefined;
 }
 
 type Windows = readonly (readonly [from: number, to: number])[];
@@ -32,11 +34,11 @@ const HORIZON_MS = 3_600_000;
 const UNSTABLE = 0.3;
 const FLAPPING = 0.03;
 const ALONE = 0.1;
-/** Share of answers that name a fault of the probe. */
+/** Usual share of answers that name a fault of the probe. */
 const PROBE_FAULTS = 0.005;
 
 /** Creates the script of a run. */
-export function createScript({ seed, startAt, scale }: ScriptOptions): Script {
+export function createScript({ seed, startAt, scale, probeFaults = PROBE_FAULTS }: ScriptOptions): Script {
   const outages = new Map<string, Windows>();
   const faults = createDice(seed);
   let calmAt: number | null = null;
@@ -64,7 +66,7 @@ export function createScript({ seed, startAt, scale }: ScriptOptions): Script {
   return {
     verdict(question, at) {
       if (calmAt !== null) return isOut(question, calmAt) ? "down" : "up";
-      if (faults() < PROBE_FAULTS) return "unknown";
+      if (faults() < probeFaults) return "unknown";
       return isOut(question, at) || isOutAlone(question, at) ? "down" : "up";
     },
     calm(at) {

@@ -38,6 +38,8 @@ export interface WorldOptions {
   readonly locations: 1 | "mixed";
   /** Interval of the schedule. Below a minute, which no plan allows, a trigger shortens it in the database. */
   readonly intervalSeconds: number;
+  /** Share of answers that name a fault of the probe. */
+  readonly probeFaults?: number;
   /** More environment of a replica. */
   readonly env?: (replica: number) => Readonly<Record<string, string>>;
 }
@@ -58,7 +60,7 @@ export interface World {
   untilAttached(): Promise<void>;
   /** Stops the database server and starts it again, on its old port. */
   restartDatabase(): Promise<void>;
-  /** Writes through the API of any replica until it is answered, and notes it. */
+  /** Writes through the API of any replica until it is answered, and notes it. readdress: other people are mailed. */
   act(kind: Action["kind"], monitor: MadeMonitor): Promise<void>;
   /** Waits until nothing changes any more, and checks what was left behind. */
   judge(): Promise<{ readonly verdict: MonitorVerdict; readonly history: MonitorHistory }>;
@@ -119,7 +121,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     closers.push(() => sql.end({ timeout: 5 }));
 
     const dice = createDice(seed);
-    const script = createScript({ seed, startAt: Date.now(), scale: Math.max(intervalSeconds / 60, 0.25) });
+    const { probeFaults } = options;
+    const scale = Math.max(intervalSeconds / 60, 0.25);
+    const script = createScript({ seed, startAt: Date.now(), scale, probeFaults });
     const members = await enrolAll(first);
     const watchers = startWatchers(members, {
       ports: ports.map(({ grpc }) => grpc),
@@ -164,6 +168,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
         ({ cluster } = again);
       },
       async act(kind, { id: monitorId, number }) {
+        const recipients = kind === "readdress" ? sample(dice, RECIPIENTS, Math.floor(dice() * 3)) : undefined;
         const version = (versions.get(monitorId) ?? 1) + (kind === "retarget" ? 1 : 0);
         versions.set(monitorId, version);
         for (;;) {
@@ -173,13 +178,15 @@ export async function openWorld(options: WorldOptions): Promise<World> {
             ?.call(`/api/v4/monitors?id=${monitorId}`, {
               key,
               method: kind === "delete" ? "DELETE" : "PUT",
-              ...(kind === "delete" ? {} : { body: changeOf(kind, number, version) }),
+              ...(kind === "delete" ? {} : { body: changeOf(kind, { number, version, recipients }) }),
               signal: AbortSignal.timeout(20_000),
             })
             .catch(() => null);
           // 404 follows a deletion whose answer was lost.
           const isDone = answer?.status === 200 || (kind === "delete" && answer?.status === 404);
-          actions.push({ kind, monitorId, version, askedAt, answeredAt: isDone ? Date.now() : null });
+          const answeredAt = isDone ? Date.now() : null;
+          const named = recipients === undefined ? {} : { recipients };
+          actions.push({ kind, monitorId, version, askedAt, answeredAt, ...named });
           if (isDone && kind === "delete") deleted.set(monitorId, Date.now());
           if (isDone) return;
           await sleep(500);
@@ -270,7 +277,14 @@ async function createMonitors(
   return made;
 }
 
-function changeOf(kind: Action["kind"], number: number, version: number): object {
+function changeOf(
+  kind: Action["kind"],
+  {
+    number,
+    version,
+    recipients = [],
+  }: { readonly number: number; readonly version: number; readonly recipients: readonly string[] | undefined },
+): object {
   switch (kind) {
     case "pause":
       return { is_active: false };
@@ -278,6 +292,8 @@ function changeOf(kind: Action["kind"], number: number, version: number): object
       return { is_active: true };
     case "retarget":
       return { url: targetUrl(number, version) };
+    case "readdress":
+      return recipients.length === 0 ? { notify_email: false } : { notify_email: true, notify_emails: recipients };
     default:
       return { name: `Monitor ${number} renamed ${Date.now()}` };
   }

@@ -17,6 +17,8 @@ export const SERIALS = {
   good: "1a2b3c01",
   stapled: "1a2b3c02",
   mustStaple: "1a2b3c03",
+  /** Good until a test revokes it. */
+  doomed: "1a2b3c04",
   revoked: "1a2b3c11",
   revokedByList: "1a2b3c12",
   revokedStaple: "1a2b3c13",
@@ -33,6 +35,18 @@ export const STATUS_URLS = {
 } as const;
 
 const REVOKED: ReadonlySet<string> = new Set([SERIALS.revoked, SERIALS.revokedByList, SERIALS.revokedStaple]);
+
+/** Revokes a serial at a time. The responder says so from now on; the list stays as it is. */
+export function revoke(folder: string, serial: string, at: Date): void {
+  const file = join(folder, "pki-index.txt");
+  const lines = readFileSync(file, "utf8").split("\n");
+  const revoked = lines.map((line) => {
+    const [, end, , own, ...rest] = line.split("\t");
+    if (own !== serial.toUpperCase()) return line;
+    return ["R", end, `${asn1Time(at)},${REVOCATION.reason}`, own, ...rest].join("\t");
+  });
+  writeFileSync(file, revoked.join("\n"));
+}
 
 /** Creates the authority with its list of serials (openssl-ca's index), a key for its responder, and a signed CRL. */
 export async function makeAuthority(folder: string): Promise<Authority> {

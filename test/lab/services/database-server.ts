@@ -4,11 +4,14 @@
 import { connect, createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { startCluster } from "#shared/client/up/postgres/cluster.ts";
+import { runAs } from "#shared/client/up/postgres/initialise.ts";
 
 interface DatabaseOrder {
   /** Absolute path that the account nobody can reach. */
   readonly root: string;
   readonly address: string;
+  /** Variables of PostgreSQL besides its own. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 const DATABASE = "lab";
@@ -21,7 +24,9 @@ const SETTINGS = {
   track_commit_timestamp: "on",
 };
 
-async function serve({ root, address }: DatabaseOrder): Promise<() => Promise<void>> {
+async function serve({ root, address, environment }: DatabaseOrder): Promise<() => Promise<void>> {
+  // PostgreSQL inherits nothing from this program. Its environment is one object.
+  Object.assign(runAs(null).env, environment);
   const started = await startCluster({ root, settings: SETTINGS, initdb: ["--no-sync"] });
   if (!started.ok) throw new Error(started.line);
   const { cluster } = started;

@@ -39,7 +39,12 @@ export interface LabCall {
 /** A control plane in the lab. */
 export interface LabControlPlane {
   readonly hub: Hub;
+  /** The running process. */
   readonly daemon: Daemon;
+  /** Kills the process (SIGKILL) and waits until it has ended. */
+  kill(): Promise<void>;
+  /** Starts it again with the same settings after it has ended, and waits until it listens. */
+  start(): Promise<void>;
   call(path: string, call?: LabCall): Promise<LabAnswer>;
   /** Creates an account with a key and returns the key. */
   createKey(plan?: string): Promise<string>;
@@ -75,8 +80,11 @@ export function makeSecrets(): Secrets {
 }
 
 /** Starts PostgreSQL in the node `db` and resolves with its URL, which is valid in every node. */
-export async function startDatabase(network: Network): Promise<{ readonly url: string; readonly daemon: Daemon }> {
-  const order = { root: join(network.folder, "postgres"), address: addressOf(network.topology, "db") };
+export async function startDatabase(
+  network: Network,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly url: string; readonly daemon: Daemon }> {
+  const order = { root: join(network.folder, "postgres"), address: addressOf(network.topology, "db"), environment };
   const command = [process.execPath, `${ROOT}/test/lab/services/database-server.ts`];
   const input = `${JSON.stringify(order)}\n`;
   const daemon = await startDaemon(network, {
@@ -100,22 +108,24 @@ export async function startControlPlane(
   const address = addressOf(network.topology, hub);
   const dataDir = join(network.folder, hub);
   mkdirSync(dataDir, { recursive: true });
-  const daemon = await startDaemon(network, {
-    node: hub,
-    command: [process.execPath, `${ROOT}/control-plane/main.ts`],
-    environment: {
-      DATABASE_URL: databaseUrl,
-      VANTAGE_HTTP_ADDR: `${address}:${HTTP_PORT}`,
-      VANTAGE_GRPC_ADDR: `${address}:${GRPC_PORT}`,
-      VANTAGE_GRPC_ADVERTISE: dialName(hub),
-      VANTAGE_METRICS_ADDR: "off",
-      VANTAGE_ADMIN_TOKEN: secrets.adminToken,
-      VANTAGE_MASTER_KEY: secrets.masterKey,
-      VANTAGE_DATA_DIR: dataDir,
-      ...settings,
-    },
-    ready: "control plane listening",
-  });
+  const start = (): Promise<Daemon> =>
+    startDaemon(network, {
+      node: hub,
+      command: [process.execPath, `${ROOT}/control-plane/main.ts`],
+      environment: {
+        DATABASE_URL: databaseUrl,
+        VANTAGE_HTTP_ADDR: `${address}:${HTTP_PORT}`,
+        VANTAGE_GRPC_ADDR: `${address}:${GRPC_PORT}`,
+        VANTAGE_GRPC_ADVERTISE: dialName(hub),
+        VANTAGE_METRICS_ADDR: "off",
+        VANTAGE_ADMIN_TOKEN: secrets.adminToken,
+        VANTAGE_MASTER_KEY: secrets.masterKey,
+        VANTAGE_DATA_DIR: dataDir,
+        ...settings,
+      },
+      ready: "control plane listening",
+    });
+  let daemon = await start();
   const call = (path: string, options: LabCall = {}): Promise<LabAnswer> =>
     request(network, options.from ?? hub, `http://${address}:${HTTP_PORT}${path}`, {
       ...options,
@@ -123,7 +133,16 @@ export async function startControlPlane(
     });
   return {
     hub,
-    daemon,
+    get daemon() {
+      return daemon;
+    },
+    async kill() {
+      daemon.kill("SIGKILL");
+      await daemon.exited;
+    },
+    async start() {
+      daemon = await start();
+    },
     call,
     async createKey(plan = "captain") {
       const made = await call("/api/admin/keys", { operator: true, body: { plan } });

@@ -1,3 +1,4 @@
+import type { Registrations } from "#test/lab/services/made-registrations.ts";
 import { rdapDomain, rdapRegistrant } from "#test/support/registries.ts";
 
 /** Top-level domains by the service that has their RDAP. Only WHOIS has all others. */
@@ -18,10 +19,19 @@ const DATES = [
   { eventAction: "last changed", eventDate: "2026-01-02T03:04:05Z" },
 ];
 
-/** Returns the RDAP service's answer at a path below its base; null for status 404. Pure. */
-export function rdapAnswer(path: string): Readonly<Record<string, unknown>> | null {
+/**
+ * Returns the RDAP service's answer at a path below its base; null for status 404. `made`: registrations that a test has
+ * made. Pure.
+ */
+export function rdapAnswer(path: string, made: Registrations = {}): Readonly<Record<string, unknown>> | null {
   const [kind, ...rest] = path.split("/");
   const subject = decodeURIComponent(rest.join("/"));
+  const registration = kind === "domain" ? made[subject] : undefined;
+  if (registration !== undefined) {
+    const { expires: eventDate, status } = registration;
+    const events = [...DATES, { eventAction: "expiration", eventDate }];
+    return rdapDomain({ ldhName: subject.toUpperCase(), events, status });
+  }
   if (kind === "domain" && subject === "rdap.com") {
     return rdapDomain({
       ldhName: "RDAP.COM",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { answerOcsp, readAuthority, readIssued } from "#test/lab/services/authority.ts";
 import { startGeoServer, type GeoNetwork } from "#test/lab/services/geo-server.ts";
+import { readRegistrations } from "#test/lab/services/made-registrations.ts";
 import { startMailServers, type MailPlace } from "#test/lab/services/mail-servers.ts";
 import { RDAP_DOMAINS, RDAP_NUMBERS, rdapAnswer, WHOIS_TEXTS } from "#test/lab/services/registrations.ts";
 import { startHttpServer, type Handler } from "#test/servers/http.ts";
@@ -39,28 +40,30 @@ async function serve({ folder, services, networks }: ServiceOrder): Promise<void
         ),
       ),
     ),
-    ...at("rdap").map((host) => startHttpServer({ host, port: 80, handler: registry })),
+    ...at("rdap").map((host) => startHttpServer({ host, port: 80, handler: registryOf(folder) })),
     ...at("pki").map((host) => startHttpServer({ host, port: 80, handler: statusOf(folder) })),
     ...at("geo-ns").map((host) => startGeoServer(host, networks)),
   ]);
 }
 
 /** The lists of RFC 9224 are at /bootstrap, the one registry that answers is at /registry. */
-const registry: Handler = (_request, response, { path }) => {
-  const [, room, ...rest] = path.split("/");
-  if (room === "bootstrap") {
-    const services = bootstrapOf(rest[0] ?? "");
-    if (services === null) return false;
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ version: "1.0", publication: "2026-01-01T00:00:00Z", services }));
+function registryOf(folder: string): Handler {
+  return (_request, response, { path }) => {
+    const [, room, ...rest] = path.split("/");
+    if (room === "bootstrap") {
+      const services = bootstrapOf(rest[0] ?? "");
+      if (services === null) return false;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify({ version: "1.0", publication: "2026-01-01T00:00:00Z", services }));
+      return true;
+    }
+    if (room !== "registry") return false;
+    const answer = rdapAnswer(rest.join("/"), readRegistrations(folder));
+    response.writeHead(answer === null ? 404 : 200, { "content-type": "application/rdap+json" });
+    response.end(JSON.stringify(answer ?? { errorCode: 404, title: "Not Found" }));
     return true;
-  }
-  if (room !== "registry") return false;
-  const answer = rdapAnswer(rest.join("/"));
-  response.writeHead(answer === null ? 404 : 200, { "content-type": "application/rdap+json" });
-  response.end(JSON.stringify(answer ?? { errorCode: 404, title: "Not Found" }));
-  return true;
-};
+  };
+}
 
 function bootstrapOf(file: string): unknown {
   const lists = file === "dns.json" ? RDAP_DOMAINS : RDAP_NUMBERS[file as keyof typeof RDAP_NUMBERS];

@@ -17,7 +17,10 @@ export async function makeMailCertificate(folder: string, authority: Authority):
 }
 
 /** Starts the servers of the node `svc`. smtp-filtered does not answer on port 25. */
-export async function startServices(network: Network): Promise<Daemon> {
+export async function startServices(
+  network: Network,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Daemon> {
   const { topology, folder } = network;
   const order = {
     folder,
@@ -34,6 +37,7 @@ export async function startServices(network: Network): Promise<Daemon> {
     startDaemon(network, {
       node: "svc",
       command: [process.execPath, `${ROOT}/test/lab/services/service-servers.ts`],
+      environment,
       input: `${JSON.stringify(order)}\n`,
       ready: "ready\n",
     }),

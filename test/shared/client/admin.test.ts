@@ -104,3 +104,12 @@ test("no control plane, no token and an invalid setting are one line each", asyn
   expect(bad.complained).toMatch(/^vantage: VANTAGE_HTTP_ADDR must be /);
   expect([away.status, without.status, bad.status]).toEqual([1, 1, 1]);
 });
+
+test("an audit secret is shown with its name, in a form that verify-audit reads", async () => {
+  answer = { status: 200, body: { data: { kid: "0123abcd", secret: "vas_x" } } };
+  const ran = await runVantage(["accounts", "audit-secret", "7"], environment);
+  expect(seen[0]).toMatchObject({ line: "POST /api/admin/audit-secret", json: { account_id: 7 } });
+  expect(ran.said).toBe("vas_x\n(audit secret 0123abcd; not shown again)");
+  await runVantage(["accounts", "audit-secret", "mine"], environment);
+  expect(seen[1]?.json).toEqual({ account_id: "mine" });
+});

@@ -7,10 +7,11 @@ export interface Ran {
   readonly status: number;
 }
 
-/** Runs `vantage <words>` in this process. A usage error has status 1, as in commander. */
+/** Runs `vantage <words>` in this process. A usage error has status 1, as in commander. `onSaid`: called for each text. */
 export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
+  onSaid: (text: string) => void = () => {},
 ): Promise<Ran> {
   const said: string[] = [];
   const complained: string[] = [];
@@ -19,7 +20,10 @@ export async function runVantage(
     environment: { PATH: process.env["PATH"], ...environment },
     directory: "/",
     now: () => new Date(),
-    say: (text) => said.push(text),
+    say: (text) => {
+      said.push(text);
+      onSaid(text);
+    },
     complain: (line) => complained.push(line),
     exit: (code) => (status = code),
   });

@@ -85,7 +85,7 @@ test("the command prints a line for each finding and exits with 1 on a failure",
 test("every setting is listed on request, secrets without a value", async () => {
   const ran = await runVantage(["doctor", "--settings"], { VANTAGE_ADMIN_TOKEN: "hunter2" });
   expect(ran.said).toContain("VANTAGE_WEBHOOK_RETRY_SCHEDULE (control-plane): delay before each delivery attempt");
-  expect(ran.said).toMatch(/^VANTAGE_WEBHOOK_TIMEOUT .*; not yet in use$/m);
+  expect(ran.said).toMatch(/^VANTAGE_SIGNUP .*; not yet in use$/m);
   expect(ran.said).not.toContain("hunter2");
 });
 

@@ -1,5 +1,6 @@
 import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
+import { judgeNext } from "#control-plane/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import type { HeartbeatSettings, MonitorSettings } from "#control-plane/monitors/monitor.ts";
@@ -23,6 +24,7 @@ export const NEW_RECORD: HeartbeatRecord = {
   succeededAt: null,
   openRuns: [],
   deadlineAt: null,
+  verdicts: [],
 };
 
 /** Makes a ping. */
@@ -39,6 +41,19 @@ export function pingOf(kind: Ping["kind"], receivedAt: number, over: Partial<Pin
     isBodyTruncated: false,
     ...over,
   };
+}
+
+/** Makes the state of a heartbeat follow all verdicts of its pings. */
+export function judgeAll(heartbeat: PingedHeartbeat) {
+  const { record } = heartbeat;
+  let { state } = heartbeat;
+  const transitions = record.verdicts.flatMap((verdict) => {
+    const judged = judgeNext({ ...heartbeat, record: { ...record, verdicts: [verdict] }, state });
+    if (judged === null) return [];
+    ({ state } = judged.transition);
+    return judged.transition;
+  });
+  return { heartbeat: { ...heartbeat, record: { ...record, verdicts: [] }, state }, transitions };
 }
 
 /** Makes a heartbeat that has no pings yet. */

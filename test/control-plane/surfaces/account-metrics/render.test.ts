@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ScrapedMonitor } from "#control-plane/surfaces/account-metrics/facts.ts";
+import { SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";
 import { renderScrape } from "#control-plane/surfaces/account-metrics/render.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -24,9 +25,13 @@ function makeMonitor(over: Partial<ScrapedMonitor> = {}): ScrapedMonitor {
   };
 }
 
+function render(monitors: readonly ScrapedMonitor[], omitted = 0): string {
+  return [...renderScrape({ monitors, omitted }, NOW)].join("");
+}
+
 /** Returns the samples of one family as lines. */
 function samplesOf(family: string, ...monitors: readonly ScrapedMonitor[]): readonly string[] {
-  return renderScrape(monitors, NOW)
+  return render(monitors)
     .split("\n")
     .filter((line) => line.startsWith(`${family}{`));
 }
@@ -35,11 +40,23 @@ const NAME = 'monitor_id="7",monitor="Shop"';
 
 describe("a scrape", () => {
   it("is empty for an account without monitors", () => {
-    expect(renderScrape([], NOW)).toBe("");
+    expect(render([])).toBe("");
+  });
+
+  it("never shows the query of a target, with or without a scheme", () => {
+    for (const url of [
+      "https://shop.example/hook?token=SECRET#x",
+      "shop.example/hook?token=SECRET",
+      " shop.example/hook?a\nSECRET",
+    ]) {
+      const [line] = samplesOf("vantage_monitor_info", makeMonitor({ url }));
+      expect(line).toContain("shop.example/hook");
+      expect(line).not.toContain("SECRET");
+    }
   });
 
   it("has help and type before the samples of each family, and families without samples are left out", () => {
-    const text = renderScrape([makeMonitor()], NOW);
+    const text = render([makeMonitor()]);
     expect(text).toContain(
       "# HELP vantage_monitor_active Whether the monitor is active: 0 while it is paused\n" +
         `# TYPE vantage_monitor_active gauge\nvantage_monitor_active{${NAME}} 1\n`,
@@ -128,6 +145,35 @@ describe("a scrape", () => {
     expect(age(null)).toEqual([]);
     const monitor = makeMonitor({ pings: { lastPingAt: null, deadlineAt } });
     expect(samplesOf("vantage_heartbeat_deadline_timestamp_seconds", monitor)[0]).toMatch(/ 1772366460$/);
+  });
+
+  it("says how many monitors are left out, also if none is shown", () => {
+    expect(render([makeMonitor()])).toMatch(/^vantage_metrics_omitted_monitors 0$/m);
+    expect(render([makeMonitor()], 12)).toMatch(/^vantage_metrics_omitted_monitors 12$/m);
+    expect(render([], 3)).toMatch(/^# HELP vantage_metrics_omitted_monitors .*\n# TYPE .*\n.* 3\n$/);
+  });
+
+  it("of a monitor of which everything is known has as many samples as its limit counts", () => {
+    const at = new Date(NOW);
+    const measured = { verdict: "up", checkedAt: at, lagSeconds: 1, responseSeconds: 5 } as const;
+    const phases = (["redirect", "dns", "connect", "tls", "processing"] as const).map((phase) => [phase, 1] as const);
+    const locations = ["eu-west", "us-east"].map((location) => ({ location, ...measured, phases }));
+    const whole = makeMonitor({
+      uptime: { d1: 1, d7: 1, d30: 1, d90: 1 },
+      pings: { lastPingAt: at, deadlineAt: at },
+      expiry: { certificate: at, domain: at },
+      locations,
+    });
+    const count = (text: string) => text.split("\n").filter((line) => line.includes("monitor_id=")).length;
+    expect(count(render([{ ...whole, locations: [] }]))).toBe(SAMPLES.perMonitor);
+    expect(count(render([whole]))).toBe(SAMPLES.perMonitor + 2 * SAMPLES.perLocation);
+  });
+
+  it("is rendered in parts of eight monitors and one family, between which other work can run", () => {
+    const monitors = Array.from({ length: 50 }, (_, id) => makeMonitor({ id }));
+    const parts = [...renderScrape({ monitors, omitted: 0 }, NOW)];
+    const most = Math.max(...parts.map((part) => part.split("\n").filter((line) => line.includes("{")).length));
+    expect(most).toBe(8);
   });
 
   it("has the times at which certificate and domain expire", () => {

@@ -51,7 +51,9 @@ function* shapeFindings(incident: IncidentRow, entries: readonly EntryRow[]): Ge
   }
   const endings = kinds.filter((kind) => ENDS.has(kind)).length;
   const isEnded = incident.resolvedAt !== null;
-  if (endings !== (isEnded ? 1 : 0) || (isEnded && !ENDS.has(kinds.at(-1) ?? ""))) {
+  // What was gathered about an outage that is over within seconds is noted after its end.
+  const last = kinds.findLast((kind) => kind !== "evidence") ?? "";
+  if (endings !== (isEnded ? 1 : 0) || (isEnded && !ENDS.has(last))) {
     yield { rule: "the entries of an incident are out of order", about };
   }
   if (entries.some(({ committedAt }, index) => committedAt < (entries[index - 1]?.committedAt ?? 0))) {

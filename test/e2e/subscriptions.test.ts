@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { askWire } from "#test/support/raw-http.ts";
+import {
+  linkIn,
+  startSubscriberWorld,
+  WAIT,
+  type SubscribedPage,
+  type SubscriberWorld,
+} from "#test/support/page-subscribers.ts";
+
+let world: SubscriberWorld;
+let plane: SubscriberWorld["plane"];
+let clock: SubscriberWorld["clock"];
+let createPage: SubscriberWorld["createPage"];
+let subscribe: SubscriberWorld["subscribe"];
+let mailTo: SubscriberWorld["mailTo"];
+
+beforeAll(async () => {
+  world = await startSubscriberWorld();
+  ({ plane, clock, createPage, subscribe, mailTo } = world);
+});
+afterAll(() => world?.stop());
+
+describe("a link in a mail", () => {
+  const multipart = '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n';
+  it.each([
+    ["a multipart form", { "content-type": 'multipart/form-data; boundary="x"' }, multipart],
+    ["a form", { "content-type": "application/x-www-form-urlencoded" }, "List-Unsubscribe=One-Click"],
+    ["an empty body of a type", { "content-type": "multipart/form-data" }, ""],
+    ["no type", {}, multipart],
+    ["a malformed type", { "content-type": "form" }, multipart],
+    ["a body beyond the limit of other routes", { "content-type": "text/plain" }, "x".repeat(2_000_000)],
+  ])("works by one click with %s", async (what, headers, body) => {
+    const { slug } = await createPage();
+    const email = `${what.replaceAll(" ", "-")}@example.com`;
+    await subscribe(slug, email);
+    const asked = await mailTo(email, 0);
+    for (const [kind, done] of [
+      ["confirm", "Subscribed"],
+      ["unsubscribe", "Unsubscribed"],
+    ] as const) {
+      const path =
+        kind === "confirm"
+          ? linkIn(asked, kind)
+          : new URL(asked.header("list-unsubscribe")?.slice(1, -1) ?? "").pathname;
+      const answer = await askWire(`${plane.url}${path}`, headers, body);
+      expect([answer.status, answer.body.toString()], kind).toEqual([200, expect.stringContaining(`<h1>${done}</h1>`)]);
+    }
+  });
+});
+
+describe("a flood of subscriptions", () => {
+  it("at the domain of a page, or at hosts that nobody has, is limited before the host is looked up", async () => {
+    const { slug } = await createPage({ domain: "status.shop.example" });
+    const post = (host: string, from: string) =>
+      askWire(
+        `${plane.url}/subscribe`,
+        { host, "x-forwarded-for": from, "content-type": "application/x-www-form-urlencoded" },
+        "email=domain%40example.com",
+      );
+    expect((await post("status.shop.example", "203.0.113.6")).status).toBe(200);
+    expect((await mailTo("domain@example.com", 0)).text).toContain(`/status/${slug}/confirm/`);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => post(`host-${index}.example`, "203.0.113.7")),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array.from({ length: 10 }, () => 404),
+      ...Array.from({ length: 20 }, () => 429),
+    ]);
+  });
+
+  it("from one client is limited, and to one address too", async () => {
+    const { slug } = await createPage();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => subscribe(slug, `flood-${index}@example.com`, "203.0.113.5")),
+    );
+    expect(answers.filter(({ status }) => status === 429).length).toBe(20);
+    const others: SubscribedPage[] = [];
+    for (let count = 0; count < 12; count += 1) others.push(await createPage());
+    const emails = ["victim@example.com", "Victim@Example.com"];
+    const ask = () => Promise.all(others.map(({ slug: other }, index) => subscribe(other, emails[index % 2] ?? "")));
+    // All of them wait for the account that has the pages, and go on at the same time.
+    const asking = await transact(plane.app.sql, async (tx) => {
+      await tx`select from accounts for update`;
+      const pending = ask();
+      const waiting = () => tx`
+        select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      await expect.poll(() => waiting().then((rows) => rows.length), WAIT).toBeGreaterThan(4);
+      return { pending };
+    });
+    const asked = await asking.pending;
+    expect(asked.map(({ status }) => status)).toEqual(others.map(() => 200));
+    const [row] = await plane.app.sql<{ count: number }[]>`
+      select count(*) from deliveries where lower(recipient) = 'victim@example.com'`;
+    expect(row?.count).toBe(3);
+  });
+
+  it("that nobody confirms leaves room for others, unlike 50,000 subscribers", async () => {
+    const { slug, pageId } = await createPage();
+    const before = new Date(clock.now().getTime() - 7_200_000);
+    await plane.app.sql`
+      insert into status_page_subscribers (page_id, email, asked_at)
+      select ${pageId}, 'bot-' || n || '@example.com', ${before} from generate_series(1, 50000) as n`;
+    await subscribe(slug, "person@example.com");
+    await mailTo("person@example.com", 0);
+    await plane.app.sql`
+      update status_page_subscribers set confirmed_at = ${before} where page_id = ${pageId} and email like 'bot-%'`;
+    await subscribe(slug, "late@example.com");
+    const rows = await plane.app.sql`select from deliveries where recipient = 'late@example.com'`;
+    expect(rows).toHaveLength(0);
+    await plane.app.sql`delete from status_page_subscribers where page_id = ${pageId}`;
+  });
+});
+
+describe("what is refused:", () => {
+  it.each(["", "nobody", "a@b@c", "a@example.com\r\nBcc: all@example.com", `${"x".repeat(300)}@example.com`])(
+    "the address %j",
+    async (email) => {
+      const { slug } = await createPage();
+      const { status, text } = await subscribe(slug, email);
+      expect(status).toBe(400);
+      expect(text).toContain("email: must be a mail address");
+    },
+  );
+
+  it("a page that does not exist, or that is not public", async () => {
+    const { slug } = await createPage({ is_public: false });
+    expect((await subscribe(slug, "e@example.com")).status).toBe(404);
+    expect((await subscribe("no-such-page", "e@example.com")).status).toBe(404);
+  });
+
+  it("links that were changed, and those of the other kind", async () => {
+    const { slug } = await createPage();
+    await subscribe(slug, "f@example.com");
+    const confirm = linkIn(await mailTo("f@example.com", 0), "confirm");
+    const broken = [
+      `${confirm.slice(0, -1)}${confirm.endsWith("A") ? "B" : "A"}`,
+      confirm.replace("/confirm/", "/unsubscribe/"),
+      confirm.replace(/\/\d+-/, "/999999-"),
+      `/status/${slug}/confirm/x`,
+    ];
+    for (const path of broken) expect((await plane.call(path, { method: "POST" })).status, path).toBe(404);
+  });
+
+  it("a link to confirm after the 48 hours that the mail names", async () => {
+    const { slug } = await createPage();
+    await subscribe(slug, "slow@example.com");
+    const asked = await mailTo("slow@example.com", 0);
+    expect(asked.text).toContain("It works for 48 hours.");
+    const confirm = linkIn(asked, "confirm");
+    clock.advance(48 * 3_600_000 - 1_000);
+    expect((await plane.call(confirm)).status).toBe(200);
+    clock.advance(2_000);
+    expect((await plane.call(confirm, { method: "POST" })).status).toBe(404);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+import {
+  createWebhook,
+  failHeartbeat,
+  listDeliveries,
+  readDelivery,
+  type CreatedWebhook,
+  webhookSettings,
+} from "#test/support/webhooks.ts";
+
+const PATH = "/api/v4/webhooks";
+const WAIT = 10_000;
+
+let plane: TestControlPlane;
+let receiver: WebhookReceiver;
+let key: string;
+let webhook: CreatedWebhook;
+
+beforeAll(async () => {
+  plane = await startControlPlane({
+    config: {
+      allow: { targets: ["127.0.0.1/32"], names: [] },
+      webhooks: webhookSettings([0, 100, 100]),
+    },
+  });
+  receiver = await startWebhookReceiver();
+});
+
+afterAll(async () => {
+  await plane.stop();
+  await receiver.close();
+});
+
+beforeEach(async () => {
+  key = await plane.createKey();
+  webhook = await createWebhook(plane, key, { url: `${receiver.url}/hook` });
+  receiver.received.length = 0;
+  receiver.replyWith(() => ({ status: 204 }));
+});
+
+const act = (query: string, headers: Record<string, string> = {}) =>
+  plane.call(`${PATH}?${query}`, { key, method: "POST", headers });
+const statuses = async () => (await listDeliveries(plane, key)).map(({ status }) => status);
+
+describe("the delivery log", () => {
+  it("has every attempt with what the receiver answered", async () => {
+    receiver.replyWith(() =>
+      receiver.received.length < 2 ? { status: 503, body: "x".repeat(5_000) } : { status: 200, body: "thanks" },
+    );
+    await failHeartbeat(plane, key);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+
+    const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
+    const delivery = await readDelivery(plane, key, id);
+    expect(delivery).toMatchObject({
+      webhook_id: webhook.id,
+      event_type: "monitor.down",
+      event_id: receiver.received[0]?.event.id,
+      http_status_code: 200,
+      attempts: 2,
+      error_code: null,
+      next_attempt_at: null,
+    });
+    expect(delivery.attempt_log).toMatchObject([
+      {
+        attempt: 1,
+        http_status_code: 503,
+        error_code: "http_status",
+        response_body: "x".repeat(4_096),
+        truncated: true,
+      },
+      { attempt: 2, http_status_code: 200, error_code: null, response_body: "thanks", truncated: false },
+    ]);
+  });
+
+  it("is filtered by webhook, type and status, and by pages", async () => {
+    const other = await createWebhook(plane, key, { url: `${receiver.url}/other`, events: ["monitor.up"] });
+    await failHeartbeat(plane, key);
+    await failHeartbeat(plane, key);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered", "delivered"]), WAIT);
+
+    expect(await listDeliveries(plane, key, `?webhook_id=${other.id}`)).toEqual([]);
+    expect(await listDeliveries(plane, key, `?webhook_id=${webhook.id}`)).toHaveLength(2);
+    expect(await listDeliveries(plane, key, "?event_type=monitor.up")).toEqual([]);
+    expect(await listDeliveries(plane, key, "?status=dead")).toEqual([]);
+    const { body } = await plane.call("/api/v4/events?per_page=1&page=2", { key });
+    expect(body.data).toHaveLength(1);
+    expect(body.meta).toMatchObject({ pagination: { total: 2, page: 2, per_page: 1, pages: 2 } });
+  });
+
+  it("shows an account nothing of another", async () => {
+    await failHeartbeat(plane, key);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+    const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
+    const stranger = await plane.createKey();
+    expect(await listDeliveries(plane, stranger)).toEqual([]);
+    expect((await plane.call(`/api/v4/events?id=${id}`, { key: stranger })).status).toBe(404);
+    const replay = await plane.call(`${PATH}?action=replay&delivery_id=${id}`, { key: stranger, method: "POST" });
+    expect(replay.status).toBe(404);
+  });
+});
+
+describe("a test", () => {
+  it("is one attempt, whose result it answers", async () => {
+    const good = await act(`action=test&id=${webhook.id}`);
+    expect(good.status).toBe(200);
+    expect(good.body.data).toMatchObject({ status: "delivered", http_status_code: 204 });
+    receiver.replyWith(() => ({ status: 500 }));
+    const bad = await act(`action=test&id=${webhook.id}`);
+    expect(bad.body.data).toMatchObject({ status: "failed", http_status_code: 500, error_code: "http_status" });
+    expect(receiver.received.map(({ event }) => event.type)).toEqual(["test", "test"]);
+    expect(await statuses()).toEqual(["failed", "delivered"]);
+  });
+
+  it("reaches an inactive webhook too", async () => {
+    await plane.call(`${PATH}?id=${webhook.id}`, { key, method: "PUT", body: { is_active: false } });
+    expect((await act(`action=test&id=${webhook.id}`)).body.data).toMatchObject({ status: "delivered" });
+  });
+
+  it("is sent once for an idempotency key, and answers the same again", async () => {
+    const headers = { "x-idempotency-key": "once" };
+    const answers = [
+      await act(`action=test&id=${webhook.id}`, headers),
+      await act(`action=test&id=${webhook.id}`, headers),
+    ];
+    expect(receiver.received).toHaveLength(1);
+    expect(answers[1]?.text).toBe(answers[0]?.text);
+    expect(answers[1]?.headers.get("x-idempotent-replayed")).toBe("true");
+  });
+
+  it("is a conflict while the first of its key is running", async () => {
+    receiver.replyWith(() => null);
+    const headers = { "x-idempotency-key": "running" };
+    const first = act(`action=test&id=${webhook.id}`, headers);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), WAIT);
+    expect((await act(`action=test&id=${webhook.id}`, headers)).body.error).toMatchObject({ code: "conflict" });
+    // The receiver never answers: the time limit of the attempt ends it.
+    expect((await first).body.data).toMatchObject({ status: "failed", error_code: "timeout" });
+  });
+});
+
+describe("a replay", () => {
+  it("is a new delivery of the same event", async () => {
+    await failHeartbeat(plane, key);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+    const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
+    const answer = await act(`action=replay&delivery_id=${id}`);
+    const { delivery_id: again } = answer.body.data as { delivery_id: number };
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), WAIT);
+
+    const [one, two] = receiver.received;
+    expect(two?.body).toBe(one?.body);
+    expect(two?.headers["webhook-id"]).toBe(one?.headers["webhook-id"]);
+    expect([one?.headers["x-service-delivery"], two?.headers["x-service-delivery"]]).toEqual([`${id}`, `${again}`]);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered", "delivered"]), WAIT);
+    expect((await listDeliveries(plane, key))[0]).toMatchObject({ id: again, replay_of: id });
+  });
+
+  it("recovers what was not delivered, each event once", async () => {
+    receiver.replyWith(() => ({ status: 500 }));
+    await failHeartbeat(plane, key);
+    await failHeartbeat(plane, key);
+    await vi.waitFor(async () => expect(await statuses()).toEqual(["dead", "dead"]), 30_000);
+    receiver.replyWith(() => ({ status: 200 }));
+    receiver.received.length = 0;
+    expect((await act(`action=recover&id=${webhook.id}`)).body.data).toEqual({ count: 2 });
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), WAIT);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(2);
+    await vi.waitFor(async () => expect((await statuses()).slice(0, 2)).toEqual(["delivered", "delivered"]), WAIT);
+    expect((await act(`action=recover&id=${webhook.id}`)).body.data).toEqual({ count: 0 });
+    expect((await act(`action=recover&id=${webhook.id}&since=2099-01-01T00:00:00Z`)).body.data).toEqual({ count: 0 });
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { signStandard, signV2 } from "#shared/webhooks/signature.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
+
+const PATH = "/api/v4/webhooks";
+
+let plane: TestControlPlane;
+let receiver: WebhookReceiver;
+let key: string;
+
+beforeAll(async () => {
+  plane = await startControlPlane({
+    config: {
+      allow: { targets: ["127.0.0.1/32"], names: [] },
+      webhooks: webhookSettings([0, 100, 200]),
+    },
+  });
+  receiver = await startWebhookReceiver();
+});
+
+afterAll(async () => {
+  await plane.stop();
+  await receiver.close();
+});
+
+beforeEach(async () => {
+  key = await plane.createKey();
+  receiver.received.length = 0;
+  receiver.replyWith(() => ({ status: 204 }));
+});
+
+const create = (fields: object = {}) => createWebhook(plane, key, { url: `${receiver.url}/hook`, ...fields });
+const fail = (fields: object = {}) => failHeartbeat(plane, key, fields);
+
+it("an outage is sent to a webhook, signed, within a second", async () => {
+  const { signing_secret: secret, id } = await create({ headers: { Authorization: "Bearer of-mine" } });
+  const monitorId = await fail();
+
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  const [{ headers, body, event, path } = expect.fail("nothing arrived")] = receiver.received;
+  expect(path).toBe("/hook");
+  expect(event).toMatchObject({ type: "monitor.down", data: { monitor: { id: monitorId, name: "Backup" } } });
+  const timestamp = Number(headers["x-service-timestamp"]);
+  expect(Math.abs(timestamp - Date.now() / 1_000)).toBeLessThan(60);
+  expect(headers).toMatchObject({
+    "content-type": "application/json",
+    "x-service-event": "monitor.down",
+    "x-service-attempt": "1",
+    "x-service-signature-v2": signV2(secret, timestamp, body),
+    "webhook-id": event.id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signStandard(secret, event.id, timestamp, body),
+    authorization: "Bearer of-mine",
+  });
+  expect(headers).not.toHaveProperty("x-service-signature");
+  expect(id).toBeGreaterThan(0);
+});
+
+it("a receiver that fails gets the same bytes again, with a new attempt number", async () => {
+  await create();
+  receiver.replyWith(() => ({ status: receiver.received.length < 3 ? 500 : 200 }));
+  await fail();
+
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(3), 20_000);
+  expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  expect(receiver.received.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "3"]);
+});
+
+it("a webhook is shown without its secret, listed, changed and deleted", async () => {
+  const { id, signing_secret: secret, ...created } = await create({ name: "On-call", events: ["monitor.down"] });
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(created).toMatchObject({
+    name: "On-call",
+    secret: `whsec_****${secret.slice(-4)}`,
+    events: ["monitor.down"],
+    is_active: true,
+    inactive_reason: null,
+    filter: null,
+    headers: {},
+  });
+  const { body: listed } = await plane.call(PATH, { key });
+  expect(listed.data).toEqual([{ id, ...created }]);
+
+  const changed = await plane.call(`${PATH}?id=${id}`, { key, method: "PUT", body: { is_active: false, name: "" } });
+  expect(changed.body.data).toMatchObject({ id, name: "", is_active: false });
+  await fail();
+
+  const gone = await plane.call(`${PATH}?id=${id}`, { key, method: "DELETE" });
+  expect(gone.body.data).toEqual({ id, deleted: true });
+  expect((await plane.call(PATH, { key })).body.data).toEqual([]);
+  expect(receiver.received).toEqual([]);
+});
+
+it("a replaced secret signs too", async () => {
+  const { id, signing_secret: old } = await create();
+  const rotated = await plane.call(`${PATH}?action=rotate&id=${id}`, { key, method: "POST" });
+  const { signing_secret: secret } = rotated.body.data as { signing_secret: string };
+  expect(secret).not.toBe(old);
+  await fail();
+
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  const [{ headers, body, event } = expect.fail("nothing arrived")] = receiver.received;
+  const timestamp = Number(headers["x-service-timestamp"]);
+  expect(headers).toMatchObject({
+    "x-service-signature-v2": signV2(secret, timestamp, body),
+    "x-service-signature-v2-previous": signV2(old, timestamp, body),
+    "webhook-signature": [secret, old].map((one) => signStandard(one, event.id, timestamp, body)).join(" "),
+  });
+});
+
+it("a filter selects by monitor or tag", async () => {
+  await create({ filter: { tags: ["nightly"] } });
+  await fail();
+  const tagged = await fail({ tags: ["nightly"] });
+
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  expect(receiver.received[0]?.event.data).toMatchObject({ monitor: { id: tagged } });
+});
+
+it.each([
+  [{ url: "http://example.com/hook" }, 400, "invalid_url"],
+  [{ url: "https://user:pass@example.com/" }, 400, "invalid_url"],
+  [{ url: "https://10.0.0.1/" }, 400, "target_not_allowed"],
+  [{ url: "https://localhost/" }, 400, "target_not_allowed"],
+  [{ url: "https://example.com/", events: [] }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", events: ["monitor.gone"] }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", secret: "short" }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", secret: "whsec_not base64" }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", headers: { Host: "x" } }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", headers: { "Webhook-Id": "x" } }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", headers: { "X-Service-Event": "x" } }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", headers: { "X-A": "a\r\nb" } }, 400, "missing_parameter"],
+  [{ url: "https://example.com/", filter: {} }, 400, "missing_parameter"],
+  [{}, 400, "missing_parameter"],
+])("refuses %j", async (fields, status, code) => {
+  const answer = await plane.call(PATH, { key, body: fields });
+  expect([answer.status, answer.body.error]).toMatchObject([status, { code }]);
+});
+
+it("a plan limits the number of webhooks, and the surplus is made inactive with a smaller plan", async () => {
+  const starter = await plane.createKey("starter");
+  const urls = Array.from({ length: 6 }, (_, index) => `https://example.com/${index}`);
+  const answers = [];
+  for (const url of urls) answers.push(await plane.call(PATH, { key: starter, body: { url } }));
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 403]);
+  expect(answers.at(-1)?.body.error).toMatchObject({ code: "plan_limit_exceeded" });
+});
+
+it("an event is written as its format says, with options that are masked", async () => {
+  const { format_options: shown } = await create({
+    format: "pagerduty",
+    format_options: { routing_key: "R".repeat(32) },
+  });
+  expect(shown).toEqual({ routing_key: "****" });
+  await fail();
+
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  const [{ body, headers } = expect.fail("nothing arrived")] = receiver.received;
+  expect(JSON.parse(body)).toMatchObject({ routing_key: "R".repeat(32), event_action: "trigger" });
+  // The signature is over what was sent.
+  expect(headers["webhook-signature"]).toMatch(/^v1,/);
+});
+
+it.each([
+  [{ format: "pagerduty" }, "format_options.routing_key"],
+  [{ format: "standard", format_options: { token: "x" } }, "format_options.token"],
+  [{ format: "smoke" }, "format"],
+])("refuses %j", async (fields, field) => {
+  const answer = await plane.call(PATH, { key, body: { url: "https://example.com/", ...fields } });
+  expect([answer.status, answer.body.error]).toMatchObject([400, { field }]);
+});

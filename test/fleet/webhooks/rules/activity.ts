@@ -1,0 +1,20 @@
+import type { Subscription } from "#test/fleet/webhooks/records.ts";
+
+/** What is known of a subscription in a time. */
+export type Activity = "active" | "inactive" | "unsure";
+
+/** Returns whether a subscription was active during the whole of a time, during none of it, or that this is not known. */
+export function activityOf({ changes }: Subscription, from: number, to: number): Activity {
+  let before: Activity = "inactive";
+  for (const change of changes) {
+    if (change.from > to) break;
+    if (change.to >= from) return "unsure";
+    before = change.isActive === null ? "unsure" : change.isActive ? "active" : "inactive";
+  }
+  return before;
+}
+
+/** Reports whether a subscription can have been inactive at any moment after its creation. */
+export function canHaveBeenInactive({ changes }: Subscription): boolean {
+  return changes.some(({ isActive }) => isActive !== true);
+}

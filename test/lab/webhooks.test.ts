@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addressOf } from "#test/lab/addresses.ts";
+import { whyNoLab } from "#test/lab/namespaces.ts";
+import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
+import { LAB, LAB_RANGES } from "#test/lab/topology.ts";
+import { SOON, startWatchedLab, type WatchedLab } from "#test/lab/watched.ts";
+import { ROOT } from "#test/laws/source-files.ts";
+import { createPki } from "#test/servers/pki.ts";
+import { identityOf } from "#test/support/http-engine.ts";
+
+const why = whyNoLab();
+if (why !== null) console.warn(why);
+
+const CUTS = 10;
+/** A monitor with more changes than these cuts make is flapping, which needs more failures in a row. */
+const CUTS_PER_MONITOR = 2;
+/** Shorter than any plan allows, so that ten outages take minutes. */
+const INTERVAL_SECONDS = 5;
+const TIMEOUT_SECONDS = 2;
+/** Time from the outage being due to its confirmation, milliseconds. */
+const CONFIRMED_MS = 5_000;
+const PORT = 8_443;
+
+describe.skipIf(why !== null)("the whole way from a cut link to a receiver", () => {
+  const folder = mkdtempSync(join(tmpdir(), "vantage-lab-webhooks-"));
+  let lab: WatchedLab;
+  let receiver: Daemon;
+
+  beforeAll(async () => {
+    const pki = await createPki({ name: "Receivers of the lab" });
+    const address = addressOf(LAB, "web");
+    const { cert, key: privateKey } = identityOf(await pki.issue({ ip: [address] }), pki.intermediate);
+    const file = (name: string, content: string): string => {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    };
+    lab = await startWatchedLab({
+      intervalSeconds: INTERVAL_SECONDS,
+      planeSettings: {
+        NODE_EXTRA_CA_CERTS: file("root.pem", pki.root.pem),
+        VANTAGE_ALLOW_TARGETS: LAB_RANGES.join(","),
+      },
+    });
+    const { service, key, network } = lab;
+    const body = { name: "On-call", url: `https://${address}:${PORT}/` };
+    const made = await service.plane.call("/api/v4/webhooks", { key, method: "POST", body });
+    if (made.status !== 201) throw new Error(made.text);
+    const { signing_secret: secret } = made.body.data as { signing_secret: string };
+    const files = ["--tls-cert", file("cert.pem", cert), "--tls-key", file("key.pem", privateKey)];
+    receiver = await startDaemon(network, {
+      node: "web",
+      command: [
+        process.execPath,
+        `${ROOT}/shared/client/main.ts`,
+        "listen",
+        "--host",
+        address,
+        "--port",
+        String(PORT),
+        "--secret-file",
+        file("secret", secret),
+        ...files,
+      ],
+      ready: "Listening on",
+    });
+    await lab.serve("svc", 8_003);
+  }, 180_000);
+  afterAll(async () => {
+    await lab?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Returns the times at which verified events of a type arrived, Unix milliseconds. */
+  function arrivals(type: string): readonly number[] {
+    const found = receiver.log().matchAll(/^(\S+Z) verified (\S+), delivery \d+, attempt \d+, event \S+$/gm);
+    return Array.from(found, ([, at = "", about]) => ({ at: Date.parse(at), about })).flatMap(({ at, about }) =>
+      about === type ? at : [],
+    );
+  }
+
+  it("is a verified monitor.down in time, ten times, and a monitor.up after each", async () => {
+    const { service, key } = lab;
+    const took: { total: number; confirmed: number }[] = [];
+    let monitor = 0;
+    for (let cut = 1; cut <= CUTS; cut += 1) {
+      if (cut % CUTS_PER_MONITOR === 1) {
+        if (monitor > 0) await service.plane.call(`/api/v4/monitors?id=${monitor}`, { key, method: "DELETE" });
+        const url = `http://${addressOf(LAB, "svc")}:8003/?monitor=${cut}`;
+        monitor = await lab.watch(url, { timeout_seconds: TIMEOUT_SECONDS });
+      }
+      const cutAt = Date.now();
+      await lab.network.links.set("svc", { down: true });
+      await expect.poll(() => arrivals("monitor.down").length, SOON).toBe(cut);
+      const total = (arrivals("monitor.down").at(-1) ?? 0) - cutAt;
+      const [row] = await lab.query<{ ms: number }>(`
+        select (extract(epoch from (select max(pg_xact_commit_timestamp(xmin)) from events
+            where monitor_id = ${monitor} and type = 'monitor.down')
+          - (select min(checked_at) from checks where monitor_id = ${monitor} and status = 2
+            and checked_at >= '${new Date(cutAt - TIMEOUT_SECONDS * 1_000).toISOString()}')) * 1000)::integer as ms`);
+      took.push({ total, confirmed: row?.ms ?? 0 });
+      await lab.network.links.reset("svc");
+      await expect.poll(() => arrivals("monitor.up").length, SOON).toBe(cut);
+      // Each monitor has its own moment in the interval.
+      await expect.poll(async () => (await lab.read(monitor)).status, SOON).toBe("up");
+    }
+    const list = (name: "total" | "confirmed") => took.map((one) => one[name]).join(", ");
+    console.log(`from the cut to the receipt: ${list("total")} ms; interval ${INTERVAL_SECONDS} s`);
+    console.log(`from the first failing check to the commit: ${list("confirmed")} ms; timeout ${TIMEOUT_SECONDS} s`);
+    const limit = (INTERVAL_SECONDS + TIMEOUT_SECONDS) * 1_000 + CONFIRMED_MS;
+    for (const { total } of took) expect(total).toBeLessThanOrEqual(limit);
+    expect(receiver.log()).not.toContain("NOT verified");
+  }, 600_000);
+});

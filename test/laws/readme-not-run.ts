@@ -1,0 +1,19 @@
+/** Commands of the README that test/laws/readme-commands.test.ts does not run, and why. */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  "npm test": "this test is a part of it",
+  "npm run check": "CI runs it beside the tests",
+  "node docs/audit/verify.mjs ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it",
+  "python3 docs/audit/verify.py ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it where Python is",
+  "sh docs/audit/verify.sh ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it where jq is",
+  "node docs/webhooks/receive.mjs ~/webhook-secret": "test/e2e/webhook-samples.test.ts runs it",
+  "python3 docs/webhooks/receive.py ~/webhook-secret": "test/e2e/webhook-samples.test.ts runs it where Python is",
+  "sh docs/webhooks/verify.sh headers.txt body.json ~/webhook-secret":
+    "test/e2e/webhook-samples.test.ts runs it where OpenSSL is",
+  "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
+  "npm run test:lab": "needs root and network namespaces",
+  "npm run test:peers": "installs programs of others from the internet",
+  "npm run test:expressions": "writes what it finds into the clone; .ci/run runs it with --all",
+  "npm run test:browser": "needs Chromium",
+  "npm run test:faults": "takes minutes",
+  "npm run bench": "takes minutes",
+};
