@@ -4,6 +4,7 @@ import { pureTestFiles } from "./laws/pure-files.ts";
 import { sharingTestFiles } from "./laws/sharing-files.ts";
 import { readSourceFiles } from "./laws/source-files.ts";
 import { COMPILED_CODE } from "./support/compiled-code.ts";
+import { PATIENCE } from "./support/patience.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = readSourceFiles();
@@ -30,11 +31,7 @@ const shared = {
   pool: "forks" as const,
   // On two cores: half of the time files wait for time-outs of the product, not for a core.
   maxWorkers: 3,
-  // Far above what any test needs, so that a busy machine does not fail it.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  // What a test waits for comes later on a busy machine; the default is a second.
-  expect: { poll: { timeout: 20_000 } },
+  ...PATIENCE,
 };
 
 // Vitest runs the projects in the order of their names: what only computes comes last and keeps every core busy to the

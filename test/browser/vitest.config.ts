@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 // Tests that need Chromium. One file at a time, because browsers that run together disturb each other's measurements.
 // Vitest reads the default export.
@@ -14,7 +15,6 @@ export default defineConfig({
     pool: "forks",
     env: COMPILED_CODE,
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    ...PATIENCE,
   },
 });

@@ -90,7 +90,7 @@ async function openConnections(): Promise<readonly string[]> {
 async function expectNothingOpen(ports: readonly number[]): Promise<void> {
   for (const port of ports) (await listenOn(port)).close();
   // The backend of a closed client takes a moment to exit.
-  await expect.poll(openConnections, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(openConnections).toEqual([]);
   expect(Array.from(intervals, (timer) => timer.hasRef())).toEqual([]);
 }
 

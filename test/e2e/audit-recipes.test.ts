@@ -36,13 +36,14 @@ const RECIPES = [
 ] as const;
 
 function sample(name: string): string {
-  return join(ROOT, "docs/audit", name);
+  return join(ROOT, "deploy/samples/audit", name);
 }
 
 const isInstalled = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 const missing = new Map(RECIPES.map(({ name, needs }) => [name, needs.filter((program) => !isInstalled(program))]));
 for (const [name, programs] of missing) {
-  if (programs.length > 0) console.log(`skipped: docs/audit/${name}: ${programs.join(", ")} is not installed`);
+  if (programs.length > 0)
+    console.log(`skipped: deploy/samples/audit/${name}: ${programs.join(", ")} is not installed`);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "vantage-audit-"));

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
@@ -52,7 +52,7 @@ async function ask(tool: string, params: Call): Promise<readonly SurfaceAnswer[]
   // again, or an agent's result by more than 200 ms after its deadline.
   if (answers.some((one) => "error" in one && isDelay(one.error))) {
     // Not expect.poll: tests that run at the same time cannot use it.
-    await vi.waitFor(async () => expect(await callWell()).toMatchObject({ data: { code: 200 } }), { timeout: 20_000 });
+    await expect.poll(async () => callWell()).toMatchObject({ data: { code: 200 } });
     answers = await both();
   }
   for (const one of answers) if ("data" in one) expect(Array.from(Value.Errors(contract.result, one.data))).toEqual([]);
@@ -93,7 +93,7 @@ function failures(error: object): readonly object[] {
 
 afterEach(expectHealthy);
 
-describe("a hostile page", { timeout: 120_000 }, () => {
+describe("a hostile page", () => {
   // A browser has its own limits and its own tests.
   const readers = CONTRACTS.filter(
     ({ name, target }) => target?.kind === "url" && target.connects && name !== "pagespeed",

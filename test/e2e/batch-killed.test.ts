@@ -60,4 +60,4 @@ it("continues after a kill -9: another replica checks what has no result, and no
   const job = await read(second);
   expect(job.results.map(({ status }) => status)).toEqual(urls.map(() => "ok"));
   expect(quickOnes()).toBe(10);
-}, 90_000);
+});

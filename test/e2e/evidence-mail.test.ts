@@ -37,7 +37,7 @@ beforeAll(async () => {
   agent = await startAgent(plane, "eu-west");
   site = createServer((_request, response) => response.writeHead(status).end("ok")).listen(0, "127.0.0.1");
   await once(site, "listening");
-}, 240_000);
+});
 
 afterAll(async () => {
   await agent?.stop();
@@ -70,7 +70,7 @@ describe("the mail about an outage", () => {
     const [delivery] = await world.sql<{ heldBy: string | null }[]>`
       select held_by as "heldBy" from deliveries where channel = 'mail' order by id desc limit 1`;
     expect(delivery?.heldBy).toBeNull();
-  }, 240_000);
+  });
 
   it("goes without them if they are not there in time, and the webhook does not wait", async () => {
     await world.confirm("late@example.com");
@@ -109,7 +109,7 @@ describe("the mail about an outage", () => {
     const [sent] = await sql<{ waited: boolean }[]>`
       select released_at >= ${mailWaitsUntil} as waited from deliveries where account_id = ${accountId} and channel = 'mail'`;
     expect(sent?.waited).toBe(true);
-  }, 120_000);
+  });
 
   it("does not wait if the recovery follows at once: the order of the mails is that of the events", async () => {
     await world.confirm("quick@example.com");
@@ -131,5 +131,5 @@ describe("the mail about an outage", () => {
     const kinds = () =>
       sink.mails.filter(({ to }) => to === "quick@example.com").map((one) => one.header("x-service-event"));
     await expect.poll(kinds, SETTLES).toEqual(["monitor.down", "monitor.up"]);
-  }, 120_000);
+  });
 });

@@ -77,7 +77,7 @@ beforeAll(async () => {
   key = await first.createKey("captain");
   certified = await create({ url: "127.0.0.1", port: server.port, check_type: "ssl" });
   registered = await create({ url: "shop.com", check_type: "domain" });
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.stop()));

@@ -98,9 +98,7 @@ describe("get_batch", () => {
     const { job_id: id } = body.data as { job_id: string };
     const call = { name: "get_batch", arguments: { job_id: id } };
     const get = async (token = key) => resultOf((await ask("tools/call", call, { token })).body);
-    await expect
-      .poll(() => get(), { timeout: 10_000 })
-      .toMatchObject({ structuredContent: { status: "completed", total: 1 } });
+    await expect.poll(() => get()).toMatchObject({ structuredContent: { status: "completed", total: 1 } });
     const rest = await plane.call(`/api/v4/batch?job_id=${id}`, { key });
     // A client of this endpoint calls this tool again and has no use for a path of the API.
     const { poll_url: _path, ...data } = rest.body.data as Record<string, unknown>;
@@ -263,7 +261,7 @@ describe("the official client", () => {
     const failed = await client.callTool({ name: "check_headers", arguments: { url: "http://10.0.0.1/" } });
     expect(failed.isError).toBe(true);
     const regions = async () => (await plane.call("/api/v4/probes", { key })).body.data as unknown;
-    await expect.poll(regions, { timeout: 20_000 }).toMatchObject({ regions: [{ online: 1 }] });
+    await expect.poll(regions).toMatchObject({ regions: [{ online: 1 }] });
     const result = await client.callTool({ name: "check_headers", arguments: { url: `${site.url}/status/404` } });
     expect(result.structuredContent).toMatchObject({ code: 404 });
     await client.close();

@@ -48,7 +48,7 @@ describe("a status page", () => {
     expect(changed.status).toBe(200);
     // A cached page is used for 10 s. The notification of the change ends that.
     const title = async () => (await ask("/status/changing")).body.toString().includes("Renamed</h1>");
-    await expect.poll(title, { timeout: 5_000 }).toBe(true);
+    await expect.poll(title).toBe(true);
   });
 
   it("that is not public is shown to its account's keys only, and no cache stores it", async () => {

@@ -30,7 +30,7 @@ function race(times: number, call: (plane: TestControlPlane) => Promise<Answer>)
   return Promise.all(Array.from({ length: times }, () => planes.map(call)).flat());
 }
 
-describe("two replicas at the same moment", { timeout: 180_000 }, () => {
+describe("two replicas at the same moment", () => {
   it("make a webhook of one idempotency key once, in each of a hundred trials", async () => {
     const [one] = planes;
     const key = (await one?.createKey("captain")) ?? "";

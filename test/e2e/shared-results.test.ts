@@ -107,7 +107,7 @@ describe("the page of a shared answer", () => {
       params: { url: "http://127.0.0.1/", ua: "secret-of-mine" },
       share: true,
     });
-    await expect.poll(async () => (await pollMeasurement(plane, key, id)).status, { timeout: 10_000 }).toBe("failed");
+    await expect.poll(async () => (await pollMeasurement(plane, key, id)).status).toBe("failed");
     const { share_id: shareId } = await pollMeasurement(plane, key, id);
     const shown = [await plane.call(`/s/${shareId}`), await plane.call(`/s/${shareId}?format=json`)];
     for (const { text } of shown) {
@@ -159,7 +159,7 @@ describe("retention and limits", () => {
 it("the metrics have measurements and queues", async () => {
   await attach("eu-a");
   const id = await createMeasurement(plane, key, portsOf("eu-a"));
-  await expect.poll(async () => (await pollMeasurement(plane, key, id)).status, { timeout: 10_000 }).toBe("completed");
+  await expect.poll(async () => (await pollMeasurement(plane, key, id)).status).toBe("completed");
   const text = await plane.app.metrics.registry.metrics();
   expect(text).toMatch(/vantage_measurements_total\{status="completed"\} [1-9]/);
   expect(text).toMatch(/vantage_measurements_total\{status="shared"\} [1-9]/);

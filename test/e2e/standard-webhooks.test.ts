@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
 import { startWebhookReceiver, type ReceivedDelivery, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
@@ -30,7 +30,7 @@ const create = (fields: object = {}) => createWebhook(plane, key, { url: `${rece
 /** Lets a monitor with a name in several scripts fail; its delivery, with the body as the text that was sent. */
 async function receiveOutage(): Promise<ReceivedDelivery> {
   await failHeartbeat(plane, key, { name: "Größe €\u{1f600}" });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  await expect.poll(() => receiver.received).toHaveLength(1);
   const [delivery = expect.fail("nothing arrived")] = receiver.received;
   // The receiver has the bytes as latin1.
   return { ...delivery, body: Buffer.from(delivery.body, "latin1").toString("utf8") };

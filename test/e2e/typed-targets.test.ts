@@ -69,7 +69,7 @@ describe("a host without a scheme is read as https", () => {
     const made = await plane.call("/api/v4/measurements", { key, body: { tool: "check", params: { url: typed } } });
     const { poll_url: pollUrl } = made.body.data as { poll_url: string };
     await expect
-      .poll(async () => (await plane.call(pollUrl, { key })).body.data, { timeout: 15_000 })
+      .poll(async () => (await plane.call(pollUrl, { key })).body.data)
       .toMatchObject({ status: "completed", params: { url: typed }, data: { locations: [{ data: { url: typed } }] } });
   });
 
@@ -90,7 +90,7 @@ describe("a host without a scheme is read as https", () => {
     const { poll_url: pollUrl, ...submitted } = body.data as { poll_url: string };
     expect(submitted).toMatchObject({ total: 3, invalid_urls: ["no host", "mailto:x@y"] });
     await expect
-      .poll(async () => (await plane.call(pollUrl, { key })).body.data, { timeout: 15_000 })
+      .poll(async () => (await plane.call(pollUrl, { key })).body.data)
       .toMatchObject({ status: "completed", completed: 3, failed: 0 });
     const { body: ended } = await plane.call(pollUrl, { key });
     expect(ended.data).toMatchObject({ results: urls.slice(0, 3).map((url) => ({ url, status: "ok" })) });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   planes = [first, await startControlPlaneProcess(database.url)];
   key = await first.createKey();
   agents = await Promise.all(["eu-west", "us-east"].map((region) => startAgent(first, region)));
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all(agents?.map((agent) => agent.stop()) ?? []);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { startListen } from "#test/shared/client/listening.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -67,7 +67,7 @@ it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends it with status 0, als
   const child = spawn(LAUNCHER_PATH, words, { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   child.stdout.on("data", (chunk) => (output += String(chunk)));
-  await vi.waitFor(() => expect(output).toContain("Webhooks need HTTPS"), 20_000);
+  await expect.poll(() => output).toContain("Webhooks need HTTPS");
   const unfinished = connect(Number(/:(\d+) for/.exec(output)?.[1]), "127.0.0.1");
   unfinished.on("error", () => {}).write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n");
   await once(unfinished, "connect");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import {
@@ -11,7 +11,6 @@ import {
 } from "#test/support/webhooks.ts";
 
 const PATH = "/api/v4/webhooks";
-const WAIT = 10_000;
 
 let plane: TestControlPlane;
 let receiver: WebhookReceiver;
@@ -50,7 +49,7 @@ describe("the delivery log", () => {
       receiver.received.length < 2 ? { status: 503, body: "x".repeat(5_000) } : { status: 200, body: "thanks" },
     );
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+    await expect.poll(statuses).toEqual(["delivered"]);
 
     const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
     const delivery = await readDelivery(plane, key, id);
@@ -79,7 +78,7 @@ describe("the delivery log", () => {
     const other = await createWebhook(plane, key, { url: `${receiver.url}/other`, events: ["monitor.up"] });
     await failHeartbeat(plane, key);
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered", "delivered"]), WAIT);
+    await expect.poll(statuses).toEqual(["delivered", "delivered"]);
 
     expect(await listDeliveries(plane, key, `?webhook_id=${other.id}`)).toEqual([]);
     expect(await listDeliveries(plane, key, `?webhook_id=${webhook.id}`)).toHaveLength(2);
@@ -92,7 +91,7 @@ describe("the delivery log", () => {
 
   it("shows an account nothing of another", async () => {
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+    await expect.poll(statuses).toEqual(["delivered"]);
     const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
     const stranger = await plane.createKey();
     expect(await listDeliveries(plane, stranger)).toEqual([]);
@@ -134,7 +133,7 @@ describe("a test", () => {
     receiver.replyWith(() => null);
     const headers = { "x-idempotency-key": "running" };
     const first = act(`action=test&id=${webhook.id}`, headers);
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), WAIT);
+    await expect.poll(() => receiver.received).toHaveLength(1);
     expect((await act(`action=test&id=${webhook.id}`, headers)).body.error).toMatchObject({ code: "conflict" });
     // The receiver never answers: the time limit of the attempt ends it.
     expect((await first).body.data).toMatchObject({ status: "failed", error_code: "timeout" });
@@ -144,17 +143,17 @@ describe("a test", () => {
 describe("a replay", () => {
   it("is a new delivery of the same event", async () => {
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered"]), WAIT);
+    await expect.poll(statuses).toEqual(["delivered"]);
     const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
     const answer = await act(`action=replay&delivery_id=${id}`);
     const { delivery_id: again } = answer.body.data as { delivery_id: number };
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), WAIT);
+    await expect.poll(() => receiver.received).toHaveLength(2);
 
     const [one, two] = receiver.received;
     expect(two?.body).toBe(one?.body);
     expect(two?.headers["webhook-id"]).toBe(one?.headers["webhook-id"]);
     expect([one?.headers["x-service-delivery"], two?.headers["x-service-delivery"]]).toEqual([`${id}`, `${again}`]);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["delivered", "delivered"]), WAIT);
+    await expect.poll(statuses).toEqual(["delivered", "delivered"]);
     expect((await listDeliveries(plane, key))[0]).toMatchObject({ id: again, replay_of: id });
   });
 
@@ -162,13 +161,13 @@ describe("a replay", () => {
     receiver.replyWith(() => ({ status: 500 }));
     await failHeartbeat(plane, key);
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect(await statuses()).toEqual(["dead", "dead"]), 30_000);
+    await expect.poll(statuses).toEqual(["dead", "dead"]);
     receiver.replyWith(() => ({ status: 200 }));
     receiver.received.length = 0;
     expect((await act(`action=recover&id=${webhook.id}`)).body.data).toEqual({ count: 2 });
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), WAIT);
+    await expect.poll(() => receiver.received).toHaveLength(2);
     expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(2);
-    await vi.waitFor(async () => expect((await statuses()).slice(0, 2)).toEqual(["delivered", "delivered"]), WAIT);
+    await expect.poll(async () => (await statuses()).slice(0, 2)).toEqual(["delivered", "delivered"]);
     expect((await act(`action=recover&id=${webhook.id}`)).body.data).toEqual({ count: 0 });
     expect((await act(`action=recover&id=${webhook.id}&since=2099-01-01T00:00:00Z`)).body.data).toEqual({ count: 0 });
   });

@@ -142,12 +142,12 @@ describe("a receiver that hangs", () => {
     hanging.replyWith(() => null);
     await createWebhook(plane, key, { url: `${hanging.url}/` });
     await failHeartbeat(plane, key);
-    await vi.waitFor(async () => expect((await listDeliveries(plane, key))[0]?.status).toBe("dead"), WAIT);
+    await expect.poll(async () => (await listDeliveries(plane, key))[0]?.status).toBe("dead");
     hanging.received.length = 0;
     await createWebhook(plane, key, { url: `${receiver.url}/` });
     for (let n = 0; n < 10; n += 1) await failHeartbeat(plane, key);
 
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(10), 10_000);
+    await expect.poll(() => receiver.received).toHaveLength(10);
     // The time limit of an attempt is 3 s: those for the failing receiver follow each other.
     expect(hanging.received.length).toBeLessThan(8);
     await hanging.close();

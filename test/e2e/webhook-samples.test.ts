@@ -2,13 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { ROOT } from "#test/laws/source-files.ts";
 import { deliveryHeaders } from "#test/support/signed-delivery.ts";
 
 // The samples of the documentation, each with requests that the real functions sign.
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -24,13 +22,14 @@ const missing = new Map(
   [SHELL, ...RECEIVERS].map(({ name, needs }) => [name, needs.filter((program) => !isInstalled(program))]),
 );
 for (const [name, programs] of missing) {
-  if (programs.length > 0) console.log(`skipped: docs/webhooks/${name}: ${programs.join(", ")} is not installed`);
+  if (programs.length > 0)
+    console.log(`skipped: deploy/samples/webhooks/${name}: ${programs.join(", ")} is not installed`);
 }
 const isMissing = (name: string) => (missing.get(name) ?? []).length > 0;
 
 const folder = mkdtempSync(join(tmpdir(), "vantage-samples-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const sample = (name: string) => join(ROOT, "docs/webhooks", name);
+const sample = (name: string) => join(ROOT, "deploy/samples/webhooks", name);
 
 /** Writes a file into the folder of this test; its path. */
 function write(name: string, text: string): string {
@@ -76,7 +75,7 @@ async function whileReceiving(
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
   const ended = new Promise((resolve) => child.once("close", resolve));
   try {
-    await vi.waitFor(() => expect(output).toMatch(/^listening on port \d+\n/), 20_000);
+    await expect.poll(() => output).toMatch(/^listening on port \d+\n/);
     await use(`http://127.0.0.1:${/\d+/.exec(output)?.[0]}/hook`);
   } finally {
     child.kill();

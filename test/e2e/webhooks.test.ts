@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { signStandard, signV2 } from "#shared/webhooks/signature.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { createWebhook, failHeartbeat, webhookSettings } from "#test/support/webhooks.ts";
@@ -38,7 +38,7 @@ it("an outage is sent to a webhook, signed, within a second", async () => {
   const { signing_secret: secret, id } = await create({ headers: { Authorization: "Bearer of-mine" } });
   const monitorId = await fail();
 
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  await expect.poll(() => receiver.received).toHaveLength(1);
   const [{ headers, body, event, path } = expect.fail("nothing arrived")] = receiver.received;
   expect(path).toBe("/hook");
   expect(event).toMatchObject({ type: "monitor.down", data: { monitor: { id: monitorId, name: "Backup" } } });
@@ -63,7 +63,7 @@ it("a receiver that fails gets the same bytes again, with a new attempt number",
   receiver.replyWith(() => ({ status: receiver.received.length < 3 ? 500 : 200 }));
   await fail();
 
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(3), 20_000);
+  await expect.poll(() => receiver.received).toHaveLength(3);
   expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
   expect(receiver.received.map(({ headers }) => headers["x-service-attempt"])).toEqual(["1", "2", "3"]);
 });
@@ -100,7 +100,7 @@ it("a replaced secret signs too", async () => {
   expect(secret).not.toBe(old);
   await fail();
 
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  await expect.poll(() => receiver.received).toHaveLength(1);
   const [{ headers, body, event } = expect.fail("nothing arrived")] = receiver.received;
   const timestamp = Number(headers["x-service-timestamp"]);
   expect(headers).toMatchObject({
@@ -115,7 +115,7 @@ it("a filter selects by monitor or tag", async () => {
   await fail();
   const tagged = await fail({ tags: ["nightly"] });
 
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  await expect.poll(() => receiver.received).toHaveLength(1);
   expect(receiver.received[0]?.event.data).toMatchObject({ monitor: { id: tagged } });
 });
 
@@ -156,7 +156,7 @@ it("an event is written as its format says, with options that are masked", async
   expect(shown).toEqual({ routing_key: "****" });
   await fail();
 
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 10_000);
+  await expect.poll(() => receiver.received).toHaveLength(1);
   const [{ body, headers } = expect.fail("nothing arrived")] = receiver.received;
   expect(JSON.parse(body)).toMatchObject({ routing_key: "R".repeat(32), event_action: "trigger" });
   // The signature is over what was sent.

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 // Tests that need a fleet of processes and minutes. One file at a time, because each needs both cores. Vitest reads the
 // default export.
@@ -13,7 +14,6 @@ export default defineConfig({
     pool: "forks",
     env: COMPILED_CODE,
     fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    ...PATIENCE,
   },
 });

@@ -103,7 +103,7 @@ describe.skipIf(why !== null)("the ssl tool compared with sslscan, testssl.sh an
     { variant: "rsa1024", checks: ["-p", "-P"] },
     // Its own preference test gives up on a server that has only TLS 1.0.
     { variant: "tls10-only", checks: ["-p", "-E"] },
-  ])("testssl.sh of $variant: versions, suites and their order", { timeout: 120_000 }, async ({ variant, checks }) => {
+  ])("testssl.sh of $variant: versions, suites and their order", async ({ variant, checks }) => {
     const server = { ip: addressOf(LAB, variant), name: `${variant}.tls.test` };
     const [ours, theirs] = await Promise.all([getResult(server.name), testSsl(lab.network, NEAR, server, checks)]);
     const offered = TESTSSL_VERSIONS.map(([id, key]) => [key, theirs.get(id)?.startsWith("offered") ?? null]);

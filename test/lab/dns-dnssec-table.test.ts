@@ -162,7 +162,7 @@ describe.skipIf(why !== null)("DNSSEC compared with delv and unbound, with the s
         for (const [index, result] of results.entries()) ours.set(keyOf(rows[index], port), result);
       }
     }
-  }, 120_000);
+  });
   afterAll(() => lab?.close());
 
   function keyOf(each: Row | undefined, port: number): string {

@@ -110,7 +110,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     const count = async () =>
       (await lab.query<{ n: number }>("select count(*)::integer as n from monitor_baselines"))[0]?.n;
     await vi.waitUntil(async () => (await count()) === watched.length * EVERYWHERE.length, SOON);
-  }, 240_000);
+  });
   afterAll(() => lab?.close());
 
   /** Waits until a monitor is down and its evidence gathered, which must be in time and say this. */

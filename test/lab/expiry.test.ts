@@ -24,7 +24,7 @@ describe.skipIf(why !== null)("certificates and domains of the lab, watched by t
     // Events are kept as long as their deliveries.
     const planeSettings = { ...MAIL_SETTINGS, VANTAGE_RETENTION_DELIVERIES: "365d" };
     lab = await startWatchedLab({ hubs: ["hub", "hub2"], movableClock: true, planeSettings });
-  }, 180_000);
+  });
   afterAll(() => lab?.close());
 
   async function create(body: object): Promise<number> {
@@ -60,7 +60,7 @@ describe.skipIf(why !== null)("certificates and domains of the lab, watched by t
     await expect.poll(() => stateOf(revokedPage ?? 0), SOON).toEqual(["down", "revoked"]);
     await expect.poll(async () => (await read(revoked ?? 0)).certificate?.trust_error, SOON).toBe("revoked");
     expect((await lab.events(expired ?? 0)).filter((type) => type.startsWith("ssl."))).toEqual(["ssl.expired"]);
-  }, 120_000);
+  });
 
   it("of a registry with RDAP or WHOIS are up; one that limits questions leaves its monitor unknown", async () => {
     const [rdap, referred, absent] = await Promise.all(["rdap.com", "referred.io", "none.com"].map(domain));
@@ -80,7 +80,7 @@ describe.skipIf(why !== null)("certificates and domains of the lab, watched by t
       "select count(*)::int as n from expiry_registries where paused_until > now() and refusals > 0",
     );
     expect(paused[0]?.n).toBe(1);
-  }, 120_000);
+  });
 
   it("that expire soon are noticed once, however often they are looked at and whichever replica dies", async () => {
     const id = await ssl("expiring-soon");
@@ -103,7 +103,7 @@ describe.skipIf(why !== null)("certificates and domains of the lab, watched by t
     await lookAgain();
     await lookAgain();
     expect(await seen()).toEqual(["ssl.expiring"]);
-  }, 180_000);
+  });
 
   it("are noticed once in the eighty days in which they end, are renewed and change, whichever replica dies", async () => {
     await lab.service.planes[1]?.kill();

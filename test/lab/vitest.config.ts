@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -16,8 +17,7 @@ const shared = {
   globalSetup: ["test/support/database-server.ts"],
   pool: "forks" as const,
   env: COMPILED_CODE,
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  ...PATIENCE,
 };
 
 // What needs network namespaces. Vitest reads the default export.

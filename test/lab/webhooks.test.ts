@@ -67,7 +67,7 @@ describe.skipIf(why !== null)("the whole way from a cut link to a receiver", () 
       ready: "Listening on",
     });
     await lab.serve("svc", 8_003);
-  }, 180_000);
+  });
   afterAll(async () => {
     await lab?.close();
     rmSync(folder, { recursive: true, force: true });

@@ -31,7 +31,7 @@ describe("regular expressions", () => {
       if (fault !== null) faults.push(`${one.place} /${one.source}/${one.flags}: ${fault}`);
     }
     expect(faults).toEqual([]);
-  }, 120_000);
+  });
 
   it("are made once, but for those of rules and routes", () => {
     const { runtimeCalls } = gathered;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
@@ -16,7 +16,6 @@ import { readMcpLine, readReadme } from "#test/support/readme.ts";
 // there fails here until it is run, or has a reason why it is not.
 
 // Each is a process or two of its own, on a machine that runs other tests too.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let newcomer: Newcomer;
 let database: TestDatabase;

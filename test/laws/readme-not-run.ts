@@ -2,12 +2,14 @@
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm test": "this test is a part of it",
   "npm run check": "CI runs it beside the tests",
-  "node docs/audit/verify.mjs ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it",
-  "python3 docs/audit/verify.py ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it where Python is",
-  "sh docs/audit/verify.sh ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it where jq is",
-  "node docs/webhooks/receive.mjs ~/webhook-secret": "test/e2e/webhook-samples.test.ts runs it",
-  "python3 docs/webhooks/receive.py ~/webhook-secret": "test/e2e/webhook-samples.test.ts runs it where Python is",
-  "sh docs/webhooks/verify.sh headers.txt body.json ~/webhook-secret":
+  "node deploy/samples/audit/verify.mjs ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it",
+  "python3 deploy/samples/audit/verify.py ~/audit.json ~/audit-secret":
+    "test/e2e/audit-recipes.test.ts runs it where Python is",
+  "sh deploy/samples/audit/verify.sh ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it where jq is",
+  "node deploy/samples/webhooks/receive.mjs ~/webhook-secret": "test/e2e/webhook-samples.test.ts runs it",
+  "python3 deploy/samples/webhooks/receive.py ~/webhook-secret":
+    "test/e2e/webhook-samples.test.ts runs it where Python is",
+  "sh deploy/samples/webhooks/verify.sh headers.txt body.json ~/webhook-secret":
     "test/e2e/webhook-samples.test.ts runs it where OpenSSL is",
   "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
   "npm run test:lab": "needs root and network namespaces",

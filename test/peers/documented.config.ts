@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 // The end-to-end tests once more, their calls of documented paths through `prism proxy --errors`: an answer that is not
 // as the OpenAPI document says becomes an error of the proxy, and the test fails.
@@ -16,7 +17,6 @@ export default defineConfig({
     globalSetup: ["test/support/database-server.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    ...PATIENCE,
   },
 });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
+import { PATIENCE } from "../support/patience.ts";
 
 // Programs of others (test/peers/package.json) held against the product; npm run test:peers installs them.
 // Vitest reads the default export.
@@ -13,7 +14,6 @@ export default defineConfig({
     pool: "forks",
     env: COMPILED_CODE,
     fileParallelism: false,
-    testTimeout: 300_000,
-    hookTimeout: 60_000,
+    ...PATIENCE,
   },
 });

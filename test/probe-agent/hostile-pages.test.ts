@@ -107,4 +107,4 @@ it("hostile pages delay neither the agent's heartbeats nor its other jobs, and d
   expect(mostMemory).toBeLessThan(2 * 2 ** 30);
   // The agent reports what is too much for its threads. It never leaves a check to the deadline, or to another agent.
   expect(listRefusals(answered, [200, 502])).toEqual([]);
-}, 240_000);
+});

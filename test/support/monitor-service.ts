@@ -87,7 +87,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   // A silent agent is lost.
   const beats = setInterval(() => {
     for (const agent of agents) if (!agent.closed) agent.beat(10);
-  }, 1_000);
+  });
   return {
     app,
     hub,

@@ -48,7 +48,7 @@ describe("a client", () => {
   it.each([1, 4])("with %i connections settles every statement whenever a connection breaks", async (connections) => {
     const sql = connect(throughProxy, { ...options, connections });
     for (let round = 0; round < 10; round += 1) {
-      await expect.poll(() => sql`select 1`.then(() => "ok", String), { timeout: 10_000 }).toBe("ok");
+      await expect.poll(() => sql`select 1`.then(() => "ok", String)).toBe("ok");
       const cutting = wait(round % 5).then(() => proxy.cut());
       // Many statements in a row, so that some are sent between the socket's error and its close.
       const end = performance.now() + 30;
@@ -102,7 +102,7 @@ describe("a guarded client", () => {
     proxy.freeze();
     expect(await read()).toBe(true);
     await proxy.restore();
-    await expect.poll(read, { timeout: 10_000 }).toBe(1);
+    await expect.poll(read).toBe(1);
     await guarded.close();
   });
 });
@@ -164,7 +164,7 @@ describe("messages between replicas", () => {
     await wait(100);
     await proxy.restore();
     const tell = async (payload: string, expected: string[]) => {
-      await expect.poll(() => heard.at(-1), { timeout: 10_000 }).toBe("reset");
+      await expect.poll(() => heard.at(-1)).toBe("reset");
       await direct`select pg_notify('news', ${payload})`;
       await expect.poll(() => heard).toEqual(expected);
     };

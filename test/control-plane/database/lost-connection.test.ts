@@ -60,7 +60,7 @@ describe("a control plane whose database connections are reset in the middle of 
     expect(replica.log()).toContain("reading 'write'");
     await expect.poll(call).toBe(200);
     expect(await call({ method: "DELETE" })).toBe(400);
-  }, 120_000);
+  });
 });
 
 async function countWaiting(tx: Transaction): Promise<number> {

@@ -128,4 +128,4 @@ it("wherever replicas die, every notice arrives, and twice only if its success w
   // The histories were not empty of what this is about.
   expect(seen.doubles).toBeGreaterThan(20);
   expect(seen.digests).toBeGreaterThan(20);
-}, 120_000);
+});

@@ -257,7 +257,7 @@ describe("a lease", () => {
     open([createTestSender(() => DELIVERED)]);
     await new Promise((resolve) => setTimeout(resolve, 17_500));
     expect(await readDeliveries(db)).toMatchObject([{ attempts: 1, status: "pending", error_code: null }]);
-  }, 40_000);
+  });
 });
 
 describe("what is too old", () => {

@@ -33,7 +33,7 @@ describe("an agent with one credit", () => {
     expect(await withoutAccount).toMatchObject({ kind: "outcome" });
     for (let at = 4; at < 1_002; at += 1) agent.answer(agent.jobs[at], ok({}));
     expect((await Promise.all(many)).every((answer) => answer.kind === "outcome")).toBe(true);
-  }, 20_000);
+  });
 
   it("immediately refuses jobs above an account's share of the queue, but not those of others", async () => {
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 1, maxJobs: 1 }));

@@ -59,7 +59,7 @@ describe("a storm of outages", () => {
     const jobs = replicas.flatMap((replica) => replica.jobs);
     expect(jobs.filter((tool) => tool === "monitor-http")).toHaveLength(2);
     expect(jobs.length).toBeLessThanOrEqual(2 * MOST_JOBS);
-  }, 120_000);
+  });
 
   it("of many causes is bounded for an account, and says that the rest is not examined", async () => {
     const account = await world.createAccount();
@@ -80,7 +80,7 @@ describe("a storm of outages", () => {
       },
     ]);
     expect(replica.jobs.length).toBeLessThanOrEqual(10 * MOST_JOBS);
-  }, 120_000);
+  });
 
   it("of other accounts at one host shows nobody what was gathered for another", async () => {
     const accounts = [await world.createAccount(), await world.createAccount()];
@@ -89,7 +89,7 @@ describe("a storm of outages", () => {
     world.startReplica();
     await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 2 });
     for (const { id } of incidents) expect((await shown(id))?.gathered_for_incident).toBe(id);
-  }, 120_000);
+  });
 });
 
 /** Counts the statements of the rounds that handle so many new outages of one cause. */
@@ -120,7 +120,7 @@ describe("a round of claims", () => {
     const few = await countRound(2);
     expect(await countRound(OUTAGES)).toBe(few);
     expect(few).toBeLessThanOrEqual(10);
-  }, 60_000);
+  });
 });
 
 describe("a replica that is killed while it gathers", () => {
@@ -164,7 +164,7 @@ describe("a replica that is killed while it gathers", () => {
     world.startReplica();
     await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1, shared: 1 });
     expect((await shown(second?.id ?? 0))?.gathered_for_incident).toBe(first?.id);
-  }, 60_000);
+  });
 });
 
 describe("evidence", () => {
@@ -180,7 +180,7 @@ describe("evidence", () => {
     expect(checks).toHaveLength(10);
     const [claims] = await world.sql<{ most: number }[]>`select max(attempts) as most from incident_evidence`;
     expect(claims?.most).toBe(1);
-  }, 60_000);
+  });
 
   it("of one cause is gathered once, although its outages arrive while three replicas claim", async () => {
     for (let replica = 0; replica < 3; replica += 1) world.startReplica();
@@ -188,7 +188,7 @@ describe("evidence", () => {
     const urls = Array.from({ length: 60 }, (_, index) => `https://shop-${index}.org.example/`);
     await Promise.all(Array.from({ length: 4 }, () => world.open(account, urls)));
     await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1, shared: 239 });
-  }, 60_000);
+  });
 
   it("is erased with its account, and with its incident", async () => {
     const account = await world.createAccount();

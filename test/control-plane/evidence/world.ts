@@ -135,7 +135,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       );
       const beats = setInterval(() => {
         for (const agent of agents) agent.beat(200);
-      }, 1_000);
+      });
       const checks = { hub, clock, results: createResultCache(clock) };
       const worker = startEvidenceWorker({
         sql: client,

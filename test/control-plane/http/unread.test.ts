@@ -66,7 +66,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
   it("a client that does not read its answer is disconnected", async () => {
     const before = await cutOff();
     const socket = open(get("/large"));
-    await expect.poll(cutOff, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(cutOff).toBe(before + 1);
     // The server holds nothing of it any more.
     await expect.poll(() => connections(server)).toBe(0);
     socket.destroy();
@@ -84,7 +84,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
       setTimeout(() => socket.resume(), STALL.checkEveryMs * 3);
     });
     socket.resume();
-    await expect.poll(() => bytes, { timeout: 20_000 }).toBeGreaterThan(LARGE.length);
+    await expect.poll(() => bytes).toBeGreaterThan(LARGE.length);
     expect(await cutOff()).toBe(before);
     socket.destroy();
   });
@@ -95,7 +95,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     let text = "";
     socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
     socket.resume();
-    await expect.poll(() => text.match(/"last"/g)?.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => text.match(/"last"/g)?.length).toBe(2);
     await sleep(STALL.checkEveryMs * STALL.checks * 2);
     expect(await cutOff()).toBe(before);
     expect(socket.destroyed).toBe(false);
@@ -173,7 +173,7 @@ it("a client that sends no valid HTTP and stays connected is disconnected soon a
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
   socket.write("nonsense\r\n\r\n");
   await expect.poll(() => text).toMatch(/^HTTP\/1.1 400/);
-  await expect.poll(() => connections(server), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => connections(server)).toBe(0);
   socket.destroy();
   await server.close();
 });

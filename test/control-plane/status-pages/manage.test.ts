@@ -250,6 +250,6 @@ describe("an account", () => {
     expect((await world.visit(made.slug)).status).toBe(200);
     const erased = await world.operate("DELETE", `/api/admin/accounts?id=${leaving.accountId}&export=1`);
     expect((erased.body.data as { export: { status_pages: unknown } }).export.status_pages).toEqual([made]);
-    await expect.poll(async () => (await world.visit(made.slug)).status, { timeout: 1_000 }).toBe(404);
+    await expect.poll(async () => (await world.visit(made.slug)).status).toBe(404);
   });
 });

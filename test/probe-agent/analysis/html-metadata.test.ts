@@ -141,19 +141,19 @@ describe("hostile microdata", () => {
     }
     const { errors } = structuredData(html, URL_OF_PAGE);
     expect(errors.some(({ message }) => message.includes("more items than"))).toBe(true);
-  }, 60_000);
+  });
 
   it("cannot make every item read the whole page", () => {
     const html = `<div id=all>${"<i itemprop=x>y</i>".repeat(20_000)}</div>${"<b itemscope itemref=all></b>".repeat(5000)}`;
     const { errors } = structuredData(html, URL_OF_PAGE);
     expect(errors.some(({ message }) => message.includes("more elements than"))).toBe(true);
-  }, 60_000);
+  });
 
   it("cannot make nested properties read the same text over and over", () => {
     const html = `<div itemscope>${"<p itemprop=x><span itemprop=y>".repeat(250)}${"<b>z</b>".repeat(100_000)}`;
     const { errors } = structuredData(html, URL_OF_PAGE);
     expect(errors.some(({ message }) => message.includes("more text than"))).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe("JSON-LD", () => {
@@ -191,7 +191,7 @@ describe("JSON-LD", () => {
     expect(deep.errors.map(({ message }) => message)).toEqual(["JSON-LD: nested deeper than 128 levels"]);
     const long = structuredData(block(JSON.stringify({ a: "x".repeat(1_000_000) })), URL_OF_PAGE);
     expect((long.json_ld[0] as { a: string }).a).toHaveLength(1_000_000);
-  }, 60_000);
+  });
 });
 
 describe("RDFa Lite by the examples of its recommendation", () => {
@@ -277,7 +277,7 @@ describe("RDFa Lite by the examples of its recommendation", () => {
     const html = `<div vocab=https://schema.org/ typeof=WebPage>${"<a href=/x property=url>y</a>".repeat(60_000)}`;
     expect(rdfa(html)[0]?.properties["url"]).toHaveLength(60_000);
     expect(rdfa("<div vocab=https://s.test/ property=p typeof=T>".repeat(5000)).length).toBe(1);
-  }, 60_000);
+  });
 });
 
 describe("Open Graph by the examples of ogp.me", () => {

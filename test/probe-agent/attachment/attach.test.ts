@@ -76,8 +76,8 @@ it("reports whether it can send ICMP, and how often the ICMP process exited", as
   const pid = agent.child.pid ?? 0;
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
   process.kill(child ?? 0, "SIGKILL");
-  await expect.poll(read, { timeout: 10_000 }).toContain("vantage_agent_icmp_restarts_total 1");
-  await expect.poll(read, { timeout: 10_000 }).toContain('vantage_agent_ready{capability="icmp4"} 1');
+  await expect.poll(read).toContain("vantage_agent_icmp_restarts_total 1");
+  await expect.poll(read).toContain('vantage_agent_ready{capability="icmp4"} 1');
 });
 
 it("stops a job whose lease ended in silence, because another agent has it by then", async () => {
@@ -91,7 +91,7 @@ it("stops a job whose lease ended in silence, because another agent has it by th
     void hub.run({ tool: "check", accountId: null, params, deadlineMs: 30_000, pick });
     await expect.poll(() => target.open()).toBe(1);
     proxy.freeze();
-    await expect.poll(() => behind.log(), { timeout: 10_000 }).toContain('"reason":"silent"');
+    await expect.poll(() => behind.log()).toContain('"reason":"silent"');
     await expect.poll(() => target.open()).toBe(0);
   } finally {
     await proxy.restore();

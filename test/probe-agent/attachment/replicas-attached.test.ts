@@ -1,12 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "#test/support/free-port.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 // Presence is reported within seconds; a busy machine needs more time.
-vi.setConfig({ testTimeout: 60_000 });
 const SOON = { timeout: 30_000, interval: 100 };
 
 let planes: TestControlPlane[] = [];

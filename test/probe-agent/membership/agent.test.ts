@@ -1,13 +1,12 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { spawnAgent, startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
 
 // An agent starts within 2 s on a quiet machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 let plane: TestControlPlane;
 let stateDir: string;

@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import { arch } from "node:process";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const LIBRARY = `/usr/lib/${arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketimeMT.so.1`;
 const missing = !existsSync(LIBRARY);

@@ -96,7 +96,7 @@ describe("an answer", () => {
       status: "ok",
       data: { truncated: true, charset: "utf-8", bytes: 262_144, error: null },
     });
-    await expect.poll(() => server.open(), { timeout: 5000 }).toBe(0);
+    await expect.poll(() => server.open()).toBe(0);
   });
 
   it("of garbage is text like any other", async () => {

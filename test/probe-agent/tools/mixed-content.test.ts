@@ -141,7 +141,7 @@ describe("hostile pages", () => {
     expect(result.counts).toEqual({ active: 500, passive: 1000, forms: 500, css: 500 });
     expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThan(MAX_RESULT_BYTES);
     expect(result.limitations).toContain("Not all references are listed.");
-  }, 10_000);
+  });
 
   it("that are cut off are not clean, and the references before the cut are reported", async () => {
     expect(await see("/cut?")).toMatchObject({ verdict: null, https: true });
@@ -154,7 +154,7 @@ describe("hostile pages", () => {
     const result = await see("/links");
     expect(result.verdict).toBeNull();
     expect(result.limitations).toContain("The page is larger than the part that was examined.");
-  }, 20_000);
+  });
 });
 
 it("fails if the target fails", async () => {

@@ -243,7 +243,7 @@ describe("other pages", () => {
     expect(huge.limitations.join()).toMatch(/shortened.*more entries than fit into a result/);
     expect((await schemaOf("/deep")).findings[0]?.message).toMatch(/nested deeper/);
     expect((await schemaOf("/ten-megabytes")).limitations.join()).toMatch(/larger than the part that was examined/);
-  }, 60_000);
+  });
 
   it("that cannot be fetched are a failure of the target", async () => {
     const gone = await startSite({});

@@ -28,7 +28,7 @@ describe("the metrics listener", () => {
     const listener = await listenMetrics({ registry: createRegistry(), host: "127.0.0.1", port: 0 });
     const sockets = Array.from({ length: 80 }, () => connect(listener.port, "127.0.0.1"));
     for (const socket of sockets) socket.on("error", () => {}).resume();
-    await expect.poll(() => sockets.filter((socket) => socket.destroyed).length, { timeout: 10_000 }).toBe(16);
+    await expect.poll(() => sockets.filter((socket) => socket.destroyed).length).toBe(16);
     for (const socket of sockets) socket.destroy();
     await listener.close();
   });
@@ -63,7 +63,7 @@ describe("the metrics listener", () => {
     const socket = connect({ host: "127.0.0.1", port: listener.port });
     socket.on("error", () => {}).pause();
     socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(100));
-    await expect.poll(() => cut, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => cut).toBe(1);
     expect(rendered).toBeLessThan(5);
     socket.destroy();
     await listener.close();

@@ -35,7 +35,7 @@ beforeAll(async () => {
       when account_id = ${accounts.at(-1) ?? 0} then '{office}'
       when account_id % 2 = 0 then '{eu-west,us-east}' else '{eu-west,ap-south}' end::text[]) as location`;
   await sql`analyze monitors, monitor_slots`;
-}, 60_000);
+});
 afterAll(() => database?.close());
 
 describe("the locations of active monitors", () => {

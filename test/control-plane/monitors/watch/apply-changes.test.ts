@@ -98,7 +98,7 @@ it("many changes in one transaction are what they are one by one, in a bounded n
   expect(events.length).toBeLessThan(2 * MONITORS);
   expect(deliveries.length).toBeGreaterThan(MONITORS / 2);
   expect(hours.length).toBeGreaterThan(50);
-}, 120_000);
+});
 
 it("no changes send no statement", async () => {
   expect(await together.apply([], new Date(timeOf(0)))).toEqual({ applied: [], statements: 0 });

@@ -154,5 +154,5 @@ describe("writes of an account while its checks are recorded by two replicas", (
     expect(Math.min(...recorded)).toBeGreaterThan(100);
     expect(await countDeadlocks()).toBe(0);
     expect(await countRows(accounts)).toEqual({});
-  }, 240_000);
+  });
 });

@@ -75,7 +75,7 @@ it("a check whose picture cannot be stored gives its slot back at once, and is r
   };
   for (let check = 1; check <= 3; check += 1) {
     await expect
-      .poll(async () => ({ jobs, ...(await readSlot()) }), { timeout: 20_000 })
+      .poll(async () => ({ jobs, ...(await readSlot()) }))
       .toMatchObject({
         jobs: check,
         lease: 0,

@@ -130,4 +130,4 @@ it("stays fast with megabytes of styles and sources", () => {
   for (const html of ["@import ", "url(", "src: url( ", " "]) find(`<style>${html.repeat(500_000)}</style>`);
   for (const set of ["a ,", " ", "a (", ","]) find(`<img srcset='${set.repeat(1_000_000)}'>`);
   expect(find("<img srcset='http://a/ 1x'>\n".repeat(140_000)).counts.active).toBe(140_000);
-}, 20_000);
+});

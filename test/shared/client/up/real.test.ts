@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
@@ -11,7 +11,6 @@ const UNPRIVILEGED = process.getuid?.() === 0 ? "setpriv --bounding-set=-net_raw
 const LOGS = ["control-plane.log", "agent.log"];
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
-vi.setConfig({ testTimeout: 120_000 });
 
 let place: Place;
 beforeEach(async () => {

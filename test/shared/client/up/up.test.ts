@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
 import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
-vi.setConfig({ testTimeout: 120_000 });
 
 let place: Place;
 beforeEach(async () => {
@@ -104,9 +103,7 @@ test("an embedded server that exits is started again under the same URL", async 
   const [postmaster = ""] = readFileSync(join(place.directory, "postgres/data/postmaster.pid"), "utf8").split("\n");
   process.kill(Number(postmaster), "SIGQUIT");
   await run.says("PostgreSQL has stopped; restarting it");
-  await expect
-    .poll(() => query(DATABASE_URL, "select 1 as one").catch(() => null), { timeout: 15_000 })
-    .toEqual([{ one: 1 }]);
+  await expect.poll(() => query(DATABASE_URL, "select 1 as one").catch(() => null)).toEqual([{ one: 1 }]);
 });
 
 test("a program that cannot start ends everything with its own message", async () => {

@@ -129,7 +129,7 @@ describe("hostile JSON", () => {
     }
     const long = `"${"x\n".repeat(500_000)}"`;
     expect((valueOf(long) as string).length).toBe(1_000_000);
-  }, 60_000);
+  });
   it("is limited in its number of values", () => {
     expect(parseLenientJson(`[${"[],".repeat(1000)}]`, 500)).toMatchObject({ ok: false, values: 501 });
   });

@@ -90,7 +90,7 @@ describe("reporting", () => {
     ]) {
       expect(reportingEndpoints([["reporting-endpoints", value]]).length).toBeLessThanOrEqual(50);
     }
-  }, 5000);
+  });
 });
 
 describe("hostile policies", () => {
