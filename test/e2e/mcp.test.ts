@@ -5,6 +5,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { closedPort } from "#test/support/health.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
+import { inOneMinute } from "#test/support/one-minute.ts";
 
 let plane: TestControlPlane;
 let agent: AgentProcess;
@@ -188,20 +189,22 @@ describe("an error", () => {
   });
 
   it("counts calls against the day and other requests only against the minute, with the time to wait", async () => {
-    const free = await plane.createKey("free");
-    const statuses: number[] = [];
-    for (let count = 0; count < 10; count += 1) statuses.push((await ask("ping", {}, { token: free })).status);
-    const over = await ask("tools/list", {}, { token: free, id: "seven" });
-    expect(statuses).toEqual(statuses.map(() => 200));
-    expect(over.status).toBe(429);
-    expect(over.body).toMatchObject({
+    const answers = await inOneMinute(async () => {
+      const free = await plane.createKey("free");
+      const pings: Answer[] = [];
+      for (let count = 0; count < 10; count += 1) pings.push(await ask("ping", {}, { token: free }));
+      return [...pings, await ask("tools/list", {}, { token: free, id: "seven" })];
+    });
+    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(10).fill(200), 429]);
+    const over = answers.at(-1);
+    expect(over?.body).toMatchObject({
       id: "seven",
       error: {
         code: -32_005,
         data: { code: "rate_limit_exceeded", retry_after_seconds: expect.any(Number) as number },
       },
     });
-    expect(over.headers.get("ratelimit")).toContain('"day";r=100');
+    expect(over?.headers.get("ratelimit")).toContain('"day";r=100');
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { createManualClock } from "#test/support/clock.ts";
 import { closedPort } from "#test/support/health.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
@@ -134,7 +135,9 @@ describe("the open tier", () => {
 
 describe("the open tier's limits", () => {
   it("apply to each address and minute, include cached answers, and return the time to wait", async () => {
-    const small = await startControlPlane({ config: { openPerMinute: 3, openPerDay: 100 } });
+    // A clock that does not advance, so that no new minute begins between the requests.
+    const clock = createManualClock(new Date());
+    const small = await startControlPlane({ config: { openPerMinute: 3, openPerDay: 100 }, overrides: { clock } });
     try {
       const seen: number[] = [];
       for (let count = 0; count < 3; count += 1) seen.push((await small.call("/api/open/")).status);
