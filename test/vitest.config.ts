@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { gateReporters } from "./gate/report.ts";
+import { SLOW_FILES } from "./gate/slow-files.ts";
 import { pureTestFiles } from "./laws/pure-files.ts";
 import { sharingTestFiles } from "./laws/sharing-files.ts";
 import { readSourceFiles } from "./laws/source-files.ts";
 import { COMPILED_CODE } from "./support/compiled-code.ts";
 import { PATIENCE } from "./support/patience.ts";
+import { workers } from "./support/workers.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const files = readSourceFiles();
@@ -12,7 +15,10 @@ const pure = [...pureTestFiles(files)];
 const sharing = sharingTestFiles(files).filter((path) => !pure.includes(path));
 
 /** Suites with a configuration of their own. */
-const elsewhere = ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"];
+const suites = ["test/lab/!(pure)/**", "test/lab/*.test.ts", "test/browser/**", "test/faults/**", "test/peers/**"];
+/** Slow files run where the command line names them, or with all (TEST_FILES=all, as in npm run test:full). */
+const slow = SLOW_FILES.filter((path) => process.env["TEST_FILES"] !== "all" && !process.argv.includes(path));
+const elsewhere = [...suites, ...slow];
 
 /**
  * Files that keep all cores busy by themselves, or compare times: beside others they take three to eight times as long,
@@ -29,8 +35,7 @@ const alone = [
 
 const shared = {
   pool: "forks" as const,
-  // On two cores: half of the time files wait for time-outs of the product, not for a core.
-  maxWorkers: 3,
+  maxWorkers: workers(4),
   ...PATIENCE,
 };
 
@@ -39,6 +44,7 @@ const shared = {
 export default defineConfig({
   root,
   test: {
+    ...gateReporters(),
     projects: [
       {
         root,

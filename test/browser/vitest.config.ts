@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { gateReporters } from "../gate/report.ts";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { PATIENCE } from "../support/patience.ts";
 
@@ -9,6 +10,7 @@ import { PATIENCE } from "../support/patience.ts";
 export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
+    ...gateReporters(),
     include: ["test/browser/**/*.test.ts"],
     // Only the test of visual monitors needs a database.
     globalSetup: ["test/support/database-server.ts"],

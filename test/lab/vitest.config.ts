@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { gateReporters } from "../gate/report.ts";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { PATIENCE } from "../support/patience.ts";
+import { workers } from "../support/workers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -24,10 +26,11 @@ const shared = {
 // oxlint-disable-next-line import/no-default-export
 export default defineConfig({
   test: {
+    ...gateReporters(),
     projects: [
       {
         root,
-        test: { ...shared, name: "services", include: SERVICES, maxWorkers: 2, sequence: { groupOrder: 0 } },
+        test: { ...shared, name: "services", include: SERVICES, maxWorkers: workers(2), sequence: { groupOrder: 0 } },
       },
       {
         root,
@@ -39,7 +42,7 @@ export default defineConfig({
           exclude: [...SERVICES, ...TIMES, "test/lab/pure/**"],
           // Mostly waits: traces are paced to one probe a second. Each lab has network namespaces of its own, so no
           // file uses up another's limit on ICMP errors (net.ipv4.icmp_msgs_per_sec).
-          maxWorkers: 3,
+          maxWorkers: workers(3),
           sequence: { groupOrder: 1 },
         },
       },
