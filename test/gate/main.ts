@@ -5,6 +5,7 @@ import { chooseWorkers, measureFreeCores } from "#test/gate/processors.ts";
 import { runStage, type StageResult } from "#test/gate/run-stage.ts";
 import { FULL, GATE } from "#test/gate/stages.ts";
 import { ROOT } from "#test/laws/source-files.ts";
+import { systemClock } from "#test/support/clock.ts";
 
 const words = process.argv.slice(2);
 const isFull = words[0] === "full";
@@ -30,7 +31,7 @@ for (const stage of all.filter(({ name }) => names.length === 0 || names.include
     folder: ROOT,
     workers,
     output: "inherit",
-    monotonic: () => performance.now(),
+    clock: systemClock,
   });
   results.push(result);
   console.log(`=== ${stage.name} took ${result.minutes.toFixed(1)} minutes`);

@@ -52,7 +52,7 @@ function run(files: readonly string[], tests: number, limitMinutes = 5): Promise
   const vitest = [process.execPath, "node_modules/vitest/vitest.mjs", "run", "--config", "vitest.config.mjs"] as const;
   const suite = { config: "vitest.config.mjs", counts: { tests, skipped: 0 } };
   const stage = { name: "planted", words: [...vitest, ...paths] as const, limitMinutes, suite };
-  return runStage(stage, { folder, workers: 2, output: "ignore", monotonic: systemClock.monotonic });
+  return runStage(stage, { folder, workers: 2, output: "ignore", clock: systemClock });
 }
 
 const runsOf = (name: string): number => readFileSync(join(folder, `${name}.runs`), "utf8").length;
@@ -102,7 +102,7 @@ describe("a stage", () => {
   });
 
   it("closes for a command that fails, and for one that is not there", async () => {
-    const around = { folder, workers: 1, output: "ignore", monotonic: systemClock.monotonic } as const;
+    const around = { folder, workers: 1, output: "ignore", clock: systemClock } as const;
     const ended = await runStage({ name: "check", words: ["false"], limitMinutes: 1 }, around);
     expect(ended.closes).toEqual(["it ended with code 1"]);
     const absent = await runStage({ name: "check", words: ["./no-such-program"], limitMinutes: 1 }, around);

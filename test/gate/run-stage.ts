@@ -1,3 +1,4 @@
+import type { Clock } from "#shared/clock.ts";
 import { countTests, judgeCounts, judgeRun, judgeSecondLook, LOOKS, type Flaky, type Run } from "#test/gate/judge.ts";
 import type { FileReport, RunReport } from "#test/gate/report.ts";
 import { runCommand } from "#test/gate/run-command.ts";
@@ -21,8 +22,7 @@ export interface Surroundings {
   readonly workers: number;
   /** Where the output of its commands goes. */
   readonly output: "inherit" | "ignore";
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonic: () => number;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 const MINUTE_MS = 60_000;
@@ -31,7 +31,7 @@ const SECOND_LOOKS_MS = 5 * MINUTE_MS;
 
 /** Runs a stage, and the files of it that failed three times more. */
 export async function runStage(stage: Stage, around: Surroundings): Promise<StageResult> {
-  const startedAt = around.monotonic();
+  const startedAt = around.clock.monotonic();
   const first = await runCommand({
     words: stage.words,
     environment: { ...stage.environment, TEST_WORKERS: String(around.workers) },
@@ -41,7 +41,7 @@ export async function runStage(stage: Stage, around: Surroundings): Promise<Stag
   });
   const end = (report: RunReport, closes: readonly string[], flaky: readonly Flaky[]): StageResult => ({
     name: stage.name,
-    minutes: (around.monotonic() - startedAt) / MINUTE_MS,
+    minutes: (around.clock.monotonic() - startedAt) / MINUTE_MS,
     ...countTests(report),
     closes,
     flaky,
@@ -53,20 +53,22 @@ export async function runStage(stage: Stage, around: Surroundings): Promise<Stag
     return end(empty, exitCode === 0 ? [] : [why], []);
   }
   const { closes, again } = judgeRun(first);
-  let report = first.report ?? empty;
+  const report = first.report ?? empty;
   if (closes.length > 0) return end(report, closes, []);
 
   const flaky: Flaky[] = [];
-  const until = around.monotonic() + SECOND_LOOKS_MS;
+  /** Each file that ran again, as it was the last time. */
+  const last = new Map<string, FileReport>();
+  const until = around.clock.monotonic() + SECOND_LOOKS_MS;
   for (const file of again) {
     const runs = await lookAgain(file, { suite: stage.suite, stage, around, until });
     const verdict = judgeSecondLook(stage.name, file, runs);
     if (typeof verdict === "string") return end(report, [verdict], flaky);
     flaky.push(verdict);
-    const passed = runs.at(-1)?.report?.files ?? [];
-    report = { ...report, files: [...report.files.filter(({ path }) => path !== file.path), ...passed] };
+    last.set(file.path, runs.at(-1)?.report?.files[0] ?? file);
   }
-  return end(report, judgeCounts(report, stage.suite.counts), flaky);
+  const settled = { ...report, files: report.files.map((file) => last.get(file.path) ?? file) };
+  return end(settled, judgeCounts(settled, stage.suite.counts), flaky);
 }
 
 /** Runs a file alone, until it fails or has passed often enough or the time is used up. */
@@ -81,7 +83,7 @@ async function lookAgain(
 ): Promise<readonly Run[]> {
   const runs: Run[] = [];
   for (let look = 1; look <= LOOKS; look += 1) {
-    const limitMs = until - around.monotonic();
+    const limitMs = until - around.clock.monotonic();
     if (limitMs <= 0) return runs;
     if (around.output === "inherit") console.log(`\n=== Second look, ${look} of ${LOOKS}: ${path}`);
     const run = await runCommand({
