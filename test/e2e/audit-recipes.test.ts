@@ -86,7 +86,7 @@ function run(recipe: (typeof RECIPES)[number], text: string, key = secret): { st
   writeFileSync(file, text);
   writeFileSync(secretFile, `${key}\n(audit secret 0123abcd; not shown again)\n`);
   const [command = "", ...words] = recipe.words(file, secretFile);
-  const { status, stdout, stderr } = spawnSync(command, words, { encoding: "utf8", timeout: 60_000 });
+  const { status, stdout, stderr } = spawnSync(command, words, { encoding: "utf8", timeout: 240_000 });
   return { status, output: `${stdout}${stderr}` };
 }
 

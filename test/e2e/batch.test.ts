@@ -41,9 +41,7 @@ async function poll(path: string, withKey = key): Promise<Job> {
 }
 
 async function ended(path: string, withKey = key): Promise<Job> {
-  await expect
-    .poll(async () => (await poll(path, withKey)).status, { timeout: 20_000, interval: 100 })
-    .not.toMatch(/pending|running/);
+  await expect.poll(async () => (await poll(path, withKey)).status, { interval: 100 }).not.toMatch(/pending|running/);
   return poll(path, withKey);
 }
 
@@ -127,10 +125,10 @@ describe("a batch", () => {
     const urls = [`${site.url}/status/200`, ...Array.from({ length: 30 }, (_, n) => `${site.url}/silent?${n}`)];
     const { body } = await submit({ urls });
     const { poll_url: path } = body.data as unknown as Job;
-    await expect.poll(async () => (await poll(path)).completed, { timeout: 10_000, interval: 100 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await poll(path)).completed, { interval: 100 }).toBeGreaterThan(0);
     const cancelled = await plane.call(path, { key, method: "DELETE" });
     expect(cancelled.body.data).toMatchObject({ status: "cancelled" });
-    await expect.poll(() => site.open(), { timeout: 10_000, interval: 100 }).toBe(0);
+    await expect.poll(() => site.open(), { interval: 100 }).toBe(0);
     expect(await poll(path)).toMatchObject({ status: "cancelled", completed: 1 });
   });
 });
@@ -204,7 +202,7 @@ describe("a batch whose agent sends characters that PostgreSQL rejects", () => {
       scripted.accept(job);
       scripted.answer(job, failed("connect", "target", "refused", message));
       const read = async (): Promise<Job> => (await other.call(path, { key: caller })).body.data;
-      await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 100 }).toBe("completed");
+      await expect.poll(async () => (await read()).status, { interval: 100 }).toBe("completed");
       expect((await read()).results[0]).toMatchObject({
         status: "failed",
         error: { message: plain },

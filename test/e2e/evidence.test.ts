@@ -6,8 +6,8 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-/** Generous: each step takes some seconds on an idle machine. */
-const SETTLES = { timeout: 90_000, interval: 250 };
+/** For calls that count against a key. */
+const SETTLES = { interval: 250 };
 
 /** Evidence as the API shows it. */
 interface ShownEvidence {

@@ -7,16 +7,17 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { startTlsServer, type TlsServer } from "#test/servers/tls.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { systemClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { rdapDomain, startRegistries, type Registries } from "#test/support/registries.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const SOON = { timeout: 60_000, interval: 250 };
+const SOON = { interval: 250 };
 
 let offset = 0;
 /** The service's time, which the test moves. The agents follow it. */
-const clock = { now: () => new Date(Date.now() + offset), monotonic: () => performance.now() };
+const clock = { ...systemClock, now: () => new Date(Date.now() + offset) };
 
 const pki = await createPki();
 const folder = mkdtempSync(join(tmpdir(), "vantage-expiry-"));
@@ -61,8 +62,9 @@ beforeAll(async () => {
     handler: (_request, response) => {
       const certificate = revoked.leaf;
       if (certificate === null) return false;
-      const status = { at: new Date(Date.now() - HOUR_MS), reason: 1 };
-      const window = { thisUpdate: new Date(Date.now() - HOUR_MS), nextUpdate: daysFromNow(200) };
+      const anHourAgo = daysFromNow(-1 / 24);
+      const status = { at: anHourAgo, reason: 1 };
+      const window = { thisUpdate: anHourAgo, nextUpdate: daysFromNow(200) };
       const singles = [{ certificate, issuer: pki.intermediate, status, ...window }];
       response.end(ocspResponse({ signer: pki.intermediate, singles }));
       return true;

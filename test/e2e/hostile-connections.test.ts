@@ -6,7 +6,7 @@ import { enrol, type AgentIdentity } from "#test/support/enrol.ts";
 import { openTcp } from "#test/support/raw-session.ts";
 import { helloOf, startScriptedAgent } from "#test/support/scripted-agent.ts";
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { interval: 20 };
 const [HTTP, STRANGERS] = [20, 10];
 let plane: TestControlPlane;
 let own: AgentIdentity;

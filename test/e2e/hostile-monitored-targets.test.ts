@@ -11,7 +11,7 @@ import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
 const UNSAFE = /[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u;
 const EVIL = "\u202eok\u2066\u0007\u001b[31m\u2028";
 const INJECTION = "x\r\nBcc: victim@example.com\r\n\r\n<script>alert(1)</script>";
-const SETTLES = { timeout: 60_000, interval: 250 };
+const SETTLES = { interval: 250 };
 
 const page = (body: string, head = "HTTP/1.1 200 OK\r\n") =>
   `${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

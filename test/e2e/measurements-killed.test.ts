@@ -103,9 +103,7 @@ it("is handed over when its replica stops", async () => {
   const [code] = await Promise.all([first.end("SIGTERM"), finishOn(second, begun)]);
   expect(code).toBe(0);
   const { key, id } = begun;
-  await expect
-    .poll(async () => (await pollMeasurement(second, key, id)).status, { timeout: 20_000, interval: 300 })
-    .toBe("completed");
+  await expect.poll(async () => (await pollMeasurement(second, key, id)).status, { interval: 300 }).toBe("completed");
   const results = (await readStream(second.url, key, id)).filter(({ event }) => event === "result");
   expect(results).toHaveLength(2);
 });

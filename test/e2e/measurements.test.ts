@@ -16,7 +16,7 @@ import {
 import { attachScripted, helloOf, startScriptedAgent, type ScriptedAgent } from "#test/support/scripted-agent.ts";
 
 /** A lost probe is waited for half a minute. */
-const SOON = { timeout: 20_000, interval: 300 };
+const SOON = { interval: 300 };
 
 let one: TestControlPlane;
 let two: TestControlPlane;

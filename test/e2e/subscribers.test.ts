@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BASE, linkIn, startSubscriberWorld, WAIT, type SubscriberWorld } from "#test/support/page-subscribers.ts";
+import { BASE, linkIn, startSubscriberWorld, type SubscriberWorld } from "#test/support/page-subscribers.ts";
 import type { ReceivedMail } from "#test/support/received-mail.ts";
 
 let world: SubscriberWorld;
@@ -60,9 +60,8 @@ describe("a subscription", () => {
     await plane.call(`${ping}/fail`);
     await untilFollowed();
     await expect
-      .poll(
-        () => plane.app.sql`select from deliveries where status in ('pending', 'retrying')`.then((rows) => rows.length),
-        WAIT,
+      .poll(() =>
+        plane.app.sql`select from deliveries where status in ('pending', 'retrying')`.then((rows) => rows.length),
       )
       .toBe(0);
     expect(mailsTo("a@example.com")).toHaveLength(3);
@@ -139,7 +138,7 @@ describe("a mail", () => {
   /** Waits until two notices to an address wait for each other, and lets their time pass. */
   async function sendTogether(email: string): Promise<void> {
     const held = () => plane.app.sql`select from deliveries where recipient = ${email} and held_by = 'window'`;
-    await expect.poll(() => held().then((rows) => rows.length), WAIT).toBe(2);
+    await expect.poll(() => held().then((rows) => rows.length)).toBe(2);
     clock.advance(31_000);
   }
 

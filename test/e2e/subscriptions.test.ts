@@ -4,7 +4,6 @@ import { askWire } from "#test/support/raw-http.ts";
 import {
   linkIn,
   startSubscriberWorld,
-  WAIT,
   type SubscribedPage,
   type SubscriberWorld,
 } from "#test/support/page-subscribers.ts";
@@ -86,7 +85,7 @@ describe("a flood of subscriptions", () => {
       const pending = ask();
       const waiting = () => tx`
         select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-      await expect.poll(() => waiting().then((rows) => rows.length), WAIT).toBeGreaterThan(4);
+      await expect.poll(() => waiting().then((rows) => rows.length)).toBeGreaterThan(4);
       return { pending };
     });
     const asked = await asking.pending;

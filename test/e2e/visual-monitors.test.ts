@@ -25,7 +25,6 @@ interface Monitor {
   readonly checks: readonly { readonly status: string }[];
 }
 
-const SETTLES = { timeout: 30_000, interval: 50 };
 const PLAIN = pngOf(400, 300);
 const CHANGED = pngOf(400, 300, WHITE, [[0, 0, 100, 100, BLUE]]);
 const OTHER = pngOf(400, 300, WHITE, [[200, 100, 100, 100, BLUE]]);
@@ -66,12 +65,12 @@ async function checkAgain(id: number): Promise<Monitor> {
   const { length } = (await read(id)).checks;
   const { sql } = plane.app;
   await sql`update monitor_slots set planned_at = now(), due_at = now() where monitor_id = ${id} and lease = 0`;
-  await expect.poll(async () => (await read(id)).checks.length, SETTLES).toBeGreaterThan(length);
+  await expect.poll(async () => (await read(id)).checks.length).toBeGreaterThan(length);
   return read(id);
 }
 
 async function firstCheck(id: number): Promise<Monitor> {
-  await expect.poll(async () => (await read(id)).checks.length, SETTLES).toBeGreaterThan(0);
+  await expect.poll(async () => (await read(id)).checks.length).toBeGreaterThan(0);
   return read(id);
 }
 
@@ -196,7 +195,7 @@ describe("a visual monitor", () => {
       status: "unknown",
       visual: { viewport: { width: 800, height: 800 }, accepted: null, latest: null },
     });
-    await expect.poll(async () => (await read(id)).visual.accepted, SETTLES).not.toBeNull();
+    await expect.poll(async () => (await read(id)).visual.accepted).not.toBeNull();
     expect((await read(id)).visual.latest?.ratio).toBe(0);
     expect(await changedEvents(id)).toHaveLength(1);
   });

@@ -4,7 +4,6 @@ import { startControlPlane, type ControlPlaneOptions, type TestControlPlane } fr
 import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, webhookSettings } from "#test/support/webhooks.ts";
 
-const WAIT = { timeout: 30_000 };
 const BASE = "https://vantage.example.com";
 const DAYS = 5;
 const FAILURES = 4;
@@ -44,7 +43,7 @@ async function createOwner(name: string, fields: object = {}) {
   const { key } = created.body.data as { key: string };
   const webhook = await createWebhook(plane, key, { name, url: `${receiver.url}/secret-path`, ...fields });
   const mails = () => sink.mails.filter(({ to }) => to === email);
-  await expect.poll(() => mails().length, WAIT).toBe(1);
+  await expect.poll(() => mails().length).toBe(1);
   const link = new RegExp(`${BASE}(/mail/confirm/[0-9A-Za-z]+)`).exec(mails()[0]?.text ?? "")?.[1] ?? "";
   expect((await plane.call(link, { method: "POST" })).status).toBeLessThan(400);
   return { key, id: webhook.id, mails };
@@ -57,10 +56,7 @@ async function deliver({ key }: Owner, events: number): Promise<void> {
   const before = (await listDeliveries(plane, key)).length;
   for (let event = 0; event < events; event += 1) await failHeartbeat(plane, key, { name: `Backup ${event}` });
   await expect
-    .poll(
-      async () => (await listDeliveries(plane, key)).filter(({ status }) => /dead|delivered/.test(status)).length,
-      WAIT,
-    )
+    .poll(async () => (await listDeliveries(plane, key)).filter(({ status }) => /dead|delivered/.test(status)).length)
     .toBe(before + events);
 }
 
@@ -90,7 +86,7 @@ it("a webhook without a success for days becomes inactive, and its account is ma
   await age(owner, DAYS);
   await sweep();
   expect(await read(owner)).toMatchObject({ is_active: false, inactive_reason: "failing" });
-  await expect.poll(() => owner.mails().length, WAIT).toBe(2);
+  await expect.poll(() => owner.mails().length).toBe(2);
   const [, mail] = owner.mails();
   expect(mail?.header("subject")).toBe("[Vantage] Webhook turned off: failing");
   expect(mail?.text).toContain("4 attempts failed in a row");
@@ -137,11 +133,11 @@ it("a webhook whose receiver answers 410 becomes inactive at once, and its accou
   receiver.replyWith(() => ({ status: 410 }));
   const owner = await createOwner("gone");
   await failHeartbeat(plane, owner.key);
-  await expect.poll(() => read(owner), WAIT).toMatchObject({ is_active: false, inactive_reason: "gone" });
-  await expect.poll(() => owner.mails().length, WAIT).toBe(2);
+  await expect.poll(() => read(owner)).toMatchObject({ is_active: false, inactive_reason: "gone" });
+  await expect.poll(() => owner.mails().length).toBe(2);
   expect(owner.mails()[1]?.header("x-service-event")).toBe("webhook.deactivated");
   expect(owner.mails()[1]?.text).toContain("The receiver answered 410");
   await expect
-    .poll(() => listDeliveries(plane, owner.key), WAIT)
+    .poll(() => listDeliveries(plane, owner.key))
     .toMatchObject([{ status: "failed", attempts: 1, error_code: "gone" }]);
 });

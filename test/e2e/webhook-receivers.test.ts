@@ -1,11 +1,11 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { until } from "#test/support/until.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { createWebhook, failHeartbeat, listDeliveries, readDelivery, webhookSettings } from "#test/support/webhooks.ts";
 
-const WAIT = 30_000;
 const NAME = "hooks.example.com";
 const REBOUND = "rebound.example.com";
 const ABSENT = "absent.example.com";
@@ -49,13 +49,10 @@ beforeEach(async () => {
 async function deliverTo(url: string) {
   await createWebhook(plane, key, { url });
   await failHeartbeat(plane, key);
-  await vi.waitFor(async () => {
+  const { id } = await until(async () => {
     const found = await listDeliveries(plane, key);
-    expect(found.map(({ status }) => status)).toSatisfy((all: string[]) =>
-      all.some((one) => ["delivered", "failed", "dead"].includes(one)),
-    );
-  }, WAIT);
-  const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key);
+    return found.find(({ status }) => ["delivered", "failed", "dead"].includes(status));
+  }, "the end of the delivery");
   return readDelivery(plane, key, id);
 }
 

@@ -49,7 +49,7 @@ it("a client of Statuspage's API reads a page, its components, incidents and mai
   const { stdout } = await promisify(execFile)(process.execPath, ["-e", PROGRAM], {
     cwd: PROGRAMS,
     env: { PATH: process.env["PATH"], HTTPS_PROXY: plane.url },
-    timeout: 60_000,
+    timeout: 240_000,
   });
   const read = JSON.parse(stdout) as Record<string, Record<string, unknown>>;
   const failing = { name: "Orders", status: "major_outage" };

@@ -7,7 +7,7 @@ export interface Watched {
   readonly metricsUrl: string;
 }
 
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { interval: 20 };
 
 /**
  * Runs an attack and waits until this series has increased by `times` and, if words are given, a log line has all of
