@@ -1,5 +1,7 @@
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LAB_FILES } from "../gate/lab-files.ts";
 import { gateReporters } from "../gate/report.ts";
 import { COMPILED_CODE } from "../support/compiled-code.ts";
 import { PATIENCE } from "../support/patience.ts";
@@ -14,6 +16,11 @@ const SERVICES = [
 
 /** Files that compare times with a table or with other programs: one at a time, so that nothing else takes a core. */
 const TIMES = ["test/lab/{lab,ping-accuracy,ping-table,trace-pace}.test.ts"];
+
+/** LAB=short leaves out all files but those of the gate. */
+const left = readdirSync(import.meta.dirname)
+  .map((name) => `test/lab/${name}`)
+  .filter((path) => process.env["LAB"] === "short" && path.endsWith(".test.ts") && !Object.hasOwn(LAB_FILES, path));
 
 const shared = {
   globalSetup: ["test/support/database-server.ts"],
@@ -30,7 +37,14 @@ export default defineConfig({
     projects: [
       {
         root,
-        test: { ...shared, name: "services", include: SERVICES, maxWorkers: workers(2), sequence: { groupOrder: 0 } },
+        test: {
+          ...shared,
+          name: "services",
+          include: SERVICES,
+          exclude: left,
+          maxWorkers: workers(2),
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         root,
@@ -39,7 +53,7 @@ export default defineConfig({
           name: "packets",
           include: ["test/lab/**/*.test.ts"],
           // test/lab/pure needs no lab: it is part of npm test.
-          exclude: [...SERVICES, ...TIMES, "test/lab/pure/**"],
+          exclude: [...SERVICES, ...TIMES, ...left, "test/lab/pure/**"],
           // Mostly waits: traces are paced to one probe a second. Each lab has network namespaces of its own, so no
           // file uses up another's limit on ICMP errors (net.ipv4.icmp_msgs_per_sec).
           maxWorkers: workers(3),
@@ -48,7 +62,14 @@ export default defineConfig({
       },
       {
         root,
-        test: { ...shared, name: "times", include: TIMES, maxWorkers: 1, sequence: { groupOrder: 2 } },
+        test: {
+          ...shared,
+          name: "times",
+          include: TIMES,
+          exclude: left,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },
