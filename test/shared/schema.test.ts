@@ -8,7 +8,7 @@ const SCHEMA = Type.Object({
   url: Url({ description: "URL to check" }),
   method: withDefault(Type.Union([Type.Literal("GET"), Type.Literal("HEAD")]), "GET"),
   follow: withDefault(Flag({ description: "Follow redirects" }), true),
-  timeout: withDefault(Type.Integer({ minimum: 1, maximum: 30 }), 15),
+  seconds: withDefault(Type.Integer({ minimum: 1, maximum: 30 }), 15),
   ports: Type.Optional(IntegerList({ minimum: 1, maximum: 65_535 }, { description: "Ports", maxItems: 3 })),
   types: Type.Optional(WordList(["A", "MX"], { description: "Types", maxItems: 2 })),
   kind: Type.Optional(Word(["AAAA", "MX"], { description: "Type" })),
@@ -25,16 +25,16 @@ describe("parseParams", () => {
     const parsed = parseParams(SCHEMA, { url: "http://a.example" }, { from: "text", unknown: "refuse" });
     expect(parsed).toEqual({
       ok: true,
-      value: { url: "http://a.example", method: "GET", follow: true, timeout: 15 },
+      value: { url: "http://a.example", method: "GET", follow: true, seconds: 15 },
     });
   });
 
   it("parses numbers, flags and lists in text form", () => {
-    const raw = { url: "x", timeout: "7", follow: "false", ports: "80, 443,80", types: "mx,a", kind: "aaaa" };
+    const raw = { url: "x", seconds: "7", follow: "false", ports: "80, 443,80", types: "mx,a", kind: "aaaa" };
     const parsed = parseParams(SCHEMA, raw, { from: "text", unknown: "refuse" });
     expect(parsed).toMatchObject({
       ok: true,
-      value: { timeout: 7, follow: false, ports: [80, 443], types: ["MX", "A"], kind: "AAAA" },
+      value: { seconds: 7, follow: false, ports: [80, 443], types: ["MX", "A"], kind: "AAAA" },
     });
   });
 
@@ -46,16 +46,16 @@ describe("parseParams", () => {
     [{ method: "PUT" }, "method:enum"],
     [{ method: 1 }, "method:type"],
     [{ follow: "yes" }, "follow:enum"],
-    [{ timeout: "31" }, "timeout:range"],
-    [{ timeout: "0" }, "timeout:range"],
-    [{ timeout: "" }, "timeout:type"],
-    [{ timeout: " 5 " }, "timeout:type"],
-    [{ timeout: "0x10" }, "timeout:type"],
-    [{ timeout: "1e1" }, "timeout:type"],
-    [{ timeout: "5.0" }, "timeout:type"],
-    [{ timeout: Number.NaN }, "timeout:type"],
-    [{ timeout: {} }, "timeout:type"],
-    [{ timeout: null }, "timeout:type"],
+    [{ seconds: "31" }, "seconds:range"],
+    [{ seconds: "0" }, "seconds:range"],
+    [{ seconds: "" }, "seconds:type"],
+    [{ seconds: " 5 " }, "seconds:type"],
+    [{ seconds: "0x10" }, "seconds:type"],
+    [{ seconds: "1e1" }, "seconds:type"],
+    [{ seconds: "5.0" }, "seconds:type"],
+    [{ seconds: Number.NaN }, "seconds:type"],
+    [{ seconds: {} }, "seconds:type"],
+    [{ seconds: null }, "seconds:type"],
     [{ ports: "80,,443" }, "ports:type"],
     [{ ports: "0" }, "ports:range"],
     [{ ports: "1,2,3,4" }, "ports:range"],
@@ -67,7 +67,7 @@ describe("parseParams", () => {
     [{ method: "get" }, "method:enum"],
     [{ ua: "12345678901" }, "ua:range"],
     [{ other: 1 }, "other:unknown"],
-    [JSON.parse('{"__proto__": {"timeout": 3}}') as Record<string, unknown>, null],
+    [JSON.parse('{"__proto__": {"seconds": 3}}') as Record<string, unknown>, null],
   ])("rejects %j with the field and the reason", (raw, expected) => {
     const given = { url: "http://a.example", ...raw };
     if (expected === null) Object.defineProperty(given, "__proto__", { value: 1, enumerable: true });
@@ -77,8 +77,8 @@ describe("parseParams", () => {
   });
 
   it("reports an array for a scalar as a wrong type in JSON, and as a repetition in a query", () => {
-    expect(problemOf({ timeout: [1] }, "json")).toBe("timeout:type");
-    expect(problemOf({ timeout: ["1", "2"] }, "text")).toBe("timeout:duplicate");
+    expect(problemOf({ seconds: [1] }, "json")).toBe("seconds:type");
+    expect(problemOf({ seconds: ["1", "2"] }, "text")).toBe("seconds:duplicate");
   });
 
   it("accepts a list as text or, in JSON, as an array if the schema has both, and says so", () => {
@@ -102,8 +102,8 @@ describe("parseParams", () => {
   });
 
   it("does not parse numbers from text for a caller that uses the published types", () => {
-    expect(problemOf({ timeout: "7" }, "strict")).toBe("timeout:type");
-    expect(problemOf({ timeout: 7 }, "strict")).toBeNull();
+    expect(problemOf({ seconds: "7" }, "strict")).toBe("seconds:type");
+    expect(problemOf({ seconds: 7 }, "strict")).toBeNull();
   });
 
   it("ignores unknown fields of a tool and read-only fields of a write", () => {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
+import { makePlace, serversIn, type Place } from "#test/shared/client/up/supervisor.ts";
+import { until } from "#test/support/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../../../shared/client/main.ts", import.meta.url));
 const OFF = { VANTAGE_METRICS_ADDR: "off", VANTAGE_AGENT_METRICS_ADDR: "off" };

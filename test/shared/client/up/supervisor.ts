@@ -2,17 +2,17 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { COMPILED_CODE } from "#test/support/compiled-code.ts";
 import { freePort } from "#test/support/free-port.ts";
+import { until } from "#test/support/until.ts";
 
 /** A data directory with a supervisor process and stand-in programs. */
 export interface Supervisor {
   readonly process: ChildProcess;
   /** Returns everything it has printed. */
   output(): string;
-  /** Waits until the output has the text. Rejects with the output after 60 s. */
+  /** Waits until the output has the text. Rejects with the output if it does not come. */
   says(text: string): Promise<void>;
   /** Resolves with its exit status (null if it was killed). */
   readonly ended: Promise<number | null>;
@@ -47,15 +47,6 @@ export function serversIn(directory: string): number[] {
         return false;
       }
     });
-}
-
-/** Waits until the condition holds. Rejects after 60 s. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  for (let waited = 0; waited < 60_000; waited += 50) {
-    if (holds()) return;
-    await sleep(50);
-  }
-  throw new Error(`not within 60 s: ${what}`);
 }
 
 /** Creates a data directory and ports. */
@@ -101,9 +92,12 @@ function startSupervisor(environment: Readonly<Record<string, string>>, command:
     process: child,
     output: () => output,
     says: (text) =>
-      until(() => output.includes(text), text).catch(() => {
-        throw new Error(`it never said ${JSON.stringify(text)} but:\n${output}`);
-      }),
+      until(() => output.includes(text), text).then(
+        () => undefined,
+        () => {
+          throw new Error(`it never said ${JSON.stringify(text)} but:\n${output}`);
+        },
+      ),
     ended: new Promise((resolve) => {
       child.once("close", (code) => resolve(code));
     }),

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AGENT_MEMORY, CONTROL_PLANE_MEMORY } from "#shared/client/process-memory.ts";
-import { makePlace, serversIn, until, type Place } from "#test/shared/client/up/supervisor.ts";
+import { makePlace, serversIn, type Place } from "#test/shared/client/up/supervisor.ts";
+import { until } from "#test/support/until.ts";
 
 // A start takes 2 s on a quiet machine and far more on a busy one.
 
