@@ -1,12 +1,16 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createPool, type Pool, type Pooled } from "#probe-agent/threads/pool.ts";
 import { startThread, type Thread } from "#probe-agent/threads/thread.ts";
 import { systemClock } from "#test/support/clock.ts";
 import type { ThreadOrder } from "#test/support/thread-program.ts";
+import { jobLimits } from "#test/support/net.ts";
+import { until } from "#test/support/until.ts";
 
 const ENTRY = new URL("../../support/thread-program.ts", import.meta.url);
 const NEVER = new AbortController().signal;
-const patient = () => ({ until: systemClock.monotonic() + 10_000, signal: NEVER });
+const waiting = (ms: number) => ({ until: jobLimits(ms).deadline, signal: NEVER });
+const patient = () => waiting(120_000);
 
 async function start(heapMb = 64, data?: unknown): Promise<Thread<string, unknown>> {
   const thread = await startThread<string, unknown>({ entry: ENTRY, heapMb, data });
@@ -103,25 +107,27 @@ describe("a pool", () => {
     const gates = ["a", "b", "c"].map((name) => ({ name, ...Promise.withResolvers<void>() }));
     const work = gates.map(({ name, promise }) =>
       pool.use(patient(), async (borrow) => {
-        order.push(name);
+        order.push(`${name} begins`);
         await borrow(() => promise);
+        order.push(`${name} ends`);
       }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(order).toEqual(["a", "b"]);
+    // Turns are given without a timer, so that every one that is free is taken by the next round of the event loop.
+    await nextRound();
     gates[1]?.resolve();
-    await work[1];
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(order).toEqual(["a", "b", "c"]);
-    for (const gate of gates) gate.resolve();
-    await Promise.all(work);
+    await until(() => order.length === 4, "the third begins");
+    gates[0]?.resolve();
+    await work[0];
+    gates[2]?.resolve();
+    await work[2];
+    expect(order).toEqual(["a begins", "b begins", "b ends", "c begins", "a ends", "c ends"]);
   });
 
   it("reports when the time or the job of a waiting caller ends", async () => {
     const { pool } = counted();
     const gate = Promise.withResolvers<void>();
     const atWork = [1, 2].map(() => pool.use(patient(), () => gate.promise));
-    const late = pool.use({ until: systemClock.monotonic() + 50, signal: NEVER }, () => Promise.resolve("worked"));
+    const late = pool.use(waiting(50), () => Promise.resolve("worked"));
     const abort = new AbortController();
     const ended = pool.use({ ...patient(), signal: abort.signal }, () => Promise.resolve("worked"));
     abort.abort();
