@@ -69,13 +69,3 @@ export function failureOf(outcome: Outcome<unknown>): string {
 export function identityOf(leaf: Issued, ...above: readonly Issued[]): Identity {
   return { cert: [leaf, ...above].map(({ pem }) => pem).join(""), key: leaf.keyPem };
 }
-
-/** Waits at most two seconds for a condition and reports whether it became true. */
-export async function eventually(condition: () => boolean): Promise<boolean> {
-  for (let round = 0; round < 200 && !condition(); round += 1) {
-    await new Promise((resolve) => {
-      setTimeout(resolve, 10);
-    });
-  }
-  return condition();
-}

@@ -30,6 +30,10 @@ afterEach(async () => {
   await server.listener.stop();
 });
 
+/** Returns the parameters of a check that ends after so many seconds. */
+const checkOf = (url: string, seconds: number) =>
+  JSON.stringify({ url, method: "GET", follow: true, timeout: seconds });
+
 function session() {
   const [only] = hub.roster.sessions();
   if (only === undefined) throw new Error("no agent is attached");
@@ -47,14 +51,14 @@ it("reports its identity, its capabilities and its credits", () => {
 
 it("declines an unknown tool, and the job goes to another agent", async () => {
   const pick = (excluded: ReadonlySet<string>) => (excluded.size === 0 ? session().agent.id : null);
-  const answer = await hub.run({ tool: "no-such-tool", params: "{}", accountId: null, deadlineMs: 5_000, pick });
+  const answer = await hub.run({ tool: "no-such-tool", params: "{}", accountId: null, deadlineMs: 30_000, pick });
   expect(answer).toEqual({ kind: "unavailable", reason: "declined" });
 });
 
 it("serves its metrics in base units and without any user input", async () => {
   const pick = () => session().agent.id;
-  const params = JSON.stringify({ url: "http://10.0.0.1/", method: "GET", follow: true, timeout: 1 });
-  await hub.run({ tool: "check", accountId: null, params, deadlineMs: 5_000, pick });
+  const params = checkOf("http://10.0.0.1/", 30);
+  await hub.run({ tool: "check", accountId: null, params, deadlineMs: 30_000, pick });
   const port = /"metrics":(\d+)/.exec(agent.log())?.[1];
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
@@ -87,7 +91,7 @@ it("stops a job whose lease ended in silence, because another agent has it by th
   try {
     const pick = () =>
       [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
-    const params = JSON.stringify({ url: `${target.url}/silent`, method: "GET", follow: true, timeout: 30 });
+    const params = checkOf(`${target.url}/silent`, 30);
     void hub.run({ tool: "check", accountId: null, params, deadlineMs: 30_000, pick });
     await expect.poll(() => target.open()).toBe(1);
     proxy.freeze();
@@ -110,8 +114,8 @@ it("reports a failure as its own if its network is down, but not for targets ins
     const pick = () =>
       [...hub.roster.sessions()].find(({ agent: { place } }) => place.region === "us-east")?.agent.id ?? null;
     const check = async (url: string) => {
-      const params = JSON.stringify({ url, method: "GET", follow: true, timeout: 3 });
-      const answer = await hub.run({ tool: "check", params, accountId: null, deadlineMs: 3_000, pick });
+      const params = checkOf(url, 30);
+      const answer = await hub.run({ tool: "check", params, accountId: null, deadlineMs: 30_000, pick });
       return answer.kind === "outcome" ? answer.outcome : answer;
     };
     expect(await check("http://somewhere.example/")).toMatchObject({ status: "failed", stage: "dns", source: "probe" });

@@ -33,6 +33,19 @@ function openAt(path: string, warn: (line: string) => void = () => {}): Mmdb {
   return opened.data;
 }
 
+/**
+ * Waits until files have been checked several times. Databases are checked at the same interval, each time one after the
+ * other, so that changes that a younger one notices show how often an older one was checked.
+ */
+async function checkedAgain(): Promise<void> {
+  const name = "beside.mmdb";
+  const beside = openAt(place(name, { records: { "192.0.2.0/24": { change: 0 } } }));
+  for (let change = 1; change <= 3; change += 1) {
+    place(name, { records: { "192.0.2.0/24": { change, text: "x".repeat(change) } } });
+    await expect.poll(() => beside.find("192.0.2.1")?.record).toMatchObject({ change });
+  }
+}
+
 const RECORDS = {
   "192.0.2.0/24": { city: "documentation" },
   "198.51.100.7/32": { city: "one address", number: 7, share: -1.5, list: ["a", true, false] },
@@ -92,7 +105,7 @@ describe("an operator's database", () => {
     writeFileSync(path, broken);
     await expect.poll(() => lines.length).toBe(1);
     expect(lines[0]).toMatch(/^VANTAGE_GEO_DB .*stays in use$/);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await checkedAgain();
     expect(lines).toHaveLength(1);
     expect(database.find("192.0.2.1")?.record).toEqual(RECORDS["192.0.2.0/24"]);
     writeFileSync(path, writeMmdb({ records: { "192.0.2.0/24": { city: "whole again" } } }));
@@ -105,7 +118,7 @@ describe("an operator's database", () => {
     const database = openAt(path, (line) => lines.push(line));
     rmSync(path);
     await expect.poll(() => lines.length).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await checkedAgain();
     expect(lines).toHaveLength(1);
     expect(database.find("192.0.2.1")).not.toBeNull();
   });

@@ -8,6 +8,7 @@ import { readConfig } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { openTechRules } from "#probe-agent/data/tech-rules.ts";
 import { MADE_PAGES } from "#test/support/tech-pages.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 let folder: string;
 
@@ -99,10 +100,10 @@ describe("the built-in rules", () => {
     ["comments", "<!-- Page optimized by LiteSpeed Cache 1".repeat(120_000)],
     ["classes", `<p class='${"svelte- ".repeat(1000)}'>`.repeat(600)],
   ])("finish on a hostile page of 5 MB: %s", (_, html) => {
-    const started = performance.now();
+    const before = cpuTime();
     const robots = "Disallow: /administrator/ /CHANGELOG.txt ".repeat(8000);
     detect({ url: "https://made.test/", html: html.slice(0, 5_000_000), robots }, rules);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - before).toBeLessThan(5000);
   });
 });
 

@@ -7,8 +7,9 @@ import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
 import { closedPort } from "#test/support/health.ts";
-import { eventually, failureOf } from "#test/support/http-engine.ts";
+import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
+import { until } from "#test/support/until.ts";
 
 let server: HttpServer;
 let other: HttpServer;
@@ -51,7 +52,7 @@ describe("a page that answers as expected", () => {
     for (const path of ["/endless-body", "/drip-body?ms=50", "/bomb/gzip", "/reset"]) {
       expect(await verdict(path), path).toMatchObject({ verdict: "up", http_status: 200 });
     }
-    expect(await eventually(() => server.open() === 0)).toBe(true);
+    await until(() => server.open() === 0, "every connection is closed");
   });
 
   it.each([

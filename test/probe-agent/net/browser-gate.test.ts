@@ -9,9 +9,10 @@ import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { closedPort } from "#test/support/health.ts";
-import { eventually, failureOf } from "#test/support/http-engine.ts";
+import { failureOf } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits } from "#test/support/net.ts";
 import { socksConnect, socksExchange } from "#test/support/socks.ts";
+import { until } from "#test/support/until.ts";
 
 /** The site's address is open, its neighbours' are not. */
 const egress = createEgress({ targets: ["127.0.0.1/32", "::1/128"], names: [] });
@@ -222,7 +223,7 @@ describe("the bounds of a gate", () => {
   it("hold for connections at once", async () => {
     const gate = await open({ atOnce: 2 });
     const sockets = Array.from({ length: 30 }, () => connect(gate.port, "127.0.0.1").on("error", () => undefined));
-    expect(await eventually(() => sockets.filter(({ closed }) => closed).length >= 20)).toBe(true);
+    await expect.poll(() => sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(20);
     for (const socket of sockets) socket.destroy();
   });
 
@@ -232,11 +233,11 @@ describe("the bounds of a gate", () => {
     const { socket } = await socksConnect(gate.port, "site.test", site.port);
     expect(site.open()).toBe(before + 1);
     socket.destroy();
-    expect(await eventually(() => site.open() === before)).toBe(true);
+    await until(() => site.open() === before, "the connection to the target is closed");
     const { rest } = await socksConnect(gate.port, "site.test", site.port);
     gate.close();
     expect(await rest).toBe("");
-    expect(await eventually(() => site.open() === before)).toBe(true);
+    await until(() => site.open() === before, "the connection to the target is closed");
   });
 
   it("listen on loopback alone", async () => {

@@ -3,7 +3,8 @@ import { startH2cServer, type H2cServer } from "#test/servers/h2c.ts";
 import { startHttpServer, type Handler, type HttpServer, type HttpServerOptions } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { startWireServer, type WireServer } from "#test/servers/wire.ts";
-import { eventually, failureOf, httpEngine, identityOf, pageOf } from "#test/support/http-engine.ts";
+import { failureOf, httpEngine, identityOf, pageOf } from "#test/support/http-engine.ts";
+import { until } from "#test/support/until.ts";
 
 const text = new TextDecoder();
 const open: (HttpServer | H2cServer | WireServer)[] = [];
@@ -123,7 +124,7 @@ describe("a body that does not end", () => {
 
   it("is what arrived before the connection was lost", async () => {
     const server = await serve();
-    const page = pageOf(await fetch({ url: `${server.url}/reset`, bodyTimeoutMs: 5000 }));
+    const page = pageOf(await fetch({ url: `${server.url}/reset`, bodyTimeoutMs: 60_000 }));
     expect([page.final.code, page.body.error]).toEqual([200, "reset"]);
     expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
   });
@@ -134,7 +135,7 @@ describe("a body that does not end", () => {
       response.write("some of it", () => setTimeout(() => void server.close(), 50));
       return true;
     });
-    const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 5000 }));
+    const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 60_000 }));
     expect([page.final.httpVersion, page.final.code]).toEqual(["2", 200]);
     expect(page.body.error).not.toBeNull();
     expect(Buffer.from(page.body.bytes).toString()).toBe("some of it");
@@ -147,14 +148,14 @@ describe("a body that does not end", () => {
         return true;
       },
     });
-    const page = pageOf(await fetch({ url: `${server.url}/`, maxBodyBytes: 0 }, 1000));
+    const page = pageOf(await fetch({ url: `${server.url}/`, maxBodyBytes: 0 }, 60_000));
     expect([page.final.code, page.body.error, page.body.truncated]).toEqual([200, null, false]);
-    expect(await eventually(() => server.open() === 0)).toBe(true);
+    await until(() => server.open() === 0, "the connection is closed");
   });
 
   it("is complete if it ends in time", async () => {
     const server = await serve();
-    const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 2000 }));
+    const page = pageOf(await fetch({ url: `${server.url}/`, bodyTimeoutMs: 60_000 }));
     expect(page.body.error).toBeNull();
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { eventually, failureOf, httpEngine, pageOf, TEST_AGENT, type Fetch } from "#test/support/http-engine.ts";
+import { failureOf, httpEngine, pageOf, TEST_AGENT, type Fetch } from "#test/support/http-engine.ts";
 
 let server: HttpServer;
 let dns: DnsServer;
@@ -141,7 +141,7 @@ describe("a fetch over HTTP/1.1", () => {
   it("leaves no connection behind", async () => {
     await get({ url: `${server.url}/` });
     await get({ url: `${server.url}/redirect/3` });
-    expect(await eventually(() => server.open() === 0)).toBe(true);
+    await expect.poll(() => server.open()).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { dkim } from "#probe-agent/tools/dkim.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const open: DnsServer[] = [];
 afterEach(async () => {
@@ -233,17 +234,17 @@ describe("without a selector", () => {
   });
 
   it("returns a result in time if some lookups fail or time out", async () => {
-    const started = performance.now();
     const zones = zoneOf({ google: `v=DKIM1; p=${KEY_2048}` });
     const behaviours = {
       "s1._domainkey.example.test": { drop: true },
       "k1._domainkey.example.test": { status: "SERVFAIL" },
     } as const;
-    const result = await lookAt({ domain: "example.test" }, { zones, behaviours });
+    const result = await endsBy(dkim.contract.deadlineMs({ domain: "example.test" }), () =>
+      lookAt({ domain: "example.test" }, { zones, behaviours }),
+    );
     expect(result.discovered_selectors).toEqual(["google"]);
     expect(result.limitations.join(" ")).toMatch(/k1\._domainkey.*SERVFAIL/);
     expect(result.limitations.join(" ")).toMatch(/s1\._domainkey.*TIMEOUT/);
-    expect(performance.now() - started).toBeLessThan(12_000);
   });
 });
 

@@ -7,6 +7,7 @@ import { growDaneTree } from "#test/support/dane-tree.ts";
 import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { messagesOf } from "#test/support/remarks.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const STS_PATH = "/.well-known/mta-sts.txt";
 
@@ -312,10 +313,9 @@ describe("MTA-STS (RFC 8461 section 3.3)", () => {
   });
 
   it("from a slow server does not delay the result beyond the deadline", async () => {
-    const started = performance.now();
-    const result = await check("good.test", { zones: GOOD, policy: () => true }, { timeoutMs: 4000 });
+    const slow = { zones: GOOD, policy: () => true };
+    const result = await endsBy(4000, () => check("good.test", slow, { timeoutMs: 4000 }));
     expect(result.mta_sts.policy?.error).toContain("timeout");
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 });
 

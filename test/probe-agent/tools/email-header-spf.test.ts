@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { emailHeader } from "#probe-agent/tools/email-header.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { resultOf } from "#test/support/tool.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const open: DnsServer[] = [];
 afterEach(async () => {
@@ -162,10 +163,10 @@ describe("today's SPF result", () => {
     const failing = await read([ENTRY, CLAIM, PATH], { behaviours: { "*": { status: "SERVFAIL" } } });
     expect(failing.result.spf_now).toMatchObject({ result: "temperror", record: null, agrees: null });
     expect(failing.result.limitations.join(" ")).toContain("SPF could not be evaluated completely");
-    const started = performance.now();
-    const silent = await read([ENTRY, CLAIM, PATH], { behaviours: { "*": { drop: true } } }, 2_000);
+    const silent = await endsBy(2_000, () =>
+      read([ENTRY, CLAIM, PATH], { behaviours: { "*": { drop: true } } }, 2_000),
+    );
     expect(silent.result.spf_now?.result ?? "temperror").toBe("temperror");
-    expect(performance.now() - started).toBeLessThan(6_000);
     for (const { result } of [failing, silent])
       expect(result.findings.map(({ id }) => id)).not.toContain("spf-changed");
   });

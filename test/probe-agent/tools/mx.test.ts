@@ -6,6 +6,7 @@ import { growDaneTree } from "#test/support/dane-tree.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 import { messagesOf } from "#test/support/remarks.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const open: DnsServer[] = [];
 afterEach(async () => {
@@ -205,14 +206,9 @@ describe("a resolver that fails", () => {
   });
 
   it("by timeout leaves a result in time", async () => {
-    const started = performance.now();
     const zones = { "x.test": { MX: ["10 mail.x.test."] } };
-    const result = await lookAt(
-      "x.test",
-      { zones, behaviours: { "mail.x.test": { drop: true } } },
-      { timeoutMs: 3000 },
-    );
-    expect(performance.now() - started).toBeLessThan(8000);
+    const silent = { zones, behaviours: { "mail.x.test": { drop: true } } } as const;
+    const result = await endsBy(3000, () => lookAt("x.test", silent, { timeoutMs: 3000 }));
     expect(result.records).toMatchObject([{ host: "mail.x.test", addresses: [], is_cname: null }]);
     expect(result.ipv6).toBeNull();
     expect(result.limitations.join(" ")).toContain("A mail.x.test: TIMEOUT");

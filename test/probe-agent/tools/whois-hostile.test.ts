@@ -7,6 +7,8 @@ import { netOf } from "#test/support/net.ts";
 import { testServices } from "#test/support/services.ts";
 import { startWhoisServer, type WhoisBehaviour, type WhoisServer } from "#test/servers/whois.ts";
 import { startWhoisBench, whoisFixture } from "#test/support/whois.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const bench = await startWhoisBench();
 
@@ -74,17 +76,11 @@ describe("an answer made to be slow", () => {
   it.each(["example.com", "8.8.8.8"])("does not hold up the agent's other work (%s)", async (host) => {
     const line = `Domain Status: a${"\t".repeat(900)}x\n`;
     bench.says.first = () => `Domain Name: example.com\nRegistrar: B\nCreation Date: 2020-01-01\n${line.repeat(280)}`;
-    let longest = 0;
-    let last = performance.now();
-    const timer = setInterval(() => {
-      longest = Math.max(longest, performance.now() - last);
-      last = performance.now();
-    }, 10);
+    // This thread runs all of the agent's work. What it does for this answer delays the rest.
+    const before = cpuTime();
     await bench.run(host, { services: { rdapBootstrapUrl: "http://127.0.0.1:9" } });
-    clearInterval(timer);
-    longest = Math.max(longest, performance.now() - last);
     // Time after which the control plane treats an agent as hung.
-    expect(longest).toBeLessThan(SILENT_MS);
+    expect(cpuTime() - before).toBeLessThan(SILENT_MS);
   });
 
   it("that takes too long to parse is reported as a failure of this server", async () => {
@@ -158,10 +154,8 @@ describe("a check without a registration", () => {
   it("fails in time if no server answers", async () => {
     bench.says.first = () => ({ nothing: "open" });
     bench.registries.answer(() => undefined);
-    const startedAt = performance.now();
-    const { outcome } = await bench.run("example.com", { timeoutMs: 2500 });
+    const { outcome } = await endsBy(2500, () => bench.run("example.com", { timeoutMs: 2500 }));
     expect(outcome).toMatchObject({ status: "failed" });
-    expect(performance.now() - startedAt).toBeLessThan(3500);
   });
 
   it("is not the result of a slow server that has sent enough", async () => {

@@ -6,7 +6,10 @@ import { createFrameReader } from "#probe-agent/net/dns/tcp.ts";
 import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/servers/dns.ts";
 import { garbage } from "#test/servers/dns-zones.ts";
 import { dnsPort, jobLimits } from "#test/support/net.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
+/** A deadline that no test waits for: a question that does not end before it hangs. */
+const HOUR_MS = 3_600_000;
 const ZONES = { "example.test": { A: ["192.0.2.1"] } };
 
 const open: { close(): Promise<void> }[] = [];
@@ -28,10 +31,8 @@ const withAll = (behaviour: NonNullable<DnsServerOptions["behaviours"]>[string])
 describe("no server answers", () => {
   it("is TIMEOUT with null rtt, within the question's time", async () => {
     const { dns, server } = await start(withAll({ drop: true }));
-    const startedAt = performance.now();
-    const answer = await dns.query({ ...A, timeoutMs: 300 });
+    const answer = await endsBy(300, () => dns.query({ ...A, timeoutMs: 300 }));
     expect(answer).toMatchObject({ status: "TIMEOUT", rttMs: null, answers: [], server: `127.0.0.1#${server.port}` });
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   it("says why the server could not be reached", async () => {
@@ -72,11 +73,9 @@ describe("no server answers", () => {
     const { server } = await start();
     await server.close();
     open.splice(0);
-    const startedAt = performance.now();
-    const dns = dnsPort([server.address]);
-    expect((await dns.query({ ...A, timeoutMs: 9_000 })).status).toBe("TIMEOUT");
-    expect((await dns.query({ ...A, timeoutMs: 9_000, transport: "tcp" })).status).toBe("TIMEOUT");
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const dns = dnsPort([server.address], { limits: jobLimits(HOUR_MS) });
+    expect((await dns.query({ ...A, timeoutMs: HOUR_MS })).status).toBe("TIMEOUT");
+    expect((await dns.query({ ...A, timeoutMs: HOUR_MS, transport: "tcp" })).status).toBe("TIMEOUT");
   });
 });
 
@@ -142,10 +141,8 @@ describe("a query over TCP", () => {
       setInterval(() => socket.write(frame), 2).unref();
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const dns = dnsPort([`127.0.0.1:${(server.address() as AddressInfo).port}`]);
-    const startedAt = performance.now();
-    expect((await dns.query({ ...A, transport: "tcp", timeoutMs: 9_000 })).status).toBe("TIMEOUT");
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const dns = dnsPort([`127.0.0.1:${(server.address() as AddressInfo).port}`], { limits: jobLimits(HOUR_MS) });
+    expect((await dns.query({ ...A, transport: "tcp", timeoutMs: HOUR_MS })).status).toBe("TIMEOUT");
     server.close();
   });
 

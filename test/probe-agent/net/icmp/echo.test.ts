@@ -6,9 +6,10 @@ import { createLagMeter } from "#probe-agent/net/icmp/lag.ts";
 import type { PacketSocket } from "#probe-agent/net/icmp/socket.ts";
 import type { EchoReply, EchoRequest } from "#probe-agent/port/packets.ts";
 import { echoReply, icmpError, quotedIpv4 } from "#test/support/icmp-packets.ts";
+import { systemClock } from "#test/support/clock.ts";
 
 const TARGET = "198.18.0.1";
-const clock = (): number => performance.now();
+const clock = systemClock.monotonic.bind(systemClock);
 
 /** An echo on its way, and the ways to answer it. */
 interface Wire {

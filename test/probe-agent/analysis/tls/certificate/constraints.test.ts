@@ -3,6 +3,7 @@ import { createPki, daysFromNow, issue, type IssueOptions } from "#test/servers/
 import type { NameConstraintOptions, Subtrees } from "#test/servers/pki-extensions.ts";
 import { ascii, der, sequence } from "#test/servers/der.ts";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const pki = await createPki();
 
@@ -139,11 +140,11 @@ describe("name constraints", () => {
     expect(await under({}, { dns: ["a.example"] })).toEqual(["malformed"]);
   });
 
-  it("of hostile size are refused quickly", async () => {
+  it("of hostile size are refused with little work", async () => {
     const many = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `n${index}.${suffix}`);
-    const started = performance.now();
+    const before = cpuTime();
     const errors = await under({ permitted: { dns: many(2000, "example") } }, { dns: many(2000, "sub.example.org") });
     expect(errors).toEqual(["name_constraints"]);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuTime() - before).toBeLessThan(10_000);
   });
 });

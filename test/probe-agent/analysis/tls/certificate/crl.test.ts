@@ -16,6 +16,7 @@ import {
 import { der, sequence } from "#test/servers/der.ts";
 import { createPki, daysFromNow, type Issued, type KeyKind } from "#test/servers/pki.ts";
 import { extension, parsed } from "#test/servers/signing.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const NOW = new Date();
 const URL_OF_LIST = "http://crl.test/1.crl";
@@ -164,13 +165,13 @@ describe("entries", () => {
     expect(judge(certificateList({ issuer, rawEntries: entries }))).toMatchObject({ status: null, error: "malformed" });
   });
 
-  it("of ten megabytes, 300,000 of them, are searched quickly and without objects", () => {
+  it("of ten megabytes, 300,000 of them, are searched with little work and without objects", () => {
     const rawEntries = manyEntries(300_000);
     const list = certificateList({ issuer, rawEntries: Buffer.concat([rawEntries, crlEntry({ ...own, reason: 4 })]) });
     expect(list.length).toBeGreaterThan(9_500_000);
-    const started = performance.now();
+    const before = cpuTime();
     expect(judge(list)).toMatchObject({ status: "revoked", reason: "superseded", entries: 300_001 });
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuTime() - before).toBeLessThan(5000);
     expect(judge(certificateList({ issuer, rawEntries }))).toMatchObject({ status: "good", entries: 300_000 });
   });
 

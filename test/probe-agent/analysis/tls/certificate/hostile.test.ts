@@ -7,6 +7,7 @@ import { verifyChain } from "#probe-agent/analysis/certificate.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { formFaults } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const pki = await createPki();
 const now = daysFromNow(0);
@@ -51,7 +52,7 @@ describe("hostile certificates", () => {
     expect(verification.errors).toEqual(["malformed"]);
   });
 
-  it("that all cross-sign each other are searched quickly, and the only path is found", async () => {
+  it("that all cross-sign each other are searched with little work, and the only path is found", async () => {
     const authorities = await Promise.all(
       Array.from({ length: 9 }, (_, index) => issue({ subject: `M${index}`, ca: true })),
     );
@@ -65,12 +66,12 @@ describe("hostile certificates", () => {
     if (!first || !last) throw new Error("there are nine");
     const leaf = await issue({ dns: ["a.example"], issuer: first });
     const exit = await issue({ subject: last.name, ca: true, key: last.keys, issuer: pki.root });
-    const started = performance.now();
+    const before = cpuTime();
     const judge = (intermediates: readonly string[]): boolean =>
       verifyChain({ leaf: leaf.pem, intermediates, roots: [pki.root.pem], host: "a.example", now }).trusted;
     expect(judge(crossed.map(({ pem }) => pem))).toBe(false);
     expect(judge([...crossed, exit].map(({ pem }) => pem))).toBe(true);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(cpuTime() - before).toBeLessThan(10_000);
   });
 });
 

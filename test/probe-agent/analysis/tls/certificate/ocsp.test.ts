@@ -5,6 +5,7 @@ import { der, sequence } from "#test/servers/der.ts";
 import { OCSP_SIGNING, ocspError, ocspResponse, type OcspOptions, type SingleOptions } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued, type KeyKind } from "#test/servers/pki.ts";
 import { extension, parsed, publicKeyHash } from "#test/servers/signing.ts";
+import { cpuTime } from "#test/support/cpu-time.ts";
 
 const NOW = new Date();
 const pki = await createPki();
@@ -231,8 +232,8 @@ describe("an invalid response", () => {
   it("with hundreds of entries for this certificate is cheap to check", () => {
     const single = { certificate: leaf, issuer };
     const octets = ocspResponse({ signer: issuer, singles: Array.from({ length: 480 }, () => single) });
-    const started = performance.now();
+    const before = cpuTime();
     expect(judge(octets).status).toBe("good");
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuTime() - before).toBeLessThan(2000);
   });
 });
