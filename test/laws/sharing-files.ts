@@ -8,8 +8,18 @@ const CHANGE =
   /\bvi\.(?!setConfig\b|waitFor\b|waitUntil\b)\w+|\bglobalThis\b|\bprocess\.(?:chdir|exit|exitCode|on|once|setMaxListeners|umask)\b|\bprocess\.env(?:\[[^\]]*\]|\.\w+)?\s*(?:=(?![=>])|\?\?=)|\bdelete process\.env|\b(?:set(?:Default|Global)\w+|defaultMaxListeners|stackTraceLimit|registerHooks)\b|\bdns\.setServers\b|\bawait import\((?!")/;
 
 /** What would count other tests of the process too: its memory, its resources, its time. */
-const MEASUREMENT =
-  /\b(?:memoryUsage|resourceUsage|getActiveResourcesInfo|cpuUsage|getHeapStatistics|eventLoopUtilization|monitorEventLoopDelay|WeakRef|FinalizationRegistry)\b/;
+const MEASURED = [
+  "memoryUsage",
+  "resourceUsage",
+  "getActiveResourcesInfo",
+  "cpuUsage",
+  "getHeapStatistics",
+  "eventLoopUtilization",
+  "monitorEventLoopDelay",
+  "WeakRef",
+  "FinalizationRegistry",
+];
+const MEASUREMENT = new RegExp(`\\b(?:${MEASURED.join("|")})\\b`);
 
 /** Why a test, or a file that tests load, needs a process to itself, in a few words; null where it does not. */
 export function whyAlone({ path, code }: SourceFile): string | null {
