@@ -14,6 +14,8 @@ export interface TestGate extends GatedServer {
   readonly url: string;
   /** Parsed log lines so far. */
   readonly lines: Record<string, unknown>[];
+  /** Number of requests that the route `never` has received, and never answers. */
+  held(): number;
   close(): Promise<void>;
 }
 
@@ -53,13 +55,15 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
     options.overrides,
   );
   const foundation = createGatedServer(app, { agents: options.agents ?? (() => 1) });
-  addRoutes(foundation);
+  let held = 0;
+  addRoutes(foundation, () => (held += 1));
   const url = await foundation.server.listen({ host: "127.0.0.1", port: 0 });
   return {
     ...foundation,
     app,
     url,
     lines,
+    held: () => held,
     async close() {
       await foundation.server.close();
       await app.close();
@@ -67,7 +71,7 @@ export async function startGate(options: TestGateOptions): Promise<TestGate> {
   };
 }
 
-function addRoutes({ server, gate }: GatedServer): void {
+function addRoutes({ server, gate }: GatedServer, onHeld: () => void): void {
   server.route({
     method: "POST",
     url: "/rpc",
@@ -116,7 +120,10 @@ function addRoutes({ server, gate }: GatedServer): void {
       ...gate.keyed({ scope: null, key }),
       method: "GET",
       url: `/api/${version}/never`,
-      handler: () => new Promise(() => {}),
+      handler: () => {
+        onHeld();
+        return new Promise(() => {});
+      },
     });
     server.route({
       ...gate.keyed({ scope: null, key }),

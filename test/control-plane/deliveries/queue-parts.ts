@@ -9,6 +9,7 @@ import type { Channel, ClaimedDelivery, Outcome, Sender } from "#control-plane/d
 import type { NewEvent } from "#control-plane/events/event.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { endClient } from "#test/support/end-client.ts";
 
 /** A connection to the database of a test, and an account in it. */
 export interface QueueDatabase {
@@ -85,7 +86,7 @@ export function openQueue(
     ...deliveries,
     async stop(graceMs) {
       await deliveries.stop(graceMs);
-      await listener.end({ timeout: 1 });
+      await endClient(listener);
     },
   };
 }

@@ -78,9 +78,14 @@ describe("credits", () => {
   });
 
   it("are not requested if the agent has no more", async () => {
+    local.hub.stop();
+    vi.useFakeTimers();
+    const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
+    local = startLocalHub({ clock });
     const agent = attachAgent(local.hub, helloOf("eu", { credits: 2, maxJobs: 2 }));
     const jobs = Array.from({ length: 5 }, () => local.run(["agent-eu"]));
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    clock.advance(60);
+    vi.advanceTimersByTime(60);
     expect(beatsOf(agent)).toEqual([]);
     agent.cut();
     await Promise.all(jobs);

@@ -2,11 +2,12 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, ok } from "#shared/outcome.ts";
-import { MAX_RESULT_BYTES } from "#shared/wire.ts";
+import { MAX_RESULT_BYTES, SILENT_MS } from "#shared/wire.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import type { JobRequest } from "#control-plane/dispatch/job.ts";
 import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });
@@ -86,13 +87,11 @@ describe("a job", () => {
     expect(await answer).toEqual({ kind: "unavailable", reason: "probe_lost" });
   });
 
-  it("leaves a silent agent within 5 s", async () => {
+  it("leaves a silent agent after 5 s", async () => {
     const silent = await attachScripted(server, helloOf("eu"));
-    const startedAt = systemClock.monotonic();
-    const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 20_000 }));
+    const answer = hub.run(jobFor(["agent-eu"], { deadlineMs: 240_000 }));
     await silent.nextJob();
-    expect(await answer).toEqual({ kind: "unavailable", reason: "probe_lost" });
-    expect(systemClock.monotonic() - startedAt).toBeLessThan(5_500);
+    expect(await endsBy(SILENT_MS, () => answer)).toEqual({ kind: "unavailable", reason: "probe_lost" });
     await silent.ended;
   });
 

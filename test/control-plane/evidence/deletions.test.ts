@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims/claims.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
 import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
-
-/** Time in which a transaction that does not wait certainly ends, milliseconds. */
-const RACE_MS = 300;
+import { countDeadlocks, untilEndedOrLocked } from "#test/support/database-locks.ts";
 
 let world: Awaited<ReturnType<typeof openEvidenceWorld>>;
 let account = 0;
@@ -51,11 +48,9 @@ const linesOf = async (incident: Incident | undefined) => {
 const remove = (tx: Transaction, incident: Incident | undefined) =>
   tx`delete from monitors where id = ${monitorOf(incident)}`;
 
-async function countDeadlocks(): Promise<number> {
-  await sleep(1_200);
-  const [row] = await world.sql<{ deadlocks: number }[]>`
-    select deadlocks from pg_stat_database where datname = current_database()`;
-  return row?.deadlocks ?? 0;
+async function expectNoDeadlock(): Promise<void> {
+  await world.sql.end();
+  expect(await countDeadlocks(world.databaseUrl)).toBe(0);
 }
 
 describe("the timeline of an incident whose monitor was deleted", () => {
@@ -97,13 +92,12 @@ describe("a deletion at the same time", () => {
     await world.sql.begin(async (tx) => {
       await endOutagesOf(tx, [monitorOf(incident)], new Date(), "deleted");
       stored = store(incident);
-      stored.catch(() => {});
-      await sleep(RACE_MS);
+      await untilEndedOrLocked(world.sql, stored);
       await remove(tx, incident);
     });
     expect(await stored).toBe(true);
     expect(await linesOf(incident)).toEqual([]);
-    expect(await countDeadlocks()).toBe(0);
+    await expectNoDeadlock();
   });
 
   it("begins after what is stored, if that came first", async () => {
@@ -114,7 +108,7 @@ describe("a deletion at the same time", () => {
       world.sql.begin(async (tx) => {
         const result = await work(tx);
         removed = world.sql`delete from monitors where id = ${monitorOf(incident)}`.execute();
-        await sleep(RACE_MS);
+        await untilEndedOrLocked(world.sql, removed);
         const [row] = await tx<{ there: boolean }[]>`
           select exists (select from monitors where id = ${monitorOf(incident)}) as there`;
         expect(row?.there).toBe(true);
@@ -156,6 +150,6 @@ describe("a round of claims waits for nobody", () => {
       expect((await claimRound(world.sql, 8, new Date())).tasks).toEqual([]);
     });
     expect(await world.statuses()).toEqual({ gathering: 1 });
-    expect(await countDeadlocks()).toBe(0);
+    await expectNoDeadlock();
   });
 });

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims/claims.ts";
 import { readEvidence, readMailLines } from "#control-plane/evidence/requests.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
+import { untilEndedOrLocked } from "#test/support/database-locks.ts";
 
 /** Longer than a claim lasts. */
 const LATER_MS = 26_000;
@@ -80,7 +80,7 @@ describe("if the gathering fails that outages were to share", () => {
       world.sql.begin(async (tx) => {
         const result = await work(tx);
         ended = storeFailed(world.sql, { incidentId: first, attempt: 1 }, "internal_error", new Date());
-        await sleep(300);
+        await untilEndedOrLocked(world.sql, ended);
         return result;
       });
     await claimRound({ begin } as never, 8, new Date());

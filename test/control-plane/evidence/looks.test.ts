@@ -6,7 +6,6 @@ import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
 import { NO_ANSWER, openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 
-const SOON = { timeout: 30_000, interval: 100 };
 const HANDSHAKE: Outcome<unknown> = {
   status: "failed",
   stage: "tls",
@@ -51,7 +50,7 @@ async function gather(
   const { url, regions = ["eu-west"], ...rest } = options;
   const [incident] = await world.open(await world.createAccount(), [url], rest);
   const { jobs } = world.startReplica(answer, regions);
-  await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1 });
+  await expect.poll(() => world.statuses()).toEqual({ gathered: 1 });
   return { evidence: (await readEvidence(world.sql, incident?.id ?? 0)) as Evidence, jobs };
 }
 
@@ -100,6 +99,7 @@ describe("a check that gets no answer", () => {
   const regions = ["eu-west", "us-east"];
 
   it("within the limit of evidence is unknown, if the monitor waits longer", async () => {
+    // As an agent answers at the limit of evidence.
     const slow = async ({ tool }: Job) => {
       if (tool === "monitor-http") await sleep(6_000);
       return NO_ANSWER;

@@ -6,7 +6,6 @@ import { countStatements } from "#test/control-plane/monitors/watch/changes-worl
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 
 /** Generous: a thousand rows on a busy machine. */
-const SOON = { timeout: 60_000, interval: 100 };
 const OUTAGES = 1_000;
 /** Jobs of one gathering: check, trace, and DNS of host and zone. */
 const MOST_JOBS = 4;
@@ -38,7 +37,7 @@ describe("a storm of outages", () => {
     );
     const incidents = await world.open(account, urls);
     const replicas = [world.startReplica(), world.startReplica()];
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 2, shared: OUTAGES - 2 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 2, shared: OUTAGES - 2 });
     const [one, other] = incidents;
     for (const [index, { id }] of incidents.entries()) {
       expect((await shown(id))?.gathered_for_incident).toBe(index % 2 === 0 ? one?.id : other?.id);
@@ -68,7 +67,7 @@ describe("a storm of outages", () => {
       Array.from({ length: 40 }, (_, index) => `https://shop-${index}.example/`),
     );
     const replica = world.startReplica();
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 10, failed: 30 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 10, failed: 30 });
     const [{ id: first } = { id: 0 }] = incidents;
     const { id: last = 0 } = incidents.at(-1) ?? {};
     expect(await shown(last)).toBeNull();
@@ -87,7 +86,7 @@ describe("a storm of outages", () => {
     const incidents = [];
     for (const account of accounts) incidents.push(...(await world.open(account, ["https://shop.example/"])));
     world.startReplica();
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 2 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 2 });
     for (const { id } of incidents) expect((await shown(id))?.gathered_for_incident).toBe(id);
   });
 });
@@ -162,7 +161,7 @@ describe("a replica that is killed while it gathers", () => {
     expect(await world.statuses()).toEqual({ gathering: 1, shared: 1 });
     await world.sql`update incident_evidence set due_at = now() where status = 'gathering'`;
     world.startReplica();
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1, shared: 1 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 1, shared: 1 });
     expect((await shown(second?.id ?? 0))?.gathered_for_incident).toBe(first?.id);
   });
 });
@@ -175,7 +174,7 @@ describe("evidence", () => {
       account,
       Array.from({ length: 10 }, (_, index) => `https://shop-${index}.example/`),
     );
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 10 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 10 });
     const checks = replicas.flatMap(({ jobs }) => jobs).filter((tool) => tool === "monitor-http");
     expect(checks).toHaveLength(10);
     const [claims] = await world.sql<{ most: number }[]>`select max(attempts) as most from incident_evidence`;
@@ -187,7 +186,7 @@ describe("evidence", () => {
     const account = await world.createAccount();
     const urls = Array.from({ length: 60 }, (_, index) => `https://shop-${index}.org.example/`);
     await Promise.all(Array.from({ length: 4 }, () => world.open(account, urls)));
-    await expect.poll(() => world.statuses(), SOON).toEqual({ gathered: 1, shared: 239 });
+    await expect.poll(() => world.statuses()).toEqual({ gathered: 1, shared: 239 });
   });
 
   it("is erased with its account, and with its incident", async () => {

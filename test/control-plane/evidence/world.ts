@@ -18,6 +18,7 @@ import { insertStates } from "#control-plane/monitors/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { endClient } from "#test/support/end-client.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
@@ -31,6 +32,7 @@ interface Replica {
 
 /** A database with monitors that go down, and replicas. */
 interface EvidenceWorld {
+  readonly databaseUrl: string;
   readonly sql: Sql;
   createAccount(): Promise<number>;
   /** Opens incidents of new monitors with these targets, each in its own transaction, as the checks do. */
@@ -68,6 +70,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
   const sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
   const replicas: Replica[] = [];
   return {
+    databaseUrl: database.url,
     sql,
     async createAccount() {
       const [row] = await sql<{ id: number }[]>`
@@ -157,7 +160,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
           await worker.stop(100);
           await baselines.stop();
           hub.stop();
-          await Promise.all([client.end({ timeout: 1 }), listener.end({ timeout: 1 })]);
+          await Promise.all([endClient(client), endClient(listener)]);
         },
       };
       replicas.push(replica);

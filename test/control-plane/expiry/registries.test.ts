@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failed, type Outcome } from "#shared/outcome.ts";
 import { judgeDomain } from "#control-plane/expiry/shown/domain-check.ts";
@@ -58,6 +59,7 @@ describe("a registry", () => {
   it("gets one question at a time over all replicas, while others are asked", async () => {
     const now = new Map<string, number>();
     const most = new Map<string, number>();
+    const several = Promise.withResolvers<void>();
     world.answer(async (_tool, { domain }) => {
       const registry = topLevelOf(String(domain));
       now.set(registry, (now.get(registry) ?? 0) + 1);
@@ -69,7 +71,10 @@ describe("a registry", () => {
           Array.from(now.values()).reduce((sum, count) => sum + count, 0),
         ),
       );
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      // No answer before two are asked at the same time, and none before a second question could have come.
+      if ((most.get("all") ?? 0) > 1) several.resolve();
+      await several.promise;
+      await sleep(10);
       now.set(registry, (now.get(registry) ?? 0) - 1);
       return GOOD;
     });

@@ -5,6 +5,7 @@ import { createEvents } from "#control-plane/events/events.ts";
 import { changeByHand, openByHand } from "#control-plane/incidents/incidents.ts";
 import { openIncidentDatabase, STARTED } from "#test/control-plane/incidents/database.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 
 type Database = Awaited<ReturnType<typeof openIncidentDatabase>>;
 
@@ -27,16 +28,6 @@ async function openIncident(accountId: number): Promise<number> {
   const written = await transact(database.sql, (tx) => openByHand(tx, opened, AUTHOR));
   if (written === "too_many" || !written.ok) throw new Error(JSON.stringify(written));
   return written.incident.id;
-}
-
-/** Resolves when a session of the database waits for a lock. */
-async function untilSomeoneWaits(): Promise<void> {
-  const waiting = async (): Promise<number> => {
-    const rows = await database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length;
-  };
-  await expect.poll(waiting, { timeout: 5_000, interval: 20 }).toBeGreaterThan(0);
 }
 
 it("an update of an incident waits for an erasure of its account that has begun, without a deadlock", async () => {
@@ -62,7 +53,7 @@ it("an update of an incident waits for an erasure of its account that has begun,
     await events.publish(tx, [{ ...facts, type: "page.update" }]);
     return changed;
   });
-  await untilSomeoneWaits();
+  await untilLockIsAwaited(sql);
   goOn.resolve();
   const ended = await Promise.allSettled([erasure, update]);
   expect(ended).toEqual([

@@ -3,6 +3,7 @@ import { deleteAccount, insertAccount, lockAccount } from "#control-plane/accoun
 import { isAccountGone } from "#control-plane/database/codes.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { deleteKey, insertKey } from "#control-plane/keys/store.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 
 const NOW = new Date("2026-03-01T12:00:00Z");
@@ -29,23 +30,13 @@ async function createAccountWithKey(): Promise<{ accountId: number; keyId: numbe
   return { accountId, keyId: (await insertKey(sql, { ...key, plan: "free" })) ?? 0 };
 }
 
-/** Resolves when a statement of the test's connections waits for a lock. */
-async function untilWaiting(): Promise<void> {
-  for (;;) {
-    const [row] = await sql<{ waiting: number }[]>`
-      select count(*)::int as waiting from pg_stat_activity
-      where application_name = 'erasure' and wait_event_type = 'Lock'`;
-    if ((row?.waiting ?? 0) > 0) return;
-  }
-}
-
 it("erasing an account while its key is revoked works: one of them finds nothing, and neither fails", async () => {
   const { accountId, keyId } = await createAccountWithKey();
   let revoked: ReturnType<typeof deleteKey> | undefined;
   const erased = await sql.begin(async (erasing) => {
     const isThere = await lockAccount(erasing, accountId);
     revoked = deleteKey(sql, keyId);
-    await untilWaiting();
+    await untilLockIsAwaited(sql);
     await deleteAccount(erasing, accountId);
     return isThere;
   });

@@ -1,29 +1,43 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createAnonymousLimits, type AnonymousLimits } from "#control-plane/limits/anonymous.ts";
-import { countRequests } from "#control-plane/limits/store.ts";
+import { countRequests, type RequestsToCount } from "#control-plane/limits/store.ts";
+import type { Windows } from "#control-plane/access/windows.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 let database: TestDatabase;
 let sql: Sql;
 let clock: ReturnType<typeof createManualClock>;
-let replicas: AnonymousLimits[];
+let replicas: Replica[];
 let away: boolean;
 
 const ALLOWANCE = { requestsPerMinute: 5, requestsPerDay: 8 };
-/** Longer than an exchange of counts between replicas takes, in milliseconds. */
-const EXCHANGED_MS = 900;
 
-function open(): AnonymousLimits {
+/** The limits of one replica, which count its exchanges of counts with the others. */
+interface Replica extends AnonymousLimits {
+  exchanges(): number;
+}
+
+function open(): Replica {
+  let exchanges = 0;
+  const count = (windows: Windows, asks: readonly RequestsToCount[]) =>
+    away ? Promise.reject(new Error("away")) : countRequests(sql, windows, asks);
   const limits = createAnonymousLimits({
     clock,
     allowance: ALLOWANCE,
-    count: (windows, asks) => (away ? Promise.reject(new Error("away")) : countRequests(sql, windows, asks)),
+    count: (windows, asks) => count(windows, asks).finally(() => (exchanges += 1)),
   });
-  replicas.push(limits);
-  return limits;
+  const replica = { ...limits, exchanges: () => exchanges };
+  replicas.push(replica);
+  return replica;
+}
+
+/** Waits until replicas that have counted requests have exchanged their counts. */
+async function exchanged(...some: readonly Replica[]): Promise<void> {
+  const before = some.map((one) => one.exchanges());
+  await until(() => some.every((one, at) => one.exchanges() > (before[at] ?? 0)), "an exchange of counts");
 }
 
 function takeMany(limits: AnonymousLimits, address: string, times: number): (string | null)[] {
@@ -73,13 +87,13 @@ describe("the open tier's limits", () => {
     const [one, two] = [open(), open()];
     takeMany(one, "192.0.2.1", 3);
     takeMany(two, "192.0.2.1", 1);
-    await wait(EXCHANGED_MS);
+    await exchanged(one, two);
     takeMany(two, "192.0.2.1", 1);
-    await wait(EXCHANGED_MS);
+    await exchanged(two);
     expect(two.take("192.0.2.1").denied).toBe("minute");
     const restarted = open();
     restarted.take("192.0.2.1");
-    await wait(EXCHANGED_MS);
+    await exchanged(restarted);
     expect(restarted.take("192.0.2.1").denied).toBe("minute");
   });
 
@@ -87,14 +101,14 @@ describe("the open tier's limits", () => {
     away = true;
     const limits = open();
     takeMany(limits, "192.0.2.1", 3);
-    await wait(EXCHANGED_MS);
+    await exchanged(limits);
     expect(takeMany(limits, "192.0.2.1", 3)).toEqual([null, null, "minute"]);
   });
 
   it("never change an account's row: their row ids are negative", async () => {
     const limits = open();
     limits.take("192.0.2.1");
-    await wait(EXCHANGED_MS);
+    await exchanged(limits);
     const rows = await sql<{ id: number }[]>`select account_id as id from request_counts`;
     expect(rows).toHaveLength(1);
     expect(rows[0]?.id).toBeLessThan(0);

@@ -9,6 +9,7 @@ import { windowsAt } from "#control-plane/access/windows.ts";
 import { BUILT_IN_PLANS, type Plan } from "#control-plane/plans/plans.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 let database: TestDatabase;
 let replicas: Sql[];
@@ -191,20 +192,25 @@ describe("the limits of an account", () => {
 describe("when the database does not count", () => {
   it("every waiting request gets an error, and later requests are counted again", async () => {
     let away = true;
+    let begun = 0;
+    const failing = Promise.withResolvers<void>();
     const limiter = createLimiter({
       clock,
       count: async (windows, asks) => {
-        await wait(20);
+        begun += 1;
+        await failing.promise;
         if (away) throw new Error("away");
         return countRequests(replicas[0] as Sql, windows, asks);
       },
     });
     const first = Array.from({ length: 5 }, () => take(limiter, 1, plan(10, 10)));
-    await wait(5);
+    await until(() => begun === 1, "the statement");
     // These wait behind the failing statement and fail with it, without another statement.
     const behind = Array.from({ length: 5 }, () => take(limiter, 2, plan(10, 10)));
+    failing.resolve();
     const settled = await Promise.allSettled([...first, ...behind]);
     expect(settled.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => "rejected"));
+    expect(begun).toBe(1);
     away = false;
     expect((await take(limiter, 1, plan(10, 10))).denied).toBeNull();
   });

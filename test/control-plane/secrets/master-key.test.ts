@@ -78,7 +78,7 @@ describe("the database", () => {
         VANTAGE_MASTER_KEY: Buffer.alloc(32, 2).toString("base64"),
       },
       stdio: ["ignore", "ignore", "pipe"],
-      timeout: 60_000,
+      timeout: 240_000,
     });
     const [words, [code]] = await Promise.all([text(started.stderr), once(started, "exit") as Promise<[number]>]);
     expect(code).toBe(1);

@@ -6,8 +6,6 @@ import { startPageWorld, type Owner, type PageWorld } from "#test/control-plane/
 type Shown = Static<typeof PUBLIC_PAGE>;
 
 const HOUR_MS = 3_600_000;
-/** Time for a notification to reach every replica. */
-const SOON = { timeout: 1_000, interval: 20 };
 
 let world: PageWorld;
 /** Another replica on the same database. */
@@ -33,11 +31,11 @@ const createSimple = (more: object = {}) => world.createSimple(owner, more);
 describe("a page on another replica", () => {
   const onBoth = (slug: string) => Promise.all([seen(slug), seen(slug, other)]);
 
-  it("changes within a second after a change of the page, a monitor, an incident or a window", async () => {
+  it("changes after a change of the page, a monitor, an incident or a window", async () => {
     const { slug, id, monitor } = await createSimple({ groups: [] });
     await onBoth(slug);
     const becomes = async (read: (page: Shown) => unknown, expected: unknown): Promise<void> => {
-      await expect.poll(async () => (await onBoth(slug)).map(read), SOON).toEqual([expected, expected]);
+      await expect.poll(async () => (await onBoth(slug)).map(read)).toEqual([expected, expected]);
     };
     await world.put(owner, id, { title: "New title" });
     await becomes(({ title }) => title, "New title");
@@ -60,7 +58,7 @@ describe("a page on another replica", () => {
     await becomes((page) => page.monitors_total, 0);
   });
 
-  it("changes within a second after a change of a status, and is never stale for heartbeats", async () => {
+  it("changes after a change of a status, and is never stale for heartbeats", async () => {
     const body = { name: "Backup", url: "backup", check_type: "heartbeat" };
     const made = await world.call("/api/v4/monitors", { key: owner.key, body });
     expect(made.status, made.text).toBe(201);
@@ -68,7 +66,7 @@ describe("a page on another replica", () => {
     const { slug } = await createPage({ monitors: [{ id }] });
     const becomes = async (expected: string): Promise<void> => {
       const statuses = async () => (await onBoth(slug)).map((page) => page.monitors[0]?.status);
-      await expect.poll(statuses, SOON).toEqual([expected, expected]);
+      await expect.poll(statuses).toEqual([expected, expected]);
     };
     await becomes("unknown");
     const path = new globalThis.URL(address).pathname;
@@ -91,16 +89,16 @@ describe("a page on another replica", () => {
       Promise.all([world, other].map(async (replica) => (await replica.visit(name)).status));
     expect(await statuses(slug)).toEqual([404, 404]);
     const { id } = await createPage({ slug });
-    await expect.poll(() => statuses(slug), SOON).toEqual([200, 200]);
+    await expect.poll(() => statuses(slug)).toEqual([200, 200]);
     await world.put(owner, id, { slug: "moved-away" });
-    await expect.poll(() => statuses(slug), SOON).toEqual([404, 404]);
+    await expect.poll(() => statuses(slug)).toEqual([404, 404]);
     expect(await statuses("moved-away")).toEqual([200, 200]);
     await world.put(owner, id, { is_public: false });
-    await expect.poll(() => statuses("moved-away"), SOON).toEqual([404, 404]);
+    await expect.poll(() => statuses("moved-away")).toEqual([404, 404]);
     await world.put(owner, id, { is_public: true });
-    await expect.poll(() => statuses("moved-away"), SOON).toEqual([200, 200]);
+    await expect.poll(() => statuses("moved-away")).toEqual([200, 200]);
     await world.remove(owner, id);
-    await expect.poll(() => statuses("moved-away"), SOON).toEqual([404, 404]);
+    await expect.poll(() => statuses("moved-away")).toEqual([404, 404]);
   });
 });
 

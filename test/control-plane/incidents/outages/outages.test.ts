@@ -16,6 +16,7 @@ import {
   resolveOutage,
   STARTED,
 } from "#test/control-plane/incidents/database.ts";
+import { untilLockIsAwaited } from "#test/support/database-locks.ts";
 
 let database: Awaited<ReturnType<typeof openIncidentDatabase>>;
 let accountId: number;
@@ -121,13 +122,7 @@ describe("an outage", () => {
     const loser = open(monitor, 1).finally(() => {
       hasEnded = true;
     });
-    await expect
-      .poll(async () => {
-        const [row] = await database.sql<{ waiting: number }[]>`
-          select count(*) as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-        return row?.waiting;
-      })
-      .toBe(1);
+    await untilLockIsAwaited(database.sql);
     expect(hasEnded).toBe(false);
     go.resolve();
     const [first, second] = await Promise.all([winner, loser]);

@@ -6,6 +6,7 @@ import { createSmtpPool, type SmtpPool } from "#control-plane/mail/smtp/pool.ts"
 import type { RawMail } from "#control-plane/mail/smtp/result.ts";
 import { startMailSink, type MailSink, type MailSinkOptions } from "#test/servers/mail-sink.ts";
 import { createPki, type Issued, type Pki } from "#test/servers/pki.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const USER = { name: "vantage", password: "p\u00e4ss:@/" };
 const CREDENTIALS = { user: USER.name, password: USER.password };
@@ -62,16 +63,16 @@ async function startScript(greeting: string, onSocket: (socket: Socket) => void 
 describe("mails", () => {
   it("arrive as they are", async () => {
     const [sink, pool] = await open();
-    expect(await pool.send(MAIL, withinMs(5_000))).toEqual({ ok: true, replyCode: 250 });
+    expect(await pool.send(MAIL, withinMs(60_000))).toEqual({ ok: true, replyCode: 250 });
     expect(sink.mails).toMatchObject([{ from: MAIL.from, to: MAIL.to }]);
     expect(sink.mails[0]?.raw).toBe(MAIL.raw.toString());
   });
 
   it("share a session one after the other, and use several at the same time", async () => {
     const [sink, pool] = await open();
-    for (let n = 0; n < 5; n += 1) expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    for (let n = 0; n < 5; n += 1) expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     expect(sink.connections().total).toBe(1);
-    const results = await Promise.all(Array.from({ length: 4 }, () => pool.send(MAIL, withinMs(5_000))));
+    const results = await Promise.all(Array.from({ length: 4 }, () => pool.send(MAIL, withinMs(60_000))));
     expect(results.every(({ ok }) => ok)).toBe(true);
     expect(sink.connections().total).toBe(4);
     expect(sink.mails).toHaveLength(9);
@@ -79,24 +80,24 @@ describe("mails", () => {
 
   it("use a new session after a hundred mails", async () => {
     const [sink, pool] = await open();
-    for (let n = 0; n < 101; n += 1) expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    for (let n = 0; n < 101; n += 1) expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     expect(sink.connections().total).toBe(2);
   });
 
   it("use a new session if the server has closed the old one", async () => {
     const [first, pool] = await open();
-    expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     await first.close();
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault: { stage: "connect" } });
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault: { stage: "connect" } });
   });
 
   it("to a refused recipient leave the session usable", async () => {
     const [sink, pool] = await open({ onRecipient: (address) => (address.startsWith("no") ? 550 : "accept") });
-    expect(await pool.send({ ...MAIL, to: "no@example.com" }, withinMs(5_000))).toMatchObject({
+    expect(await pool.send({ ...MAIL, to: "no@example.com" }, withinMs(60_000))).toMatchObject({
       ok: false,
       fault: { stage: "recipient", replyCode: 550 },
     });
-    expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     expect(sink.connections().total).toBe(1);
   });
 });
@@ -104,7 +105,7 @@ describe("mails", () => {
 describe("TLS", () => {
   it("is used if the server offers it", async () => {
     const [sink, pool] = await open({ tls: "starttls", user: USER }, { isVerified: false, credentials: CREDENTIALS });
-    expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     expect(sink.signedIn).toEqual([{ user: USER.name, isSecure: true }]);
   });
 
@@ -113,7 +114,7 @@ describe("TLS", () => {
       { tls: "implicit", user: USER },
       { tls: "implicit", isVerified: false, credentials: CREDENTIALS },
     );
-    expect((await pool.send(MAIL, withinMs(5_000))).ok).toBe(true);
+    expect((await pool.send(MAIL, withinMs(60_000))).ok).toBe(true);
     expect(sink.signedIn).toEqual([{ user: USER.name, isSecure: true }]);
   });
 
@@ -125,13 +126,13 @@ describe("TLS", () => {
         credentials: CREDENTIALS,
       },
     );
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault: { stage: "tls" } });
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault: { stage: "tls" } });
     expect(sink.signedIn).toEqual([]);
   });
 
   it("that is required is not given up: no password goes out in clear", async () => {
     const [sink, pool] = await open({ user: USER }, { tls: "required", credentials: CREDENTIALS });
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault: { stage: "tls" } });
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault: { stage: "tls" } });
     expect(sink.signedIn).toEqual([]);
   });
 });
@@ -142,7 +143,7 @@ describe("authentication", () => {
       { user: USER },
       { tls: "never", credentials: { ...CREDENTIALS, password: "wrong" } },
     );
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({
       ok: false,
       fault: { stage: "auth", replyCode: 535 },
     });
@@ -151,7 +152,7 @@ describe("authentication", () => {
 
   it("that the server does not offer is a fault of its own", async () => {
     const port = await startScript("220 x\r\n", (socket) => socket.on("data", () => socket.write("250 x\r\n")));
-    expect(await poolFor(port, { credentials: CREDENTIALS }).send(MAIL, withinMs(5_000))).toMatchObject({
+    expect(await poolFor(port, { credentials: CREDENTIALS }).send(MAIL, withinMs(60_000))).toMatchObject({
       ok: false,
       fault: { stage: "auth", replyCode: null },
     });
@@ -165,14 +166,13 @@ describe("a server that misbehaves", () => {
     ["is no mail server", "HTTP/1.1 400 Bad Request\r\n\r\n", { stage: "greeting", replyCode: null }],
   ])("and %s is reported", async (_, greeting, fault) => {
     const port = await startScript(greeting);
-    expect(await poolFor(port).send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault });
+    expect(await poolFor(port).send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault });
   });
 
   it("and says nothing costs the time limit and no more", async () => {
     const port = await startScript("");
-    const startedAt = performance.now();
-    expect(await poolFor(port).send(MAIL, withinMs(500))).toMatchObject({ ok: false });
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    const send = () => poolFor(port).send(MAIL, withinMs(500));
+    expect(await endsBy(500, send)).toMatchObject({ ok: false });
   });
 
   it("and hangs after the message costs the time limit and no more", async () => {
@@ -185,7 +185,7 @@ describe("a server that misbehaves", () => {
 
   it("and closes the connection after the message is a lost answer", async () => {
     const [sink, pool] = await open({ onMessage: () => "drop" });
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault: { stage: "lost" } });
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault: { stage: "lost" } });
     expect(sink.mails).toHaveLength(1);
   });
 
@@ -202,6 +202,6 @@ describe("a server that misbehaves", () => {
     [552, "message"],
   ])("and answers %i to a message is reported", async (code, stage) => {
     const [, pool] = await open({ onMessage: () => code });
-    expect(await pool.send(MAIL, withinMs(5_000))).toMatchObject({ ok: false, fault: { stage, replyCode: code } });
+    expect(await pool.send(MAIL, withinMs(60_000))).toMatchObject({ ok: false, fault: { stage, replyCode: code } });
   });
 });

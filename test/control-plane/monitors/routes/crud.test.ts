@@ -36,7 +36,7 @@ const change = (id: number, body: object, withKey = key) =>
   service.call(`${URL}?id=${id}`, { method: "PUT", key: withKey, body });
 const remove = (id: number, withKey = key) => service.call(`${URL}?id=${id}`, { method: "DELETE", key: withKey });
 const slotsOf = (id: number) => service.app.sql`
-  select location, interval_seconds as interval, timeout_seconds as timeout from monitor_slots
+  select location, interval_seconds as interval, timeout_seconds as seconds from monitor_slots
   where monitor_id = ${id} order by location`;
 
 describe("a monitor", () => {
@@ -98,8 +98,8 @@ describe("a monitor", () => {
       updated_at: expect.any(String),
     });
     expect(await slotsOf(id)).toEqual([
-      { location: "eu-west", interval: 300, timeout: 15 },
-      { location: "us-east", interval: 300, timeout: 15 },
+      { location: "eu-west", interval: 300, seconds: 15 },
+      { location: "us-east", interval: 300, seconds: 15 },
     ]);
     expect(await read(id)).toEqual({ id, ...fields, checks: [] });
   });
@@ -169,8 +169,8 @@ describe("a monitor", () => {
     await change(id, { locations: ["us-east", "eu-west"], timeout_seconds: 5, interval_minutes: 2 });
     expect(service.ports.calls).toEqual([`change ${id}`]);
     expect(await slotsOf(id)).toEqual([
-      { location: "eu-west", interval: 120, timeout: 5 },
-      { location: "us-east", interval: 120, timeout: 5 },
+      { location: "eu-west", interval: 120, seconds: 5 },
+      { location: "us-east", interval: 120, seconds: 5 },
     ]);
   });
 
@@ -200,7 +200,7 @@ describe("a monitor", () => {
     expect(await slotsOf(id)).toEqual([]);
     const resumed = await change(id, { is_active: true });
     expect(resumed.body.data).toMatchObject({ is_active: true, status: "unknown" });
-    expect(await slotsOf(id)).toEqual([{ location: "eu-west", interval: 180, timeout: 15 }]);
+    expect(await slotsOf(id)).toEqual([{ location: "eu-west", interval: 180, seconds: 15 }]);
     expect(service.ports.calls).toEqual([
       `remove ${id}`,
       `reset ${id} paused`,

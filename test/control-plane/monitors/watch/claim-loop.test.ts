@@ -1,5 +1,4 @@
 import { pino } from "pino";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -10,8 +9,10 @@ import { insertStates } from "#control-plane/monitors/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { startClaimLoop } from "#control-plane/monitors/watch/claim-loop.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
+import { ago } from "#test/support/ago.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { until } from "#test/support/until.ts";
 
 const LOCATIONS = ["eu-west", "us-east"];
 const MONITORS = 10;
@@ -56,7 +57,7 @@ async function createOverdue(): Promise<void> {
           monitorId,
           location,
           accountId,
-          plannedAt: new Date(Date.now() - (MONITORS - index) * MINUTE_MS),
+          plannedAt: ago((MONITORS - index) * MINUTE_MS),
         })),
       ),
     );
@@ -89,8 +90,9 @@ it("overdue checks that are claimed before agents have attached keep their place
 });
 
 it("claims that leave accounts out follow each other at intervals of many times their own duration", async () => {
-  const count = async (fullAccounts: readonly number[]): Promise<number> => {
-    let claims = 0;
+  /** Returns the times between claims. */
+  const measure = async (fullAccounts: readonly number[]): Promise<readonly number[]> => {
+    const claims: number[] = [];
     let time = 0;
     const loop = startClaimLoop({
       sql,
@@ -98,7 +100,7 @@ it("claims that leave accounts out follow each other at intervals of many times 
       clock: { now: () => new Date(), monotonic: () => (time += 100) },
       random: {
         bytes(length) {
-          claims += 1;
+          claims.push(time);
           return systemRandom.bytes(length);
         },
       },
@@ -110,10 +112,12 @@ it("claims that leave accounts out follow each other at intervals of many times 
       check: () => {},
       recordUnserved: () => {},
     });
-    await sleep(1_000);
+    await until(() => claims.length >= 6, "claims");
     await loop.stop();
-    return claims;
+    return claims.slice(1).map((at, index) => at - (claims[index] ?? 0));
   };
-  // A claim is tried every 50 ms. Four readings of the clock are between two of them, then it pauses for 500 ms.
-  expect(await count([1])).toBeLessThan((await count([])) / 2);
+  // Three or four readings of the clock are between two claims that follow each other.
+  expect(Math.max(...(await measure([])))).toBeLessThan(500);
+  // The pause is 500 ms after the end of each claim.
+  expect(Math.min(...(await measure([1])))).toBeGreaterThan(500);
 });

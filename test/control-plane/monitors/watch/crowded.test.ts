@@ -16,6 +16,7 @@ import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
 import { insertStates } from "#control-plane/monitors/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
+import { ago } from "#test/support/ago.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -23,7 +24,6 @@ import { helloOf } from "#test/support/scripted-agent.ts";
 
 const log = pino({ level: "silent" });
 const SECONDS = 1_000;
-const MINUTE_MS = 60_000;
 
 let database: TestDatabase;
 let sql: Sql;
@@ -107,7 +107,7 @@ async function createDue(url: string, monitors: number, lateMs: number): Promise
     values (${`owner@${new URL(url).host}`}, 'business', now(), now()) returning id`;
   const accountId = account?.id ?? 0;
   const settings = { ...DEFAULT_SETTINGS, locations: ["eu-west"], timeout_seconds: 1, retries: 0 };
-  const plannedAt = new Date(Date.now() - lateMs);
+  const plannedAt = ago(lateMs);
   return transact(sql, async (tx) => {
     const ids = await reserveIds(tx, monitors);
     const common = { accountId, url, checkType: "http", intervalMinutes: 1, isActive: true } as const;
@@ -137,21 +137,18 @@ async function countChecks(ids: readonly number[]): Promise<{ readonly judged: n
 
 describe("monitors of one site that hangs", () => {
   it("are checked 20 at once, and delay no monitor of another account", async () => {
-    const slow = await createDue("https://slow.example.com/", 300, 0);
+    const slow = await createDue("https://slow.example.com/", 600, 0);
     start(500);
-    await expect.poll(async () => (await countChecks(slow)).judged, { timeout: MINUTE_MS }).toBeGreaterThan(20);
+    await expect.poll(async () => (await countChecks(slow)).judged).toBeGreaterThan(20);
     const quick = await createDue("https://quick.example.org/", 100, 0);
     watch.wake();
-    await expect.poll(async () => (await countChecks(quick)).judged, { timeout: MINUTE_MS }).toBe(100);
-    const [lag] = await sql<{ ms: number }[]>`
-      select max(lag_ms) as ms from checks where monitor_id = any(${[...quick]}::bigint[])`;
-    expect(lag?.ms).toBeLessThan(MINUTE_MS);
+    await expect.poll(async () => (await countChecks(quick)).judged).toBe(100);
+    // The others take half a minute, 20 a second.
+    expect((await countChecks(slow)).judged).toBeLessThan(600);
     expect(atOnce.get("slow.example.com")?.most).toBe(20);
     // Those that wait hold no lease, keep their planned times, and are checked one after the other.
     const before = await countChecks(slow);
-    await expect
-      .poll(async () => (await countChecks(slow)).judged, { timeout: MINUTE_MS })
-      .toBeGreaterThan(before.judged + 60);
+    await expect.poll(async () => (await countChecks(slow)).judged).toBeGreaterThan(before.judged + 60);
     expect((await countChecks(slow)).unknown).toBe(0);
     const [waiting] = await sql<{ leased: number }[]>`
       select count(*) filter (where lease <> 0) as leased from monitor_slots where monitor_id = any(${[...slow]}::bigint[])`;
@@ -165,7 +162,7 @@ describe("more checks than the agents of a location can run before a job's deadl
     const ids: number[] = [];
     for (let n = 0; n < 30; n += 1) ids.push(...(await createDue(`https://slow-${n}.example.com/`, 1, 0)));
     start(2);
-    await expect.poll(async () => (await countChecks(ids)).judged, { timeout: 60 * SECONDS }).toBe(30);
+    await expect.poll(async () => (await countChecks(ids)).judged).toBe(30);
     expect((await countChecks(ids)).unknown).toBe(0);
     const lags = await sql<{ ms: number }[]>`
       select lag_ms as ms from checks where monitor_id = any(${ids}::bigint[]) order by lag_ms`;
@@ -175,14 +172,18 @@ describe("more checks than the agents of a location can run before a job's deadl
 });
 
 describe("a backlog after an outage of the service", () => {
-  it("is checked at once, spread over a quarter of a second", async () => {
+  it("is checked before the next checks are due, spread over a quarter of a second", async () => {
     const ids = await createDue("https://quick.example.org/", 15, 10 * SECONDS);
     start(100);
-    await expect.poll(async () => (await countChecks(ids)).judged, { timeout: 20 * SECONDS }).toBe(15);
-    const [spread] = await sql<{ ms: number }[]>`
-      select (extract(epoch from max(checked_at) - min(checked_at)) * 1000)::float8 as ms from checks
-      where monitor_id = any(${[...ids]}::bigint[]) and not is_recheck`;
-    expect(spread?.ms).toBeGreaterThan(75);
-    expect(spread?.ms).toBeLessThan(MINUTE_MS / 2);
+    await expect.poll(async () => (await countChecks(ids)).judged).toBe(15);
+    const [first] = await sql<{ spreadMs: number; lagMs: number }[]>`
+      select (extract(epoch from max(checked_at) - min(checked_at)) * 1000)::float8 as "spreadMs", min(lag_ms) as "lagMs"
+      from (
+        select distinct on (monitor_id) checked_at, lag_ms from checks
+        where monitor_id = any(${[...ids]}::bigint[]) and not is_recheck order by monitor_id, checked_at
+      ) as firsts`;
+    expect(first?.spreadMs).toBeGreaterThan(75);
+    // Each for the time that was missed, not for the next one.
+    expect(first?.lagMs).toBeGreaterThanOrEqual(10 * SECONDS);
   });
 });

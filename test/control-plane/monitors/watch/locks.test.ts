@@ -15,24 +15,25 @@ import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { countDeadlocks } from "#test/support/database-locks.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
 
 const MONITORS = 25;
 const ACCOUNTS = 6;
 const MINUTE_MS = 60_000;
 
+let database: TestDatabase;
 let plane: TestControlPlane;
 let sql: Sql;
 
 beforeAll(async () => {
-  plane = await startControlPlane();
+  database = await createTestDatabase();
+  plane = await startControlPlane({ databaseUrl: database.url });
   sql = connect(plane.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 60_000 });
 });
 
-afterAll(async () => {
-  await sql?.end();
-  await plane?.stop();
-});
+afterAll(() => database?.drop());
 
 /** A replica that claims checks, of which half fail, and records them, until it is stopped. */
 function startReplica(clock: Clock): { readonly recorded: () => Promise<number>; readonly stop: () => Promise<void> } {
@@ -83,14 +84,6 @@ function randomFinding(): Finding {
   return randomInt(2) === 0
     ? { verdict: "up", responseMs: 20, httpStatus: 200, fault: null, phases: null, fingerprint: null, whole: null }
     : { verdict: "down", responseMs: null, httpStatus: null, fault, phases: null, fingerprint: null, whole: null };
-}
-
-async function countDeadlocks(): Promise<number> {
-  // Counters of other connections are written with a delay of at most a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  const [row] = await sql<{ deadlocks: number }[]>`
-    select deadlocks from pg_stat_database where datname = current_database()`;
-  return row?.deadlocks ?? 0;
 }
 
 /** Counts the rows of each table that names an account, or a monitor, of these; those that are swept later left out. */
@@ -152,7 +145,9 @@ describe("writes of an account while its checks are recorded by two replicas", (
     const recorded = await Promise.all(replicas.map((replica) => replica.recorded()));
     expect(statuses.filter((status) => status >= 500)).toEqual([]);
     expect(Math.min(...recorded)).toBeGreaterThan(100);
-    expect(await countDeadlocks()).toBe(0);
     expect(await countRows(accounts)).toEqual({});
+    await sql.end();
+    await plane.stop();
+    expect(await countDeadlocks(database.url)).toBe(0);
   });
 });

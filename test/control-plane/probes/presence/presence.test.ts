@@ -6,9 +6,6 @@ import { startTcpProxy, type TcpProxy } from "#test/servers/tcp-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { agentOf, startReplica, type TestReplica } from "#test/control-plane/probes/presence/replica.ts";
 
-/** Longer than it takes to detect a dead replica on a busy machine, in milliseconds. */
-const SECONDS = { timeout: 15_000, interval: 50 };
-
 let database: TestDatabase;
 let sql: postgres.Sql;
 let proxy: TcpProxy;
@@ -77,10 +74,10 @@ describe("replicas of one database", () => {
       { id: "one", address: "one.example:50051" },
       { id: "two", address: "" },
     ]);
-    await expect.poll(() => names(one), SECONDS).toEqual(["one", "two"]);
+    await expect.poll(() => names(one)).toEqual(["one", "two"]);
     expect(await one.metric("vantage_replicas")).toBe(2);
     await replicas.pop()?.stop();
-    await expect.poll(() => names(one), SECONDS).toEqual(["one"]);
+    await expect.poll(() => names(one)).toEqual(["one"]);
     expect(changes).toBe(2);
     expect(await sql`select id from replicas`).toEqual([{ id: "one" }]);
   });
@@ -95,7 +92,7 @@ describe("replicas of one database", () => {
       location: { region: "eu-west", city: "Dublin", country: "IE", asn: 64_500, latitude: 53.3, tags: ["aws"] },
     });
     one.changed(agent, "online");
-    await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual(["one"]);
+    await expect.poll(() => holders(two, "agent-one")).toEqual(["one"]);
     expect(absentIn(two, "agent-one")).toMatchObject({
       agent: { place: agent.place, capabilities: agent.capabilities, allow: agent.allow },
       enabled: true,
@@ -107,12 +104,13 @@ describe("replicas of one database", () => {
     expect(absentIn(two, "agent-out")).toBeUndefined();
 
     one.changed(agent, "draining");
-    await expect.poll(() => absentIn(two, "agent-one")?.draining, SECONDS).toBe(true);
+    await expect.poll(() => absentIn(two, "agent-one")?.draining).toBe(true);
+    const leftAt = new Date();
     one.changed(agent, "gone");
-    await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual([]);
+    await expect.poll(() => holders(two, "agent-one")).toEqual([]);
     // Offline, but its location is known.
     expect(absentIn(two, "agent-one")?.agent.place).toEqual(agent.place);
-    expect(Date.now() - (absentIn(two, "agent-one")?.seenAt.getTime() ?? 0)).toBeLessThan(10_000);
+    expect(absentIn(two, "agent-one")?.seenAt.getTime()).toBeGreaterThanOrEqual(leftAt.getTime());
   });
 
   it("learn of 300 agents that attach at the same time with a few statements", async () => {
@@ -125,9 +123,9 @@ describe("replicas of one database", () => {
       await Promise.resolve();
     }
     const attached = async () => (await sql<{ n: number }[]>`select count(*)::int as n from attachments`)[0]?.n;
-    await expect.poll(attached, SECONDS).toBe(600);
-    // One for the first, one for the others, and those that run every second or two.
-    expect(one.statements() - before).toBeLessThan(20);
+    await expect.poll(attached).toBe(600);
+    // One for the first, one for the others, and those that run every second or two. One for each would be 300.
+    expect(one.statements() - before).toBeLessThan(100);
     expect(await one.metric("vantage_presence_failures_total")).toBe(0);
     expect(await two.metric("vantage_presence_failures_total")).toBe(0);
   });
@@ -136,7 +134,7 @@ describe("replicas of one database", () => {
     await enrol("agent-one");
     const [one, two] = [await start("one"), await start("two", database.url, { deaf: true })];
     one.changed(agentOf("agent-one"), "online");
-    await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual(["one"]);
+    await expect.poll(() => holders(two, "agent-one")).toEqual(["one"]);
   });
 });
 
@@ -145,19 +143,19 @@ describe("a replica that dies", () => {
     await enrol("agent-one");
     const [one, two] = [await start("one"), await start("two", proxied)];
     two.changed(agentOf("agent-one"), "online");
-    await expect.poll(() => holders(one, "agent-one"), SECONDS).toEqual(["two"]);
+    await expect.poll(() => holders(one, "agent-one")).toEqual(["two"]);
     await proxy.cut();
-    await expect.poll(() => holders(one, "agent-one"), SECONDS).toEqual([]);
-    await expect.poll(() => names(one), SECONDS).toEqual(["one"]);
-    await expect.poll(() => sql`select from attachments`, SECONDS).toHaveLength(0);
+    await expect.poll(() => holders(one, "agent-one")).toEqual([]);
+    await expect.poll(() => names(one)).toEqual(["one"]);
+    await expect.poll(() => sql`select from attachments`).toHaveLength(0);
 
     // Seen from that replica: nothing is thrown, its snapshot stays, and it registers itself again.
     expect(names(two)).toEqual(["one", "two"]);
     expect(await two.metric("vantage_presence_failures_total")).toBeGreaterThan(0);
     expect(await two.metric("vantage_presence_age_seconds")).toBeGreaterThan(1);
     await proxy.restore();
-    await expect.poll(() => holders(one, "agent-one"), SECONDS).toEqual(["two"]);
-    await expect.poll(() => names(two), SECONDS).toEqual(["one", "two"]);
+    await expect.poll(() => holders(one, "agent-one")).toEqual(["two"]);
+    await expect.poll(() => names(two)).toEqual(["one", "two"]);
   });
 
   it("starts while the database is away, and registers itself when it is back", async () => {
@@ -168,7 +166,7 @@ describe("a replica that dies", () => {
     two.changed(agentOf("agent-one"), "online");
     await proxy.restore();
     const one = await start("one");
-    await expect.poll(() => holders(one, "agent-one"), SECONDS).toEqual(["two"]);
+    await expect.poll(() => holders(one, "agent-one")).toEqual(["two"]);
   });
 });
 
@@ -181,7 +179,7 @@ describe("the hello of an agent", () => {
     const location = { region: "eu-west", city, country: "", asn: 0, tags: [] };
     one.changed(agentOf("agent-odd", "eu-west", { location, version: "\ud800" }), "online");
     one.changed(agentOf("agent-one"), "online");
-    await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual(["one"]);
+    await expect.poll(() => holders(two, "agent-one")).toEqual(["one"]);
     expect(absentIn(two, "agent-odd")?.agent.place.city).toBe(`a${"x".repeat(97)}\ufffd`);
   });
 
@@ -197,14 +195,14 @@ describe("the hello of an agent", () => {
     await enrol("agent-one", { region: "us-east" });
     const [one, two] = [await start("one"), await start("two")];
     one.changed(agentOf("agent-one", "eu-west"), "online");
-    await expect.poll(() => holders(two, "agent-one"), SECONDS).toEqual(["one"]);
+    await expect.poll(() => holders(two, "agent-one")).toEqual(["one"]);
     expect(absentIn(two, "agent-one")?.agent.place.region).toBe("us-east");
   });
 
   it("of an agent that is not enrolled is not stored, and does no harm", async () => {
     const one = await start("one");
     one.changed(agentOf("agent-unknown"), "online");
-    await expect.poll(() => sql`select probe_id from attachments`, SECONDS).toEqual([{ probe_id: "agent-unknown" }]);
+    await expect.poll(() => sql`select probe_id from attachments`).toEqual([{ probe_id: "agent-unknown" }]);
     expect(await one.metric("vantage_presence_failures_total")).toBe(0);
   });
 });

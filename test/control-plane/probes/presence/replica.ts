@@ -7,6 +7,7 @@ import { createNotifications } from "#control-plane/database/notifications.ts";
 import { readHello, type AgentInfo } from "#control-plane/dispatch/hello.ts";
 import { createPresence, type PresenceService } from "#control-plane/probes/presence/presence.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { endClient } from "#test/support/end-client.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
 /** The presence of one replica, without its hub. */
@@ -55,7 +56,7 @@ export async function startReplica(
     },
     async stop() {
       await presence.stop();
-      await listener.end({ timeout: 1 });
+      await endClient(listener);
     },
   };
 }

@@ -135,7 +135,7 @@ it("the event loop turns between the steps of a scrape", async () => {
   /** A clock on which each look takes half a millisecond, so that a piece of 4 ms has eight steps. */
   const clock: Clock = {
     now: () => new Date(),
-    monotonic() {
+    monotonic: () => {
       looks += 1;
       total += 1;
       return total / 2;
