@@ -33,7 +33,7 @@ export async function curl(
   options: readonly string[] = [],
 ): Promise<Curled> {
   const line = ["curl", "-4", "-sS", "-g", "--cacert", rootFile, "-o", "/dev/null", "-D", "-", "-w", "\\n%{json}"];
-  const { code, stdout } = await network.run(node, [...line, "-H", "Connection: close", ...options, url], 20_000);
+  const { code, stdout } = await network.run(node, [...line, "-H", "Connection: close", ...options, url]);
   const cut = stdout.lastIndexOf("\n");
   const told = JSON.parse(stdout.slice(cut + 1)) as Record<string, string | number | null>;
   // Trailers are a separate block.

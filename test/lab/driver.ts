@@ -103,7 +103,7 @@ function commands(
     await Promise.all([nft(one, text(other)), nft(other, text(one))]);
   };
   return {
-    run: (node, command, timeoutMs = 20_000) =>
+    run: (node, command, timeoutMs = 240_000) =>
       new Promise((resolve) => {
         const options = {
           env: LAB_ENVIRONMENT,

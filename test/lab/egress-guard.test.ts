@@ -74,7 +74,6 @@ describe.skipIf(why !== null)("an agent whose operator has not allowed an addres
 
   it.each(["closed", "narrow"])(
     "refuses the address in every spelling and sends nothing there: lists are %s",
-    { timeout: 60_000 },
     async (region) => {
       for (const path of [...STRAIGHT, ...DISGUISED]) {
         const { text, status } = await call(path, region);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "#test/support/until.ts";
 
 /** A running prometheus-blackbox-exporter. */
 export interface Exporter {
@@ -61,10 +61,7 @@ export async function startExporter(folder: string, rootsFile: string): Promise<
     const response = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(15_000) });
     return response.text();
   };
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    if (await ask("/-/healthy").catch(() => null)) break;
-    await sleep(100);
-  }
+  await until(() => ask("/-/healthy"), "the exporter answers");
   return {
     port,
     pid: child.pid ?? 0,

@@ -42,10 +42,10 @@ export async function pingsFrom(
   });
 }
 
-/** Runs a trace in the first namespace with every option of the port. `tookMs` is the duration of the trace only. */
-export async function traceFrom(chain: Chain, request: TraceRequest): Promise<TraceRun & { readonly tookMs: number }> {
+/** Runs a trace in the first namespace with every option of the port. */
+export async function traceFrom(chain: Chain, request: TraceRequest): Promise<TraceRun> {
   const answer = await runFrom(chain, "test/lab/trace-here.ts", { request, allow: ALLOW }, []);
-  const { outcome, tookMs } = answer as { readonly outcome: Outcome<TraceRun>; readonly tookMs: number };
+  const { outcome } = answer as { readonly outcome: Outcome<TraceRun> };
   if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
-  return { ...outcome.data, tookMs };
+  return outcome.data;
 }

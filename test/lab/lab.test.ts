@@ -13,18 +13,14 @@ const why = whyNoLab();
 if (why !== null) console.warn(why);
 
 const AT_ONCE = 6;
-const UP_WITHIN_MS = 10_000;
 const PROBES = REGIONS.map((region) => `probe-${region}`);
 const HOSTS = Object.keys(LAB.nodes).filter((node) => LAB.nodes[node]?.kind === "host");
 
 describe.skipIf(why !== null)("the lab", () => {
   let lab: Lab;
-  let upMs = 0;
 
   beforeAll(async () => {
-    const before = performance.now();
     lab = await startLab();
-    upMs = performance.now() - before;
   });
   afterAll(() => lab?.close());
 
@@ -35,10 +31,6 @@ describe.skipIf(why !== null)("the lab", () => {
   const resolver = (region: string): string => addressOf(LAB, `resolver-${region}`);
   const ask = (region: string, ...question: readonly string[]): Promise<string> =>
     output(`probe-${region}`, "dig", "+tries=2", "+time=4", `@${resolver(region)}`, ...question);
-
-  it("starts in seconds", () => {
-    expect(upMs).toBeLessThan(UP_WITHIN_MS);
-  });
 
   it("connects every two hosts in the time that its table says", async () => {
     const pairs = HOSTS.flatMap((from) =>

@@ -40,7 +40,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
   async function pings(params: readonly object[]): Promise<readonly PingResult[]> {
     const order = JSON.stringify({ params, allow: LAB_RANGES });
     const command = [process.execPath, `${ROOT}/test/support/ping-here.ts`, order];
-    const { stdout, stderr } = await network.run("probe-ap", command, 110_000);
+    const { stdout, stderr } = await network.run("probe-ap", command);
     if (stdout === "") throw new Error(stderr);
     return (JSON.parse(stdout) as readonly { readonly outcome: Outcome<PingResult> }[]).map(({ outcome }) => {
       if (outcome.status !== "ok") throw new Error(JSON.stringify(outcome));
@@ -115,7 +115,7 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
 
   /** Returns the loss in percent that another program measures at the target. */
   async function measureLoss(command: readonly string[]): Promise<number> {
-    const { stdout } = await network.run("probe-ap", command, 60_000);
+    const { stdout } = await network.run("probe-ap", command);
     const percents = Array.from(stdout.matchAll(/([\d.]+)%/g), ([, percent]) => Number(percent));
     return percents.at(-1) ?? Number.NaN;
   }
@@ -127,7 +127,6 @@ describe.skipIf(why !== null)("a path that loses packets on the way there", () =
     { protocol: "tcp", loss: 0.4, between: [15, 60], count: 6 },
   ] as const)(
     "has its loss in a $protocol trace at each hop after the link, and none before, share $loss",
-    { timeout: 180_000 },
     async ({ protocol, loss, between: [least, most], count }) => {
       await network.links.set(LINK, { loss });
       const trace = { host: HOST, action: "traceroute", protocol, ...(protocol === "tcp" ? { port: PORT } : {}) };

@@ -9,7 +9,7 @@ if (why !== null) console.warn(why);
 
 const INTERVAL_SECONDS = 20;
 /** A verdict is fresh for two intervals and the timeout. The planned check after that finds it stale. */
-const FRESH = { timeout: 120_000, interval: 1_000 };
+const FRESH = { interval: 1_000 };
 
 describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
   let lab: WatchedLab;
@@ -28,10 +28,8 @@ describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
   const status = async (): Promise<string> => (await lab.read(id)).status;
 
   it("are unknown, without an event or a mail, and the operator gets exactly one warning", async () => {
-    const goneAt = Date.now();
     for (const agent of lab.service.agents.values()) agent.kill("SIGKILL");
     await expect.poll(status, FRESH).toBe("unknown");
-    console.log(`all probes gone: unknown ${Date.now() - goneAt} ms later`);
     expect(await lab.events(id)).toEqual([]);
     expect(await lab.incidents(id)).toEqual([]);
     // The mail that asks to confirm the address is about no monitor.
@@ -47,5 +45,5 @@ describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
       .filter((line) => line.includes('"warning: '));
     expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", code: "no_agents" });
-  }, 300_000);
+  });
 });

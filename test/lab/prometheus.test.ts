@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "#test/support/free-port.ts";
@@ -112,19 +111,9 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
   });
 
   it("scrapes one target of the list and one of each probe, and all are up", async () => {
-    let seen: readonly Target[] = [];
-    for (let attempt = 0; attempt < 200; attempt += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after another
-      seen = await targets();
-      if (seen.length === 4 && seen.every(({ health }) => health === "up")) break;
-      // oxlint-disable-next-line no-await-in-loop
-      await sleep(200);
-    }
-    expect(
-      seen.map(({ health, lastError }) => `${health}${lastError}`),
-      said,
-    ).toEqual(["up", "up", "up", "up"]);
-    const labels = seen.map((target) => target.labels);
+    const states = async () => (await targets()).map(({ health, lastError }) => `${health}${lastError}`);
+    await expect.poll(states, { interval: 200 }).toEqual(["up", "up", "up", "up"]);
+    const labels = (await targets()).map((target) => target.labels);
     const fromList = labels.filter(({ job }) => job === "website");
     expect(fromList).toEqual([{ job: "website", instance: `${web.url}/status/200` }]);
     const fromProbes = labels.filter(({ job }) => job === "website-from-every-probe");
@@ -150,14 +139,7 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
 
   it("reports from every probe why a site that stops fails", async () => {
     await web.close();
-    let reasons: readonly (string | undefined)[] = [];
-    for (let attempt = 0; attempt < 200; attempt += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after another
-      reasons = (await query("vantage_probe_failure_info")).map(({ metric }) => metric["reason"]);
-      if (reasons.length === 4) break;
-      // oxlint-disable-next-line no-await-in-loop
-      await sleep(200);
-    }
-    expect(reasons).toEqual(["refused", "refused", "refused", "refused"]);
+    const reasons = async () => (await query("vantage_probe_failure_info")).map(({ metric }) => metric["reason"]);
+    await expect.poll(reasons, { interval: 200 }).toEqual(["refused", "refused", "refused", "refused"]);
   });
 });

@@ -8,6 +8,7 @@ import { PLACES, startAgent } from "#test/lab/services/product.ts";
 import { GEO_ANSWERS, SYSTEMS } from "#test/lab/services/zones.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
+import { until } from "#test/support/until.ts";
 
 const why = whyNoLab() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
 if (why !== null) console.warn(why);
@@ -22,7 +23,7 @@ interface Place<T> {
 
 const ALL = REGIONS.map((region) => PLACES[region].region).join(",");
 /** Longer than a dead stream counts as alive, on a busy machine. */
-const SOON = { timeout: 30_000, interval: 500 };
+const SOON = { interval: 500 };
 
 describe.skipIf(why !== null)("the service in the lab", () => {
   let lab: Lab & { readonly service: Service };
@@ -53,13 +54,15 @@ describe.skipIf(why !== null)("the service in the lab", () => {
   }
 
   it("measures the distance of each region", async () => {
-    const rows = await check<{ rtt: { min_ms: number } }>("ping?host=web.lab.test");
-    expect([...rows.keys()]).toEqual([...REGIONS]);
-    for (const [region, { data }] of rows) {
-      const { min, max } = expectedRtt(LAB, `probe-${region}`, "web");
-      expect(data.rtt.min_ms).toBeGreaterThanOrEqual(min);
-      expect(data.rtt.min_ms).toBeLessThan(max + 5);
-    }
+    const least = new Map<Region, number>(REGIONS.map((region) => [region, Infinity]));
+    const expected = (region: Region) => expectedRtt(LAB, `probe-${region}`, "web");
+    // A busy machine delays packets, but not in every attempt; it never makes an echo too fast.
+    await until(async () => {
+      const rows = await check<{ rtt: { min_ms: number } }>("ping?host=web.lab.test");
+      for (const [region, { data }] of rows) least.set(region, Math.min(least.get(region) ?? 0, data.rtt.min_ms));
+      return [...least].every(([region, ms]) => ms < expected(region).max + 5);
+    }, "the distance of each region");
+    for (const [region, ms] of least) expect(ms).toBeGreaterThanOrEqual(expected(region).min);
   });
 
   it("returns for each region the answer meant for it", async () => {
@@ -173,28 +176,24 @@ describe.skipIf(why !== null)("the service in the lab", () => {
     await guarded.stop();
   });
 
-  it(
-    "continues in the other regions while one is cut off, and in all once it is back",
-    { timeout: 90_000 },
-    async () => {
-      const online = async (): Promise<number> => {
-        const { body } = await lab.service.plane.call("/api/v4/probes", { key });
-        const { regions } = body.data as { regions: { region: string; online: number }[] };
-        return regions.find(({ region }) => region === PLACES.eu.region)?.online ?? 0;
-      };
-      await expect.poll(online, SOON).toBe(1);
-      await Promise.all([lab.network.cut("probe-eu", "hub"), lab.network.cut("probe-eu", "hub2")]);
-      await expect.poll(online, SOON).toBe(0);
-      const others = await check<unknown>("ping?host=web.lab.test", `${PLACES.us.region},${PLACES.ap.region}`);
-      expect([...others.values()].map(({ status }) => status)).toEqual(["ok", "ok"]);
-      await Promise.all([lab.network.heal("probe-eu", "hub"), lab.network.heal("probe-eu", "hub2")]);
-      await expect.poll(online, SOON).toBe(1);
-      // The agent may attach to the other replica first. This one then answers 503 and asks for a retry.
-      const path = `ping?host=${addressOf(LAB, "web")}&count=1`;
-      const back = async () => (await checkFrom<{ packets_received: number }>("eu", path)).status;
-      await expect.poll(back, SOON).toBe("ok");
-    },
-  );
+  it("continues in the other regions while one is cut off, and in all once it is back", async () => {
+    const online = async (): Promise<number> => {
+      const { body } = await lab.service.plane.call("/api/v4/probes", { key });
+      const { regions } = body.data as { regions: { region: string; online: number }[] };
+      return regions.find(({ region }) => region === PLACES.eu.region)?.online ?? 0;
+    };
+    await expect.poll(online, SOON).toBe(1);
+    await Promise.all([lab.network.cut("probe-eu", "hub"), lab.network.cut("probe-eu", "hub2")]);
+    await expect.poll(online, SOON).toBe(0);
+    const others = await check<unknown>("ping?host=web.lab.test", `${PLACES.us.region},${PLACES.ap.region}`);
+    expect([...others.values()].map(({ status }) => status)).toEqual(["ok", "ok"]);
+    await Promise.all([lab.network.heal("probe-eu", "hub"), lab.network.heal("probe-eu", "hub2")]);
+    await expect.poll(online, SOON).toBe(1);
+    // The agent may attach to the other replica first. This one then answers 503 and asks for a retry.
+    const path = `ping?host=${addressOf(LAB, "web")}&count=1`;
+    const back = async () => (await checkFrom<{ packets_received: number }>("eu", path)).status;
+    await expect.poll(back, SOON).toBe("ok");
+  });
 
   it("answers through the other replica after the first one has ended", async () => {
     const [first, second] = lab.service.planes;

@@ -57,7 +57,6 @@ describe.skipIf(why !== null)("an agent that is an ordinary user with only CAP_N
         VANTAGE_DNS_SERVERS: addressOf(LAB, "resolver-us"),
       },
       ready: '"attached"',
-      patienceMs: 20_000,
     });
   });
   afterAll(() => lab?.close());

@@ -1,4 +1,4 @@
-import { vi } from "vitest";
+import { expect } from "vitest";
 import { addressOf } from "#test/lab/addresses.ts";
 import { packetFilter } from "#test/lab/configure.ts";
 import { startServiceLab, type Lab, type Service, type ServiceOptions } from "#test/lab/lab.ts";
@@ -56,8 +56,8 @@ export interface WatchedLab extends Lab {
   serve(node: string, port: number): Promise<Daemon>;
 }
 
-/** Generous: what a test waits for has its own limit where that matters. */
-export const SOON = { timeout: 60_000, interval: 500 };
+/** For calls that count against a key, and for programs that wait for each look. */
+export const SOON = { interval: 500 };
 
 /** `intervalSeconds`: length of all intervals; a minute if absent, which is the shortest that a plan allows. */
 type WatchedOptions = ServiceOptions & { readonly intervalSeconds?: number };
@@ -82,7 +82,7 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
       const made = await call("/api/v4/monitors", { key, body: { ...body, ...settings } });
       if (made.status !== 201) throw new Error(made.text);
       const { id } = made.body.data as { id: number };
-      await vi.waitUntil(async () => (await read(id)).status === "up", SOON);
+      await expect.poll(async () => (await read(id)).status, SOON).toBe("up");
       return id;
     },
     async incidents(id) {
@@ -120,7 +120,6 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
         node,
         command: [process.execPath, "-e", program],
         ready: "ready",
-        patienceMs: 60_000,
       });
     },
   };

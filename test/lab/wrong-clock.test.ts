@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPki } from "#test/servers/pki.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { findFaketime } from "#test/support/faketime.ts";
+import { until } from "#test/support/until.ts";
 
 // Debian's libfaketime changes an agent's wall clock but not its monotonic clock, as on a host without NTP.
 const LIBRARY = findFaketime();
@@ -88,10 +88,18 @@ describe.skipIf(LIBRARY === undefined)("an agent whose clock is an hour off", ()
   });
 
   it("enrols, attaches and stays attached", async () => {
-    // Longer than any lease and two rounds of presence.
-    await sleep(8_000);
-    const { body } = await plane.operate("GET", "/api/admin/probes");
-    const rows = body.data as { region: string; status: string }[];
+    const list = async () => {
+      const { body } = await plane.operate("GET", "/api/admin/probes");
+      return body.data as { region: string; status: string; last_seen_at: string }[];
+    };
+    const first = new Map((await list()).map((row) => [row.region, Date.parse(row.last_seen_at)]));
+    // Longer than any lease and two rounds of presence, by the time of the control plane.
+    await until(
+      async () =>
+        (await list()).every((row) => Date.parse(row.last_seen_at) >= (first.get(row.region) ?? Infinity) + 8_000),
+      "each agent is seen 8 s later",
+    );
+    const rows = await list();
     expect(rows.map(({ region, status }) => `${region} ${status}`)).toEqual([
       "ahead online",
       "behind online",

@@ -1,18 +1,16 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { vi } from "vitest";
 import type { Network } from "#test/lab/driver.ts";
 import { startDaemon } from "#test/lab/services/daemon.ts";
 import type { Issued } from "#test/servers/pki.ts";
 import { identityOf } from "#test/support/http-engine.ts";
+import { until } from "#test/support/until.ts";
 
 /** An https server that answers 200 with "ok". Its certificate can be replaced while it runs. */
 export interface ChangingSite {
   /** Presents these certificates from now on, the server's own first. */
   install(...chain: readonly [Issued, ...Issued[]]): Promise<void>;
 }
-
-const READ_MS = 10_000;
 
 const program = (file: string, port: number): string => `
 const read = () => JSON.parse(require("node:fs").readFileSync(${JSON.stringify(file)}, "utf8"));
@@ -44,7 +42,7 @@ export async function startChangingSite(
       write(next);
       changes += 1;
       daemon.kill("SIGUSR2");
-      await vi.waitUntil(() => daemon.log().includes(`change ${changes}\n`), { timeout: READ_MS });
+      await until(() => daemon.log().includes(`change ${changes}\n`), `change ${changes} of the certificate`);
     },
   };
 }

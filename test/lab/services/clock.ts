@@ -23,6 +23,7 @@ export function whyNoClock(): string | null {
 export function createMovableClock(folder: string): MovableClock {
   const file = join(folder, "clock");
   let offsetMs = 0;
+  const now = (): Date => new Date(Date.now() + offsetMs);
   const write = (): void => {
     // Programs read it at any time: they must not find half of it.
     writeFileSync(`${file}.next`, `+${(offsetMs / 1_000).toFixed(3)}\n`);
@@ -40,9 +41,9 @@ export function createMovableClock(folder: string): MovableClock {
   return {
     environment: environment("MT"),
     singleThreaded: environment(""),
-    now: () => new Date(Date.now() + offsetMs),
+    now,
     moveTo(time) {
-      offsetMs = time.getTime() - Date.now();
+      offsetMs += time.getTime() - now().getTime();
       write();
     },
   };

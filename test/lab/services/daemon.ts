@@ -23,7 +23,7 @@ export interface DaemonOptions {
   readonly input?: string;
   /** Text in its output when it is ready. */
   readonly ready: string;
-  /** Default: 60 s, for a busy machine. */
+  /** Default: 240 s, for a busy machine. */
   readonly patienceMs?: number;
 }
 
@@ -31,7 +31,7 @@ const INSIST_MS = 3_000;
 
 /** Starts a program in a node and waits until it is ready. Rejects with its output if it does not get ready. */
 export async function startDaemon(network: Network, options: DaemonOptions): Promise<Daemon> {
-  const { node, command, environment = {}, ready, patienceMs = 60_000 } = options;
+  const { node, command, environment = {}, ready, patienceMs = 240_000 } = options;
   const child = network.spawn(node, command, environment, options.lastSignal);
   child.stdin?.on("error", () => undefined);
   if (options.input !== undefined) child.stdin?.write(options.input);
