@@ -15,7 +15,7 @@ let direct: Sql;
 let proxy: TcpProxy;
 let throughProxy: string;
 
-const options = { name: "test", connections: 1, statementTimeoutMs: 5_000 };
+const options = { name: "test", connections: 1, statementTimeoutMs: 30_000 };
 
 beforeAll(async () => {
   database = await createTestDatabase();

@@ -45,7 +45,7 @@ export function createTestSender(answer: Answer, more: Partial<Sender> = {}): Te
   return {
     channel: "webhook",
     schedule: [0, 50, 50],
-    timeoutMs: 10_000,
+    timeoutMs: 240_000,
     concurrency: 20,
     perReceiver: 2,
     probes: null,

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 /** Runs a job on the agent of region eu and returns its answer. */
 async function runOn(agent: ScriptedAgent): Promise<JobAnswer> {
-  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => "agent-eu" });
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 240_000, pick: () => "agent-eu" });
   agent.answer(await agent.nextJob(), ok({ fine: true }));
   return answer;
 }
@@ -50,7 +50,7 @@ it("an oversized message ends its stream, and the agent's jobs move on", async (
   const agent = await attachScripted(server, helloOf("eu"));
   const greedy = await attachScripted(server, helloOf("us"));
   const pick = (excluded: ReadonlySet<string>) => (excluded.has("agent-us") ? "agent-eu" : "agent-us");
-  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 10_000, pick });
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 240_000, pick });
   const job = await greedy.nextJob();
   greedy.answer(job, ok({ filler: "x".repeat(MAX_MESSAGE_BYTES) }));
   await greedy.ended;

@@ -32,7 +32,7 @@ function jobFor(agentIds: readonly string[], over: Partial<JobRequest> = {}): Jo
     tool: "check",
     accountId: null,
     params: "{}",
-    deadlineMs: 10_000,
+    deadlineMs: 240_000,
     pick: (excluded) => agentIds.find((id) => !excluded.has(id) && hub.roster.session(id) !== undefined) ?? null,
     ...over,
   };

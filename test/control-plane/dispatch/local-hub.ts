@@ -40,7 +40,7 @@ export function startLocalHub(options: { readonly clock?: Clock; readonly presen
         tool: "check",
         accountId: null,
         params: "{}",
-        deadlineMs: 10_000,
+        deadlineMs: 240_000,
         pick: (excluded) => agentIds.find((id) => !excluded.has(id) && hub.roster.session(id) !== undefined) ?? null,
         ...over,
       }),

@@ -23,9 +23,9 @@ const PEER = "192.0.2.7";
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const open = () => connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 2_000 });
+  const open = () => connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
   sql = open();
-  guarded = guardDatabase(open, 2_000);
+  guarded = guardDatabase(open, 30_000);
 });
 
 afterAll(async () => {

@@ -59,10 +59,10 @@ describe("the gatekeeper", () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 2_000 });
+    sql = connect(database.url, { name: "test", connections: 4, statementTimeoutMs: 30_000 });
     guarded = guardDatabase(
-      () => connect(database.url, { name: "gate", connections: 1, statementTimeoutMs: 500 }),
-      500,
+      () => connect(database.url, { name: "gate", connections: 1, statementTimeoutMs: 30_000 }),
+      30_000,
     );
     listener = connectListener(database.url, "listener");
   });

@@ -59,14 +59,22 @@ async function enrolled(agentId: string): Promise<AgentIdentity> {
   return identityOf(await callEnroll(server.grpcPort, authority, token, request.der), request);
 }
 
+/** Says regularly that an agent is alive: the hub ends the stream of a silent one. */
+function beat(send: (message: AgentMessage) => void): void {
+  const value = { running: 0, credits: 10, loopLagMs: 0, waiting: 0 };
+  const timer = setInterval(() => send({ body: { $case: "beat", value } }), 500);
+  kept({ destroy: () => clearInterval(timer) });
+}
+
 async function attach(region: string): Promise<ScriptedAgent> {
   const agent = await attachScripted(server, helloOf(region));
   agents.push(agent);
+  beat((message) => agent.send(message));
   return agent;
 }
 
 async function runOn(agent: ScriptedAgent, agentId: string): Promise<unknown> {
-  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 5_000, pick: () => agentId });
+  const answer = hub.run({ tool: "check", accountId: null, params: "{}", deadlineMs: 240_000, pick: () => agentId });
   agent.answer(await agent.nextJob(), ok({ fine: true }));
   return answer;
 }
@@ -158,10 +166,14 @@ it("the listener closes the connection of an agent some time after it ended the 
   const first = openSession({ port: server.grpcPort, own });
   const closed = closing(kept(first));
   const call = beginCall(first, attachMethod.path);
-  const message = Buffer.from(AgentMessage.encode({ body: { $case: "hello", value: hello } }).finish());
-  const prefix = Buffer.alloc(5);
-  prefix.writeUInt32BE(message.length, 1);
-  call.write(Buffer.concat([prefix, message]));
+  const send = (message: AgentMessage) => {
+    const encoded = Buffer.from(AgentMessage.encode(message).finish());
+    const prefix = Buffer.alloc(5);
+    prefix.writeUInt32BE(encoded.length, 1);
+    if (!call.closed) call.write(Buffer.concat([prefix, encoded]));
+  };
+  send({ body: { $case: "hello", value: hello } });
+  beat(send);
   await until(() => hub.roster.session(own.agentId), "the attached agent");
   // A connection that came later, and on which nobody attaches, is closed after that time.
   await closing(kept(openSession({ port: server.grpcPort, own })));

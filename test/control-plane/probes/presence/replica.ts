@@ -26,8 +26,8 @@ export async function startReplica(
 ): Promise<TestReplica> {
   const registry = new Registry();
   const guarded = guardDatabase(
-    () => connect(databaseUrl, { name: `presence ${id}`, connections: 1, statementTimeoutMs: 2_000 }),
-    2_000,
+    () => connect(databaseUrl, { name: `presence ${id}`, connections: 1, statementTimeoutMs: 30_000 }),
+    30_000,
   );
   const listener = connectListener(databaseUrl, `listener ${id}`);
   let statements = 0;
