@@ -4,7 +4,7 @@ import type { Outcome } from "#shared/outcome.ts";
 import { createBrowser } from "#probe-agent/net/browser.ts";
 import type { Capture, CaptureRequest } from "#probe-agent/port/browser.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
-import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";
+import { CHROMIUM, describeBrowser, FOREVER_MS, leftovers } from "#test/browser/chromium.ts";
 import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
@@ -42,7 +42,7 @@ const browserFor = createBrowser({
 });
 
 async function capture(url: string, over: Partial<CaptureRequest> = {}): Promise<Outcome<Capture>> {
-  const limits = jobLimits(40_000);
+  const limits = jobLimits((over.timeoutMs ?? 30_000) + 10_000);
   const dns = dnsPort(["127.0.0.1:9"], { egress: loopbackEgress, limits });
   const request = { url, width: 640, height: 400, fullPage: false, waitMs: 0, timeoutMs: 30_000, ...over };
   return browserFor(limits, dns).capture(request);
@@ -204,15 +204,15 @@ async function expectSoundBrowser(): Promise<void> {
 /** Moments of a check: before the document arrives, while the page loads, and while its picture is waited for. */
 const MOMENTS = ["the document", "a script", "the wait"] as const;
 
-/** Longest time from the death of a process to the end of its check, on a busy machine. A check may last 30 s. */
-const AT_ONCE_MS = 5_000;
-
-/** Takes a picture of a page during which `kill` is called once at this moment. Returns the outcome and the time until it. */
+/**
+ * Takes a picture of a page during which `kill` is called once at this moment. The check and its wait may last longer
+ * than the test: it ends because of the death.
+ */
 async function captureDuring(moment: (typeof MOMENTS)[number], kill: () => void) {
-  let killedAt = Infinity;
+  let isKilled = false;
   const act = (): void => {
-    if (killedAt < Infinity) return;
-    killedAt = performance.now();
+    if (isKilled) return;
+    isKilled = true;
     kill();
   };
   const url = await serve((_request, response, { path }) => {
@@ -225,15 +225,15 @@ async function captureDuring(moment: (typeof MOMENTS)[number], kill: () => void)
     else response.writeHead(404).end();
     return true;
   });
-  const outcome = await capture(url, { waitMs: moment === "the wait" ? 10_000 : 0 });
-  return { outcome, ms: performance.now() - killedAt };
+  const waitMs = moment === "the wait" ? FOREVER_MS / 2 : 0;
+  return capture(url, { waitMs, timeoutMs: FOREVER_MS });
 }
 
 describeBrowser("a process that dies during a check", () => {
   it.each(["a script", "the wait"] as const)(
     "if it is the renderer, during %s, the page has crashed, and the next page has its picture",
     async (moment) => {
-      const { outcome, ms } = await captureDuring(moment, () => {
+      const outcome = await captureDuring(moment, () => {
         const { renderers } = runningBrowser();
         expect(renderers.length).toBeGreaterThan(0);
         for (const pid of renderers) process.kill(pid, "SIGSEGV");
@@ -244,7 +244,6 @@ describeBrowser("a process that dies during a check", () => {
         reason: "page_crashed",
         message: "the page crashed the browser process",
       });
-      expect(ms).toBeLessThan(AT_ONCE_MS);
       await expectSoundBrowser();
     },
   );
@@ -252,7 +251,7 @@ describeBrowser("a process that dies during a check", () => {
   it.each(MOMENTS)(
     "if it is the browser, during %s, the check fails at once as the probe's, and the next page has its picture",
     async (moment) => {
-      const { outcome, ms } = await captureDuring(moment, () => {
+      const outcome = await captureDuring(moment, () => {
         process.kill(runningBrowser().browser ?? expect.fail("no browser runs"), "SIGKILL");
       });
       expect(outcome).toMatchObject({
@@ -261,17 +260,15 @@ describeBrowser("a process that dies during a check", () => {
         reason: "browser_failed",
         message: "the agent's browser did not start, or it failed",
       });
-      expect(ms).toBeLessThan(AT_ONCE_MS);
       await expectSoundBrowser();
     },
   );
 
   it("if it is the one that drives the browser, no browser is left, and the next page has its picture", async () => {
-    const { outcome, ms } = await captureDuring("the wait", () => {
+    const outcome = await captureDuring("the wait", () => {
       process.kill(runningBrowser().driver ?? expect.fail("no browser runs"), "SIGKILL");
     });
     expect(failureOf(outcome)).toBe("request/probe/browser_failed");
-    expect(ms).toBeLessThan(AT_ONCE_MS);
     await expectSoundBrowser();
   });
 });

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe } from "vitest";
 import type { Egress } from "#shared/egress.ts";
 import type { Outcome } from "#shared/outcome.ts";
@@ -11,6 +10,7 @@ import type { PageLoad } from "#probe-agent/port/browser.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { TEST_AGENT } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
+import { until } from "#test/support/until.ts";
 
 /** The browser of these tests; null if there is none. */
 export const CHROMIUM = findChromium(process.env["VANTAGE_CHROMIUM"] ?? null, searchPathOf(process.env["PATH"]));
@@ -31,6 +31,14 @@ export interface Setting {
   readonly log?: (line: string) => void;
 }
 
+/** Longer than a page needs until it is quiet on a machine that has half a core to give. */
+const LOAD_MS = 120_000;
+
+/**
+ * Longer than a test may take. A check with this time that ends, ended for another reason than the end of its time.
+ */
+export const FOREVER_MS = 900_000;
+
 /** Creates an agent's browser. Every load is a separate job. */
 export function agentBrowser(setting: Setting = {}) {
   const egress = setting.egress ?? loopbackEgress;
@@ -42,7 +50,7 @@ export function agentBrowser(setting: Setting = {}) {
     log: setting.log ?? (() => undefined),
   });
   return async (url: string, more: Setting = {}): Promise<Outcome<PageLoad>> => {
-    const { timeoutMs = 40_000, signal, strategy = "desktop", dnsServers = ["127.0.0.1:9"] } = { ...setting, ...more };
+    const { timeoutMs = LOAD_MS, signal, strategy = "desktop", dnsServers = ["127.0.0.1:9"] } = { ...setting, ...more };
     const limits = jobLimits(timeoutMs, signal);
     const dns = dnsPort(dnsServers, { egress, limits });
     return await browserFor(limits, dns).measure({ url, conditions: conditionsOf(strategy), timeoutMs });
@@ -59,11 +67,11 @@ export function loadOf(outcome: Outcome<PageLoad>): PageLoad {
 const presentBefore = new Set(findLeftovers().map((leftover) => leftover.id));
 
 /**
- * Waits at most ten seconds for the browsers of this test file to end and returns what is left: processes, including
+ * Waits for the browsers of this test file to end and returns what is left after a long time: processes, including
  * zombies, and folders.
  */
 export async function leftovers(): Promise<readonly string[]> {
-  for (let round = 0; round < 100 && findNewLeftovers().length > 0; round += 1) await sleep(100);
+  await until(() => findNewLeftovers().length === 0, "the end of all browsers").catch(() => undefined);
   return findNewLeftovers();
 }
 

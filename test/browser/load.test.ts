@@ -3,11 +3,12 @@ import { openGate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser } from "#probe-agent/net/browser/run.ts";
 import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeed } from "#probe-agent/tools/pagespeed.ts";
-import { agentBrowser, CHROMIUM, describeBrowser, leftovers, loadOf } from "#test/browser/chromium.ts";
+import { agentBrowser, CHROMIUM, describeBrowser, FOREVER_MS, leftovers, loadOf } from "#test/browser/chromium.ts";
 import { runningBrowser } from "#test/browser/running.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { endsBy } from "#test/support/deadlines.ts";
 import { closedPort } from "#test/support/health.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
@@ -78,11 +79,15 @@ describeBrowser("a page in the agent's browser", () => {
       `${TEXT}<script>fetch("/seen?" + innerWidth + "x" + devicePixelRatio)</script>`,
     );
     const load = agentBrowser();
-    const desktop = loadOf(await load(`${url}/`));
     const mobile = loadOf(await load(`${url}/`, { strategy: "mobile" }));
-    expect(mobile.fcpMs).toBeGreaterThan((desktop.fcpMs ?? 0) + 200);
+    // A busy machine delays paints, but not those of every load; it never makes a slow connection fast.
+    let desktopMs = Infinity;
+    for (let attempt = 0; attempt < 5 && desktopMs > (mobile.fcpMs ?? 0) - 200; attempt += 1) {
+      desktopMs = Math.min(desktopMs, loadOf(await load(`${url}/`)).fcpMs ?? Infinity);
+    }
+    expect(mobile.fcpMs).toBeGreaterThan(desktopMs + 200);
     // Without a viewport element a phone lays out 980 pixels.
-    const [seenDesktop, seenMobile] = requests.map(({ path }) => path).filter((path) => path.startsWith("/seen"));
+    const [seenMobile, seenDesktop] = requests.map(({ path }) => path).filter((path) => path.startsWith("/seen"));
     expect(seenDesktop).toBe("/seen?1350x1");
     expect(seenMobile).toMatch(/^\/seen\?98\dx1\.75$/);
   });
@@ -274,9 +279,8 @@ describeBrowser("a page that takes too much", () => {
     ],
   ])("ends in time: %s", async (_what, html) => {
     const { url } = await page(html);
-    const startedAt = performance.now();
-    const outcome = await agentBrowser()(`${url}/`, { timeoutMs: 12_000 });
-    expect(performance.now() - startedAt).toBeLessThan(12_250);
+    const timeoutMs = 12_000;
+    const outcome = await endsBy(timeoutMs, () => agentBrowser()(`${url}/`, { timeoutMs }));
     if (outcome.status !== "ok") expect(failureOf(outcome)).toMatch(/^response\/target\//);
     expect(await leftovers()).toEqual([]);
   });
@@ -324,20 +328,20 @@ describeBrowser("a page that takes too much", () => {
       else process.kill(runningBrowser().browser ?? expect.fail("no browser runs"), "SIGKILL");
       return true;
     });
-    const startedAt = performance.now();
-    expect(failureOf(await agentBrowser()(`${site.url}/`))).toBe("request/probe/browser_failed");
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(failureOf(await agentBrowser()(`${site.url}/`, { timeoutMs: FOREVER_MS }))).toBe(
+      "request/probe/browser_failed",
+    );
     expect(await leftovers()).toEqual([]);
   });
 
-  it("ends with its job, immediately after a cancellation", async () => {
-    const { url } = await page(TEXT);
+  it("ends with its job, when that is cancelled and not when its time is over", async () => {
     const abort = new AbortController();
-    const loading = agentBrowser()(`${url}/`, { signal: abort.signal });
-    setTimeout(() => abort.abort(), 2500);
-    const startedAt = performance.now();
-    const outcome = await loading;
-    expect(performance.now() - startedAt).toBeLessThan(4000);
+    const site = await serve((_request, response, { path }) => {
+      if (path === "/") response.writeHead(200, { "content-type": "text/html" }).end(`${TEXT}<script src=/x></script>`);
+      else abort.abort();
+      return true;
+    });
+    const outcome = await agentBrowser()(`${site.url}/`, { signal: abort.signal, timeoutMs: FOREVER_MS });
     expect(outcome.status).not.toBe("ok");
     expect(await leftovers()).toEqual([]);
   });

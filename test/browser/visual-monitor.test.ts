@@ -126,7 +126,7 @@ describeBrowser("a visual monitor", () => {
     expect(made.status).toBe(201);
     const { id } = made.body.data as { id: number };
     const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as Monitor;
-    const settles = { timeout: 60_000, interval: 200 };
+    const settles = { interval: 200 };
     await expect.poll(async () => (await read()).status, settles).toBe("up");
     const { accepted } = (await read()).visual;
 
