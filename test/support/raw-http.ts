@@ -27,7 +27,7 @@ export function askWire(
 }
 
 /** Sends bytes verbatim and reads until the server closes the connection, or for `waitMs` milliseconds. */
-export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<string> {
+export function sendRaw(url: string, bytes: string, waitMs = 60_000): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let text = "";

@@ -104,7 +104,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     const other = open(get("/large"));
     await expect.poll(cutOff).toBeGreaterThan(before);
     expect(await cutOff()).toBe(before + 1);
-    expect(await connections(server)).toBe(1);
+    await expect.poll(() => connections(server)).toBe(1);
     socket.write(get("/later"));
     await expect.poll(() => text.match(/"last"/g)?.length).toBe(3);
     for (const one of [socket, other]) one.destroy();
