@@ -30,7 +30,8 @@ export type Fetch = (
 ) => Promise<Outcome<PageSnapshot>>;
 
 /**
- * Creates the real engine with the real resolver. Each fetch is a separate job that ends at `timeoutMs` (default: 5 s).
+ * Creates the real engine with the real resolver. Each fetch is a separate job that ends at `timeoutMs` (default: one
+ * minute, which nothing that ends by itself needs).
  */
 export function httpEngine(options: EngineOptions = {}): Fetch {
   const egress = options.egress ?? loopbackEgress;
@@ -38,7 +39,7 @@ export function httpEngine(options: EngineOptions = {}): Fetch {
   const dns = createDns({ servers: options.dnsServers ?? [], egress, clock, random: systemRandom });
   const roots = options.roots === undefined ? {} : { roots: options.roots };
   const http = createHttp({ clock, egress, userAgent: TEST_AGENT, ...roots });
-  return async (request, timeoutMs = 5000) => {
+  return async (request, timeoutMs = 60_000) => {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeoutMs);
     const job = {

@@ -39,7 +39,7 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
       onChange: () => {},
     });
     const sent: AgentMessage[] = [];
-    const job = { jobId: "one", attempt: 1, tool: "ping", params, deadlineMs: 5_000, timeMs: Date.now() };
+    const job = { jobId: "one", attempt: 1, tool: "ping", params, deadlineMs: 60_000, timeMs: Date.now() };
     pool.accept(
       { ...job, leaseMs: 4_000, input: "", quiet },
       {

@@ -4,6 +4,7 @@ import { freePort } from "#test/support/free-port.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { heardFrom } from "#test/support/heard-from.ts";
 
 let planes: TestControlPlane[] = [];
 let agent: AgentProcess | null = null;
@@ -50,6 +51,8 @@ async function readMetric(name: string): Promise<number> {
   );
 }
 
+/** The shortest time between two attempts to reach a replica that has no stream yet. */
+const HUNT_MS = 1_000;
 const METRICS = { VANTAGE_AGENT_METRICS_ADDR: "127.0.0.1:0" };
 
 describe("if replicas advertise their addresses", () => {
@@ -112,7 +115,7 @@ describe("behind a balancer, without advertised addresses", () => {
     agent = await startAgent(first, "eu-west", { ...METRICS, VANTAGE_CONTROL_PLANE: `localhost:${balancer.port}` });
     await expect.poll(() => attachedTo(first)).toBe(3);
     const led = balancer.connections();
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await heardFrom(first, "eu-west", 3 * HUNT_MS);
     expect(balancer.connections()).toBe(led);
     expect(agent.log()).not.toContain("control plane lost");
   });

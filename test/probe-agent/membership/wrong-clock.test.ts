@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { arch } from "node:process";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { SILENT_MS } from "#shared/wire.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { heardFrom } from "#test/support/heard-from.ts";
 
 const LIBRARY = `/usr/lib/${arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/faketime/libfaketimeMT.so.1`;
 const missing = !existsSync(LIBRARY);
@@ -45,7 +47,7 @@ it.skipIf(missing).each([
   for (let call = 0; call < 3; call += 1) {
     const answer = await plane.call(`/api/v4/check?url=${web.url}/?${call}&locations=${region}`, { key });
     expect(answer.body.data).toMatchObject({ summary: { total: 1, ok: 1 } });
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await heardFrom(plane, region, SILENT_MS / 2);
   }
   expect(agent.log()).not.toContain("control plane lost");
 });

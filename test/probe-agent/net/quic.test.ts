@@ -28,7 +28,7 @@ function dataOf(outcome: Outcome<QuicProbe>): QuicProbe {
 describe("the QUIC probe", () => {
   it.each(["127.0.0.1", "::1"])("gets the versions of a server at %s", async (host) => {
     const server = await serve({ host, versions: [0x1a2a3a4a, 0x00000001, 0x6b3343cf, 0xff00001d] });
-    const seen = dataOf(await quic(jobLimits()).probe(host, server.port, 3000));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe(host, server.port, 30_000));
     expect(seen).toMatchObject({ reachable: true, versions: ["0x00000001", "0x6b3343cf", "0xff00001d"] });
     expect(seen.rttMs).toBeGreaterThanOrEqual(0);
     expect(server.received.map(({ length }) => length)).toEqual([1200]);
@@ -36,7 +36,7 @@ describe("the QUIC probe", () => {
 
   it("asks again if the first datagram was lost, and times the one that was answered", async () => {
     const server = await serve({ behaviour: "second" });
-    const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 3000));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 30_000));
     expect(seen.reachable).toBe(true);
     expect(server.received).toHaveLength(2);
     expect(Buffer.compare(server.received[0] ?? Buffer.of(), server.received[1] ?? Buffer.of())).not.toBe(0);
@@ -45,13 +45,13 @@ describe("the QUIC probe", () => {
   it("recognises a closed port by the ICMP error", async () => {
     const server = await startQuicServer();
     await server.close();
-    const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 3000));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 30_000));
     expect(seen).toEqual({ reachable: false, versions: [], rttMs: null });
   });
 
   it("cannot distinguish a silent port from a filtered one", async () => {
     const server = await serve({ behaviour: "silent" });
-    const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 500));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 500));
     expect(seen).toEqual({ reachable: "unknown", versions: [], rttMs: null });
     expect(server.received).toHaveLength(2);
   });
@@ -67,14 +67,14 @@ describe("the QUIC probe", () => {
     "cut",
   ])("rejects an answer that is %s", async (behaviour) => {
     const server = await serve({ behaviour });
-    const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 200));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 200));
     expect(seen).toEqual({ reachable: "unknown", versions: [], rttMs: null });
     expect(server.received.length).toBeGreaterThan(0);
   });
 
   it("reads little of a giant answer", async () => {
     const server = await serve({ behaviour: "giant" });
-    const seen = dataOf(await quic(jobLimits()).probe("127.0.0.1", server.port, 2000));
+    const seen = dataOf(await quic(jobLimits(60_000)).probe("127.0.0.1", server.port, 30_000));
     expect(seen.reachable).toBe(true);
     expect(seen.versions.length).toBeLessThanOrEqual(64);
   });
@@ -86,7 +86,7 @@ describe("the QUIC probe", () => {
       random: systemRandom,
       egress: createEgress({ targets: [], names: [] }),
     });
-    expect((await strict(jobLimits()).probe("127.0.0.1", server.port, 500)).status).toBe("refused");
+    expect((await strict(jobLimits(60_000)).probe("127.0.0.1", server.port, 500)).status).toBe("refused");
     expect(server.received).toEqual([]);
   });
 

@@ -28,7 +28,7 @@ async function inspect(
   limits?: JobLimits,
 ): Promise<Outcome<TlsObservation>> {
   open.push(server);
-  const base = { ip: "127.0.0.1", port: server.port, servername: TLS_HOST, timeoutMs: 5000 };
+  const base = { ip: "127.0.0.1", port: server.port, servername: TLS_HOST, timeoutMs: 60_000 };
   return port(limits).inspect({ ...base, ...request });
 }
 
@@ -186,7 +186,7 @@ describe("a handshake without a certificate", () => {
     const controller = new AbortController();
     const server = await startTlsVariant("hanging", pki);
     setTimeout(() => controller.abort(), 100);
-    const outcome = await inspect(server, {}, jobLimits(10_000, controller.signal));
+    const outcome = await inspect(server, {}, jobLimits(60_000, controller.signal));
     expect(outcome).toMatchObject({ status: "failed", source: "probe", reason: "cancelled" });
   });
 

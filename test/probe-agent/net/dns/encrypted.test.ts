@@ -41,7 +41,7 @@ function ask(question: Partial<DnsQuestion> & Pick<DnsQuestion, "transport" | "s
     random: systemRandom,
     roots: [pki.root.pem],
   });
-  return dns(jobLimits()).query({ name: "example.test", type: "A", timeoutMs: 3_000, ...question });
+  return dns(jobLimits(60_000)).query({ name: "example.test", type: "A", timeoutMs: 60_000, ...question });
 }
 
 describe.each(["dot", "doh"] as const)("a query over %s", (transport) => {

@@ -20,7 +20,12 @@ const shared = { clock: systemClock, random: systemRandom };
 const HELLO = { ip: "127.0.0.1", version: 0x0303, servername: "tls.example", suites: [0xc02b, 0xc02f, 0x009e] };
 
 function say(port: number, change: Partial<HelloRequest> = {}, limits = jobLimits()) {
-  return createTls({ ...shared, egress: loopbackEgress })(limits).hello({ ...HELLO, port, timeoutMs: 2000, ...change });
+  return createTls({ ...shared, egress: loopbackEgress })(limits).hello({
+    ...HELLO,
+    port,
+    timeoutMs: 60_000,
+    ...change,
+  });
 }
 
 async function answered(handler: WireHandler, change?: Partial<HelloRequest>) {
