@@ -21,7 +21,7 @@ export interface DevOptions {
 
 /** An editor writes a file in several steps, and several files at a time; milliseconds. */
 const SETTLED_MS = 300;
-/** What `vantage up` prints at the end of each start. */
+/** What the product prints at the end of each start. */
 const READY = "Ctrl-C stops everything.";
 
 /**

@@ -38,10 +38,13 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "vantage-gate-suite-"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, `${name}.test.js`), text);
+  const reporters = JSON.stringify(join(ROOT, "test/gate/report.ts"));
   writeFileSync(
     join(folder, "vitest.config.mjs"),
-    `import { gateReporters } from ${JSON.stringify(join(ROOT, "test/gate/report.ts"))};
-     export default { test: { ...gateReporters(), globals: true, include: ["*.test.js"], pool: "forks" } };`,
+    [
+      `import { gateReporters } from ${reporters};`,
+      'export default { test: { ...gateReporters(), globals: true, include: ["*.test.js"], pool: "forks" } };',
+    ].join("\n"),
   );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import type { FileReport, RunReport } from "#test/gate/report.ts";
 import { runCommand } from "#test/gate/run-command.ts";
 import type { Stage, Suite } from "#test/gate/stages.ts";
 
-/** What a stage came to. */
+/** Result of a stage. */
 export interface StageResult {
   readonly name: string;
   readonly minutes: number;
