@@ -3,7 +3,7 @@ import { readAuthority, revoke, SERIALS, STATUS_URLS } from "#test/lab/services/
 import { startChangingSite } from "#test/lab/services/changing-site.ts";
 import { register } from "#test/lab/services/made-registrations.ts";
 import { startMailBox } from "#test/lab/services/mails.ts";
-import { EVERYWHERE, SOON, type WatchedLab } from "#test/lab/watched.ts";
+import { EVERYWHERE, SOON, untilUp, type WatchedLab } from "#test/lab/watched.ts";
 import { DAY_MS, issue, type Issued } from "#test/servers/pki.ts";
 
 /** One step of the story. */
@@ -216,7 +216,7 @@ async function createMonitors(lab: WatchedLab): Promise<ReadonlyMap<string, numb
     if (made.status !== 201) throw new Error(made.text);
     ids.set(name, (made.body.data as { id: number }).id);
   }
-  for (const id of ids.values()) await expect.poll(async () => (await lab.read(id)).status, SOON).toBe("up");
+  for (const id of ids.values()) await untilUp(lab.query, id);
   return ids;
 }
 

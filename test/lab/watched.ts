@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { addressOf } from "#test/lab/addresses.ts";
 import { packetFilter } from "#test/lab/configure.ts";
 import { startServiceLab, type Lab, type Service, type ServiceOptions } from "#test/lab/lab.ts";
@@ -6,6 +5,7 @@ import { startDaemon, type Daemon } from "#test/lab/services/daemon.ts";
 import { PLACES, type LabCall } from "#test/lab/services/product.ts";
 import { startQueries, type Query } from "#test/lab/services/queries.ts";
 import { shortenIntervals } from "#test/support/shorten-intervals.ts";
+import { until } from "#test/support/until.ts";
 import { LAB, REGIONS, type Region } from "#test/lab/topology.ts";
 
 /** The locations of the lab's probes. */
@@ -62,6 +62,14 @@ export const SOON = { interval: 500 };
 /** `intervalSeconds`: length of all intervals; a minute if absent, which is the shortest that a plan allows. */
 type WatchedOptions = ServiceOptions & { readonly intervalSeconds?: number };
 
+/** Waits until a monitor is up, by the database: calls of the API have a limit. */
+export async function untilUp(query: Query, id: number): Promise<void> {
+  await until(async () => {
+    const [row] = await query<{ status: string }>(`select status from monitor_states where monitor_id = ${id}`);
+    return row?.status === "up";
+  }, `monitor ${id} is up`);
+}
+
 /** Starts the lab with the product. Call `close` in afterAll. */
 export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOptions = {}): Promise<WatchedLab> {
   const lab = await startServiceLab(options);
@@ -82,7 +90,7 @@ export async function startWatchedLab({ intervalSeconds, ...options }: WatchedOp
       const made = await call("/api/v4/monitors", { key, body: { ...body, ...settings } });
       if (made.status !== 201) throw new Error(made.text);
       const { id } = made.body.data as { id: number };
-      await expect.poll(async () => (await read(id)).status, SOON).toBe("up");
+      await untilUp(query, id);
       return id;
     },
     async incidents(id) {

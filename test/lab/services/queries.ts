@@ -8,7 +8,7 @@ export type Answer = { readonly rows: readonly unknown[] } | { readonly error: s
 /** Runs a statement on the lab's database. Rejects with the database's error. */
 export type Query = <T>(statement: string) => Promise<readonly T[]>;
 
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 240_000;
 
 /** Starts a program in the node `db` that runs the statements of a test, one after the other. */
 export function startQueries(network: Network, databaseUrl: string): Query {
