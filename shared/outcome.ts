@@ -25,6 +25,8 @@ export interface Failed {
   readonly source: Source;
   readonly reason: string;
   readonly message: string;
+  /** Present if another probe may be asked once instead (probe_overloaded). */
+  readonly repeatable?: true;
 }
 
 /** A target that the egress rules forbid (shared/egress.ts): a name, an address it resolves to, or a redirect hop. */
@@ -50,6 +52,18 @@ export function ok<T>(data: T): Ok<T> {
 /** Creates a failure. The words of `reason` are part of the API and are listed at their use. */
 export function failed(stage: Stage, source: Source, reason: string, message: string): Failed {
   return { status: "failed", stage, source, reason, message };
+}
+
+/** Reason of a failure because the probe had too little processor time. */
+const PROBE_OVERLOADED = "probe_overloaded";
+
+/**
+ * Creates the failure of a check for which the probe had too little processor time. `what` ends the sentence "The probe
+ * was overloaded: ...". Not repeatable: the check itself may be what overloads a probe.
+ */
+export function overloaded(stage: Stage, what: string, { repeatable }: { readonly repeatable: boolean }): Failed {
+  const failure = failed(stage, "probe", PROBE_OVERLOADED, `The probe was overloaded: ${what}`);
+  return repeatable ? { ...failure, repeatable } : failure;
 }
 
 /** Refusal by the egress rules. It never contains the range or name that matched. */

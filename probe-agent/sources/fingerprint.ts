@@ -12,6 +12,7 @@ import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { TechUnknown } from "#probe-agent/toolkit/tech.ts";
 import { limitationsOf, rawPageOf, type FetchedPage } from "#probe-agent/sources/page.ts";
+import { overloadedBy } from "#probe-agent/sources/run-analysis.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
 /** Technologies found on a page. */
@@ -37,7 +38,7 @@ const MAX_RECORDS = 50;
 const MAX_COOKIES = 200;
 const MAX_NAMED = 5;
 
-const FAILURES: Readonly<Record<TechUnknown["reason"], string>> = {
+const FAILURES: Readonly<Record<Exclude<TechUnknown["reason"], "overloaded">, string>> = {
   busy: "the probe is examining too many pages at the same time",
   too_slow: "the page took too long to examine",
   out_of_memory: "the page needs too much memory to examine",
@@ -72,6 +73,7 @@ export async function fingerprint(
   };
   const question = { page, raw: rawPageOf(seen), withSystem };
   const found = await net.tech.detect(question, Math.min(SEARCH_MS, net.remainingMs() - RESERVE_MS));
+  if (!found.ok && found.reason === "overloaded") return overloadedBy(found);
   if (!found.ok) return failed("response", "probe", found.reason, FAILURES[found.reason]);
   const { technologies, system, truncated, suspended, unfinished, unusable } = found;
   const named = suspended.slice(0, MAX_NAMED).join(", ");

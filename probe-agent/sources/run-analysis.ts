@@ -1,10 +1,10 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, overloaded, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { AnalysisName, InputOf, ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
+import type { AnalysisFailure, Overloaded } from "#probe-agent/toolkit/analyses.ts";
 
 const TOO_COMPLEX = "page_too_complex";
-const FAILURES: Readonly<Record<AnalysisFailure["reason"], Outcome<never>>> = {
+const FAILURES: Readonly<Record<Exclude<AnalysisFailure["reason"], "overloaded">, Failed>> = {
   too_slow: failed("response", "target", TOO_COMPLEX, "the received data takes too long to analyse"),
   out_of_memory: failed("response", "target", TOO_COMPLEX, "the received data needs too much memory to analyse"),
   busy: failed("response", "probe", "busy", "the probe is analysing too much at the same time"),
@@ -22,7 +22,18 @@ export async function runAnalysis<Name extends AnalysisName>(
   input: InputOf<Name>,
 ): Promise<Outcome<ReportOf<Name>>> {
   const analysed = await net.analyses.run(name, input);
-  return analysed.ok ? ok(analysed.report) : FAILURES[analysed.reason];
+  return analysed.ok ? ok(analysed.report) : analysisFailure(analysed);
+}
+
+/** Converts the end of an analysis without a report to a failure of the check. */
+function analysisFailure(failure: AnalysisFailure): Failed {
+  return failure.reason === "overloaded" ? overloadedBy(failure) : FAILURES[failure.reason];
+}
+
+/** Creates the failure of work in a thread that did not get its processor time. */
+export function overloadedBy({ isHalfUsed }: Overloaded): Failed {
+  const what = "the thread that examines the received data did not get enough processor time";
+  return overloaded("response", what, { repeatable: !isHalfUsed });
 }
 
 /** Reports whether an outcome is the failure of a page that needs too much time or memory. */

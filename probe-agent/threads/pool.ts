@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
+import type { NoThread } from "#probe-agent/threads/thread.ts";
 import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** An object that a pool keeps. */
@@ -9,8 +10,7 @@ export interface Pooled {
 
 /** Dependencies of a pool. */
 interface PoolOptions<T> {
-  /** Starts a thread; null if it cannot be started. */
-  readonly start: () => Promise<T | null>;
+  readonly start: () => Promise<T | NoThread>;
   readonly clock: Pick<Clock, "monotonic">;
 }
 
@@ -21,11 +21,11 @@ type NoTurn = "busy" | "cancelled";
 export interface Pool<T> {
   /**
    * Waits for a turn until `until` (monotonic clock) and then runs `work`. It can borrow one thread after the other;
-   * `borrow` returns null if none can be started.
+   * `borrow` returns why, if there is none.
    */
   use<R>(
     wait: { readonly until: number; readonly signal: AbortSignal },
-    work: (borrow: <U>(task: (thread: T) => Promise<U>) => Promise<U | null>) => Promise<R>,
+    work: (borrow: <U>(task: (thread: T) => Promise<U>) => Promise<U | NoThread>) => Promise<R>,
   ): Promise<R | NoTurn>;
 }
 
@@ -42,7 +42,7 @@ export function createPool<T extends Pooled>({ start, clock }: PoolOptions<T>): 
   const idle: { readonly thread: T; readonly timer: NodeJS.Timeout }[] = [];
   let waiting = 0;
 
-  async function take(): Promise<T | null> {
+  async function take(): Promise<T | NoThread> {
     for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
       clearTimeout(entry.timer);
       if (entry.thread.alive()) return entry.thread;
@@ -60,9 +60,9 @@ export function createPool<T extends Pooled>({ start, clock }: PoolOptions<T>): 
     idle.push(entry);
   }
 
-  async function borrow<U>(task: (thread: T) => Promise<U>): Promise<U | null> {
+  async function borrow<U>(task: (thread: T) => Promise<U>): Promise<U | NoThread> {
     const thread = await take();
-    if (thread === null) return null;
+    if (thread === null || thread === "late") return thread;
     try {
       return await task(thread);
     } finally {

@@ -11,7 +11,8 @@ export function readThreadId(): number {
 
 /**
  * Returns the processor time of a thread of this process, milliseconds; null if it is not known. proc(5), schedstat: its
- * first number is the time on the processor in nanoseconds.
+ * first number is the time on the processor in nanoseconds. Node's worker.cpuUsage() is no replacement: the thread itself
+ * answers it, and does not while it is in native code (a long JSON.parse or sort).
  */
 export function readProcessorMs(threadId: number): number | null {
   if (threadId === 0) return null;

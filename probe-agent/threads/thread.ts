@@ -8,6 +8,8 @@ interface ThreadOptions {
   readonly data?: unknown;
   /** Heap limit in megabytes. Exceeding it ends the thread, not the agent. */
   readonly heapMb: number;
+  /** Time within which it must be ready, in milliseconds. Default: 20,000. */
+  readonly startMs?: number;
 }
 
 /**
@@ -42,20 +44,21 @@ export interface Thread<Hello, Answer> {
 export const CHECK_INTERVAL_MS = 100;
 /** Heap for short-lived objects, in megabytes. Not part of any other limit. */
 const YOUNG_MB = 12;
-/** Time within which a thread must be ready, in milliseconds. */
-const START_MS = 10_000;
+/** Time within which a thread must be ready, in milliseconds. It takes half a second of processor time. */
+const START_MS = 20_000;
 
 type Heard = { readonly kind: "message"; readonly message: unknown } | { readonly kind: "out_of_memory" | "broken" };
 
-/**
- * Starts a thread; null if it cannot be started. The thread does not keep the process alive and has an empty
- * environment.
- */
+/** Why there is no thread: null if it cannot be started, late if it was not ready in time on an overloaded machine. */
+export type NoThread = null | "late";
+
+/** Starts a thread. The thread does not keep the process alive and has an empty environment. */
 export async function startThread<Hello, Answer>({
   entry,
   data,
   heapMb,
-}: ThreadOptions): Promise<Thread<Hello, Answer> | null> {
+  startMs = START_MS,
+}: ThreadOptions): Promise<Thread<Hello, Answer> | NoThread> {
   const worker = new Worker(entry, {
     workerData: data,
     env: {},
@@ -80,8 +83,8 @@ export async function startThread<Hello, Answer>({
     void worker.terminate();
   };
 
-  const first = await new Promise<Heard>((resolve) => {
-    const late = setTimeout(() => resolve({ kind: "broken" }), START_MS);
+  const first = await new Promise<Heard | { readonly kind: "late" }>((resolve) => {
+    const late = setTimeout(() => resolve({ kind: "late" }), startMs);
     hear = (heard) => {
       clearTimeout(late);
       resolve(heard);
@@ -90,7 +93,7 @@ export async function startThread<Hello, Answer>({
   hear = () => undefined;
   if (first.kind !== "message") {
     end();
-    return null;
+    return first.kind === "late" ? "late" : null;
   }
   return {
     hello: first.message as Hello,

@@ -1,6 +1,7 @@
 import type { CmsReport } from "#probe-agent/analysis/page/cms/report.ts";
 import type { RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import type { TechPage } from "#probe-agent/analysis/page/tech/subject.ts";
+import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import type { Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 
 /** A page to search for technologies. */
@@ -29,16 +30,17 @@ export interface TechFound {
 }
 
 /**
- * Why a page was not searched: busy (other jobs were first until its time ended), too_slow, out_of_memory, cancelled
- * (the job ended), broken (the rules could not be run at all).
+ * Why a page was not searched: busy (other jobs were first until its time ended), too_slow (the processor time was used
+ * up), out_of_memory, cancelled (the job ended), broken (the rules could not be run at all), overloaded (the thread did
+ * not get its processor time).
  */
-export interface TechUnknown {
-  readonly ok: false;
-  readonly reason: "busy" | "too_slow" | "out_of_memory" | "cancelled" | "broken";
-}
+export type TechUnknown = AnalysisFailure;
 
 /** Technology detection in separate threads, so that neither a page nor a rule can block the agent. */
 export interface TechPort {
-  /** Searches a page for at most `ms` milliseconds, including the wait for a turn. */
+  /**
+   * Searches a page. `ms` is the maximum processor time, and the maximum wait for a turn, in milliseconds. A search that
+   * has found something when its time ends returns that.
+   */
   detect(question: TechQuestion, ms: number): Promise<TechFound | TechUnknown>;
 }

@@ -1,4 +1,4 @@
-import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import { failed, ok, type Failed, type Outcome } from "#shared/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { declaredCharset } from "#probe-agent/analysis/html/charset.ts";
@@ -7,6 +7,7 @@ import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { JsonCondition } from "#probe-agent/analysis/text/json-condition.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";
+import { overloadedBy } from "#probe-agent/sources/run-analysis.ts";
 import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 
@@ -99,7 +100,9 @@ function bodyFault({ error, transferredBytes }: PageSnapshot["body"]): MonitorFa
   return { stage: "response", reason: error, message };
 }
 
-function unexamined({ reason }: AnalysisFailure) {
+function unexamined(failure: AnalysisFailure): Failed {
+  if (failure.reason === "overloaded") return overloadedBy(failure);
+  const { reason } = failure;
   const message = `the probe could not examine the body (${reason})`;
   return failed("response", "probe", reason, message);
 }

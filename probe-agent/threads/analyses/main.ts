@@ -15,7 +15,12 @@ import { readThreadId } from "#probe-agent/threads/processor-time.ts";
 lowerPriority();
 const start = workerData as ThreadStart;
 Atomics.store(new Int32Array(start.progress), PROGRESS.thread, readThreadId());
-const searchTechnologies = createTechSearch(start, () => performance.now());
+const searchTechnologies = createTechSearch(start, () => performance.now(), ownProcessorMs);
+
+function ownProcessorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
 
 function run(order: AnalysisOrder | TechOrder): ThreadAnswer {
   try {

@@ -32,8 +32,10 @@ export interface TechOrder {
   readonly raw: RawPage | null;
   /** Whether to also look for evidence of the content management system, in the same parse. */
   readonly withSystem: boolean;
-  /** Milliseconds after which the thread ends the search with the results so far. */
+  /** Processor time after which the thread ends the search with the results so far, in milliseconds. */
   readonly budgetMs: number;
+  /** Time by the clock after which it does the same, in milliseconds. */
+  readonly wallMs: number;
   /** Names of rules to leave out. */
   readonly skip: readonly string[];
 }

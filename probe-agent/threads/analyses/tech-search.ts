@@ -13,11 +13,13 @@ import {
 
 /**
  * Creates a thread's search for technologies. It compiles the rules at the first page. Its current position is visible
- * from outside in `progress` at any time, also while a regular expression runs.
+ * from outside in `progress` at any time, also while a regular expression runs. `monotonic` and `processorMs` tell the
+ * time by the clock and the processor time of this thread, in milliseconds.
  */
 export function createTechSearch(
   { rules: data, progress }: ThreadStart,
   monotonic: () => number,
+  processorMs: () => number = monotonic,
 ): (order: TechOrder) => TechReport {
   const place = new Int32Array(progress);
   // Otherwise a page that takes long to parse would look like the first rule at work.
@@ -25,8 +27,8 @@ export function createTechSearch(
   const numbers = new Map(data.technologies.map(([name], number) => [name, number]));
   let compiled: TechRules | null = null;
 
-  return ({ page, raw, withSystem, budgetMs, skip }) => {
-    const until = monotonic() + budgetMs;
+  return ({ page, raw, withSystem, budgetMs, wallMs, skip }) => {
+    const until = { clock: monotonic() + wallMs, processor: processorMs() + budgetMs };
     compiled ??= compileRules(data);
     const read = raw === null ? null : readRawPage(raw);
     try {
@@ -36,7 +38,7 @@ export function createTechSearch(
         goOn({ name }) {
           Atomics.store(place, PROGRESS.rule, numbers.get(name) ?? NO_RULE);
           Atomics.add(place, PROGRESS.step, 1);
-          return monotonic() < until;
+          return monotonic() < until.clock && processorMs() < until.processor;
         },
       });
       return {

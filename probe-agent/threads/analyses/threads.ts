@@ -8,6 +8,7 @@ import {
   type ThreadStart,
 } from "#probe-agent/threads/analyses/messages.ts";
 import { createPool, type Pool, type Pooled } from "#probe-agent/threads/pool.ts";
+import { readProcessorMs } from "#probe-agent/threads/processor-time.ts";
 import { startThread, type Order, type ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** Settings of the analysis threads. */
@@ -25,6 +26,8 @@ export interface AnalysisThreadsOptions {
 export interface AnalysisThread extends Pooled {
   /** Position of its search for technologies (PROGRESS). */
   readonly place: Int32Array;
+  /** Returns the processor time that the thread has used, in milliseconds; null if it is not known. */
+  processorMs(this: void): number | null;
   /** Runs one order. Only one order at a time. */
   run<Why>(order: Order<Why> & { readonly order: AnalysisOrder | TechOrder }): Promise<ThreadEnd<ThreadAnswer, Why>>;
 }
@@ -49,9 +52,11 @@ export function createAnalysisThreads({
       const progress = new SharedArrayBuffer(PROGRESS.length * Int32Array.BYTES_PER_ELEMENT);
       const data: ThreadStart = { rules, progress };
       const thread = await startThread<string, ThreadAnswer>({ entry, data, heapMb });
-      if (thread === null) return null;
+      if (thread === null || thread === "late") return thread;
+      const place = new Int32Array(progress);
       return {
-        place: new Int32Array(progress),
+        place,
+        processorMs: () => readProcessorMs(Atomics.load(place, PROGRESS.thread)),
         alive: () => thread.alive(),
         end: () => thread.end(),
         run: (order) => thread.run(order),

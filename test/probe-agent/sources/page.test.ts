@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** A net whose threads give up on every page for this reason. They analyse a page without a body. */
-function netThat(reason: AnalysisFailure["reason"]): Net {
+function netThat(reason: Exclude<AnalysisFailure["reason"], "overloaded">): Net {
   const limits = jobLimits();
   const real = createAnalyses({ clock: systemClock, threads: createAnalysisThreads({ clock: systemClock }) })(limits);
   const analyses: AnalysesPort = {

@@ -14,7 +14,7 @@ const patient = () => waiting(120_000);
 
 async function start(heapMb = 64, data?: unknown): Promise<Thread<string, unknown>> {
   const thread = await startThread<string, unknown>({ entry: ENTRY, heapMb, data });
-  if (thread === null) throw new Error("the thread did not start");
+  if (thread === null || thread === "late") throw new Error("the thread did not start");
   return thread;
 }
 
@@ -66,8 +66,9 @@ describe("a thread", () => {
   it("has an empty environment", async () => {
     const entry = new URL(`data:text/javascript,${encodeURIComponent(SHOWS_ENVIRONMENT)}`);
     const thread = await startThread<number, never>({ entry, heapMb: 64 });
-    expect(thread?.hello).toBe(0);
-    thread?.end();
+    if (thread === null || thread === "late") throw new Error("the thread did not start");
+    expect(thread.hello).toBe(0);
+    thread.end();
   });
 });
 
