@@ -17,6 +17,7 @@ import { createShutdown } from "#probe-agent/attachment/shutdown.ts";
 import { readConfig, type Config } from "#probe-agent/config.ts";
 import { openData } from "#probe-agent/data/open.ts";
 import { readTrustAnchors } from "#probe-agent/data/trust-anchors.ts";
+import { startLoopWatch } from "#probe-agent/loop-watch.ts";
 import { openMembership } from "#probe-agent/membership/membership.ts";
 import { openState, type AgentState } from "#probe-agent/membership/state-folder.ts";
 import { openMetrics } from "#probe-agent/metrics/open.ts";
@@ -84,6 +85,7 @@ async function main(config: Config): Promise<void> {
     selfTestDns,
     rawSockets: () => icmpHost.capabilities(),
     clock,
+    loop: startLoopWatch(clock),
     random,
     metrics,
     log,

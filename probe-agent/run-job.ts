@@ -5,6 +5,8 @@ import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
 import { implementationOf } from "#probe-agent/implementations.ts";
+import type { LoopWatch } from "#probe-agent/loop-watch.ts";
+import { blameOverload } from "#probe-agent/overload.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
 
 /** One job as received. */
@@ -42,6 +44,7 @@ interface JobTools {
   readonly reservedMs: number;
   readonly createNet: NetFactory;
   readonly correctSource: CorrectSource;
+  readonly loop: LoopWatch;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Logger;
 }
@@ -62,15 +65,17 @@ interface JobEnd {
 export async function runJob(
   job: Job,
   limits: JobLimits,
-  { reservedMs: reserved, createNet, correctSource, clock, log }: JobTools,
+  { reservedMs: reserved, createNet, correctSource, loop, clock, log }: JobTools,
   emit: (event: ProgressEvent) => void,
 ): Promise<JobEnd> {
+  const startedAt = clock.monotonic();
   const timeout = createTimeout(limits.signal);
   let file: Uint8Array | null = null;
   const net = createNet(limits, emit, (bytes) => {
     file = bytes;
   });
-  const first = await Promise.race([execute(job, net, log), timeout.outcome]);
+  const ended = await Promise.race([execute(job, net, log), timeout.outcome]);
+  const first = blameOverload(ended, loop.lagSince(startedAt));
   timeout.forget();
   const remainingMs = limits.deadline + reserved - clock.monotonic();
   const outcome = first.status === "failed" ? await correctSource(first, job, remainingMs) : first;

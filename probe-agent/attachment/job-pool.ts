@@ -4,6 +4,7 @@ import type { AgentMessage, Job as WireJob } from "#shared/protocol/probe.ts";
 import { MAX_PROGRESS_BYTES } from "#shared/wire.ts";
 import { sendFile } from "#probe-agent/attachment/send-file.ts";
 import type { AgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";
+import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createRunningJobs, type JobSource, type RunningJob } from "#probe-agent/attachment/running-jobs.ts";
 import { canRun, reservedMs, runJob, type CorrectSource, type NetFactory } from "#probe-agent/run-job.ts";
 
@@ -27,6 +28,8 @@ interface JobPoolOptions {
   readonly createNet: NetFactory;
   /** Corrects the source of every failure before it is sent. */
   readonly correctSource: CorrectSource;
+  /** Tells whether the agent itself caused a timeout. */
+  readonly loop: LoopWatch;
   /** Called when a job is near its deadline and may fail soon. */
   readonly onLate: () => void;
   readonly metrics: AgentMetrics;
@@ -49,7 +52,7 @@ const ENDED = "the job has ended";
 
 /** Creates a pool without jobs. */
 export function createJobPool(options: JobPoolOptions): JobPool {
-  const { maxJobs, clock, createNet, correctSource, metrics, log, onChange, onLate } = options;
+  const { maxJobs, clock, createNet, correctSource, loop, metrics, log, onChange, onLate } = options;
   const jobs = createRunningJobs();
   let draining = false;
   let idle: () => void = () => {};
@@ -90,7 +93,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const { outcome, result, file } = await runJob(
       job,
       limits,
-      { reservedMs: reserved, createNet, correctSource, log, clock },
+      { reservedMs: reserved, createNet, correctSource, loop, log, clock },
       emit,
     );
     clearTimeout(timer);

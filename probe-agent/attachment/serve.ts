@@ -6,6 +6,7 @@ import { createCanaries, type CanaryOptions } from "#probe-agent/attachment/cana
 import { createInside } from "#probe-agent/attachment/inside-target.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { startSelfTest } from "#probe-agent/attachment/self-test.ts";
+import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import type { Config } from "#probe-agent/config.ts";
 import { expiryOf } from "#probe-agent/membership/identity.ts";
 import { isUntrusted, type Membership } from "#probe-agent/membership/membership.ts";
@@ -26,6 +27,7 @@ interface ServeOptions {
   /** Returns the current state of the ICMP process's raw sockets. */
   readonly rawSockets: () => IcmpCapabilities;
   readonly clock: Clock;
+  readonly loop: LoopWatch;
   readonly random: Random;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
@@ -61,6 +63,7 @@ export function serveControlPlane(options: ServeOptions): Service {
     createNet,
     correctSource: (failure, job, remainingMs) =>
       isInside(job) ? Promise.resolve(failure) : selfTest.correctSource(failure, remainingMs),
+    loop: options.loop,
     onLate: () => selfTest.prepare(),
     metrics,
     log,
