@@ -2,6 +2,7 @@ import { drain } from "#probe-agent/net/icmp/drain.ts";
 import { createPacketSender, type SendOptions, type Sent } from "#probe-agent/net/icmp/packet-sender.ts";
 import { isFatal } from "#probe-agent/net/icmp/send-failure.ts";
 import { prepareSocket, PROTOCOL } from "#probe-agent/net/icmp/socket-options.ts";
+import { createStallCheck } from "#probe-agent/net/icmp/stall.ts";
 import type { IpVersion } from "#probe-agent/port/address.ts";
 
 /** A raw socket that records the time right before each packet leaves and right after one arrives. */
@@ -26,7 +27,7 @@ interface SocketOptions {
   readonly onLost: (message: string) => void;
 }
 
-const SEND_STALLED_MS = 2_000;
+const LOOK_MS = 1_000;
 
 /** Opens a raw socket. Throws if the package or the right (CAP_NET_RAW) is missing. */
 export async function openPacketSocket(options: SocketOptions): Promise<PacketSocket> {
@@ -55,10 +56,10 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
     options.onLost(message);
   };
   // A send that never calls back means that the descriptor is dead.
+  const isStalled = createStallCheck();
   const watchdog = setInterval(() => {
-    const since = sender.pendingSince();
-    if (since !== null && clock() - since > SEND_STALLED_MS) lose("a raw socket stopped sending");
-  }, SEND_STALLED_MS / 2);
+    if (isStalled(sender.pendingSince())) lose("a raw socket stopped sending");
+  }, LOOK_MS);
   watchdog.unref();
 
   socket.on("message", (shared, from) => {
