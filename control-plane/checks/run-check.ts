@@ -1,4 +1,6 @@
+import { chooseAnswer, timeForAnother } from "#control-plane/checks/ask-again.ts";
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
+import { jobOf, type Ask } from "#control-plane/checks/check-job.ts";
 import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
 import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
@@ -123,28 +125,8 @@ async function runAt(
   const done = isPaced ? await app.pacer?.begin(counted, request.signal) : undefined;
   const location = locationOf(place);
   if (done === null) return { answer: { kind: "cancelled" }, location, cached: false, durationMs: 0 };
-  const answer = await app.hub.run({
-    tool: contract.name,
-    params: JSON.stringify(params),
-    ...(request.input === undefined ? {} : { input: JSON.stringify(request.input) }),
-    ...(contract.artifact === undefined ? {} : { wantsArtifact: contract.artifact }),
-    accountId: request.accountId,
-    deadlineMs,
-    ...(request.waitMs === undefined ? {} : { waitMs: request.waitMs }),
-    pick: choice.pick,
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
-    ...(request.onProgressDropped === undefined ? {} : { onProgressDropped: request.onProgressDropped }),
-    ...(request.onSent === undefined ? {} : { onSent: request.onSent }),
-    ...(onEvent === undefined
-      ? {}
-      : {
-          onAccepted: (agentId, attempt) => onEvent({ event: "probe", data: { location: where(agentId), attempt } }),
-          onProgress: (agentId, attempt, progress) =>
-            onEvent({ event: "progress", data: { location: where(agentId), attempt, ...progress } }),
-          onRestart: (agentId, attempt, reason) =>
-            onEvent({ event: "restart", data: { location: where(agentId), attempt, reason } }),
-        }),
-  });
+  const ask = { app, request, onEvent, where };
+  const answer = await askAgents(ask, choice.pick, deadlineMs);
   done?.();
   const durationMs = Math.round(app.clock.monotonic() - startedAt);
   if (answer.kind !== "outcome") return { answer, location: locationOf(place), cached: false, durationMs };
@@ -160,6 +142,31 @@ async function runAt(
   const run: Run = { answer: { ...answer, outcome: shown }, location: ranAt, cached: false, durationMs };
   onEvent?.({ event: "result", data: { ...rowOf(run), attempt: answer.attempt } });
   return run;
+}
+
+/** Asks one agent, and once more another one if the first was overloaded, both within the deadline. */
+async function askAgents(ask: Ask, pick: PlaceChoice["pick"], deadlineMs: number): Promise<JobAnswer> {
+  const { app, request, onEvent, where } = ask;
+  const { clock, hub } = app;
+  let startedAt = clock.monotonic();
+  let isSent = false;
+  const onSent = (): void => {
+    // The time of a job that may wait begins when it is sent.
+    if (!isSent && request.waitMs !== undefined) startedAt = clock.monotonic();
+    isSent = true;
+    request.onSent?.();
+  };
+  const wait = request.waitMs === undefined ? {} : { waitMs: request.waitMs };
+  const first = await hub.run({ ...jobOf(ask, 0), ...wait, onSent, pick, deadlineMs });
+  const leftMs = timeForAnother(first, deadlineMs, clock.monotonic() - startedAt);
+  if (first.kind !== "outcome" || leftMs === null) return first;
+  const pickOther: typeof pick = (excluded) => pick(new Set([...excluded, first.agentId]));
+  if (pickOther(new Set()) === null) return first;
+  const attempt = first.attempt + 1;
+  const location = where(first.agentId);
+  onEvent?.({ event: "restart", data: { location, attempt, reason: "probe_overloaded" } });
+  const second = await hub.run({ ...jobOf(ask, first.attempt), onSent, pick: pickOther, deadlineMs: leftMs });
+  return chooseAnswer(first, second);
 }
 
 /** Stores the names and addresses of a result, for the tools that look up an address; not those of private probes. */

@@ -26,14 +26,15 @@ function broken(reason: string, message: string): Outcome<unknown> {
 /** Returns a copy with clean texts of a valid outcome, without other fields; null if it is not valid. */
 function copyOutcome(value: unknown): Outcome<unknown> | null {
   if (!isRecord(value)) return null;
-  const { status, data, stage, source, reason, field } = value;
+  const { status, data, stage, source, reason, field, repeatable } = value;
   switch (status) {
     case "ok":
       return typeof data === "object" && data !== null ? ok(data) : null;
     case "failed": {
       const message = readMessage(value);
       if (!isStage(stage) || !isSource(source) || !isWord(reason) || message === null) return null;
-      return failed(stage, source, reason, message);
+      const failure = failed(stage, source, reason, message);
+      return source === "probe" && repeatable === true ? { ...failure, repeatable } : failure;
     }
     case "refused":
       return refused;
