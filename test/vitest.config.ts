@@ -90,6 +90,7 @@ export default defineConfig({
           ...shared,
           name: "alone",
           include: alone,
+          exclude: slow,
           // After all others, one file at a time.
           maxWorkers: 1,
           sequence: { groupOrder: 1 },

@@ -3,8 +3,8 @@
  * the whole product again and again, kill it, or wait for its own minutes. `npm test -- PATH` runs one of them.
  */
 export const SLOW_FILES: readonly string[] = [
-  "test/control-plane/deliveries/queue.test.ts",
   "test/control-plane/monitors/watch/crowded.test.ts",
+  "test/e2e/audit-recipes.test.ts",
   "test/e2e/bad-input-tools.test.ts",
   "test/e2e/batch-killed.test.ts",
   "test/e2e/heartbeat-pings-killed.test.ts",
@@ -16,7 +16,9 @@ export const SLOW_FILES: readonly string[] = [
   "test/e2e/odd-characters.test.ts",
   "test/e2e/racing-replicas.test.ts",
   "test/e2e/warnings.test.ts",
+  "test/probe-agent/attachment/replicas-attached.test.ts",
   "test/probe-agent/membership/agent.test.ts",
+  "test/probe-agent/membership/wrong-clock.test.ts",
   "test/shared/client/up/real.test.ts",
   "test/shared/client/up/up.test.ts",
 ];
