@@ -10,7 +10,7 @@ const FILES_A_CORE = 1.5;
  * other's products, fewer would leave cores idle.
  */
 export function chooseWorkers(freeCores: number): number {
-  return Math.max(1, Math.min(MOST_WORKERS, Math.round(freeCores * FILES_A_CORE)));
+  return Math.max(1, Math.min(MOST_WORKERS, Math.ceil(freeCores * FILES_A_CORE)));
 }
 
 /** Returns how many cores were free over this time, milliseconds, as a fraction such as 1.9. */
