@@ -9,7 +9,7 @@ import { startHttpServer, type Handler, type HttpServer } from "#test/servers/ht
 import { createPki } from "#test/servers/pki.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { endsBy } from "#test/support/deadlines.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits, loopbackEgress } from "#test/support/net.ts";
 import { resultOf } from "#test/support/tool.ts";
@@ -165,7 +165,7 @@ describeBrowser("a page in the agent's browser", () => {
 describeBrowser("a page that does not come", () => {
   it("fails for the reason that the gate reports", async () => {
     const load = agentBrowser();
-    expect(failureOf(await load(`http://127.0.0.1:${await closedPort()}/`))).toBe("connect/target/refused");
+    expect(failureOf(await load(`http://127.0.0.1:${await freePort()}/`))).toBe("connect/target/refused");
     expect(failureOf(await load("http://10.0.0.1/"))).toBe("refused");
   });
 

@@ -13,7 +13,6 @@ afterAll(() => place.clean());
 
 it("npm run dev has an account with monitors and a page, and starts again after a change", async () => {
   const folder = dirname(place.directory);
-  const directory = join(folder, "dev");
   const watched = join(folder, "code");
   mkdirSync(watched);
   const sitePort = await freePort();
@@ -22,7 +21,7 @@ it("npm run dev has an account with monitors and a page, and starts again after 
   let output = "";
   const running = runDev({
     root: ROOT,
-    directory,
+    directory: folder,
     watched: [watched],
     environment: { ...process.env, ...place.environment, VANTAGE_ALLOW_TARGETS: "127.0.0.0/8" },
     site: `http://127.0.0.1:${sitePort}`,
@@ -32,7 +31,7 @@ it("npm run dev has an account with monitors and a page, and starts again after 
   try {
     await until(() => /^(?:Seeded|Not seeded).*$/m.exec(output)?.[0].startsWith("Seeded"), "it is seeded");
     const key = /vtg_\S+/.exec(output)?.[0] ?? "";
-    expect(statSync(join(directory, "key")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, "key")).mode & 0o777).toBe(0o600);
     const read = async () => {
       const answer = await fetch(`${place.base}/api/v4/monitors`, { headers: { "x-api-key": key } });
       const { data } = (await answer.json()) as { readonly data: readonly { name: string; status: string }[] };

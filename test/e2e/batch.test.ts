@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { failed } from "#shared/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
@@ -47,7 +47,7 @@ async function ended(path: string, withKey = key): Promise<Job> {
 
 describe("a batch", () => {
   it("is accepted immediately and checks every URL (good, failing, repeated), and lists unusable ones", async () => {
-    const dead = `http://127.0.0.1:${await closedPort()}/`;
+    const dead = `http://127.0.0.1:${await freePort()}/`;
     const urls = [
       `${site.url}/status/200`,
       `${site.url}/status/404`,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { comparable, callEverySurface } from "#test/support/surfaces.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
 import { startStandInService, type StandInService } from "#test/support/stand-in-service.ts";
 import { TOOL_CALLS } from "#test/support/tool-calls.ts";
@@ -57,7 +57,7 @@ describe("a failed call has the same error on every surface", () => {
     const dead = TOOL_CALLS[contract.name]?.dead;
     if (typeof dead !== "function") continue;
     it(`of ${contract.name}`, async () => {
-      const port = await closedPort();
+      const port = await freePort();
       const params = dead({ url: `https://shop.test:${port}/`, port });
       const answers = await callEverySurface(service.plane, key, contract, params);
       const errors = Array.from(answers, ([surface, answer]) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { inOneMinute } from "#test/support/one-minute.ts";
 
@@ -123,7 +123,7 @@ describe("an error", () => {
     ["a switch as text", { url: "http://a.example/", follow: "no" }, { message: "follow: must be true or false." }],
     ["an unknown place", { url: "http://a.example/", locations: ["mars"] }, { reason: "unknown_location" }],
   ])("%s is a result that the caller can read", async (_case, args, error) => {
-    const closed = String(await closedPort());
+    const closed = String(await freePort());
     const given = JSON.parse(JSON.stringify(args).replace("{closed}", closed)) as object;
     const { status, body } = await ask("tools/call", { name: "check_headers", arguments: given });
     expect(status).toBe(200);

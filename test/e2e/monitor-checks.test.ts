@@ -14,7 +14,7 @@ import { attachAgent } from "#test/support/attached-agent.ts";
 import { listenForAgents, type HubListener } from "#test/support/agent-listener.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock } from "#test/support/clock.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
 let local: LocalHub;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   server = await listenForAgents(local.hub, pino({ level: "silent" }));
   agents = await Promise.all([
     startAgent(server, "well", { VANTAGE_DNS_SERVERS: dns.address }),
-    startAgent(server, "cut-off", { VANTAGE_DNS_SERVERS: `127.0.0.1:${await closedPort()}` }),
+    startAgent(server, "cut-off", { VANTAGE_DNS_SERVERS: `127.0.0.1:${await freePort()}` }),
   ]);
 });
 
@@ -115,7 +115,7 @@ describe("the check of a monitor, through the hub and an agent", () => {
   });
 
   it("fails for a target without an answer", async () => {
-    expect(await observe("http", `http://127.0.0.1:${await closedPort()}/`)).toMatchObject({
+    expect(await observe("http", `http://127.0.0.1:${await freePort()}/`)).toMatchObject({
       status: "failed",
       error: { code: "request_failed", stage: "connect", source: "target", reason: "refused" },
     });

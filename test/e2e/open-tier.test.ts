@@ -3,7 +3,7 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { createManualClock } from "#test/support/clock.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 let plane: TestControlPlane;
@@ -62,7 +62,7 @@ describe("the open tier", () => {
   });
 
   it("does not cache failures, and returns them in the requested format with the codes of the API", async () => {
-    const closed = await closedPort();
+    const closed = await freePort();
     const dead = `/api/open/headers?q=http%3A%2F%2F127.0.0.1%3A${closed}%2F&format=json`;
     const { status, headers, body } = await plane.call(dead);
     expect(status).toBe(502);

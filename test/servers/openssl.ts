@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import type { Issued } from "#test/servers/pki.ts";
 
 /** Whether this machine has the openssl command. */
@@ -27,7 +27,7 @@ export async function startOpensslServer(
     writeFileSync(path, certificate.pem + certificate.keyPem);
     return index === 0 ? ["-cert", path, "-key", path] : ["-dcert", path, "-dkey", path];
   });
-  const port = await closedPort();
+  const port = await freePort();
   const child = spawn("openssl", ["s_server", "-accept", `127.0.0.1:${port}`, "-quiet", ...files, ...options], {
     stdio: ["pipe", "ignore", "ignore"],
   });

@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from "node:net";
 import { brotliCompressSync } from "node:zlib";
 import { Compile } from "typebox/compile";
 import { expect } from "vitest";
@@ -15,6 +14,7 @@ import { createPki, daysFromNow, type Pki } from "#test/servers/pki.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { identityOf, TEST_AGENT } from "#test/support/http-engine.ts";
 import { builtInData } from "#test/support/tool.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { dnsPort, jobLimits, loopbackEgress, netOf } from "#test/support/net.ts";
 
 /** Result of the health tool. */
@@ -83,7 +83,7 @@ export async function createHealthBench(): Promise<HealthBench> {
     [PRELOADED]: { A: ["127.0.0.1"] },
   };
   const dns = await startDnsServer({ zones });
-  const closed = { http: await closedPort(), https: await closedPort() };
+  const closed = { http: await freePort(), https: await freePort() };
   const open: HttpServer[] = [];
 
   async function serve(options: HttpServerOptions): Promise<HttpServer> {
@@ -137,17 +137,4 @@ export function checksOf({ categories }: HealthResult, ...ids: readonly string[]
       return [id, `${found?.score}/${found?.max} ${found?.status}`];
     }),
   );
-}
-
-/** Returns a port that was free a moment ago. */
-export async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }

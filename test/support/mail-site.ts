@@ -6,7 +6,7 @@ import type { Zones } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
 import { identityOf } from "#test/support/http-engine.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
 
 /** Returns the TXT data of a zone file: quoted strings of up to 200 characters with escapes. */
@@ -89,7 +89,7 @@ export async function createMailSite(): Promise<MailSite> {
           ? null
           : await startHttpServer({ tls: identityOf(leaf, pki.intermediate), h2: true, handler: policy });
       if (web !== null) open.push(web);
-      const port = web?.port ?? (await closedPort());
+      const port = web?.port ?? (await freePort());
       const result = await runCheck(domain, port, { dnsServers: [dns.address], roots: [pki.root.pem], ...setting });
       return { result, dns, web };
     },

@@ -6,7 +6,7 @@ import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
 import { until } from "#test/support/until.ts";
@@ -189,7 +189,7 @@ describe("a target without an answer", () => {
   });
 
   it("fails if nothing listens, if the name does not exist, and if no resolver answers", async () => {
-    expect(await failure(`http://127.0.0.1:${await closedPort()}/`)).toBe("connect/target/refused");
+    expect(await failure(`http://127.0.0.1:${await freePort()}/`)).toBe("connect/target/refused");
     const setting = { dnsServers: [names.address] };
     const absent = await runMonitor(monitorHttp, { url: "http://absent.example.net/" }, setting);
     expect(failureOf(absent)).toBe("dns/target/nxdomain");

@@ -5,7 +5,7 @@ import { Value } from "typebox/value";
 import { ping as pingContract } from "#shared/tools/ping.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
 import { startDeafServer } from "#test/servers/deaf.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
 
@@ -24,7 +24,7 @@ describe("a port", () => {
   });
 
   it("that is closed is down: it refuses connections", async () => {
-    const port = await closedPort();
+    const port = await freePort();
     expect(await verdictOf(monitorPort, { host: "127.0.0.1", port })).toMatchObject({
       verdict: "down",
       fault: {

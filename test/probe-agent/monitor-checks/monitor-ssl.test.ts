@@ -6,7 +6,7 @@ import { ocspResponse } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued, type IssueOptions } from "#test/servers/pki.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startTlsServer, type TlsServerOptions } from "#test/servers/tls.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
 
@@ -97,7 +97,7 @@ describe("a TLS server", () => {
     const run = (port: number) => runMonitor(monitorSsl, { host: HOST, port, timeout_seconds: 1 }, setting);
     expect(failureOf(await run(plain.port))).toBe("tls/target/plain_text");
     expect(failureOf(await run(deaf.port))).toMatch(/\/target\/timeout$/);
-    expect(failureOf(await run(await closedPort()))).toBe("connect/target/refused");
+    expect(failureOf(await run(await freePort()))).toBe("connect/target/refused");
     await Promise.all([plain.close(), deaf.close()]);
   });
 });

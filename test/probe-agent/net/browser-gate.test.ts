@@ -8,7 +8,7 @@ import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { makeRecord } from "#test/servers/dns-zones.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { systemClock } from "#test/support/clock.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { dnsPort, jobLimits } from "#test/support/net.ts";
 import { socksConnect, socksExchange } from "#test/support/socks.ts";
@@ -138,7 +138,7 @@ describe("what may pass", () => {
 describe("what keeps a connection from standing", () => {
   it("is reported by place, and forgotten once it is established", async () => {
     const gate = await open();
-    const closed = await closedPort();
+    const closed = await freePort();
     expect((await socksConnect(gate.port, "site.test", closed)).code).toBe(5);
     expect((await socksConnect(gate.port, "none.test", 80)).code).toBe(4);
     expect((await socksConnect(gate.port, "127.0.0.2", 80)).code).toBe(2);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, httpEngine, pageOf } from "#test/support/http-engine.ts";
 
 const get = httpEngine();
@@ -71,7 +71,7 @@ describe("a redirect chain", () => {
   });
 
   it("that fails after a redirect names the URL that failed", async () => {
-    const dead = `http://127.0.0.1:${await closedPort()}/x`;
+    const dead = `http://127.0.0.1:${await freePort()}/x`;
     const failure = await get({ url: to(dead) });
     expect(failure).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
     expect(failure).toMatchObject({ message: expect.stringContaining(`after 1 redirect, at ${dead}: `) as string });

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import { startDeafServer } from "#test/servers/deaf.ts";
 import { systemClock } from "#test/support/clock.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";
 
 const tcpFor = createTcp({ egress: loopbackEgress, clock: systemClock });
@@ -20,11 +21,7 @@ describe("a TCP probe", () => {
   });
 
   it("finds a closed port by its reset", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const probed = await tcpFor(jobLimits()).probe("127.0.0.1", port, 2_000);
+    const probed = await tcpFor(jobLimits()).probe("127.0.0.1", await freePort(), 2_000);
     expect(probed).toMatchObject({ state: "closed", reason: null });
     expect(probed.rttMs).toBeGreaterThan(0);
   });

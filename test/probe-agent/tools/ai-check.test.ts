@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aiCheck } from "#probe-agent/tools/ai-check.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
 interface File {
@@ -156,7 +156,7 @@ describe("readiness for AI", () => {
     expect(result).toMatchObject({ semantic_html: null, ssr_words: null, text_ratio: null });
     expect(result.checks.find(({ id }) => id === "static_text")).toMatchObject({ status: "na" });
     expect(result.limitations.join()).toContain("not HTML");
-    const { outcome } = await runTool(aiCheck, { domain: `127.0.0.1:${await closedPort()}` });
+    const { outcome } = await runTool(aiCheck, { domain: `127.0.0.1:${await freePort()}` });
     expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
   });
 

@@ -4,7 +4,7 @@ import { co2PerVisit } from "#probe-agent/analysis/carbon.ts";
 import { carbon } from "#probe-agent/tools/carbon.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
@@ -206,7 +206,7 @@ describe("the host", () => {
 
 describe("a target that fails", () => {
   it("is the outcome", async () => {
-    expect(failureOf((await runTool(carbon, { url: `http://127.0.0.1:${await closedPort()}/` })).outcome)).toBe(
+    expect(failureOf((await runTool(carbon, { url: `http://127.0.0.1:${await freePort()}/` })).outcome)).toBe(
       "connect/target/refused",
     );
     const dns = await startDnsServer({ zones: { "inside.test": { A: ["10.0.0.1"] } } });

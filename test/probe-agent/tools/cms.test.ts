@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { cms } from "#probe-agent/tools/cms.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -327,7 +327,7 @@ describe("a site without a system", () => {
   });
 
   it("is a failure of the target if no server answers", async () => {
-    const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await closedPort()}/` });
+    const { outcome } = await runTool(cms, { url: `http://127.0.0.1:${await freePort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

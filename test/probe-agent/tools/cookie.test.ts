@@ -4,7 +4,7 @@ import { cookie } from "#probe-agent/tools/cookie.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
@@ -240,6 +240,6 @@ it.each(["reset", "timeout"])("a page that ends in a %s has still set its cookie
 });
 
 it("returns the failure of a target", async () => {
-  const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await closedPort()}/` });
+  const { outcome } = await runTool(cookie, { url: `http://127.0.0.1:${await freePort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -5,7 +5,7 @@ import { cors } from "#probe-agent/tools/cors.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -247,6 +247,6 @@ describe("the parameter origin", () => {
 });
 
 it("returns the failure of a target", async () => {
-  const { outcome } = await runTool(cors, { url: `http://127.0.0.1:${await closedPort()}/` });
+  const { outcome } = await runTool(cors, { url: `http://127.0.0.1:${await freePort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -3,7 +3,7 @@ import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { csp } from "#probe-agent/tools/csp.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 
 const STRICT = "script-src 'nonce-r4nd0mABC' 'strict-dynamic'; object-src 'none'; base-uri 'none'";
 const PAGES: Readonly<Record<string, readonly [headers: Readonly<Record<string, string | string[]>>, html: string]>> = {
@@ -153,7 +153,7 @@ it("reads the policy of a page that never ends", async () => {
 });
 
 it("returns the failure of a target", async () => {
-  const port = await closedPort();
+  const port = await freePort();
   expect((await runTool(csp, { url: `http://127.0.0.1:${port}/` })).outcome).toMatchObject({
     status: "failed",
     stage: "connect",

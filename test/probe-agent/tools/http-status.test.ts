@@ -5,7 +5,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { startWireServer, type WireServer } from "#test/servers/wire.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
 let server: HttpServer;
@@ -221,7 +221,7 @@ describe("http-status", () => {
   });
 
   it("fails if nothing listens and is refused for forbidden addresses", async () => {
-    const { outcome } = await runTool(httpStatus, { url: `http://127.0.0.1:${await closedPort()}/` });
+    const { outcome } = await runTool(httpStatus, { url: `http://127.0.0.1:${await freePort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect((await runTool(httpStatus, { url: "http://10.0.0.1/" })).outcome.status).toBe("refused");
   });

@@ -5,7 +5,7 @@ import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { mixedContent } from "#probe-agent/tools/mixed-content.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -158,6 +158,6 @@ describe("hostile pages", () => {
 });
 
 it("fails if the target fails", async () => {
-  const { outcome } = await runTool(mixedContent, { url: `https://127.0.0.1:${await closedPort()}/` });
+  const { outcome } = await runTool(mixedContent, { url: `https://127.0.0.1:${await freePort()}/` });
   expect(outcome).toMatchObject({ status: "failed", stage: "connect" });
 });

@@ -4,7 +4,7 @@ import { performance as tool } from "#probe-agent/tools/performance.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { startSite, type SitePath } from "#test/support/page.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
@@ -214,7 +214,7 @@ describe("a response that is not a page", () => {
   });
 
   it("fails if its target fails", async () => {
-    expect(failureOf((await runTool(tool, { url: `http://127.0.0.1:${await closedPort()}/` })).outcome)).toBe(
+    expect(failureOf((await runTool(tool, { url: `http://127.0.0.1:${await freePort()}/` })).outcome)).toBe(
       "connect/target/refused",
     );
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startQuicServer } from "#test/servers/quic.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { createProtocolBench, type ProtocolBench } from "#test/support/protocol.ts";
 
 let bench: ProtocolBench;
@@ -41,7 +41,7 @@ describe("HTTP/3", () => {
   });
 
   it("is unreachable if the port is closed, regardless of what is advertised", async () => {
-    const server = await bench.serveTls(true, { "alt-svc": `h3=":${await closedPort()}"` });
+    const server = await bench.serveTls(true, { "alt-svc": `h3=":${await freePort()}"` });
     expect((await bench.run(`${server.url}/`)).h3).toMatchObject({ advertised_alt_svc: true, quic_reachable: false });
   });
 

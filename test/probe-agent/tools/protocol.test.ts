@@ -6,7 +6,7 @@ import { protocol } from "#probe-agent/tools/protocol.ts";
 import { startH2cServer } from "#test/servers/h2c.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { startWireServer } from "#test/servers/wire.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { createProtocolBench, type ProtocolBench, type ProtocolResult } from "#test/support/protocol.ts";
 import { runTool } from "#test/support/tool.ts";
@@ -192,7 +192,7 @@ describe("a server that cannot be asked", () => {
   });
 
   it("fails if nothing listens, and is refused if the target is not allowed", async () => {
-    const { outcome } = await runTool(protocol, { url: `https://127.0.0.1:${await closedPort()}/` });
+    const { outcome } = await runTool(protocol, { url: `https://127.0.0.1:${await freePort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
     expect((await runTool(protocol, { url: "https://10.0.0.1/" })).outcome.status).toBe("refused");
   });

@@ -5,7 +5,7 @@ import { redirects } from "#probe-agent/tools/redirects.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
@@ -58,7 +58,7 @@ beforeAll(async () => {
     zones: { "one.test": loopback, "www.one.test": loopback, "two.test": loopback, "inside.test": { A: ["10.0.0.1"] } },
   });
   setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
-  deadPort = await closedPort();
+  deadPort = await freePort();
 });
 afterAll(() => Promise.all([server.close(), secure.close(), dns.close()]));
 

@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
 import { resolveUrl } from "#probe-agent/tools/resolve-url.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 
@@ -121,7 +121,7 @@ describe("resolve-url", () => {
   });
 
   it("reports the end of a chain also if it does not respond", async () => {
-    const end = `http://127.0.0.1:${await closedPort()}/p?gclid=1`;
+    const end = `http://127.0.0.1:${await freePort()}/p?gclid=1`;
     expect(await run(`/to?url=${encodeURIComponent(end)}`)).toMatchObject({
       final_url: end,
       clean_url: end.replace("?gclid=1", ""),
@@ -134,7 +134,7 @@ describe("resolve-url", () => {
   });
 
   it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await closedPort()}/` });
+    const { outcome } = await runTool(resolveUrl, { url: `http://127.0.0.1:${await freePort()}/` });
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

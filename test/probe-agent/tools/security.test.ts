@@ -7,7 +7,7 @@ import type { WebPorts } from "#probe-agent/tools/health.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
       "host.listed.test": { A: ["127.0.0.1"] },
     },
   });
-  closed = { http: await closedPort(), https: await closedPort() };
+  closed = { http: await freePort(), https: await freePort() };
 });
 
 afterAll(() => Promise.all([names.close(), ...servers.map((server) => server.close())]));

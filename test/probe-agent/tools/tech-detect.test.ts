@@ -5,7 +5,7 @@ import { techDetect } from "#probe-agent/tools/tech-detect.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { createPki, type Pki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool } from "#test/support/tool.ts";
 import { endsBy } from "#test/support/deadlines.ts";
@@ -157,7 +157,7 @@ describe("a page", () => {
   });
 
   it("is a failure of the target if no server answers", async () => {
-    const dead = await runTool(techDetect, { url: `http://127.0.0.1:${await closedPort()}/` });
+    const dead = await runTool(techDetect, { url: `http://127.0.0.1:${await freePort()}/` });
     expect(failureOf(dead.outcome)).toBe("connect/target/refused");
     const gone = await runTool(techDetect, { url: "http://gone.test/" }, { dnsServers: [names.address] });
     expect(failureOf(gone.outcome)).toMatch(/^dns\//);

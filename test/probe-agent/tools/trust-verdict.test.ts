@@ -5,7 +5,7 @@ import { startDnsServer } from "#test/servers/dns.ts";
 import { startHttpServer } from "#test/servers/http.ts";
 import { ocspResponse } from "#test/servers/ocsp.ts";
 import { createPki, daysFromNow, type Issued, type IssueOptions } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { identityOf } from "#test/support/http-engine.ts";
 import { resultOf } from "#test/support/tool.ts";
 
@@ -45,7 +45,7 @@ async function bothOf(leaf: Issued, ...chain: Issued[]) {
     },
   });
   const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
-  const health = healthOn({ http: await closedPort(), https: server.port });
+  const health = healthOn({ http: await freePort(), https: server.port });
   try {
     const [one, other] = await Promise.all([
       resultOf(ssl, { host: HOST, port: server.port }, setting),

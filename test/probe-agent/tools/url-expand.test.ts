@@ -6,7 +6,7 @@ import { urlExpand } from "#probe-agent/tools/url-expand.ts";
 import { startDnsServer, type DnsServer } from "#test/servers/dns.ts";
 import { startHttpServer, type Handler, type HttpServer } from "#test/servers/http.ts";
 import { createPki } from "#test/servers/pki.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { failureOf, identityOf } from "#test/support/http-engine.ts";
 import { resultOf, runTool, type ToolSetting } from "#test/support/tool.ts";
 
@@ -168,7 +168,7 @@ describe("url-expand", () => {
   });
 
   it("fails if nothing listens", async () => {
-    const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await closedPort()}/x` }, setting);
+    const { outcome } = await runTool(urlExpand, { url: `http://bit.ly:${await freePort()}/x` }, setting);
     expect(failureOf(outcome)).toBe("connect/target/refused");
   });
 });

@@ -8,7 +8,7 @@ import { alertRecord } from "#test/servers/tls-handshake.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startWireServer, type WireHandler } from "#test/servers/wire.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";
 
 const open: { close(): Promise<void> }[] = [];
@@ -89,7 +89,7 @@ describe("a hello", () => {
 
   it("fails in stage connect if nothing listens, and once the job has ended", async () => {
     const failed = { status: "failed", stage: "connect", source: "target" };
-    expect(await say(await closedPort())).toMatchObject({ ...failed, reason: "refused" });
+    expect(await say(await freePort())).toMatchObject({ ...failed, reason: "refused" });
     expect(await say(9, {}, jobLimits(0))).toMatchObject({ ...failed, reason: "timeout" });
   });
 

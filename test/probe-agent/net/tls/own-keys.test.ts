@@ -8,7 +8,7 @@ import { alertRecord, certificateFlight } from "#test/servers/tls-handshake.ts";
 import { startTlsServer } from "#test/servers/tls.ts";
 import { startWireServer, writeForever, type WireHandler } from "#test/servers/wire.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
-import { closedPort } from "#test/support/health.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { jobLimits, loopbackEgress } from "#test/support/net.ts";
 
 const open: { close(): Promise<void> }[] = [];
@@ -77,7 +77,7 @@ describe("a handshake with our own keys", () => {
     expect(await wired((socket) => writeForever(socket, Buffer.alloc(4096, 0xa7)))).toMatchObject(none);
     const silent = await wired(() => undefined, { timeoutMs: 300 });
     expect(silent).toMatchObject({ status: "failed", stage: "tls", reason: "timeout" });
-    expect(await ask(await closedPort())).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
+    expect(await ask(await freePort())).toMatchObject({ status: "failed", stage: "connect", reason: "refused" });
   });
 
   it("is never started with a forbidden address", async () => {
