@@ -173,6 +173,14 @@ describe("files of results", () => {
   });
 });
 
+it("the whole file of an earlier attempt is not that of the next one, at the same agent too", () => {
+  const artifacts = createArtifacts({ perAgent: 2 * FILE.length, total: 2 * FILE.length });
+  for (const chunk of chunksOf(FILE, "1", 1)) expect(artifacts.receive("a", chunk)).toBeNull();
+  expect(artifacts.take("a", { id: "1", attempt: 2 })).toBeNull();
+  for (const chunk of chunksOf(FILE, "2", 1)) expect(artifacts.receive("a", chunk)).toBeNull();
+  expect(artifacts.take("a", { id: "2", attempt: 1 })).toMatchObject({ sha256: sha256(FILE).toString("hex") });
+});
+
 describe("the memory of arriving files", () => {
   it("is bounded for an agent and in total, and free again when files are taken or dropped", () => {
     const size = ARTIFACT_CHUNK_BYTES;
