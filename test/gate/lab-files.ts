@@ -5,6 +5,7 @@
 export const LAB_FILES: Readonly<Record<string, readonly string[]>> = {
   "test/lab/dns-transports.test.ts": ["dns"],
   "test/lab/http-tools.test.ts": ["http", "quic", "tls"],
+  "test/lab/limited-routers.test.ts": ["packets"],
   "test/lab/path-mtu.test.ts": ["packets"],
   "test/lab/ping-states.test.ts": ["packets"],
   "test/lab/ports.test.ts": ["packets"],

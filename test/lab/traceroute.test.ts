@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { TraceRun } from "#probe-agent/port/packets.ts";
 import type { PingResult } from "#shared/tools/ping.ts";
 import { buildChain, whyNoChain, type Chain } from "#test/lab/chain.ts";
-import { pingFrom, pingsFrom, traceFrom } from "#test/lab/from.ts";
+import { pingFrom, traceFrom } from "#test/lab/from.ts";
 import { hasRawSockets } from "#test/support/raw-sockets.ts";
 
 const why = whyNoChain() ?? ((await hasRawSockets()) ? null : "skipped: raw sockets need CAP_NET_RAW");
@@ -209,44 +209,5 @@ describe.skipIf(why !== null)("two equal links between two routers", () => {
     const several = await traceFrom(chain, { ip, protocol, maxHops: 5, queries: 16, flows: 16 });
     expect(addressesAt2(several)).toEqual(new Set(["10.77.1.2", "10.78.0.2"]));
     expect(several.reached).toBe(true);
-  });
-});
-
-describe.skipIf(why !== null)("routers that answer once a second", () => {
-  let chain: Chain | undefined;
-  afterEach(() => chain?.close());
-
-  it.each(["icmp", "udp", "tcp"])("show no loss to three agents that share an address (%s)", async (protocol) => {
-    const made = buildChain(3, { limited: true });
-    chain = made;
-    const host = made.hops4.at(-1);
-    const traces = await Promise.all(
-      [1, 2, 3].map(() => pingFrom(made, { host, action: "traceroute", protocol, queries: 3 })),
-    );
-    // Each knows only its own probes; echoes to the target show it that nothing was lost.
-    for (const trace of traces) {
-      expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
-      expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
-    }
-  });
-
-  it.each(["icmp", "udp", "tcp"])("show no loss: three concurrent traces of %s wait for them", async (protocol) => {
-    const made = buildChain(3, { limited: true });
-    chain = made;
-    const host = made.hops4.at(-1);
-    const traces = await pingsFrom(
-      made,
-      [1, 2, 3].map(() => ({ host, action: "traceroute", protocol, queries: 3 })),
-    );
-    for (const trace of traces) {
-      expect(path(trace).map((addresses) => addresses.filter((ip) => ip !== "*"))).toEqual(
-        made.hops4.map((ip) => [ip]),
-      );
-      expect(trace.hops?.map((hop) => hop.loss_percent)).toEqual([0, 0, 0, 0]);
-      expect(trace.hops?.map((hop) => hop.stats.loss_percent)).toEqual([0, 0, 0, 0]);
-      expect(trace.path_mtu).toMatchObject({ bytes: 1_500, black_hole: false });
-    }
-    // Nine answers of each router, six of them from its burst: at least one trace had to wait.
-    expect(Math.max(...traces.map((trace) => trace.elapsed_ms))).toBeGreaterThan(900);
   });
 });
