@@ -55,7 +55,7 @@ export interface Monitors {
   rotate(tx: Transaction, monitor: OwnMonitor): Promise<Written<CreatedMonitor>>;
   /** Accepts the newest picture of a visual monitor. */
   accept(tx: Transaction, monitor: OwnMonitor): Promise<Written<MonitorView>>;
-  /** Requests a check now, at most once a minute. */
+  /** Requests a check now, at most six times a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
   /** Creates the monitors of a document, all or none; a dry run creates none. */
   import(

@@ -165,19 +165,26 @@ export async function readOwned(
 }
 
 /**
- * Notes that a user asks for a check now. Returns 0, or the seconds to wait if the last request is more recent than
- * `pauseSeconds`. A time in the future, from before the clock was set back, does not count.
+ * Notes that a user asks for a check of a locked monitor now. Returns 0, or the seconds to wait if `count` were requested
+ * within the last `seconds`. Times in the future, from before the clock was set back, do not count.
  */
-export async function noteRun(tx: Transaction, id: number, now: Date, pauseSeconds: number): Promise<number> {
-  const { count } = await tx`
-    update monitors set run_requested_at = ${now}
-    where id = ${id} and (run_requested_at is null or run_requested_at > ${now}
-      or run_requested_at <= ${now}::timestamptz - ${pauseSeconds}::integer * interval '1 second')`;
-  if (count > 0) return 0;
-  const [row] = await tx<{ seconds: number }[]>`
-    select ceil(extract(epoch from run_requested_at - ${now}::timestamptz) + ${pauseSeconds}::integer)::integer as seconds
-    from monitors where id = ${id}`;
-  return Math.max(1, row?.seconds ?? 1);
+export async function noteRun(
+  tx: Transaction,
+  id: number,
+  now: Date,
+  { count, seconds }: { readonly count: number; readonly seconds: number },
+): Promise<number> {
+  const recent = tx`
+    select at from monitors, unnest(runs_requested_at) as at
+    where id = ${id} and at <= ${now} and at > ${now}::timestamptz - ${seconds}::integer * interval '1 second'`;
+  const { count: noted } = await tx`
+    update monitors set runs_requested_at = array(${recent} order by at) || ${now}::timestamptz
+    where id = ${id} and (select count(*) from (${recent}) as recent) < ${count}`;
+  if (noted > 0) return 0;
+  const [row] = await tx<{ wait: number }[]>`
+    select ceil(extract(epoch from at - ${now}::timestamptz) + ${seconds}::integer)::integer as wait
+    from (${recent}) as recent order by at desc offset ${count - 1} limit 1`;
+  return Math.max(1, row?.wait ?? 1);
 }
 
 /** Pauses the newest active monitors of an account because of its plan. Returns their ids. */

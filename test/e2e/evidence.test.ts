@@ -95,7 +95,7 @@ describe("the evidence of an outage", () => {
     await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
     await expect.poll(async () => (await newestGood())?.n, SETTLES).toBe(2);
     const last = await newestGood();
-    await sql`update monitors set run_requested_at = null where id = ${id}`;
+    await sql`update monitors set runs_requested_at = '{}' where id = ${id}`;
     status = 500;
     await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
     const { incident, evidence } = await evidenceOf(id);

@@ -139,6 +139,9 @@ const COMMANDS: Readonly<Record<string, Check>> = {
     await expect.poll(read, MONITORED).toMatchObject({ title: "Shop is down", cause: { code: "http_status" } });
     const change = `curl -X PUT -H "X-API-Key: $KEY" -H "Content-Type: application/json" "http://127.0.0.1:8080/api/v4/monitors?id=1" -d '{"expected_code": 200}'`;
     await ask(newcomer.atHome(change));
+    // The next planned check can be a minute away.
+    const run = `curl -X POST -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=run&id=1"`;
+    await ask(newcomer.atHome(run));
     await expect.poll(read, MONITORED).toMatchObject({ status: "resolved" });
   },
   [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/maintenance -d '{"title": "Updates", "monitor_ids": [1], "starts_at": "2030-01-06T02:00:00Z", "duration_seconds": 3600, "rrule": "FREQ=WEEKLY"}'`]:

@@ -5,8 +5,8 @@ import { deleteMonitor, findMonitor, lockMonitors, noteRun } from "#control-plan
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
-/** Minimum time between two checks of a monitor that users request, in seconds. */
-const RUN_PAUSE_SECONDS = 60;
+/** Maximum number of checks of a monitor that users request within `seconds`. */
+const RUN_LIMIT = { count: 6, seconds: 60 } as const;
 
 /** Deletes a monitor. */
 export async function removeMonitor(
@@ -23,7 +23,7 @@ export async function removeMonitor(
   return (await deleteMonitor(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent();
 }
 
-/** Requests a check of a monitor now, at most once a minute. */
+/** Requests a check of a monitor now, at most six times a minute. */
 export async function requestRun(
   { clock, ports }: WriteDeps,
   tx: Transaction,
@@ -40,12 +40,14 @@ export async function requestRun(
     return refuseProblem({ field: "id", reason: "enum", message: "the monitor is paused; resume it to run a check" });
   }
   await lockMonitors(tx, [id]);
-  const waitSeconds = await noteRun(tx, id, clock.now(), RUN_PAUSE_SECONDS);
+  const waitSeconds = await noteRun(tx, id, clock.now(), RUN_LIMIT);
   if (waitSeconds === 0) {
     await ports.schedule.run(tx, id);
     return { ok: true, value: id };
   }
-  const message = `A check of this monitor was requested less than ${RUN_PAUSE_SECONDS} s ago. Wait ${waitSeconds} s.`;
+  const message =
+    `${RUN_LIMIT.count} checks of this monitor were requested within ${RUN_LIMIT.seconds} s, which is the limit. ` +
+    `Wait ${waitSeconds} s.`;
   return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
 }
 
