@@ -53,6 +53,8 @@ export interface Receiver {
   readonly receiverId: number;
   /** Address of a mail; null for webhooks. */
   readonly recipient: string | null;
+  /** How long a mail to a visitor waits until an outage is an incident of the page, milliseconds; absent: not at all. */
+  readonly waitMs?: number | null;
 }
 
 /** Finds the receivers of events on one channel. */

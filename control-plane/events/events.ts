@@ -2,7 +2,7 @@ import type { Random } from "#shared/clock.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { Channel } from "#control-plane/deliveries/delivery.ts";
 import type { EventFacts, NewEvent, Receiver, ReceiverSource } from "#control-plane/events/event.ts";
-import { insertEvents, listEvents, type StoredEvent } from "#control-plane/events/store.ts";
+import { insertEvents, listEvents, type StoredEvent, type Wait } from "#control-plane/events/store.ts";
 
 /** Events: what receivers are informed of. */
 export interface Events {
@@ -34,8 +34,11 @@ export function createEvents({
       for (const source of sources) {
         const { channel, isBundled } = source;
         for (const [index, found] of (await source.find(tx, events)).entries()) {
-          const waitsUntil = channel === "mail" ? (events[index]?.mailWaitsUntil ?? null) : null;
-          receivers[index]?.push(...found.map((one) => ({ ...one, channel, isReleased: !isBundled, waitsUntil })));
+          const event = events[index];
+          if (event === undefined) continue;
+          receivers[index]?.push(
+            ...found.map((one) => ({ ...one, channel, isReleased: !isBundled, wait: waitOf(event, channel, one) })),
+          );
         }
       }
       const addressed = events.map((event, index) => ({ event, receivers: receivers[index] ?? [] }));
@@ -48,6 +51,12 @@ export function createEvents({
   };
 }
 
+function waitOf(event: NewEvent, channel: Channel, { waitMs = null }: Receiver): Wait | null {
+  if (waitMs !== null) return { until: new Date(event.createdAt.getTime() + waitMs), for: "visitors" };
+  const until = channel === "mail" ? event.mailWaitsUntil : undefined;
+  return until === undefined ? null : { until, for: "evidence" };
+}
+
 /** An event with its receivers. */
 interface AddressedEvent {
   readonly event: EventFacts;
@@ -55,8 +64,8 @@ interface AddressedEvent {
     readonly channel: Channel;
     /** Whether it is sent immediately, without waiting for others to the same receiver. */
     readonly isReleased: boolean;
-    /** Until when it waits for the evidence of an outage. */
-    readonly waitsUntil?: Date | null;
+    /** Until when it waits, and for what. */
+    readonly wait?: Wait | null;
   })[];
 }
 
@@ -68,7 +77,7 @@ export async function storeEvents(
 ): Promise<readonly string[]> {
   const events = addressed.map(({ event }) => toStored(event, random));
   const deliveries = addressed.flatMap(({ receivers }, event) =>
-    receivers.map((receiver) => ({ waitsUntil: null, ...receiver, event })),
+    receivers.map((receiver) => ({ wait: null, ...receiver, event })),
   );
   await insertEvents(tx, events, deliveries);
   return events.map(({ id }) => id);

@@ -22,8 +22,13 @@ interface StoredDelivery {
   readonly recipient: string | null;
   /** Whether it can be sent without planning (deliveries/release). */
   readonly isReleased: boolean;
-  /** Until when it waits for the evidence of an outage; null: it does not. */
-  readonly waitsUntil: Date | null;
+  readonly wait: Wait | null;
+}
+
+/** Why a delivery about the beginning of an outage waits: for its evidence, or until a status page shows the outage. */
+export interface Wait {
+  readonly until: Date;
+  readonly for: "evidence" | "visitors";
 }
 
 /** Inserts events and their deliveries in one statement, and wakes the queues when the transaction commits. */
@@ -53,7 +58,7 @@ export async function insertEvents(
       insert into deliveries (account_id, event_id, channel, receiver_id, recipient, due_at, held_by, released_at, is_ready,
         created_at)
       select given.account_id, given.id, d.channel, d.receiver_id, d.recipient,
-        coalesce(to_timestamp(d.waits_ms / 1000), given.created_at), case when d.waits_ms is not null then 'evidence' end,
+        coalesce(to_timestamp(d.waits_ms / 1000), given.created_at), d.waits_for,
         case when d.released = 1 then given.created_at end, d.released = 1 and d.waits_ms is null, given.created_at
       from unnest(
         ${deliveries.map(({ event }) => event)}::integer[],
@@ -61,8 +66,9 @@ export async function insertEvents(
         ${deliveries.map(({ receiverId }) => receiverId)}::bigint[],
         ${deliveries.map(({ recipient }) => recipient)}::text[],
         ${deliveries.map(({ isReleased }) => (isReleased ? 1 : 0))}::integer[],
-        ${deliveries.map(({ waitsUntil }) => waitsUntil?.getTime() ?? null)}::float8[]
-      ) with ordinality as d (event, channel, receiver_id, recipient, released, waits_ms, ordinal)
+        ${deliveries.map(({ wait }) => wait?.until.getTime() ?? null)}::float8[],
+        ${deliveries.map(({ wait }) => wait?.for ?? null)}::text[]
+      ) with ordinality as d (event, channel, receiver_id, recipient, released, waits_ms, waits_for, ordinal)
       join given on given.ordinal = d.event order by d.ordinal
       returning channel
     )

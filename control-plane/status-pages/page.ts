@@ -59,9 +59,11 @@ export interface ShownIncident {
   readonly durationSeconds: number;
   /** Those of its monitors that are on the page. */
   readonly monitorIds: readonly number[];
-  /** Locations from which it was observed. */
+  /** Whether it is an outage, not something that a person opened. */
+  readonly isOutage: boolean;
+  /** Locations from which it was observed; none if the page does not show causes. */
   readonly regions: readonly string[];
-  /** One sentence; null: opened by a person. */
+  /** One sentence, without facts about the target if the page does not show causes; null: opened by a person. */
   readonly cause: string | null;
   /** Public ones, newest first. */
   readonly updates: readonly ShownUpdate[];
@@ -98,7 +100,10 @@ export interface PageView {
   readonly overallStatus: OverallStatus;
   /** Every monitor once, in the order of the page. */
   readonly groups: readonly ShownGroup[];
-  /** Of the last 14 days, 20 at most, newest first. Open ones are always among them. */
+  /**
+   * Of the last 14 days, 20 at most, newest first. Open ones are always among them, without outages of monitors in
+   * maintenance.
+   */
   readonly incidents: readonly ShownIncident[];
   /** In progress and scheduled for the next 14 days, and those of the last 14 days; the earliest first. */
   readonly maintenance: readonly ShownMaintenance[];

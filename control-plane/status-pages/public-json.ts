@@ -28,7 +28,9 @@ const INCIDENT = Type.Object({
   resolved_at: Nullable(Time("End; null while it is open")),
   duration_seconds: Type.Integer({ description: "How long it lasted, or has lasted so far, seconds" }),
   monitor_ids: MonitorIds,
-  regions: Type.Array(Type.String(), { description: "Locations from which it was observed" }),
+  regions: Type.Array(Type.String(), {
+    description: "Locations from which it was observed; none if the page does not show causes",
+  }),
   cause: Nullable(Type.String({ description: "One sentence; null: a person opened it" })),
   updates: Type.Array(
     Type.Object({

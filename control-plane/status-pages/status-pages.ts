@@ -76,9 +76,13 @@ const MOST_WAITING = 1_000;
 
 /** A cached page. */
 interface CachedPage {
-  readonly id: number;
   readonly accountId: number;
-  readonly isPublic: boolean;
+  readonly page: StatusPage;
+}
+
+/** The cached view of a page. */
+interface CachedView {
+  readonly accountId: number;
   readonly view: PageView;
 }
 
@@ -98,7 +102,22 @@ export function createStatusPages({
   const viewDeps = { sql, clock, history, urlOf, canSubscribe };
   const writeDeps = { clock, ownHost: hostname };
 
-  const views = createSharedCache<CachedPage>({
+  // Apart from its view: a request that may not see a page costs what one for a slug without a page costs, so that nobody
+  // finds private pages by the time of the answer.
+  const heads = createSharedCache<CachedPage>({
+    clock,
+    ttlMs: CACHED_MS,
+    most: CACHED_PAGES,
+    mostSize: CACHED_MONITORS,
+    sizeOf: ({ page }) => page.monitors.length,
+    mostLoads: MOST_LOADS,
+    mostWaiting: MOST_WAITING,
+    async load(slug) {
+      const page = await findBySlug(sql, slug);
+      return page === null ? null : { accountId: page.accountId, page };
+    },
+  });
+  const views = createSharedCache<CachedView>({
     clock,
     ttlMs: CACHED_MS,
     most: CACHED_PAGES,
@@ -108,9 +127,7 @@ export function createStatusPages({
     mostWaiting: MOST_WAITING,
     async load(slug) {
       const page = await findBySlug(sql, slug);
-      if (page === null) return null;
-      const { id, accountId, isPublic } = page;
-      return { id, accountId, isPublic, view: await buildView(viewDeps, page) };
+      return page === null ? null : { accountId: page.accountId, view: await buildView(viewDeps, page) };
     },
   });
   const domains = createSharedCache<{ readonly slug: string }>({
@@ -127,12 +144,17 @@ export function createStatusPages({
     },
   });
   onPageChanges(notifications, {
-    accountChanged: (accountId) => views.forget((cached) => cached?.accountId === accountId),
+    accountChanged(accountId) {
+      heads.forget((cached) => cached?.accountId === accountId);
+      views.forget((cached) => cached?.accountId === accountId);
+    },
     addressesChanged() {
+      heads.forget((cached) => cached === null);
       views.forget((cached) => cached === null);
       domains.forget(() => true);
     },
     reset() {
+      heads.forget(() => true);
       views.forget(() => true);
       domains.forget(() => true);
     },
@@ -150,13 +172,15 @@ export function createStatusPages({
 
   return {
     async view(slug, viewerAccountId) {
-      const cached = isSlug(slug) ? await views.get(slug) : null;
-      if (cached === null) return null;
-      return cached.isPublic || cached.accountId === viewerAccountId ? cached.view : null;
+      const head = isSlug(slug) ? await heads.get(slug) : null;
+      if (head === null || !(head.page.isPublic || head.accountId === viewerAccountId)) return null;
+      const cached = await views.get(slug);
+      // Between the two look-ups another account can have taken the slug.
+      return cached?.accountId === head.accountId ? cached.view : null;
     },
     async subscribable(slug) {
-      const cached = isSlug(slug) ? await views.get(slug) : null;
-      return cached?.isPublic === true ? cached : null;
+      const head = isSlug(slug) ? await heads.get(slug) : null;
+      return head?.page.isPublic === true ? head.page : null;
     },
     async slugOfDomain(field) {
       const host = hostOf(field);

@@ -29,10 +29,11 @@ export async function insertPage(
   now: Date,
 ): Promise<number> {
   const [row] = await tx<{ id: number }[]>`
-    insert into status_pages (account_id, slug, title, description, footer, is_public, domain, group_names, created_at,
-      updated_at)
+    insert into status_pages (account_id, slug, title, description, footer, is_public, domain, show_causes,
+      auto_incidents, auto_incidents_after_minutes, group_names, created_at, updated_at)
     values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
-      ${settings.isPublic}, ${settings.domain}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
+      ${settings.isPublic}, ${settings.domain}, ${settings.showCauses}, ${settings.autoIncidents},
+      ${settings.autoIncidentsAfterMinutes}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
     returning id`;
   if (row === undefined) throw new Error("the page was not inserted");
   await insertMonitors(tx, row.id, settings);
@@ -44,6 +45,8 @@ export async function updatePage(tx: Transaction, id: number, settings: PageSett
   await tx`
     update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
       footer = ${settings.footer}, is_public = ${settings.isPublic}, domain = ${settings.domain},
+      show_causes = ${settings.showCauses}, auto_incidents = ${settings.autoIncidents},
+      auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes},
       group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
     where id = ${id}`;
   await tx`delete from status_page_monitors where page_id = ${id}`;
@@ -119,7 +122,8 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
     select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.is_public as "isPublic",
-      p.domain, p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
+      p.domain, p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
+      p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id
       ) as shown

@@ -42,8 +42,8 @@ describe("a subscription", () => {
     await plane.call(`${ping}/3`);
     const down = await mailTo("a@example.com", 1);
     expect(down.header("subject")).toBe("[Example Shop] Orders is down");
-    expect(down.text).toContain("The run failed with exit code 3");
-    expect(down.text).not.toContain("internal-job-7");
+    expect(down.text).toContain("A scheduled job did not report");
+    expect(down.raw).not.toMatch(/internal-job-7|exit code/);
     expect(down.header("list-unsubscribe-post")).toBe("List-Unsubscribe=One-Click");
     const unsubscribe = linkIn(down, "unsubscribe");
     expect(down.header("list-unsubscribe")).toBe(`<${BASE}${unsubscribe}>`);
@@ -115,6 +115,45 @@ describe("a subscription", () => {
     await put({ title: "Orders are late", update: { text: "We add space." } });
     const renamed = await mailTo("outage@example.com", 3);
     expect(renamed.header("subject")).toBe("[Example Shop] Orders are late: identified");
+  });
+
+  it("brings the cause of an outage only if the page shows causes", async () => {
+    const { slug, ping } = await createPage({ show_causes: true });
+    await subscribeAndConfirm(slug, "cause@example.com");
+    await plane.call(`${ping}/3`);
+    expect((await mailTo("cause@example.com", 1)).text).toContain("The run failed with exit code 3");
+  });
+
+  it("brings an outage when it has lasted for the minutes of the page, and nothing of one that has not", async () => {
+    const { slug, ping } = await createPage({ auto_incidents_after_minutes: 2 });
+    const email = "waits@example.com";
+    await subscribeAndConfirm(slug, email);
+    await plane.call(`${ping}/fail`);
+    await plane.call(ping);
+    await untilFollowed();
+    await plane.call(`${ping}/fail`);
+    await untilFollowed();
+    clock.advance(121_000);
+    const down = await mailTo(email, 1);
+    expect(down.header("subject")).toBe("[Example Shop] Orders is down");
+    await plane.call(ping);
+    expect((await mailTo(email, 2)).header("subject")).toMatch(/^\[Example Shop\] Orders is up again after 2 min/);
+    expect(mailsTo(email)).toHaveLength(3);
+  });
+
+  it("brings no outage where these are no incidents of the page, until somebody writes about one", async () => {
+    const { slug, ping } = await createPage({ auto_incidents: false });
+    const email = "by-hand@example.com";
+    await subscribeAndConfirm(slug, email);
+    await plane.call(`${ping}/fail`);
+    await untilFollowed();
+    const listed = await plane.call("/api/v4/incidents?status=open&limit=1", { key });
+    const [outage] = listed.body.data as readonly { readonly id: number }[];
+    const update = { status: "identified", text: "The disk is full." };
+    await plane.call(`/api/v4/incidents?id=${outage?.id}`, { key, method: "PUT", body: { update } });
+    expect((await mailTo(email, 1)).header("subject")).toBe("[Example Shop] Orders is down: identified");
+    await plane.call(ping);
+    expect((await mailTo(email, 2)).header("subject")).toMatch(/^\[Example Shop\] Orders is up again/);
   });
 
   it("is answered alike for known and unknown addresses, and asked for once an hour", async () => {

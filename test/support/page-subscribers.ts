@@ -77,7 +77,13 @@ export async function startSubscriberWorld(): Promise<SubscriberWorld> {
       ).body.data as { id: number; heartbeat_url: string };
       const page = await plane.call("/api/v4/status", {
         key,
-        body: { title: "Example Shop", slug, monitors: [{ id: monitor.id, name: "Orders" }], ...over },
+        body: {
+          title: "Example Shop",
+          slug,
+          auto_incidents_after_minutes: 0,
+          monitors: [{ id: monitor.id, name: "Orders" }],
+          ...over,
+        },
       });
       expect(page.status, page.text).toBe(201);
       const { id } = page.body.data as { id: number };

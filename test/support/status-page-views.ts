@@ -59,6 +59,7 @@ export function makeIncident(id: number, over: Partial<ShownIncident> = {}): Sho
     durationSeconds: 7_200,
     monitorIds: [1],
     regions: ["eu-west", "us-east"],
+    isOutage: false,
     cause: "The server answered 503 instead of 200.",
     updates: [
       { id: id * 10 + 1, at: hoursAgo(28), status: "resolved", text: "All requests succeed again." },

@@ -6,14 +6,14 @@ export interface WaitingDelivery {
   /** Whether the monitor changes too often. */
   readonly isFlapping: boolean;
   /** Why it was held when it was last planned; null if it is new. */
-  readonly heldBy: "window" | "flapping" | "evidence" | null;
+  readonly heldBy: "window" | "flapping" | "evidence" | "visitors" | null;
 }
 
 /** A delivery with its receiver. */
 export interface ReceiverDelivery extends WaitingDelivery {
   readonly receiverId: number;
-  /** Whether it still waits for the evidence of its outage. */
-  readonly isEvidenceDue: boolean;
+  /** Whether it still waits for the evidence of its outage, or until a status page shows the outage. */
+  readonly isEarly: boolean;
 }
 
 /** What was released for a receiver lately. */
@@ -66,13 +66,13 @@ export function planRelease(waiting: readonly WaitingDelivery[], recent: RecentR
 }
 
 /**
- * Returns what can be planned now: a mail about an outage waits for its evidence, unless a later one about the same
- * monitor waits too. The order of the mails about a monitor is that of its events.
+ * Returns what can be planned now: a mail about an outage waits for its evidence, or until the page shows it, unless a
+ * later one about the same monitor waits too. The order of the mails about a monitor is that of its events.
  */
-export function withoutEvidenceDue(waiting: readonly ReceiverDelivery[]): readonly ReceiverDelivery[] {
+export function withoutEarly(waiting: readonly ReceiverDelivery[]): readonly ReceiverDelivery[] {
   return waiting.filter(
     (one) =>
-      !one.isEvidenceDue ||
+      !one.isEarly ||
       waiting.some(({ id, receiverId, monitorId }) => {
         return id > one.id && receiverId === one.receiverId && monitorId === one.monitorId;
       }),

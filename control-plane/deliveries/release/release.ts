@@ -5,7 +5,7 @@ import {
   FLAPPING_MS,
   planRelease,
   WINDOW_MS,
-  withoutEvidenceDue,
+  withoutEarly,
   type ReceiverDelivery,
   type RecentReleases,
 } from "#control-plane/deliveries/release/plan.ts";
@@ -39,7 +39,7 @@ async function releaseFor(tx: Transaction, channel: Channel, due: readonly numbe
   const receiverIds = await lockReceivers(tx, channel, due);
   if (receiverIds.length === 0) return;
   const found = await readWaiting(tx, channel, receiverIds, { limit: MOST_WAITING, now });
-  const waiting = withoutEvidenceDue(found);
+  const waiting = withoutEarly(found);
   const recentOf = await readRecent(tx, channel, { receiverIds, waiting, now });
   const plans = Array.from(
     Map.groupBy(waiting, ({ receiverId }) => receiverId),

@@ -1,8 +1,13 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { durationSeconds } from "#control-plane/incidents/duration.ts";
 import { readUpdates } from "#control-plane/incidents/entries/store.ts";
-import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
-import { findPublished, readPublicIds, type PageScope } from "#control-plane/incidents/published/store.ts";
+import type { Cause, Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
+import {
+  findPublished,
+  readPublishedIds,
+  type OutageRule,
+  type PageScope,
+} from "#control-plane/incidents/published/store.ts";
 
 /** A message to visitors. */
 interface PublishedUpdate {
@@ -12,7 +17,7 @@ interface PublishedUpdate {
   readonly text: string;
 }
 
-/** The public part of an incident. */
+/** An incident of a status page. The cause and the locations are for the account alone, unless the page shows causes. */
 export interface PublishedIncident {
   readonly id: number;
   readonly title: string;
@@ -25,7 +30,7 @@ export interface PublishedIncident {
   /** Monitor whose outage it is, with its name at that time; null: a person opened it. */
   readonly monitor: { readonly id: number; readonly name: string } | null;
   readonly regions: readonly string[];
-  readonly cause: string | null;
+  readonly cause: Cause | null;
   /** Newest first. */
   readonly updates: readonly PublishedUpdate[];
 }
@@ -36,7 +41,7 @@ const MOST_INCIDENTS = 20;
 const MOST_UPDATES = 20;
 
 /**
- * Returns the public incidents of a status page, newest first: the newest of those that are open, then of those that
+ * Returns the incidents of a status page, newest first: the newest of those that are open, then of those that
  * ended within 14 days, at most 20 together.
  */
 export async function publishedIncidents(
@@ -45,7 +50,7 @@ export async function publishedIncidents(
   now: Date,
 ): Promise<readonly PublishedIncident[]> {
   const since = new Date(now.getTime() - SHOWN_MS);
-  const shown = await findPublished(sql, scope, since, MOST_INCIDENTS);
+  const shown = await findPublished(sql, scope, { since, now, limit: MOST_INCIDENTS });
   if (shown.length === 0) return [];
   const updates = await readUpdates(
     sql,
@@ -75,7 +80,7 @@ function publish(
     monitorIds,
     monitor: monitor === null ? null : { id: monitor.id, name: monitor.name },
     regions: incident.locations.map(({ location }) => location),
-    cause: incident.cause?.message ?? null,
+    cause: incident.cause,
     updates: updates.map((update) => ({
       id: update.id,
       at: update.at,
@@ -85,9 +90,16 @@ function publish(
   };
 }
 
-/** Returns which of these incidents are not public; deleted ones count as not public. */
-export async function hiddenIncidents(sql: Queryable, ids: readonly number[]): Promise<ReadonlySet<number>> {
+/**
+ * Returns which of these incidents a page does not show: deleted ones among them, not outages that it will show if they
+ * go on.
+ */
+export async function hiddenIncidents(
+  sql: Queryable,
+  ids: readonly number[],
+  rule: OutageRule,
+): Promise<ReadonlySet<number>> {
   if (ids.length === 0) return new Set();
-  const shown = await readPublicIds(sql, ids);
+  const shown = await readPublishedIds(sql, ids, rule);
   return new Set(ids.filter((id) => !shown.has(id)));
 }

@@ -1,32 +1,60 @@
-import type { Queryable } from "#control-plane/database/connect.ts";
+import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
 import { columns, readRow, type IncidentRow } from "#control-plane/incidents/store.ts";
 
+/** Which outages are incidents of a status page. */
+export interface OutageRule {
+  readonly autoIncidents: boolean;
+  /** Minutes from the confirmation of an outage until it is one. */
+  readonly autoIncidentsAfterMinutes: number;
+}
+
 /** The incidents of a status page. */
-export interface PageScope {
+export interface PageScope extends OutageRule {
   readonly accountId: number;
   readonly pageId: number;
   readonly monitorIds: readonly number[];
 }
 
-/** Finds the public incidents of a page that have not ended before `since`: open ones first, then the newest. */
+/** Finds the incidents of a page that have not ended before `since`: open ones first, then the newest. */
 export async function findPublished(
   sql: Queryable,
-  { accountId, pageId, monitorIds }: PageScope,
-  since: Date,
-  limit: number,
+  scope: PageScope,
+  { since, now, limit }: { readonly since: Date; readonly now: Date; readonly limit: number },
 ): Promise<readonly Incident[]> {
+  const { accountId, pageId, monitorIds } = scope;
   const rows = await sql<IncidentRow[]>`
     select ${columns(sql)} from incidents
-    where account_id = ${accountId} and coalesce(resolved_at, 'infinity') >= ${since} and is_public
+    where account_id = ${accountId} and coalesce(resolved_at, 'infinity') >= ${since} and ${isPublished(sql, scope, sql`${now}::timestamptz`)}
       and (monitor_ids && ${[...monitorIds]}::bigint[] or ${pageId} = any(page_ids))
     order by resolved_at is null desc, started_at desc, id desc limit ${limit}`;
   return rows.map(readRow);
 }
 
-/** Returns which of these incidents are public. */
-export async function readPublicIds(sql: Queryable, ids: readonly number[]): Promise<ReadonlySet<number>> {
+/** Returns which of these incidents a page shows. */
+export async function readPublishedIds(
+  sql: Queryable,
+  ids: readonly number[],
+  rule: OutageRule,
+): Promise<ReadonlySet<number>> {
   const rows = await sql<{ id: number }[]>`
-    select id from incidents where id = any(${[...ids]}::bigint[]) and is_public`;
+    select id from incidents where id = any(${[...ids]}::bigint[]) and ${isPublished(sql, rule, sql`timestamptz 'infinity'`)}`;
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * A public incident that a person opened or wrote to visitors about; an outage also if it has lasted for the minutes of
+ * the page since its confirmation. `now`: until when one lasts that goes on; infinity: its minutes will be over.
+ */
+function isPublished(
+  sql: Queryable,
+  { autoIncidents, autoIncidentsAfterMinutes: minutes }: OutageRule,
+  now: SqlFragment,
+): SqlFragment {
+  return sql`(is_public and (
+    monitor_id is null
+    or (${autoIncidents} and coalesce(resolved_at, ${now})
+      >= confirmed_at + ${minutes}::integer * interval '1 minute')
+    or exists (select from incident_entries as e where e.incident_id = incidents.id and e.kind = 'update' and e.is_public)
+  ))`;
 }

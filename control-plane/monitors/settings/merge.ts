@@ -160,9 +160,15 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Returns the name of a monitor without one: its target without scheme, printable and cut. */
+/**
+ * Returns the name of a monitor without one: host and path of its target, printable and cut. The query can hold a secret,
+ * and names are on status pages and in metrics.
+ */
 function nameOf({ url, check_type: checkType }: MonitorDraft): string {
-  const bare = url.trim().replace(/^https?:\/\//i, "");
+  const [bare = ""] = url
+    .trim()
+    .replace(/^https?:\/\//i, "")
+    .split(/[?#]/, 1);
   const name = directionProblem(bare) === null ? bare.slice(0, 200) : "";
   return name.isWellFormed() && name !== "" ? name : checkType === "heartbeat" ? "heartbeat" : "monitor";
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { publicCause } from "#control-plane/incidents/cause/public-words.ts";
 import { publishedIncidents, type PublishedIncident } from "#control-plane/incidents/published/published.ts";
 import { outageTitle } from "#control-plane/incidents/texts.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
@@ -45,7 +46,7 @@ export async function buildView(
     readCovered(sql, page.accountId, active, now),
     history.days(known, SHOWN_DAYS),
     history.lastResponses(checked),
-    publishedIncidents(sql, { accountId: page.accountId, pageId: page.id, monitorIds: ids }, now),
+    publishedIncidents(sql, { ...page, pageId: page.id, monitorIds: ids }, now),
     publishedWindows(sql, page.accountId, known, now),
   ]);
   const days = lastDays(now);
@@ -68,7 +69,9 @@ export async function buildView(
     footer: page.footer,
     overallStatus: overallStatus(active.map(({ id }) => shown.get(id)?.status ?? "unknown")),
     groups: groupMonitors(page, shown),
-    incidents: incidents.map((incident) => showIncident(incident, shown)),
+    incidents: incidents
+      .filter(({ monitor, resolvedAt }) => monitor === null || resolvedAt !== null || !covered.has(monitor.id))
+      .map((incident) => showIncident(incident, shown, page.showCauses)),
     maintenance,
     stale: findStale(active, now),
     canSubscribe: canSubscribe && page.isPublic,
@@ -95,6 +98,9 @@ function statusOf({ isActive, status, isDegraded }: ShownFacts, isCovered: boole
   return status === "up" && isDegraded ? "degraded" : status;
 }
 
+/** A monitor that the page does not show, of an incident that it shows. */
+const OTHER_COMPONENT = "Another component";
+
 /** Groups the monitors of a page; groups without a monitor are left out. */
 function groupMonitors({ monitors, groups }: StatusPage, shown: ReadonlyMap<number, ShownMonitor>) {
   const grouped = new Set(groups.flatMap(({ monitorIds }) => monitorIds));
@@ -105,16 +111,22 @@ function groupMonitors({ monitors, groups }: StatusPage, shown: ReadonlyMap<numb
     .filter((group) => group.monitors.length > 0);
 }
 
-/** Shows an incident on a page. An outage has the monitor's name on the page, which can hide that of the monitor. */
+/**
+ * Shows an incident on a page. An outage has the monitor's name on the page, which can hide that of the monitor, and a
+ * cause that says nothing about the target, unless the page shows causes.
+ */
 function showIncident(
-  { monitor, ...incident }: PublishedIncident,
+  { monitor, cause, regions, ...incident }: PublishedIncident,
   shown: ReadonlyMap<number, ShownMonitor>,
+  showCauses: boolean,
 ): ShownIncident {
-  const name = monitor === null ? undefined : shown.get(monitor.id)?.name;
   const isFirstTitle = monitor !== null && incident.title === outageTitle(monitor.name);
   return {
     ...incident,
-    title: isFirstTitle && name !== undefined ? outageTitle(name) : incident.title,
+    title: isFirstTitle ? outageTitle(shown.get(monitor.id)?.name ?? OTHER_COMPONENT) : incident.title,
+    isOutage: monitor !== null,
+    regions: showCauses ? regions : [],
+    cause: cause === null ? null : showCauses ? cause.message : publicCause(cause.code),
     monitorIds: incident.monitorIds.filter((id) => shown.has(id)),
   };
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import {
+  INCIDENT_MINUTES,
   MOST_DESCRIPTION,
   MOST_FOOTER,
   MOST_GROUPS,
@@ -85,6 +86,26 @@ const OPTIONAL = {
         "Host name of your own under which the page is served too, once its DNS leads to this service; null: none",
     }),
   ),
+  show_causes: Type.Boolean({
+    examples: [false],
+    description:
+      "Whether visitors read the causes of outages as you do, and from which locations they were seen. false: they read " +
+      "a sentence without hosts, addresses and answers of the target. Default: false",
+  }),
+  auto_incidents: Type.Boolean({
+    examples: [true],
+    description:
+      "Whether outages of the monitors are incidents of the page, and are mailed to its subscribers. false: only those " +
+      "that somebody writes about. The states of the monitors are shown in any case. Default: true",
+  }),
+  auto_incidents_after_minutes: Type.Integer({
+    minimum: 0,
+    maximum: INCIDENT_MINUTES.most,
+    examples: [INCIDENT_MINUTES.default],
+    description:
+      "Minutes from the confirmation of an outage until it is an incident of the page. One that ends before is none. " +
+      `Default: ${INCIDENT_MINUTES.default}`,
+  }),
   monitors: Type.Array(GivenMonitor, {
     maxItems: MOST_MONITORS,
     examples: [[{ id: 1, name: "Shop" }]],
@@ -125,6 +146,9 @@ export const PAGE = Type.Object(
     footer: Nullable(Type.String({ description: "Plain text at the end of the page; null: none" })),
     is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
     domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
+    show_causes: Type.Boolean({ description: "Whether visitors read the causes of outages as their account does" }),
+    auto_incidents: Type.Boolean({ description: "Whether outages are incidents of the page" }),
+    auto_incidents_after_minutes: Type.Integer({ description: "Minutes after which a confirmed outage is one" }),
     monitors: Type.Array(Type.Object({ id: IdField, name: Type.String({ description: "Name on the page" }) }), {
       description: "Monitors of the page in their order",
     }),

@@ -23,6 +23,12 @@ export interface PageSettings {
   readonly isPublic: boolean;
   /** Host name in lower case under which the page is served too. */
   readonly domain: string | null;
+  /** Whether visitors read the causes of outages, and the locations that saw them. */
+  readonly showCauses: boolean;
+  /** Whether outages of its monitors are incidents of the page; the states of the monitors are shown anyhow. */
+  readonly autoIncidents: boolean;
+  /** Minutes from the confirmation of an outage until it is an incident of the page. */
+  readonly autoIncidentsAfterMinutes: number;
   readonly monitors: readonly PageMonitor[];
   readonly groups: readonly PageGroup[];
 }
@@ -37,6 +43,8 @@ export interface StatusPage extends PageSettings {
 
 /** Maximum number of monitors of a page. */
 export const MOST_MONITORS = 200;
+/** Default and maximum of autoIncidentsAfterMinutes. */
+export const INCIDENT_MINUTES = { default: 2, most: 1_440 } as const;
 /** Maximum number of groups of a page. */
 export const MOST_GROUPS = 50;
 /** Maximum number of characters of a title, and of the name of a monitor or a group. */

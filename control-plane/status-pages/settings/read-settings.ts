@@ -1,6 +1,11 @@
 import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
-import type { PageGroup, PageMonitor, PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
+import {
+  INCIDENT_MINUTES,
+  type PageGroup,
+  type PageMonitor,
+  type PageSettings,
+} from "#control-plane/status-pages/settings/page-settings.ts";
 import { slugProblem } from "#control-plane/status-pages/settings/slug.ts";
 import { readLine, readLines, refuse, type Read } from "#control-plane/status-pages/settings/texts.ts";
 
@@ -31,6 +36,10 @@ export function readSettings(given: Given, current: PageSettings | null, ownHost
     footer: footer.value,
     isPublic: given.is_public ?? current?.isPublic ?? true,
     domain: domain.value,
+    showCauses: given.show_causes ?? current?.showCauses ?? false,
+    autoIncidents: given.auto_incidents ?? current?.autoIncidents ?? true,
+    autoIncidentsAfterMinutes:
+      given.auto_incidents_after_minutes ?? current?.autoIncidentsAfterMinutes ?? INCIDENT_MINUTES.default,
     monitors: monitors.value,
     groups: groups.value,
   });

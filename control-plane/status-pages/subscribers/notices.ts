@@ -1,6 +1,7 @@
 import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { IncidentAnnouncement } from "#control-plane/incidents/announcement.ts";
+import { publicCause } from "#control-plane/incidents/cause/public-words.ts";
 import { outageTitle } from "#control-plane/incidents/texts.ts";
 import { MOST_NAME } from "#control-plane/mail/content/event-body.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
@@ -12,8 +13,10 @@ import type { PageNotice } from "#control-plane/status-pages/subscribers/letters
 interface NoticeContext {
   /** Names on the page by monitor; monitors that it no longer shows are missing. */
   readonly names: ReadonlyMap<number, string>;
-  /** Incidents that are not public, or no longer. */
+  /** Incidents that the page does not show. */
   readonly hidden: ReadonlySet<number>;
+  /** Whether visitors read the causes of outages. */
+  readonly showCauses: boolean;
 }
 
 /** An announcement as it is stored: those of older releases have no monitor. */
@@ -30,14 +33,15 @@ export function subjectOf(event: SentEvent): { readonly monitorId: number | null
 }
 
 /** Describes an event for the subscribers of a page; null if the page does not show it. */
-export function toPageNotice(event: SentEvent, { names, hidden }: NoticeContext): PageNotice | null {
+export function toPageNotice(event: SentEvent, context: NoticeContext): PageNotice | null {
+  const { names, hidden } = context;
   const { incidentId } = subjectOf(event);
   if (incidentId !== null && hidden.has(incidentId)) return null;
   const { data, at } = readBody(event);
   switch (event.type) {
     case "monitor.down":
     case "monitor.up":
-      return describeMonitor(data as MonitorEventData, names, at);
+      return describeMonitor(data as MonitorEventData, context, at);
     case "page.incident":
     case "page.update":
       return describeIncident(data as StoredAnnouncement, names, at);
@@ -53,17 +57,21 @@ function readBody({ body }: SentEvent): { readonly data: object; readonly at: Da
   return { data, at: new Date(at) };
 }
 
-function describeMonitor(data: MonitorEventData, names: ReadonlyMap<number, string>, at: Date): PageNotice | null {
+function describeMonitor(data: MonitorEventData, { names, showCauses }: NoticeContext, at: Date): PageNotice | null {
   const name = names.get(data.monitor.id);
   if (name === undefined) return null;
   const since = data.started_at === null ? [] : [["Since", formatTime(new Date(data.started_at))] as const];
   if (data.status === "down") {
-    const cause = data.cause === null ? [] : [["Cause", toPlainLine(data.cause.message, MOST_LINE)] as const];
-    return { ...headed(name, (shown) => `${shown} is down`), paragraphs: [], facts: [...cause, ...since], at };
+    return { ...headed(name, outageTitle), paragraphs: [], facts: [...causeOf(data, showCauses), ...since], at };
   }
   const lasted = data.duration_seconds === null ? "" : ` after ${formatDuration(data.duration_seconds)}`;
   const head = headed(name, (shown) => `${shown} is up again${lasted}`);
   return { ...head, paragraphs: [], facts: [["Time", formatTime(at)]], at };
+}
+
+function causeOf({ cause }: MonitorEventData, showCauses: boolean): PageNotice["facts"] {
+  if (cause === null) return [];
+  return [["Cause", showCauses ? toPlainLine(cause.message, MOST_LINE) : publicCause(cause.code)]];
 }
 
 /** Describes an incident. The first title of an outage has the monitor's name on the page, which can hide its own. */

@@ -95,21 +95,23 @@ async function write(
 /** Describes those of the events that the page shows, each with the head of a mail about it alone. */
 async function readNotices(
   sql: Sql,
-  { pageId }: Subscriber,
+  subscriber: Subscriber,
   events: readonly SentEvent[],
 ): Promise<readonly { readonly notice: PageNotice; readonly head: MailHead }[]> {
   const subjects = events.map(subjectOf);
   const names = await readShownNames(
     sql,
-    pageId,
+    subscriber.pageId,
     subjects.flatMap(({ monitorId }) => monitorId ?? []),
   );
   const hidden = await hiddenIncidents(
     sql,
     subjects.flatMap(({ incidentId }) => incidentId ?? []),
+    subscriber,
   );
+  const { showCauses } = subscriber;
   return events.flatMap((event) => {
-    const notice = toPageNotice(event, { names, hidden });
+    const notice = toPageNotice(event, { names, hidden, showCauses });
     return notice === null ? [] : [{ notice, head: { kind: event.type, incidentId: subjectOf(event).incidentId } }];
   });
 }

@@ -1,4 +1,4 @@
-import type { NewEvent, ReceiverSource } from "#control-plane/events/event.ts";
+import type { NewEvent, Receiver, ReceiverSource } from "#control-plane/events/event.ts";
 import { findReceivers, type EventSubjects } from "#control-plane/status-pages/subscribers/store.ts";
 
 /** The parts of an event's data on which its receivers depend. */
@@ -19,13 +19,15 @@ export function createSubscriberSource(isConfigured: boolean): ReceiverSource {
     // An outage of many monitors is one mail.
     isBundled: true,
     async find(tx, events) {
-      const receivers = events.map((): { receiverId: number; recipient: string }[] => []);
+      const receivers = events.map((): Receiver[] => []);
       const subjects = subjectsOf(events);
       if (!isConfigured || subjects.monitors.length + subjects.pages.length + subjects.tags.length === 0) {
         return receivers;
       }
-      for (const { event, id, email } of await findReceivers(tx, subjects)) {
-        receivers[event]?.push({ receiverId: id, recipient: email });
+      for (const { event, id, email, afterMinutes } of await findReceivers(tx, subjects)) {
+        const isOutage = events[event]?.type === "monitor.down" && afterMinutes > 0;
+        const waitMs = isOutage ? afterMinutes * 60_000 : null;
+        receivers[event]?.push({ receiverId: id, recipient: email, waitMs });
       }
       return receivers;
     },

@@ -60,13 +60,17 @@ export interface Subscriber {
   readonly title: string;
   /** Whether everybody can read the page. */
   readonly isPublic: boolean;
+  readonly showCauses: boolean;
+  readonly autoIncidents: boolean;
+  readonly autoIncidentsAfterMinutes: number;
 }
 
 /** Finds a subscriber; null if there is none. */
 export async function findSubscriber(sql: Queryable, id: number): Promise<Subscriber | null> {
   const [row] = await sql<Subscriber[]>`
     select s.id, s.email, s.asked_at as "askedAt", s.confirmed_at is not null as "isConfirmed", s.page_id as "pageId",
-      p.account_id as "accountId", p.slug, p.title, p.is_public as "isPublic"
+      p.account_id as "accountId", p.slug, p.title, p.is_public as "isPublic", p.show_causes as "showCauses",
+      p.auto_incidents as "autoIncidents", p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes"
     from status_page_subscribers as s join status_pages as p on p.id = s.page_id where s.id = ${id}`;
   return row ?? null;
 }
@@ -97,11 +101,21 @@ export interface EventSubjects {
   readonly tags: readonly { readonly event: number; readonly accountId: number; readonly tag: string }[];
 }
 
+/** A subscriber who gets an event. */
+interface PageReceiver {
+  /** Position of the event. */
+  readonly event: number;
+  readonly id: number;
+  readonly email: string;
+  /** Minutes after which a confirmed outage is an incident of the page. */
+  readonly afterMinutes: number;
+}
+
 /** Finds the confirmed subscribers of public pages that show what events are about, each once for an event. */
 export async function findReceivers(
   tx: Transaction,
   { monitors, pages, tags }: EventSubjects,
-): Promise<readonly { readonly event: number; readonly id: number; readonly email: string }[]> {
+): Promise<readonly PageReceiver[]> {
   return tx`
     with shown as (
       select given.event, m.page_id
@@ -122,7 +136,7 @@ export async function findReceivers(
       join monitors on monitors.account_id = given.account_id and given.tag = any(monitors.tags)
       join status_page_monitors as m on m.monitor_id = monitors.id
     )
-    select shown.event, s.id, s.email
+    select shown.event, s.id, s.email, p.auto_incidents_after_minutes as "afterMinutes"
     from shown join status_pages as p on p.id = shown.page_id and p.is_public
       join status_page_subscribers as s on s.page_id = p.id and s.confirmed_at is not null
     order by shown.event, s.id`;

@@ -63,7 +63,7 @@ describe("a page on another replica", () => {
     const made = await world.call("/api/v4/monitors", { key: owner.key, body });
     expect(made.status, made.text).toBe(201);
     const { id, heartbeat_url: address } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
-    const { slug } = await createPage({ monitors: [{ id }] });
+    const { slug } = await createPage({ monitors: [{ id }], auto_incidents_after_minutes: 0 });
     const becomes = async (expected: string): Promise<void> => {
       const statuses = async () => (await onBoth(slug)).map((page) => page.monitors[0]?.status);
       await expect.poll(statuses).toEqual([expected, expected]);

@@ -159,6 +159,15 @@ describe("a view", () => {
     expect(await pages.view("kept-private", owner.accountId)).toMatchObject({ slug: "kept-private" });
   });
 
+  it("costs somebody who may not see it what an absent page costs: it is not built", async () => {
+    await createPage("private-and-slow", { is_public: false });
+    const before = built;
+    expect(await pages.view("private-and-slow", null)).toBeNull();
+    expect(await pages.view("private-and-slow", owner.accountId + 1)).toBeNull();
+    expect(await pages.subscribable("private-and-slow")).toBeNull();
+    expect(built - before).toBe(0);
+  });
+
   it("is not rebuilt for a change of another account", async () => {
     await createPage("undisturbed");
     await pages.view("undisturbed", null);

@@ -189,7 +189,7 @@ describe("the monitors of a page", () => {
 
 describe("the incidents of a page", () => {
   it("are those of its monitors and those that name it, public ones only, with their public updates", async () => {
-    const { slug, id, monitor } = await createSimple();
+    const { slug, id, monitor } = await createSimple({ auto_incidents_after_minutes: 1 });
     const elsewhere = await world.addMonitor(owner);
     const open = async (body: object) =>
       (await world.call("/api/v4/incidents", { key: owner.key, body: { text: "We look into it.", ...body } })).body
@@ -219,10 +219,45 @@ describe("the incidents of a page", () => {
       ],
     });
     expect(incidents[0]?.monitor_ids).toEqual([monitor]);
-    expect(incidents[2]).toMatchObject({ title: "Shop is down", regions: ["eu-west"], impact: "major" });
-    expect(incidents[2]?.cause).toContain("refused");
+    const words = { cause: "The service does not answer", regions: [] };
+    expect(incidents[2]).toMatchObject({ title: "Shop is down", impact: "major", ...words });
     expect(incidents[2]?.duration_seconds).toBeGreaterThanOrEqual(120);
     expect(JSON.stringify(incidents)).not.toMatch(/internal|Do not tell/i);
+  });
+
+  it("have the causes and locations of outages if the page shows them", async () => {
+    const { slug, id, monitor } = await createSimple({ auto_incidents_after_minutes: 0, show_causes: true });
+    await openOutage(monitor, "shop-internal-7");
+    const cause = "Connection refused in eu-west (port 443)";
+    expect((await seen(slug)).recent_incidents).toMatchObject([{ cause, regions: ["eu-west"] }]);
+    await world.put(owner, id, { show_causes: false });
+    const becomes = async () => (await seen(slug)).recent_incidents[0];
+    await expect.poll(becomes).toMatchObject({ cause: "The service does not answer", regions: [] });
+  });
+
+  it("have outages from the minutes of the page on, or when somebody writes about them", async () => {
+    const { slug, id, monitor } = await createSimple();
+    const outage = await openOutage(monitor, "shop-internal-7");
+    expect((await seen(slug)).recent_incidents).toEqual([]);
+    const becomes = async () => (await seen(slug)).recent_incidents.map((incident) => incident.id);
+    await world.put(owner, id, { auto_incidents_after_minutes: 1 });
+    await expect.poll(becomes).toEqual([outage]);
+    await world.put(owner, id, { auto_incidents: false });
+    await expect.poll(becomes).toEqual([]);
+    const change = { update: { text: "We look into it.", status: "identified" } };
+    await world.call(`/api/v4/incidents?id=${outage}`, { method: "PUT", key: owner.key, body: change });
+    await expect.poll(becomes).toEqual([outage]);
+  });
+
+  it("have no outage of a monitor in maintenance", async () => {
+    const { slug, monitor } = await createSimple({ auto_incidents_after_minutes: 0 });
+    const outage = await openOutage(monitor, "shop-internal-7");
+    expect((await seen(slug)).recent_incidents.map((incident) => incident.id)).toEqual([outage]);
+    const times = { starts_at: ago(HOUR_MS).toISOString(), ends_at: new Date(Date.now() + HOUR_MS).toISOString() };
+    const body = { title: "Updates", monitor_ids: [monitor], ...times };
+    expect((await world.call("/api/v4/maintenance", { key: owner.key, body })).status).toBe(201);
+    await expect.poll(async () => (await seen(slug)).recent_incidents).toEqual([]);
+    expect((await seen(slug)).monitors).toMatchObject([{ status: "maintenance" }]);
   });
 
   /** Stores an incident of a page whose title is its start. */

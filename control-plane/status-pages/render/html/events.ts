@@ -24,6 +24,8 @@ interface ShownEvent {
   readonly to: Moment | null;
   /** Length and impact. */
   readonly facts: string;
+  /** Whether it is an outage of one monitor, whose name is in the title: it has one line. */
+  readonly isOutage: boolean;
   /** Names of monitors, and locations from which it was seen. Each is isolated: it can have any direction of text. */
   readonly affects: readonly string[];
   readonly regions: readonly string[];
@@ -53,11 +55,11 @@ const renderList: (list: EventList) => string = compileTemplate(`
 <ul class="c"><% for (const event of group.events) { %>
 <li class="<%= event.box %>" id="<%= event.anchor %>">
 <% if (group.day !== null) { %><h4 dir="auto"><%= event.title %></h4><% } else { %><h3 dir="auto"><%= event.title %></h3><% } %>
-<p><b><%= event.state %></b> &middot; <%= event.facts %></p>
-<p class="f"><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %></p>
-<% if (event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
+<% if (event.isOutage) { %><p class="f"><b><%= event.state %></b> &middot; <%= event.facts %> &middot; <% } else { %><p><b><%= event.state %></b> &middot; <%= event.facts %></p>
+<p class="f"><% } %><% if (event.to === null) { %>Since <% } %><time datetime="<%= event.from.iso %>"><%= event.from.words %></time><% if (event.to !== null) { %> to <time datetime="<%= event.to.iso %>"><%= event.to.words %></time><% } %><% if (event.isOutage && event.cause !== null) { %> &middot; <bdi><%= event.cause %></bdi><% } %></p>
+<% if (!event.isOutage && event.affects.length > 0) { %><p class="f">Affects <% event.affects.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
 <% if (event.regions.length > 0) { %><p class="f">Seen from <% event.regions.forEach((name, index) => { if (index > 0) { %>, <% } %><bdi><%= name %></bdi><% }) %></p><% } %>
-<% if (event.cause !== null) { %><p class="f" dir="auto"><%= event.cause %></p><% } %>
+<% if (!event.isOutage && event.cause !== null) { %><p class="f" dir="auto"><%= event.cause %></p><% } %>
 <% if (event.updates.length > 0) { %><ol class="u"><% for (const update of event.updates) { %>
 <li><p class="f"><b><%= update.word %></b> &middot; <time datetime="<%= update.at.iso %>"><%= update.at.words %></time></p><p dir="auto"><%= update.text %></p></li>
 <% } %></ol><% } %></li>
@@ -66,7 +68,11 @@ const renderList: (list: EventList) => string = compileTemplate(`
 
 /** Renders what is going on: open incidents, then maintenance in progress. "" if there is nothing. */
 export function renderCurrent(view: PageView): string {
-  const open = view.incidents.filter(isOpen).map((incident) => describeIncident(view, incident));
+  // What people write comes before what monitors report.
+  const open = view.incidents
+    .filter(isOpen)
+    .toSorted((a, b) => Number(a.isOutage) - Number(b.isOutage))
+    .map((incident) => describeIncident(view, incident));
   const running = maintenanceOf(view, "in_progress");
   return renderPlain("Open incidents", open) + renderPlain("Maintenance in progress", running);
 }
@@ -108,18 +114,19 @@ function maintenanceOf(view: PageView, status: ShownMaintenance["status"]): read
 }
 
 function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
-  const { id, title, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds, regions, cause } = incident;
+  const { id, title, isOutage, status, impact, startedAt, resolvedAt, durationSeconds, monitorIds } = incident;
   return {
     anchor: `incident-${id}`,
     title,
+    isOutage,
     state: INCIDENT_WORDS[status],
     box: isOpen(incident) ? `e z ${IMPACT_COLOURS[impact]}` : "e",
     from: momentOf(startedAt),
     to: resolvedAt === null ? null : endOf(startedAt, resolvedAt),
     facts: `${IMPACT_WORDS[impact]}, ${joined(isOpen(incident) ? formatSoFar(durationSeconds) : formatDuration(durationSeconds))}`,
     affects: namesOf(view, monitorIds),
-    regions,
-    cause,
+    regions: incident.regions,
+    cause: incident.cause,
     updates: incident.updates.map(({ status: word, at, text }) => ({
       word: INCIDENT_WORDS[word],
       at: momentOf(at),
@@ -133,6 +140,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
   return {
     anchor: `maintenance-${id}`,
     title,
+    isOutage: false,
     state: MAINTENANCE_WORDS[status],
     box: status === "in_progress" ? "e z mt" : "e",
     from: momentOf(startsAt),

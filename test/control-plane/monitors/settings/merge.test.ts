@@ -148,6 +148,7 @@ describe("a new monitor", () => {
     expect(made({ url: "HTTPS://example.com/shop" }).name).toBe("example.com/shop");
     expect(made({ url: `https://example.com/${"a".repeat(300)}` }).name).toHaveLength(200);
     expect(made({ url: "https://example.com/\u202egnp" }).name).toBe("monitor");
+    expect(made({ url: "https://example.com/health?token=s3cret#top" }).name).toBe("example.com/health");
   });
 });
 
