@@ -63,7 +63,8 @@ interface AttemptFault {
 
 /** Result of one attempt. */
 export type Outcome =
-  | (Answer & { readonly kind: "delivered" })
+  /** `providerRef`: what the provider calls the message; null or absent: it does not say. */
+  | (Answer & { readonly kind: "delivered"; readonly providerRef?: string | null })
   /** A later attempt can succeed. `waitMs`: how long the receiver asked to wait. */
   | (Answer & AttemptFault & { readonly kind: "retry"; readonly waitMs?: number })
   /** No attempt can succeed. `isOwn`: for a reason of the service, which shows nothing about the receiver. */

@@ -147,7 +147,7 @@ function readSecret(given: string | undefined, { secret }: WebhookSecrets): Writ
 /** Reads the options of a format. Those of another format than the present one begin empty. */
 function readOptions(
   format: FormatName,
-  given: Readonly<Record<string, string>> | undefined,
+  given: Given["format_options"],
   present: WebhookDraft,
 ): Written<Readonly<Record<string, string>>> {
   const stored = format === present.settings.format ? present.secrets.format_options : {};

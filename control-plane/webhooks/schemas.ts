@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { IdField } from "#control-plane/http/params.ts";
-import { FORMAT_NAMES, FORMATS } from "#control-plane/webhooks/formats/formats.ts";
+import { adviseOn, FORMAT_NAMES, FORMATS } from "#control-plane/webhooks/formats/formats.ts";
 import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
 
 const MOST_ID = Number.MAX_SAFE_INTEGER;
@@ -13,6 +13,9 @@ const OPTION_LIST = Object.values(FORMATS)
     return `${name}: ${options.map((one) => (one.required ? one.name : `${one.name} (optional)`)).join(", ")}`;
   })
   .join("; ");
+
+/** What is known about the end of providers. */
+const ENDS = Object.values(FORMATS).flatMap((format) => adviseOn(format) ?? []);
 
 const Filter = Type.Object({
   monitor_ids: Type.Optional(
@@ -60,9 +63,11 @@ const FIELDS = {
   }),
   is_active: Type.Boolean({ description: "Whether events are sent. Default: true" }),
   format: Type.Enum(FORMAT_NAMES, {
-    description: "How events are written. Default: standard, the JSON of the event. Others are what the provider takes",
+    description:
+      "How events are written. Default: standard, the JSON of the event. Others are what the provider takes" +
+      ENDS.map((advice) => `. ${advice}`).join(""),
   }),
-  format_options: Type.Record(Type.String(), Type.String(), {
+  format_options: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]), {
     description:
       `What the format needs beside the address. ${OPTION_LIST}. Encrypted at rest; responses show secret values as ****, ` +
       "which keeps the stored value in a change",

@@ -1,7 +1,8 @@
 import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/formats/alert.ts";
-import { setParameter } from "#control-plane/webhooks/formats/endpoint.ts";
+import { encodeBrackets, setParameter } from "#control-plane/webhooks/formats/endpoint.ts";
 import { backslashed, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { findReference } from "#control-plane/webhooks/formats/reference.ts";
 
 /**
  * "Markdown text 101": a backslash takes the meaning of a character. The colon is one of them so that an address is no
@@ -21,6 +22,7 @@ export const discord: Format = {
   name: "discord",
   title: "Discord",
   options: [],
+  reference: (bodyStart) => findReference(bodyStart, ["id"]),
   build(event, { url, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const [first] = alert.links;
@@ -41,9 +43,4 @@ export const discord: Format = {
 function colorOf({ isResolved, severity }: Alert): number {
   if (isResolved) return 0x2e_a0_43;
   return { critical: 0xd1_24_2f, warning: 0xe1_6f_24, info: 0x1f_6f_eb }[severity];
-}
-
-/** A bracket would end the address of a link. */
-function encodeBrackets(address: string): string {
-  return address.replaceAll("(", "%28").replaceAll(")", "%29");
 }

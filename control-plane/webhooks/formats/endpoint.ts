@@ -1,10 +1,16 @@
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 
-/** Adds a path to a provider's base address, whose query is kept. A base that ends with the path gets no second one. */
+/**
+ * Adds a path to a provider's base address, whose query is kept. What the base already has of it, the whole or its first
+ * segments, is not added again.
+ */
 export function addPath(base: string, path: string): string {
   const url = new URL(base);
   const folder = withoutTrailing(url.pathname, (character) => character === "/");
-  url.pathname = folder.endsWith(path) ? folder : `${folder}${path}`;
+  const segments = path.split("/");
+  const beginnings = segments.map((_, index) => segments.slice(0, segments.length - index).join("/"));
+  const present = beginnings.find((beginning) => folder.endsWith(beginning)) ?? "";
+  url.pathname = `${folder}${path.slice(present.length)}`;
   url.hash = "";
   return url.href;
 }
@@ -19,4 +25,9 @@ export function setParameter(address: string, name: string, value: string): stri
   const url = new URL(address);
   url.searchParams.set(name, value);
   return url.href;
+}
+
+/** Writes an address so that it can be the address of a link in Markdown, which a bracket would end. */
+export function encodeBrackets(address: string): string {
+  return address.replaceAll("(", "%28").replaceAll(")", "%29");
 }

@@ -17,6 +17,17 @@ export function backslashed(characters: string): Escape {
   return escaper(Object.fromEntries(Array.from(characters, (character) => [character, `\\${character}`])));
 }
 
+/** Replaces what begins a mention by characters that look the same, for providers that have no escape for it. */
+export const replaceMentions: Escape = escaper({ "@": "＠", "<": "‹", ">": "›" });
+
+const escapeMarks = backslashed("\\`*_~[]()#|");
+
+/**
+ * Escapes Markdown, and replaces mentions. The colon is replaced too, so that an address is no link: it would be one to
+ * the address with the backslashes in it.
+ */
+export const escapeMarkdown: Escape = (text) => escapeMarks(replaceMentions(text)).replaceAll(":", "∶");
+
 /** Leaves text as it is. */
 export const verbatim: Escape = (text) => text;
 

@@ -7,10 +7,15 @@ export type FormatName =
   | "discord"
   | "teams"
   | "google-chat"
+  | "mattermost"
   | "telegram"
   | "ntfy"
+  | "gotify"
+  | "pushover"
   | "pagerduty"
   | "opsgenie"
+  | "jsm"
+  | "incident-io"
   | "alertmanager";
 
 /** An event as receivers get it. */
@@ -66,8 +71,18 @@ export interface Format {
    * one about the same alert is not sent: it would open an alert that is over, or end one that is not.
    */
   readonly keepsAlerts?: true;
-  /** Reports whether the answer means success, where its body must be read to know. Absent: any 2xx does. */
-  readonly accepts?: (status: number, bodyStart: string) => boolean;
+  /** The end that the provider has announced. Absent: none. */
+  readonly end?: {
+    /** ISO 8601 date. */
+    readonly on: string;
+    /** The format that takes its place. */
+    readonly successor: FormatName;
+  };
+  /**
+   * Returns the provider's id of the message or alert, from the beginning of the body of its answer (at most 4 KB); null
+   * if there is none. Absent: the provider's answers have none. Pure.
+   */
+  readonly reference?: (bodyStart: string) => string | null;
   /** Builds the request of an event. Pure: every attempt sends the same bytes. */
   build(event: FormatEvent, target: FormatTarget): FormatRequest;
 }

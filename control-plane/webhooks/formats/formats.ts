@@ -4,10 +4,15 @@ import { alertmanager } from "#control-plane/webhooks/formats/alertmanager.ts";
 import { discord } from "#control-plane/webhooks/formats/discord.ts";
 import type { Format, FormatName, FormatOption } from "#control-plane/webhooks/formats/format.ts";
 import { googleChat } from "#control-plane/webhooks/formats/google-chat.ts";
+import { gotify } from "#control-plane/webhooks/formats/gotify.ts";
+import { incidentIo } from "#control-plane/webhooks/formats/incident-io.ts";
+import { jsm } from "#control-plane/webhooks/formats/jsm.ts";
+import { mattermost } from "#control-plane/webhooks/formats/mattermost.ts";
 import { ntfy } from "#control-plane/webhooks/formats/ntfy.ts";
 import { opsgenie } from "#control-plane/webhooks/formats/opsgenie.ts";
 import { MOST_VALUE } from "#control-plane/webhooks/formats/options.ts";
 import { pagerduty } from "#control-plane/webhooks/formats/pagerduty.ts";
+import { pushover } from "#control-plane/webhooks/formats/pushover.ts";
 import { slack } from "#control-plane/webhooks/formats/slack.ts";
 import { standard } from "#control-plane/webhooks/formats/standard.ts";
 import { MASK } from "#control-plane/webhooks/secrets.ts";
@@ -21,10 +26,15 @@ export const FORMAT_NAMES = [
   "discord",
   "teams",
   "google-chat",
+  "mattermost",
   "telegram",
   "ntfy",
+  "gotify",
+  "pushover",
   "pagerduty",
   "opsgenie",
+  "jsm",
+  "incident-io",
   "alertmanager",
 ] as const satisfies readonly FormatName[];
 
@@ -35,10 +45,15 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
   discord,
   teams,
   "google-chat": googleChat,
+  mattermost,
   telegram,
   ntfy,
+  gotify,
+  pushover,
   pagerduty,
   opsgenie,
+  jsm,
+  "incident-io": incidentIo,
   alertmanager,
 };
 
@@ -52,7 +67,7 @@ const MOST_NAME = 40;
 
 /**
  * Reads the field `format_options` of a request; absent and null mean none. Values are strings; a whole number is
- * accepted as one, because Telegram documents its chats as numbers. Messages say what is allowed.
+ * accepted as one, because chats of Telegram and priorities of Pushover are numbers in their documentation. Messages say what is allowed.
  */
 export function parseOptions({ name, options }: Pick<Format, "name" | "options">, given: unknown): ParsedOptions {
   if (given != null && !isRecord(given)) return refuse("format_options", "must be an object of strings");
@@ -73,6 +88,12 @@ export function parseOptions({ name, options }: Pick<Format, "name" | "options">
   return { ok: true, options: Object.fromEntries(parsed) };
 }
 
+/** Returns what the owner of a subscription with this format should know about it; null: nothing. */
+export function adviseOn({ title, end }: Pick<Format, "title" | "end">): string | null {
+  if (end === undefined) return null;
+  return `${title} ends on ${end.on}. The format ${end.successor} takes its place: change the webhook before that day.`;
+}
+
 /** Returns the options of a format as answers show them: secret values as a mask, which `keepMasked` takes back. */
 export function maskOptions(
   { options }: Pick<Format, "options">,
@@ -88,9 +109,9 @@ export function maskOptions(
 
 /** Replaces each mask in the given options by the stored value; one without a stored value stays, and is refused. */
 export function keepMasked(
-  given: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string | number>>,
   stored: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, string | number>> {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, value === MASK ? (stored[name] ?? value) : value]),
   );

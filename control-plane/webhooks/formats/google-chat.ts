@@ -1,6 +1,7 @@
 import { describeAlert, listLines, symbolOf } from "#control-plane/webhooks/formats/alert.ts";
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
+import { findReference } from "#control-plane/webhooks/formats/reference.ts";
 
 /**
  * "Format messages": `<users/all>` mentions everybody, `<url|text>` is a link, the others are styles. Text messages have
@@ -20,6 +21,7 @@ export const googleChat: Format = {
   name: "google-chat",
   title: "Google Chat",
   options: [],
+  reference: (bodyStart) => findReference(bodyStart, ["name"]),
   build(event, { url, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const paragraph = { textParagraph: { text: fit(listLines(alert).join("\n"), MOST_TEXT, escapeHtml) } };

@@ -2,6 +2,7 @@ import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/fo
 import { fit, jsonBytes, verbatim } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
+import { findReference } from "#control-plane/webhooks/formats/reference.ts";
 
 /** "Limitations": a message of more than 4096 bytes becomes an attachment, and the JSON has at most twice as many. */
 const MOST_MESSAGE_BYTES = 4_096;
@@ -23,6 +24,7 @@ export const ntfy: Format = {
     }),
     option({ name: "token", required: false, description: "access token, if the topic needs one" }),
   ],
+  reference: (bodyStart) => findReference(bodyStart, ["id"]),
   build(event, { url, options, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const [first] = alert.links;

@@ -1,51 +1,13 @@
-import { describeAlert, listLines, type Alert } from "#control-plane/webhooks/formats/alert.ts";
-import { addPath, setParameter } from "#control-plane/webhooks/formats/endpoint.ts";
-import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
-import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
-import { option } from "#control-plane/webhooks/formats/options.ts";
-
-/** "Alerts and alert fields": HTML in message and description has a meaning, and notes are shown like them. */
-const replaceHtml = escaper({ "<": "‹", ">": "›" });
-const MOST_MESSAGE = 130;
-const MOST_DESCRIPTION = 15_000;
-const MOST_ENTITY = 512;
-const SOURCE = "Vantage";
+import type { Format } from "#control-plane/webhooks/formats/format.ts";
+import { genieAlerts } from "#control-plane/webhooks/formats/genie.ts";
 
 /**
- * Opsgenie, "Alert API" (docs.opsgenie.com/docs/alert-api): "Create alert", or "Close alert" by alias where a problem is
- * over. The url of the subscription is https://api.opsgenie.com, or https://api.eu.opsgenie.com for accounts in the EU.
+ * Opsgenie, "Alert API" (docs.opsgenie.com/docs/alert-api). The url of the subscription is https://api.opsgenie.com, or
+ * https://api.eu.opsgenie.com for accounts in the EU. Atlassian shuts Opsgenie down ("API Overview", docs.opsgenie.com).
  */
 export const opsgenie: Format = {
   name: "opsgenie",
   title: "Opsgenie",
-  keepsAlerts: true,
-  options: [option({ name: "api_key", description: "API key of an API integration" })],
-  build(event, { url, options, pageUrl }) {
-    const alert = describeAlert(event, pageUrl);
-    const headers = { ...JSON_HEADERS, authorization: `GenieKey ${options["api_key"]}` };
-    const alerts = addPath(url, "/v2/alerts");
-    const { opens, resolves } = alert;
-    if (opens === null) {
-      const closing = addPath(alerts, `/${resolves[0]?.key}/close`);
-      const body = { source: SOURCE, note: fit(describe(alert), MOST_DESCRIPTION, replaceHtml) };
-      return { url: setParameter(closing, "identifierType", "alias"), headers, body: JSON.stringify(body) };
-    }
-    const body = {
-      message: fit(alert.summary, MOST_MESSAGE, replaceHtml),
-      alias: opens.key,
-      description: fit(describe(alert), MOST_DESCRIPTION, replaceHtml),
-      tags: ["vantage", event.type],
-      details: { event_id: event.id, ...(opens.monitorId === null ? {} : { monitor_id: String(opens.monitorId) }) },
-      entity: fit(alert.source, MOST_ENTITY, replaceHtml),
-      source: SOURCE,
-      priority: { critical: "P1", warning: "P3", info: "P5" }[alert.severity],
-    };
-    return { url: alerts, headers, body: JSON.stringify(body) };
-  },
+  end: { on: "2027-04-05", successor: "jsm" },
+  ...genieAlerts("/v2/alerts"),
 };
-
-function describe(alert: Alert): string {
-  return [alert.title, ...alert.links.map(([label, address]) => `${label}: ${address}`), ...listLines(alert)].join(
-    "\n",
-  );
-}

@@ -3,6 +3,7 @@ import { completeHost } from "#control-plane/webhooks/formats/endpoint.ts";
 import { fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
+import { findReference } from "#control-plane/webhooks/formats/reference.ts";
 
 /** payload.summary: 1024 characters. The whole is limited to 512 KB, of which the longest event has a tenth. */
 const MOST_SUMMARY = 1_024;
@@ -17,6 +18,7 @@ export const pagerduty: Format = {
   title: "PagerDuty",
   keepsAlerts: true,
   options: [option({ name: "routing_key", description: "integration key of an Events API v2 integration" })],
+  reference: (bodyStart) => findReference(bodyStart, ["dedup_key"]),
   build(event, { url, options, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const { opens, resolves } = alert;

@@ -8,20 +8,18 @@ import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/forma
  */
 const MOST_TEXT_BYTES = 7_168;
 const MOST_TITLE_BYTES = 1_024;
-/** "Rate limiting for connectors": they answer 200 with this text where Teams refused the message. */
-const REFUSED = "Microsoft Teams endpoint returned HTTP error";
 
 /**
- * Microsoft Teams, "Create incoming webhooks with Workflows" and "Send Adaptive Cards using an incoming webhook"
- * (learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using): a message with one
- * Adaptive Card. Text is in text runs of RichTextBlocks, which have no Markdown ("Format cards in Teams": TextBlock and
- * Fact have it), so that nothing needs an escape.
+ * Microsoft Teams, "Create incoming webhooks with Workflows for Microsoft Teams" (support.microsoft.com): the address of
+ * a workflow that begins "when a Teams webhook request is received", which takes a message with one Adaptive Card
+ * ("Adaptive Card", learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-reference). Text is
+ * in text runs of RichTextBlocks, which have no Markdown ("Format cards in Teams": TextBlock and Fact have it), so that
+ * nothing needs an escape. A mention needs an entity of its own beside the text, which no card of ours has.
  */
 export const teams: Format = {
   name: "teams",
   title: "Microsoft Teams",
   options: [],
-  accepts: (status, bodyStart) => status >= 200 && status < 300 && !bodyStart.includes(REFUSED),
   build(event, { url, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const text = fit(listLines(alert).join("\n"), MOST_TEXT_BYTES, verbatim, jsonBytes);

@@ -3,6 +3,7 @@ import { addPath } from "#control-plane/webhooks/formats/endpoint.ts";
 import { escaper, fit } from "#control-plane/webhooks/formats/fit.ts";
 import { JSON_HEADERS, type Format } from "#control-plane/webhooks/formats/format.ts";
 import { option } from "#control-plane/webhooks/formats/options.ts";
+import { findReference } from "#control-plane/webhooks/formats/reference.ts";
 
 /** Without a parse mode nothing is markup, but a user whose name follows an @ is notified. */
 const replaceAt = escaper({ "@": "＠" });
@@ -30,6 +31,7 @@ export const telegram: Format = {
       allowed: "a number, as in -1001234567890, or @ and the name of a public channel",
     }),
   ],
+  reference: (bodyStart) => findReference(bodyStart, ["result", "message_id"]),
   build(event, { url, options, pageUrl }) {
     const alert = describeAlert(event, pageUrl);
     const links = alert.links.map(([label, address]) => `${label}: ${address}`);

@@ -8,10 +8,10 @@ const SECONDS = /^\d{1,9}$/;
 const DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Decides what the answer of a receiver, or its absence, means for a delivery. `now`: when it arrived. `accepts`: of a
- * provider whose answers must be read to know whether it took the event.
+ * Decides what the answer of a receiver, or its absence, means for a delivery. `now`: when it arrived. `reference`: finds
+ * the id of the provider in the answer, where it gives one.
  */
-export function toOutcome(exchanged: Exchanged, now: Date, accepts?: Format["accepts"]): Outcome {
+export function toOutcome(exchanged: Exchanged, now: Date, reference?: Format["reference"]): Outcome {
   if (!exchanged.ok) return failWith(exchanged.fault);
   const { status, headers, body, isTruncated } = exchanged;
   const answer = {
@@ -20,12 +20,7 @@ export function toOutcome(exchanged: Exchanged, now: Date, accepts?: Format["acc
     responseBody: body,
     isTruncated,
   };
-  const isSuccess = status >= 200 && status < 300;
-  if (isSuccess && accepts?.(status, body) !== false) return { kind: "delivered", ...answer };
-  if (isSuccess) {
-    const message = `The provider answered ${status}, and that it did not take the event. Its answer is in the log.`;
-    return { kind: "retry", ...answer, code: "provider_refused", message };
-  }
+  if (status >= 200 && status < 300) return { kind: "delivered", ...answer, providerRef: reference?.(body) ?? null };
   // RFC 9110, section 15.5.11: the condition is likely to be permanent.
   if (status === 410) {
     return { kind: "refused", ...answer, code: "gone", message: "The receiver answered 410: it takes no more events." };

@@ -79,7 +79,7 @@ export function createWebhookSender(deps: WebhookSenderDeps): Sender & { close()
     const signed = signRequest({ delivery, secrets, body, now: clock.now(), legacyUntil: settings.legacyUntil });
     const headers = { ...secrets.headers, ...signed, ...request.headers, "user-agent": settings.userAgent };
     const exchanged = await sendToAny(exchanger, vetted, { headers, body }, signal);
-    return toOutcome(exchanged, clock.now(), format.accepts);
+    return toOutcome(exchanged, clock.now(), format.reference);
   }
 
   async function markGone(id: number): Promise<void> {

@@ -9,6 +9,15 @@ it.each([200, 201, 204, 299])("%d is delivered", (status) => {
   expect(answered(status)).toMatchObject({ kind: "delivered", responseCode: status });
 });
 
+it("only a delivery has the provider's id", () => {
+  const reference = (body: string) => body;
+  const outcome = (status: number) =>
+    toOutcome({ ok: true, status, headers: [], body: "id", isTruncated: false }, NOW, reference);
+  expect(outcome(200)).toMatchObject({ kind: "delivered", providerRef: "id" });
+  expect(outcome(500)).not.toHaveProperty("providerRef");
+  expect(answered(200)).toMatchObject({ providerRef: null });
+});
+
 it.each([199, 301, 307, 400, 401, 404, 429, 500, 503, 999])("%d is tried again", (status) => {
   expect(answered(status)).toMatchObject({ kind: "retry", responseCode: status, code: "http_status" });
 });

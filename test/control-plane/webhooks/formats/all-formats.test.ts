@@ -14,7 +14,11 @@ const TARGETS = {
   telegram: targetOf("https://api.telegram.org", { bot_token: "12:ab", chat_id: "-100" }),
   ntfy: targetOf("https://ntfy.example/", { topic: "alerts" }),
   pagerduty: targetOf("https://events.pagerduty.com/v2/enqueue", { routing_key: "R".repeat(32) }),
+  gotify: targetOf("https://gotify.example", { app_token: "A1" }),
+  pushover: targetOf("https://api.pushover.net", { token: "a1", user: "u1" }),
   opsgenie: targetOf("https://api.opsgenie.com", { api_key: "key" }),
+  jsm: targetOf("https://api.atlassian.com", { api_key: "key" }),
+  "incident-io": targetOf("https://api.incident.io/v2/alert_events/http/01", { token: "secret" }),
 };
 const HOOK = targetOf("https://hooks.example/T0/secret");
 
@@ -100,6 +104,31 @@ describe.each(others)("%s, whatever the texts of an event are,", (name) => {
   });
 });
 
+/** What becomes a mention in a chat, of all that an account can write into an event. */
+const MENTIONS = "<!channel> <!here> @all @here <users/all> <users/1> @everyone <@U1> <@&2> <at>all</at> @someone ";
+const CHATS: Partial<Record<FormatName, RegExp>> = {
+  slack: /<[!@]/,
+  // Beside allowed_mentions, which is empty.
+  discord: /(?<!\\)[<@]/,
+  "google-chat": /<users/,
+  mattermost: /[<>@]/,
+  telegram: /@/,
+  "incident-io": /[<>@]/,
+};
+
+it.each(Object.entries(CHATS))("%s: no text of a user mentions anybody", (name, mention) => {
+  const texts = filledWith(MENTIONS).flatMap((event) => stringsOf(JSON.parse(build(name as FormatName, event).body)));
+  expect(texts.filter((text) => text.includes("channel")).length).toBeGreaterThan(0);
+  expect(texts.filter((text) => mention.test(text))).toEqual([]);
+});
+
+it("discord and teams: nothing beside the texts makes a mention of them", () => {
+  for (const event of filledWith(MENTIONS)) {
+    expect(JSON.parse(build("discord", event).body)).toMatchObject({ allowed_mentions: { parse: [] } });
+    expect(build("teams", event).body).not.toMatch(/"(?:msteams|entities|TextBlock|FactSet)"/);
+  }
+});
+
 /** Reports what is longer than a provider allows. */
 const over = (what: string, value: string | undefined, most: number): readonly string[] =>
   value === undefined || (value.length > 0 && value.length <= most) ? [] : [`${what}: ${value.length} of ${most}`];
@@ -108,6 +137,19 @@ const bytes = (text: string): number => Buffer.byteLength(text);
 interface Block {
   readonly type: string;
   readonly text?: { readonly text: string };
+}
+
+/** "Alert API", Opsgenie. */
+function genieLimits(
+  sent: Readonly<Record<"message" | "alias" | "description" | "entity" | "note", string | undefined>>,
+): readonly string[] {
+  return [
+    ...over("message", sent.message, 130),
+    ...over("alias", sent.alias, 512),
+    ...over("description", sent.description, 15_000),
+    ...over("entity", sent.entity, 512),
+    ...over("note", sent.note, 25_000),
+  ];
 }
 
 /** The limits of the providers' documentation. */
@@ -127,6 +169,30 @@ const LIMITS: Partial<Record<FormatName, (message: never, body: string) => reado
     ...over("text", text, 4_096),
     ...(bytes(body) <= 32_000 ? [] : [`${bytes(body)} bytes`]),
   ],
+  mattermost: ({ attachments }: { readonly attachments: readonly Readonly<Record<string, string>>[] }) => [
+    ...attachments.flatMap(({ fallback, title, text }) => [
+      ...over("fallback", fallback, 600),
+      ...over("title", title, 600),
+      ...over("text", text, 4_096),
+    ]),
+    ...over("attachments", JSON.stringify(attachments), 7_600),
+  ],
+  gotify: ({ title, message }: Readonly<Record<"title" | "message", string>>) => [
+    ...over("title", title, 250),
+    ...over("message", message, 4_096),
+  ],
+  pushover: (sent: Readonly<Record<"title" | "message" | "url" | "url_title", string | undefined>>) => [
+    ...over("title", sent.title, 250),
+    ...over("message", sent.message, 1_024),
+    ...over("url", sent.url, 512),
+    ...over("url_title", sent.url_title, 100),
+  ],
+  "incident-io": (sent: Readonly<Record<"title" | "description" | "deduplication_key", string>>, body: string) => [
+    ...over("title", sent.title, 512),
+    ...over("description", sent.description, 4_096),
+    ...over("deduplication_key", sent.deduplication_key, 255),
+    ...(bytes(body) <= 512 * 1_024 ? [] : [`${bytes(body)} bytes`]),
+  ],
   telegram: ({ text }: { readonly text: string }) => over("text", text, 4_096),
   ntfy: ({ message }: { readonly message: string }, body: string) => [
     ...(bytes(message) <= 4_096 ? [] : [`message: ${bytes(message)} bytes`]),
@@ -141,13 +207,8 @@ const LIMITS: Partial<Record<FormatName, (message: never, body: string) => reado
     ...over("source", sent.payload?.source, 1_024),
     ...(bytes(body) <= 512 * 1_024 ? [] : [`${bytes(body)} bytes`]),
   ],
-  opsgenie: (sent: Readonly<Record<"message" | "alias" | "description" | "entity" | "note", string | undefined>>) => [
-    ...over("message", sent.message, 130),
-    ...over("alias", sent.alias, 512),
-    ...over("description", sent.description, 15_000),
-    ...over("entity", sent.entity, 512),
-    ...over("note", sent.note, 25_000),
-  ],
+  opsgenie: genieLimits,
+  jsm: genieLimits,
   alertmanager: (sent: readonly { readonly labels: Readonly<Record<string, string>> }[]) =>
     sent.flatMap(({ labels }) => Object.entries(labels).flatMap(([label, value]) => over(label, value, 100))),
 };

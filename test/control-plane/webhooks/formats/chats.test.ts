@@ -169,17 +169,6 @@ describe("Microsoft Teams", () => {
       ],
     });
   });
-
-  it("has refused a message where its connector says so under status 200", () => {
-    const refused = "Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with";
-    const { accepts } = FORMATS.teams;
-    expect([accepts?.(200, "1"), accepts?.(202, ""), accepts?.(200, refused), accepts?.(400, "")]).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
-  });
 });
 
 describe("Google Chat", () => {
@@ -208,6 +197,60 @@ describe("Google Chat", () => {
       "cardsV2.0.card.sections.0.widgets.0.textParagraph.text",
       expect.stringMatching(/^Cause: &lt;a href="https:\/\/evil.example"&gt;&amp;&lt;\/a&gt;<br>/),
     );
+  });
+});
+
+describe("Mattermost", () => {
+  const posted = (event: FormatEvent, target = HOOK) => {
+    const { attachments } = JSON.parse(FORMATS.mattermost.build(event, target).body) as {
+      readonly attachments: readonly Readonly<Record<string, string>>[];
+    };
+    return attachments[0];
+  };
+
+  it("gets one attachment, and no blocks", () => {
+    const { url, body } = FORMATS.mattermost.build(DOWN, HOOK);
+    expect(url).toBe(HOOK.url);
+    expect(JSON.parse(body)).toEqual({
+      attachments: [
+        {
+          fallback: "🔴 shop is down.",
+          color: "#d1242f",
+          title: "🔴 shop is down.",
+          title_link: INCIDENT,
+          text: [
+            "Cause∶ TLS handshake failed in eu-west∶ certificate expired",
+            "Since∶ 2026-11-23 02∶37∶07 UTC",
+            "Confirmed∶ 2026-11-23 02∶41∶12 UTC",
+            "Target∶ https∶//shop.example/ \\(http\\)",
+            "Failing locations∶",
+            "- eu-west∶ certificate expired 3 minutes ago, since 2026-11-23 02∶37∶07 UTC",
+            "",
+            `[Incident](${INCIDENT}) · [Monitor](${MONITOR})`,
+          ].join("\n"),
+        },
+      ],
+    });
+  });
+
+  it("mentions nobody, and shows markup of a name and a cause as it is", () => {
+    const event = monitorEvent({
+      monitor: { id: 7, name: "<!channel> @all [a](b)", url: "https://shop.example/", check_type: "http" },
+      cause: { code: "a", message: "@here **b** `c` _d_ ~~e~~ #f [g](https://e.example) |" },
+    });
+    expect(posted(event)?.["title"]).toBe("🔴 ‹!channel› ＠all ［a］(b) is down.");
+    expect(posted(event)?.["fallback"]).toBe("🔴 ‹!channel› ＠all [a](b) is down.");
+    expect(posted(event)?.["text"]?.split("\n")[0]).toBe(
+      "Cause∶ ＠here \\*\\*b\\*\\* \\`c\\` \\_d\\_ \\~\\~e\\~\\~ \\#f \\[g\\]\\(https∶//e.example\\) \\|",
+    );
+  });
+
+  it.each([
+    ["monitor.up", "#2ea043"],
+    ["monitor.degraded", "#e16f24"],
+    ["test", "#1f6feb"],
+  ])("for %s has the colour %s", (name, color) => {
+    expect(posted(EVENTS[name]!)).toMatchObject({ color });
   });
 });
 
@@ -261,5 +304,87 @@ describe("ntfy", () => {
   it("needs no token", () => {
     const { headers } = FORMATS.ntfy.build(DOWN, { ...NTFY, options: { topic: "alerts" } });
     expect(headers).toEqual({ "content-type": "application/json" });
+  });
+});
+
+describe("Gotify", () => {
+  const GOTIFY = targetOf("https://push.example/gotify/", { app_token: "A1" });
+
+  it("gets plain text below the address of the server, with its token in a header field", () => {
+    const { url, headers, body } = FORMATS.gotify.build(DOWN, GOTIFY);
+    expect([url, headers]).toEqual([
+      "https://push.example/gotify/message",
+      { "content-type": "application/json", "x-gotify-key": "A1" },
+    ]);
+    expect(JSON.parse(body)).toEqual({
+      title: "shop is down.",
+      message: LINES.join("\n"),
+      priority: 8,
+      extras: {
+        "client::display": { contentType: "text/plain" },
+        "client::notification": { click: { url: INCIDENT } },
+      },
+    });
+  });
+
+  it.each([
+    ["monitor.up", 4],
+    ["monitor.degraded", 5],
+    ["ssl.expired", 8],
+    ["test", 4],
+  ])("for %s has the priority %i", (name, priority) => {
+    expect(JSON.parse(FORMATS.gotify.build(EVENTS[name]!, GOTIFY).body)).toMatchObject({ priority });
+  });
+
+  it("needs no page to open", () => {
+    const { body } = FORMATS.gotify.build(DOWN, { ...GOTIFY, pageUrl: null });
+    expect(JSON.parse(body)).toHaveProperty("extras", { "client::display": { contentType: "text/plain" } });
+  });
+});
+
+describe("Pushover", () => {
+  const options = { token: "a1", user: "u1" };
+  const PUSHOVER = targetOf("https://api.pushover.net", options);
+  const pushover = (event: FormatEvent, target = PUSHOVER) =>
+    JSON.parse(FORMATS.pushover.build(event, target).body) as Readonly<Record<string, unknown>>;
+
+  it("gets plain text with its time and a page to open", () => {
+    const { url, headers } = FORMATS.pushover.build(DOWN, PUSHOVER);
+    expect([url, headers]).toEqual([
+      "https://api.pushover.net/1/messages.json",
+      { "content-type": "application/json" },
+    ]);
+    expect(pushover(DOWN)).toEqual({
+      token: "a1",
+      user: "u1",
+      title: "shop is down.",
+      message: LINES.join("\n"),
+      url: INCIDENT,
+      url_title: "Incident",
+      priority: 1,
+      timestamp: Date.parse("2026-11-23T02:41:12Z") / 1_000,
+    });
+  });
+
+  it.each([
+    ["monitor.down", undefined, 1],
+    ["monitor.degraded", undefined, 0],
+    ["monitor.up", undefined, 0],
+    ["test", undefined, 0],
+    ["monitor.down", "-2", -2],
+    ["monitor.degraded", "1", 1],
+    ["monitor.up", "1", 0],
+    ["ssl.chain_changed by a renewal", "1", 0],
+    ["test", "1", 0],
+    ["monitor.up", "-1", -1],
+  ])("for %s and the option %s has the priority %i", (name, priority, sent) => {
+    const chosen = priority === undefined ? options : { ...options, priority };
+    expect(pushover(EVENTS[name]!, { ...PUSHOVER, options: chosen })["priority"]).toBe(sent);
+  });
+
+  it("gets no part of an address that is too long", () => {
+    const sent = pushover(DOWN, { ...PUSHOVER, pageUrl: `https://${"a".repeat(490)}.example` });
+    expect(sent).not.toHaveProperty("url");
+    expect(sent).not.toHaveProperty("url_title");
   });
 });

@@ -186,6 +186,95 @@ describe("Opsgenie", () => {
   );
 });
 
+describe("Jira Service Management", () => {
+  const JSM = targetOf("https://api.atlassian.com", { api_key: "key" });
+
+  it.each(["monitor.down", "monitor.up", "ssl.chain_changed by a renewal", "test"])(
+    "for %s gets what Opsgenie gets, at its own path",
+    (name) => {
+      const sent = FORMATS.jsm.build(EVENTS[name]!, JSM);
+      const { url, ...same } = opsgenie(EVENTS[name]!);
+      expect(sent).toEqual({
+        ...same,
+        url: url.replace(OPSGENIE.url, "https://api.atlassian.com/jsm/ops/integration"),
+      });
+    },
+  );
+
+  it.each([
+    "https://api.atlassian.com/",
+    "https://api.atlassian.com/jsm/ops/integration",
+    "https://api.atlassian.com/jsm/ops/integration/",
+    "https://api.atlassian.com/jsm/ops/integration/v2",
+    "https://api.atlassian.com/jsm/ops/integration/v2/alerts",
+  ])("can be written as %s", (url) => {
+    const target = { ...JSM, url };
+    const asked = "https://api.atlassian.com/jsm/ops/integration/v2/alerts";
+    expect(FORMATS.jsm.build(DOWN, target).url).toBe(asked);
+    expect(FORMATS.jsm.build(UP, target).url).toBe(`${asked}/7/close?identifierType=alias`);
+  });
+
+  it("keeps the path of a proxy, also one that ends like the beginning of a name", () => {
+    const at = (url: string) => FORMATS.jsm.build(DOWN, { ...JSM, url }).url;
+    expect(at("https://proxy.example/a")).toBe("https://proxy.example/a/jsm/ops/integration/v2/alerts");
+    expect(at("https://proxy.example/myjsm")).toBe("https://proxy.example/myjsm/jsm/ops/integration/v2/alerts");
+    expect(at("https://proxy.example/x/jsm?a=b")).toBe("https://proxy.example/x/jsm/ops/integration/v2/alerts?a=b");
+  });
+});
+
+describe("incident.io", () => {
+  const url = "https://api.incident.io/v2/alert_events/http/01GW2G3V0S59R238FAHPDS1R66";
+  const INCIDENT_IO = targetOf(url, { token: "some-random-string" });
+  const incidentIo = (event: FormatEvent) => FORMATS["incident-io"].build(event, INCIDENT_IO);
+
+  it("gets a firing alert for an outage at the address of its source", () => {
+    const sent = incidentIo(DOWN);
+    expect([sent.url, sent.headers]).toEqual([
+      url,
+      { "content-type": "application/json", authorization: "Bearer some-random-string" },
+    ]);
+    expect(JSON.parse(sent.body)).toEqual({
+      title: "shop is down. TLS handshake failed in eu-west: certificate expired",
+      description: [
+        "Cause∶ TLS handshake failed in eu-west∶ certificate expired",
+        "Since∶ 2026-11-23 02∶37∶07 UTC",
+        "Confirmed∶ 2026-11-23 02∶41∶12 UTC",
+        "Target∶ https∶//shop.example/ \\(http\\)",
+        "Failing locations∶",
+        "- eu-west∶ certificate expired 3 minutes ago, since 2026-11-23 02∶37∶07 UTC",
+      ].join("  \n"),
+      deduplication_key: "7",
+      status: "firing",
+      metadata: {
+        severity: "critical",
+        source: "shop.example",
+        event_type: "monitor.down",
+        event_id: "evt_1",
+        monitor_id: "7",
+      },
+      source_url: `${BASE}/api/v4/incidents?id=12`,
+    });
+  });
+
+  it.each([
+    ["monitor.up", "resolved", "7"],
+    ["monitor.degraded", "firing", "7-degraded"],
+    ["monitor.up after slowness", "resolved", "7-degraded"],
+    ["ssl.expired", "firing", "7-expired-abababababababab"],
+    ["ssl.chain_changed by a renewal", "resolved", "7-expiring-cdcdcdcdcdcdcdcd"],
+    ["test", "firing", "test-evt_1"],
+  ])("for %s gets %s of %s", (name, status, key) => {
+    expect(JSON.parse(incidentIo(EVENTS[name]!).body)).toMatchObject({ status, deduplication_key: key });
+  });
+});
+
+describe("a provider that keeps alerts", () => {
+  it("is one of these", () => {
+    const keeping = Object.values(FORMATS).filter(({ keepsAlerts }) => keepsAlerts === true);
+    expect(keeping.map(({ name }) => name)).toEqual(["pagerduty", "opsgenie", "jsm", "incident-io", "alertmanager"]);
+  });
+});
+
 describe("Alertmanager", () => {
   const labels = { alertname: "VantageMonitorDown", severity: "critical", monitor_id: "7", vantage_key: "7" };
 

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { FORMAT_NAMES, FORMATS, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
+import {
+  adviseOn,
+  FORMAT_NAMES,
+  FORMATS,
+  keepMasked,
+  maskOptions,
+  parseOptions,
+} from "#control-plane/webhooks/formats/formats.ts";
 
-const { standard, slack, telegram, ntfy, pagerduty, opsgenie } = FORMATS;
+const { standard, slack, telegram, ntfy, pushover, pagerduty, opsgenie } = FORMATS;
+const PUSHOVER = { token: "azGDORePK8gMaC0QOYAMyEEuzJnyUi", user: "uQiRzpo4DXghDmr9QzzfQu27cmVRsG" };
+const PRIORITY = ["format_options.priority", "must be a whole number from -2 to 1"] as const;
 const TELEGRAM = { bot_token: "123456:ABC-DEF1234ghIkl", chat_id: "-1001234567890" };
 
 describe("the formats", () => {
@@ -11,7 +20,7 @@ describe("the formats", () => {
     expect(FORMAT_NAMES[0]).toBe("standard");
   });
 
-  it("have these options, all masked", () => {
+  it("have these options, all masked but a priority", () => {
     const described = FORMAT_NAMES.flatMap((name) =>
       FORMATS[name].options.map((one) => `${name}.${one.name}${one.required ? "" : "?"}`),
     );
@@ -20,10 +29,27 @@ describe("the formats", () => {
       "telegram.chat_id",
       "ntfy.topic",
       "ntfy.token?",
+      "gotify.app_token",
+      "pushover.token",
+      "pushover.user",
+      "pushover.priority?",
       "pagerduty.routing_key",
       "opsgenie.api_key",
+      "jsm.api_key",
+      "incident-io.token",
     ]);
-    expect(Object.values(FORMATS).every(({ options }) => options.every(({ secret }) => secret))).toBe(true);
+    const shown = Object.values(FORMATS).flatMap(({ options }) => options.filter(({ secret }) => !secret));
+    expect(shown).toEqual([pushover.options[2]]);
+    const values = { token: "a1", user: "u1", priority: "-1" };
+    expect(maskOptions(pushover, values)).toEqual({ token: "****", user: "****", priority: "-1" });
+    expect(keepMasked(maskOptions(pushover, values), values)).toEqual(values);
+  });
+
+  it("say what is known about the end of their provider", () => {
+    expect(FORMAT_NAMES.filter((name) => adviseOn(FORMATS[name]) !== null)).toEqual(["opsgenie"]);
+    expect(adviseOn(opsgenie)).toBe(
+      "Opsgenie ends on 2027-04-05. The format jsm takes its place: change the webhook before that day.",
+    );
   });
 });
 
@@ -38,6 +64,9 @@ describe("format_options", () => {
     [ntfy, { topic: "alerts" }, { topic: "alerts" }],
     [ntfy, { topic: "alerts", token: null }, { topic: "alerts" }],
     [ntfy, { topic: "alerts", token: "tk_a1" }, { topic: "alerts", token: "tk_a1" }],
+    [pushover, PUSHOVER, PUSHOVER],
+    [pushover, { ...PUSHOVER, priority: "1" }, { ...PUSHOVER, priority: "1" }],
+    [pushover, { ...PUSHOVER, priority: -2 }, { ...PUSHOVER, priority: "-2" }],
     [pagerduty, { routing_key: "a".repeat(32) }, { routing_key: "a".repeat(32) }],
     [opsgenie, { api_key: "eb243592-faa2" }, { api_key: "eb243592-faa2" }],
   ])("of $name can be %j", (format, given, options) => {
@@ -76,6 +105,11 @@ describe("format_options", () => {
       "format_options.token",
       "must be visible ASCII characters without spaces",
     ],
+    [pushover, { token: "a" }, "format_options.user", "is required: key of the user or group"],
+    [pushover, { ...PUSHOVER, priority: 2 }, ...PRIORITY],
+    [pushover, { ...PUSHOVER, priority: "-3" }, ...PRIORITY],
+    [pushover, { ...PUSHOVER, priority: "1.0" }, ...PRIORITY],
+    [pushover, { ...PUSHOVER, priority: "-0" }, ...PRIORITY],
     [pagerduty, { routing_key: "k".repeat(257) }, "format_options.routing_key", "must have at most 256 characters"],
     [opsgenie, { api_key: "" }, "format_options.api_key", "must be visible ASCII characters without spaces"],
   ])("of $name cannot be %j", (format, given, field, message) => {
