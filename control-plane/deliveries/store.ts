@@ -36,7 +36,8 @@ export async function settleAttempts(
   return sql<{ id: number; status: DeliveryStatus }[]>`
     with given as (
       select id, attempt, status, to_timestamp(next_ms / 1000) as next_at, to_timestamp(ended_ms / 1000) as ended_at,
-        duration_ms, response_code, error_code, error_message, headers, body, truncated = 1 as truncated, channel, receiver_id
+        duration_ms, response_code, error_code, error_message, headers, body, truncated = 1 as truncated, channel, receiver_id,
+        provider_ref
       from unnest(
         ${settled.map(({ id }) => id)}::bigint[],
         ${settled.map(({ attempt }) => attempt)}::integer[],
@@ -51,9 +52,10 @@ export async function settleAttempts(
         ${settled.map(({ outcome }) => outcome.responseBody ?? null)}::text[],
         ${settled.map(({ outcome }) => (outcome.isTruncated === true ? 1 : 0))}::integer[],
         ${settled.map(({ receiver }) => receiver?.channel ?? null)}::text[],
-        ${settled.map(({ receiver }) => receiver?.id ?? null)}::bigint[]
+        ${settled.map(({ receiver }) => receiver?.id ?? null)}::bigint[],
+        ${settled.map(({ outcome }) => (outcome.kind === "delivered" ? (outcome.providerRef ?? null) : null))}::text[]
       ) as given (id, attempt, status, next_ms, ended_ms, duration_ms, response_code, error_code, error_message, headers,
-        body, truncated, channel, receiver_id)
+        body, truncated, channel, receiver_id, provider_ref)
     ), locked as materialized (
       select id from deliveries where id = any(array(
         select id from given union all select f.id from deliveries as f join given on f.leader_id = given.id
@@ -62,7 +64,8 @@ export async function settleAttempts(
       update deliveries as d
       set is_leased = false, is_ready = false, status = g.status, due_at = g.next_at, next_attempt_at = g.next_at,
         delivered_at = case when g.status = 'delivered' then g.ended_at end, response_code = g.response_code,
-        error_code = g.error_code, error_message = g.error_message, duration_ms = g.duration_ms
+        error_code = g.error_code, error_message = g.error_message, duration_ms = g.duration_ms,
+        provider_ref = g.provider_ref
       from given as g join locked using (id)
       where d.id = g.id and d.attempts = g.attempt and d.status in ('pending', 'retrying')
       returning d.id, d.status

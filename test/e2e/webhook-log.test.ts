@@ -74,6 +74,44 @@ describe("the delivery log", () => {
     ]);
   });
 
+  it("has the id that the provider gives a message, of each delivery its own", async () => {
+    const discord = await createWebhook(plane, key, { url: `${receiver.url}/discord`, format: "discord" });
+    receiver.replyWith(({ path }) => {
+      const sent = receiver.received.filter((request) => request.path === path).length;
+      // The first attempt fails: what its answer says is no id of a message.
+      return { status: sent === 1 ? 500 : 200, body: JSON.stringify({ id: `11022033044${sent}` }) };
+    });
+    await failHeartbeat(plane, key);
+    const listed = async ({ id }: CreatedWebhook) =>
+      (await listDeliveries(plane, key, `?webhook_id=${id}`)).map(({ status, provider_ref }) => [status, provider_ref]);
+    await expect.poll(() => listed(discord)).toEqual([["delivered", "110220330442"]]);
+    await expect.poll(() => listed(webhook)).toEqual([["delivered", null]]);
+
+    const [{ id } = expect.fail("no delivery")] = await listDeliveries(plane, key, `?webhook_id=${discord.id}`);
+    expect(await readDelivery(plane, key, id)).toMatchObject({ provider_ref: "110220330442" });
+    const params = { name: "list_events", arguments: { webhook_id: discord.id } };
+    const asked = await plane.call("/mcp", {
+      headers: { authorization: `Bearer ${key}`, accept: "application/json, text/event-stream" },
+      body: { jsonrpc: "2.0", id: 1, method: "tools/call", params },
+    });
+    expect(asked.text).toContain('"provider_ref":"110220330442"');
+    await act(`action=replay&delivery_id=${id}`);
+    await expect
+      .poll(() => listed(discord))
+      .toEqual([
+        ["delivered", "110220330443"],
+        ["delivered", "110220330442"],
+      ]);
+  });
+
+  it("has no id of a message before it is delivered", async () => {
+    await createWebhook(plane, key, { url: `${receiver.url}/discord`, format: "discord" });
+    receiver.replyWith(() => ({ status: 500, body: '{"id":"1"}' }));
+    await failHeartbeat(plane, key);
+    await expect.poll(statuses).toEqual(["dead", "dead"]);
+    expect((await listDeliveries(plane, key)).map(({ provider_ref }) => provider_ref)).toEqual([null, null]);
+  });
+
   it("is filtered by webhook, type and status, and by pages", async () => {
     const other = await createWebhook(plane, key, { url: `${receiver.url}/other`, events: ["monitor.up"] });
     await failHeartbeat(plane, key);

@@ -26,6 +26,7 @@ export interface ShownDelivery {
   readonly http_status_code: number | null;
   readonly event_id: string;
   readonly replay_of: number | null;
+  readonly provider_ref: string | null;
   readonly attempt_log?: readonly {
     readonly attempt: number;
     readonly http_status_code: number | null;

@@ -14,6 +14,8 @@ export interface LoggedDelivery {
   readonly durationMs: number | null;
   readonly nextAttemptAt: Date | null;
   readonly replayOf: number | null;
+  /** What the provider calls the message; null: it has not said. */
+  readonly providerRef: string | null;
   readonly createdAt: Date;
   readonly deliveredAt: Date | null;
 }

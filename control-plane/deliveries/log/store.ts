@@ -87,7 +87,7 @@ function columns(sql: Queryable) {
   return sql`d.id, d.receiver_id as "receiverId", d.event_id as "eventId", e.type as "eventType", d.status, d.attempts,
     d.response_code as "responseCode", d.error_code as "errorCode", d.error_message as "errorMessage",
     d.duration_ms as "durationMs", d.next_attempt_at as "nextAttemptAt", d.replay_of as "replayOf",
-    d.created_at as "createdAt", d.delivered_at as "deliveredAt"`;
+    d.provider_ref as "providerRef", d.created_at as "createdAt", d.delivered_at as "deliveredAt"`;
 }
 
 function matches(sql: Queryable, accountId: number, { receiverId, eventType, status }: LogFilter) {

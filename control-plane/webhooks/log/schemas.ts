@@ -38,6 +38,12 @@ export const DELIVERY = Type.Object({
   duration_ms: Nullable(Type.Integer({ description: "Duration of the newest attempt, milliseconds" })),
   next_attempt_at: Nullable(Time("Time of the next attempt; null: none is planned")),
   replay_of: Nullable(Type.Integer({ description: "The delivery that it repeats; null: it is the first" })),
+  provider_ref: Nullable(
+    Type.String({
+      maxLength: 255,
+      description: "Id of the message or alert at the provider, as its answer says it; null: it says none, or not yet",
+    }),
+  ),
   created_at: Time("Time of creation"),
   delivered_at: Nullable(Time("When the receiver took it; null: not yet")),
 });

@@ -20,6 +20,7 @@ export function showDelivery(delivery: LoggedDelivery): ShownDelivery {
     duration_ms: delivery.durationMs,
     next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
     replay_of: delivery.replayOf,
+    provider_ref: delivery.providerRef,
     created_at: delivery.createdAt.toISOString(),
     delivered_at: delivery.deliveredAt?.toISOString() ?? null,
   };
