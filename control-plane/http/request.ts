@@ -25,7 +25,7 @@ declare module "fastify" {
     apiVersion: Version | null;
     /** Returns the monotonic milliseconds of the app's clock. */
     monotonic: () => number;
-    /** Warnings about fields of the body, set by its reader or by the write that reads it. Ignored query names follow from the route's schema. */
+    /** Warnings about fields of the body that were ignored, set by its reader. Ignored query names follow from the route's schema. */
     ignored: readonly Warning[] | null;
   }
   interface FastifyContextConfig {
@@ -40,9 +40,9 @@ export function factsOf(request: FastifyRequest): Facts {
   return { requestId: request.id, durationMs: Math.max(0, Math.round(request.monotonic() - request.startedAt)) };
 }
 
-/** Returns the body of a successful answer in the request's version, for `reply.send`. */
-export function answer(request: FastifyRequest, data: unknown, extras?: Extras): object {
-  const described = { ...extras, ...warningsMeta(request) };
+/** Returns the body of a successful answer in the request's version, for `reply.send`. `warnings`: of the result. */
+export function answer(request: FastifyRequest, data: unknown, extras?: Extras, warnings?: readonly Warning[]): object {
+  const described = { ...extras, ...warningsMeta(request, warnings) };
   return successBody(request.apiVersion ?? "v4", data, factsOf(request), described);
 }
 

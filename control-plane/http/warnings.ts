@@ -1,7 +1,10 @@
 import type { FastifyRequest } from "fastify";
 import { nearestName } from "#shared/nearest-name.ts";
 
-/** An ignored parameter of a call, or a value of its body that was left out, as shown in `meta.warnings`. */
+/**
+ * What the caller should know about a parameter or a field that it gave, as shown in `meta.warnings`: that it was ignored,
+ * that its value was left out, or what comes of it.
+ */
 export interface Warning {
   /** Name as given, at most LONGEST_PARAMETER characters; a dotted path for fields of the body. */
   readonly parameter: string;
@@ -32,20 +35,23 @@ export function warningsFor(given: readonly string[], known: readonly string[], 
 }
 
 /**
- * Returns the warnings of a request: query names that the route does not document, and the ignored fields of the body.
- * Empty before v4, which introduced `meta.warnings`.
+ * Returns the warnings of a request: those of its result, query names that the route does not document, and the ignored
+ * fields of the body. Empty before v4, which introduced `meta.warnings`.
  */
-function warningsOf(request: FastifyRequest): readonly Warning[] {
+function warningsOf(request: FastifyRequest, own: readonly Warning[]): readonly Warning[] {
   if (request.apiVersion !== null && request.apiVersion !== "v4") return [];
   const { config, schema } = request.routeOptions;
   const documented = schema?.querystring as { readonly properties?: Readonly<Record<string, unknown>> } | undefined;
   const known = config?.queryNames ?? Object.keys(documented?.properties ?? {});
   const given = Object.keys(request.query ?? {});
-  return [...warningsFor(given, known), ...(request.ignored ?? [])].slice(0, MOST_WARNINGS);
+  return [...own, ...warningsFor(given, known), ...(request.ignored ?? [])].slice(0, MOST_WARNINGS);
 }
 
-/** Returns the warnings of a request as a member of `meta`; {} if there are none. */
-export function warningsMeta(request: FastifyRequest): { readonly warnings?: readonly Warning[] } {
-  const warnings = warningsOf(request);
+/** Returns the warnings of a request, and `own` ones of its result, as a member of `meta`; {} if there are none. */
+export function warningsMeta(
+  request: FastifyRequest,
+  own: readonly Warning[] = [],
+): { readonly warnings?: readonly Warning[] } {
+  const warnings = warningsOf(request, own);
   return warnings.length === 0 ? {} : { warnings };
 }

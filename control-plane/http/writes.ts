@@ -7,6 +7,7 @@ import type { Extras } from "#control-plane/http/envelope.ts";
 import { answerError } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import type { Warning } from "#control-plane/http/warnings.ts";
 import type { Answer, Answers, KeyedWrite } from "#control-plane/idempotency/answers.ts";
 import { identifyWrite, isIdempotencyKey, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import type { Metrics } from "#control-plane/metrics.ts";
@@ -16,6 +17,8 @@ interface Result {
   readonly status?: 200 | 201 | 202;
   readonly data: unknown;
   readonly extras?: Extras;
+  /** What the caller should know of what was written, for `meta.warnings`. A repetition has them too. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** Result of a write in the database. */
@@ -78,8 +81,8 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
       const identity = identityOf(request);
       if (identity === null) {
         const written = await transactAndFinish(sql, write, (tx, { changes }) => log(tx, request, changes));
-        const { status = 200, data, extras } = written;
-        return reply.code(status).send(answer(request, data, extras));
+        const { status = 200, data, extras, warnings } = written;
+        return reply.code(status).send(answer(request, data, extras, warnings));
       }
       const keyed = { identity, accountId: callerOf(request).accountId };
       const once = await answers
@@ -99,8 +102,8 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
       if (identity === null) {
         const reference = await transact(sql, (tx) => effect.begin(tx));
         await effect.perform(reference);
-        const { status = 200, data, extras } = await effect.read(reference);
-        return reply.code(status).send(answer(request, data, extras));
+        const { status = 200, data, extras, warnings } = await effect.read(reference);
+        return reply.code(status).send(answer(request, data, extras, warnings));
       }
       const { accountId } = callerOf(request);
       type Reference = Awaited<ReturnType<typeof effect.begin>>;
@@ -117,8 +120,8 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
       );
       if (begun.kind === "resumed") {
         // Its process has stopped. What has become of it is in the database; it is not repeated.
-        const { status = 200, data, extras } = await effect.read(begun.reference as Reference);
-        return reply.code(status).send(answer(request, data, extras));
+        const { status = 200, data, extras, warnings } = await effect.read(begun.reference as Reference);
+        return reply.code(status).send(answer(request, data, extras, warnings));
       }
       if (begun.kind !== "begun") return sendKeyed(reply, begun);
       const own = reference as Reference;
@@ -141,8 +144,8 @@ export function createWrites({ sql, answers, metrics, record }: WritesDeps): Wri
 }
 
 /** Returns the answer of a write that succeeded. */
-function answerOf(request: FastifyRequest, { status = 200, data, extras }: Result): Answer {
-  return { status, code: null, requestId: request.id, body: JSON.stringify(answer(request, data, extras)) };
+function answerOf(request: FastifyRequest, { status = 200, data, extras, warnings }: Result): Answer {
+  return { status, code: null, requestId: request.id, body: JSON.stringify(answer(request, data, extras, warnings)) };
 }
 
 /** Returns the answer of a refusal that is stored under the key; throws every other error. */

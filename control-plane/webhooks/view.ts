@@ -1,6 +1,7 @@
 import type { Static } from "typebox";
 import type { PlanName } from "#control-plane/plans/plans.ts";
-import { FORMATS, maskOptions } from "#control-plane/webhooks/formats/formats.ts";
+import type { Warning } from "#control-plane/http/warnings.ts";
+import { adviseOn, FORMATS, maskOptions } from "#control-plane/webhooks/formats/formats.ts";
 import { typesOf } from "#control-plane/webhooks/match.ts";
 import type { SHOWN } from "#control-plane/webhooks/schemas.ts";
 import { maskSecret, MASK } from "#control-plane/webhooks/secrets.ts";
@@ -36,4 +37,10 @@ export function showWebhook(
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
   };
+}
+
+/** Returns what the owner of a subscription should know about its settings, for `meta.warnings` of a write. */
+export function warningsOn({ format }: Pick<ShownWebhook, "format">): readonly Warning[] {
+  const message = adviseOn(FORMATS[format]);
+  return message === null ? [] : [{ parameter: "format", message, did_you_mean: null }];
 }

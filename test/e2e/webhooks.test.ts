@@ -170,7 +170,51 @@ it.each([
   [{ format: "pagerduty" }, "format_options.routing_key"],
   [{ format: "standard", format_options: { token: "x" } }, "format_options.token"],
   [{ format: "smoke" }, "format"],
+  [{ format: "ntfy", format_options: { topic: ["a"] } }, "format_options.topic"],
+  [{ format: "ntfy", format_options: { topic: 1.5 } }, "format_options.topic"],
+  [{ format: "pushover", format_options: { token: "a", user: "b", priority: 2 } }, "format_options.priority"],
 ])("refuses %j", async (fields, field) => {
   const answer = await plane.call(PATH, { key, body: { url: "https://example.com/", ...fields } });
   expect([answer.status, answer.body.error]).toMatchObject([400, { field }]);
+});
+
+it("a write of a webhook whose provider ends says so, also when it is repeated", async () => {
+  const OPSGENIE = { url: "https://api.opsgenie.com", format: "opsgenie", format_options: { api_key: "k" } };
+  const warning = {
+    parameter: "format",
+    message: "Opsgenie ends on 2027-04-05. The format jsm takes its place: change the webhook before that day.",
+    did_you_mean: null,
+  };
+  const headers = { "x-idempotency-key": "opsgenie" };
+  const created = await plane.call(PATH, { key, body: OPSGENIE, headers });
+  expect([created.status, created.body.meta]).toMatchObject([201, { warnings: [warning] }]);
+  const repeated = await plane.call(PATH, { key, body: OPSGENIE, headers });
+  expect(repeated.headers.get("x-idempotent-replayed")).toBe("true");
+  expect(repeated.text).toBe(created.text);
+
+  const { id } = created.body.data as { readonly id: number };
+  const put = (body: object, query = "") =>
+    plane.call(`${PATH}?id=${id}${query}`, { key, method: "PUT", body }).then(({ body: { meta } }) => meta);
+  expect(await put({ name: "On-call" })).toMatchObject({ warnings: [warning] });
+  const ignored = { parameter: "nane", message: expect.any(String), did_you_mean: null };
+  expect(await put({ name: "Ops" }, "&nane=x")).toMatchObject({ warnings: [warning, ignored] });
+  const rotated = await plane.call(`${PATH}?action=rotate&id=${id}`, { key, method: "POST" });
+  expect(rotated.body.meta).toMatchObject({ warnings: [warning] });
+
+  const jsm = { url: "https://api.atlassian.com", format: "jsm", format_options: { api_key: "k" } };
+  expect(await put(jsm)).not.toHaveProperty("warnings");
+  const list = await plane.call(PATH, { key });
+  expect(list.body.meta).not.toHaveProperty("warnings");
+});
+
+it("an option that is not secret is shown, and a number is taken as one", async () => {
+  const { id, format_options: shown } = await create({
+    url: "https://api.pushover.net",
+    format: "pushover",
+    format_options: { token: "a1", user: "u1", priority: -1 },
+  });
+  expect(shown).toEqual({ token: "****", user: "****", priority: "-1" });
+  const change = { format_options: { ...(shown as object), priority: "1" } };
+  const changed = await plane.call(`${PATH}?id=${id}`, { key, method: "PUT", body: change });
+  expect(changed.body.data).toMatchObject({ format_options: { token: "****", user: "****", priority: "1" } });
 });

@@ -50,7 +50,10 @@ export const META = Type.Object(
             Type.String({ description: "The known parameter with the most similar name; null if none is similar" }),
           ),
         }),
-        { description: "Parameters and values that were given but ignored; on v4, absent if there are none" },
+        {
+          description:
+            "Parameters and values that were ignored, and values with a consequence; on v4, absent if there are none",
+        },
       ),
     ),
     pagination: Type.Optional(

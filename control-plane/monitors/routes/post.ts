@@ -35,9 +35,13 @@ export function readPost(monitors: Monitors, request: FastifyRequest): Write {
     const { monitors: rows } = readWrite(OUTLINE, request);
     return async (tx) => {
       const { ids, leftOut } = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
-      request.ignored = warningsOf(leftOut);
       const changes = isDryRun ? [] : ids.map((one) => changeOf(one, "created"));
-      return { status: isDryRun ? 200 : 201, data: { created: ids.length, ids }, changes };
+      return {
+        status: isDryRun ? 200 : 201,
+        data: { created: ids.length, ids },
+        changes,
+        warnings: warningsOf(leftOut),
+      };
     };
   }
   if (request.body instanceof RawBody && request.body.bytes.length > BODY_LIMIT) {

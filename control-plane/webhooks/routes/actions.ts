@@ -7,6 +7,7 @@ import { callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { WebhookActions } from "#control-plane/webhooks/actions.ts";
 import { requireWritten } from "#control-plane/webhooks/routes/refuse.ts";
+import { warningsOn } from "#control-plane/webhooks/view.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 
 const ACTIONS = ["rotate", "test", "replay", "recover"] as const;
@@ -77,7 +78,7 @@ export function performAction(
       const id = require(query.id, "id");
       return writes.run(request, reply, async (tx) => {
         const data = requireWritten(await webhooks.rotate(tx, accountId, id));
-        return { data, changes: [{ resource: "webhook", id, action: "rotated" }] };
+        return { data, changes: [{ resource: "webhook", id, action: "rotated" }], warnings: warningsOn(data) };
       });
     }
     case "replay": {

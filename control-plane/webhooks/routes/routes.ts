@@ -16,6 +16,7 @@ import {
 } from "#control-plane/webhooks/routes/actions.ts";
 import { requireWritten } from "#control-plane/webhooks/routes/refuse.ts";
 import { CHANGE, CREATE, READ_ONLY, SHOWN } from "#control-plane/webhooks/schemas.ts";
+import { warningsOn } from "#control-plane/webhooks/view.ts";
 
 const URL = "/api/v4/webhooks";
 const TAG = "Webhooks";
@@ -85,7 +86,8 @@ function registerPost(server: FastifyInstance, deps: WebhookRoutesDeps): void {
       const given = readWrite(CREATE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         const data = requireWritten(await webhooks.create(tx, accountId, given));
-        return { status: 201, data, changes: [{ resource: "webhook", id: data.id, action: "created" }] };
+        const changes = [{ resource: "webhook", id: data.id, action: "created" }] as const;
+        return { status: 201, data, changes, warnings: warningsOn(data) };
       });
     },
   });
@@ -119,7 +121,7 @@ function registerChange(server: FastifyInstance, { gate, writes, webhooks }: Web
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         const data = requireWritten(await webhooks.change(tx, accountId, id, given));
-        return { data, changes: [{ resource: "webhook", id, action: "changed" }] };
+        return { data, changes: [{ resource: "webhook", id, action: "changed" }], warnings: warningsOn(data) };
       });
     },
   });
