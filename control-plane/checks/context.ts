@@ -60,6 +60,8 @@ export interface CheckRequest {
   readonly accountId: number | null;
   /** null if the control plane chooses one agent; the answer then has the shape of the contract. */
   readonly locations: readonly LocationItem[] | null;
+  /** Use shared probes only, also where the account has its own. Default: both. */
+  readonly sharedOnly?: boolean;
   /** Places chosen earlier (measurements), in place of a new choice; without `locations` any agent can replace one. */
   readonly places?: readonly Location[];
   /** Maximum number of probes of one call, by the plan. */

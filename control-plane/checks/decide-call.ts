@@ -28,7 +28,8 @@ export type Decision =
 /** Decides about a call before dispatch: target rules, cache, choice of agents, plan, budget of the target. */
 export async function decideCall(app: CheckContext, request: CheckRequest): Promise<Decision> {
   const { contract, locations } = request;
-  const { rules, sharedRules } = app.hub.roster.candidates(request.accountId);
+  const prober = request.sharedOnly === true ? null : request.accountId;
+  const { rules, sharedRules } = app.hub.roster.candidates(prober);
   const target = decideTarget(contract, request.params, rules, app.optOut);
   if (!target.ok)
     return answerWith(target.refused ? { kind: "refused" } : { kind: "problem", problem: target.problem });
@@ -41,7 +42,7 @@ export async function decideCall(app: CheckContext, request: CheckRequest): Prom
     return answerWith({ kind: "single", outcome, location: cached.location, cached: true });
   }
   const requirements: ProbeRequirements = {
-    accountId: request.accountId,
+    accountId: prober,
     locations,
     needs: contract.needs?.(target.params) ?? [],
     allows: (egress) => target.allows(egress) && destination.allows(egress),

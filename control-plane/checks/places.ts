@@ -26,6 +26,7 @@ type Places =
 
 /** Requirements of a call for its probes. */
 export interface ProbeRequirements {
+  /** Account whose own probes can be used too; null: shared ones only. */
   readonly accountId: number | null;
   /** null if the control plane chooses one probe. */
   readonly locations: readonly LocationItem[] | null;

@@ -31,10 +31,16 @@ interface Asked {
   readonly tookMs: number | null;
 }
 
+/** Where a call is run. */
+export interface AskedPlace {
+  readonly location: string;
+  /** Whether only shared probes are asked there; else the account's own ones too. */
+  readonly sharedOnly: boolean;
+}
+
 /** Asks probes for an account, all within one time limit. */
 export interface Asker {
-  /** Runs a call at a location. */
-  ask(call: Call, location: string): Promise<Asked>;
+  ask(call: Call, place: AskedPlace): Promise<Asked>;
 }
 
 /** Creates an asker. The calls are paced: they never add to more than 20 jobs at one target. */
@@ -48,7 +54,7 @@ export function createAsker(
 ): Asker {
   const endsAt = checks.clock.monotonic() + budgetMs;
   return {
-    async ask({ contract, params }, location) {
+    async ask({ contract, params }, { location, sharedOnly }) {
       const parsed = parseLocations([location]);
       if (!parsed.ok) return { answer: { kind: "unavailable", reason: "no_probe" }, tookMs: null };
       const sent: { at: number | null } = { at: null };
@@ -57,6 +63,7 @@ export function createAsker(
         params,
         accountId,
         locations: parsed.items,
+        sharedOnly,
         maxLocations: 1,
         pace: "paced",
         deadlineMs: Math.max(1, Math.floor(endsAt - checks.clock.monotonic())),

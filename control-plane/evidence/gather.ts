@@ -1,6 +1,6 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import { createAsker } from "#control-plane/evidence/ask.ts";
+import { createAsker, type AskedPlace } from "#control-plane/evidence/ask.ts";
 import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
 import { findChanges, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
@@ -46,12 +46,13 @@ export async function gatherEvidence(
   const baselines = await readBaselines(sql, monitorId, monitor);
   const lastAddress = findLastAddress(affected, places.failing, baselines);
   const secrets = openSecrets(task.secrets);
-  const look = (location: string | null, traced: string) =>
-    location === null ? null : lookFrom(asker, { monitor, traced, location, secrets });
+  const look = (at: AskedPlace | null, traced: string) =>
+    at === null ? null : lookFrom(asker, { monitor, traced, at, secrets });
+  const failingPlace = places.failing === null ? null : { location: places.failing, sharedOnly: false };
   // Registries are asked gently: their answer is the same from everywhere.
   const elsewhere = checkType === "domain" ? null : places.other;
   const [failing, other, dns] = await Promise.all([
-    look(places.failing, lastAddress ?? host),
+    look(failingPlace, lastAddress ?? host),
     look(elsewhere, host),
     places.failing === null ? null : lookUp(asker, host, places.failing),
   ]);

@@ -3,6 +3,7 @@ import {
   dnsCalls,
   toToolAnswer,
   traceCall,
+  type AskedPlace,
   type Asker,
   type Call,
 } from "#control-plane/evidence/ask.ts";
@@ -42,19 +43,20 @@ export async function lookFrom(
     readonly monitor: Checked;
     /** Host name or address to trace. */
     readonly traced: string;
-    readonly location: string;
+    readonly at: AskedPlace;
     readonly secrets: MonitorSecrets;
   },
 ): Promise<Look> {
-  const { monitor, location, secrets } = asked;
+  const { monitor, at, secrets } = asked;
+  const { location } = at;
   const { contract, params } = monitorCall(monitor, secrets, null, true);
   const ownSeconds = monitor.settings.timeout_seconds;
   const seconds = Math.min(ownSeconds, MOST_CHECK_SECONDS);
   const isLookedUp = monitor.checkType === "dns" || monitor.checkType === "domain";
   const trace = isLookedUp ? null : traceCall(asked.traced);
   const [checked, traced] = await Promise.all([
-    asker.ask({ contract, params: { ...params, timeout_seconds: seconds } }, location),
-    trace === null ? null : asker.ask(trace, location),
+    asker.ask({ contract, params: { ...params, timeout_seconds: seconds } }, at),
+    trace === null ? null : asker.ask(trace, at),
   ]);
   const finding = readFinding(checked.answer);
   const isCutShort = seconds < ownSeconds && ranIntoLimit(finding, checked.tookMs, seconds * 1_000);
@@ -105,7 +107,7 @@ function factsOf(checkType: string, finding: Finding | null): Facts {
 export async function lookUp(asker: Asker, host: string, location: string): Promise<DnsEvidence | null> {
   const calls = dnsCalls(host);
   if (calls.host === null) return null;
-  const ask = async (call: Call) => toToolAnswer((await asker.ask(call, location)).answer);
+  const ask = async (call: Call) => toToolAnswer((await asker.ask(call, { location, sharedOnly: false })).answer);
   const [found, zone] = await Promise.all([ask(calls.host), calls.zone === null ? null : ask(calls.zone)]);
   return { location, host: found, zone };
 }
@@ -128,6 +130,6 @@ export async function findCertificate(
   const target = readTlsTarget(url, settings.port);
   const call = target.ok ? certificateCall(target.host, target.port) : null;
   if (call === null) return null;
-  const { answer } = await asker.ask(call, failing.location);
+  const { answer } = await asker.ask(call, { location: failing.location, sharedOnly: false });
   return readCertificate(failing.location, readFinding(answer)?.whole);
 }
