@@ -11,7 +11,7 @@ import { createCookieJar, type CookieJar, type Sent } from "#probe-agent/net/htt
 import { openHop, type OpenHop } from "#probe-agent/net/http/hop.ts";
 import type { HopContext } from "#probe-agent/net/http/hop-connection.ts";
 import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
-import { requestHeaders, withoutCredentials, type HopRequest } from "#probe-agent/net/http/request.ts";
+import { forOtherOrigin, requestHeaders, type HopRequest } from "#probe-agent/net/http/request.ts";
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
 import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
 
@@ -132,14 +132,14 @@ async function fetchPage(
       void opened.data.skip();
       return refused;
     }
-    const following = redirected(current, code, target.next);
+    const isSameOrigin = target.next.origin === current.url.origin;
+    const following = redirected(isSameOrigin ? current : forOtherOrigin(current), code, target.next);
     jar.keep(current.url, setCookies, job.now());
     seen.add(visitKey(current, cookies));
     if (seen.has(visitKey(following, cookiesOf(following, jar)))) return await finish(opened.data, "loop");
     if (hops.length >= (request.maxRedirects ?? MAX_REDIRECTS)) return await finish(opened.data, "too_many_redirects");
     hops.push(opened.data.skip());
-    const sameOrigin = following.url.origin === current.url.origin;
-    current = sameOrigin ? following : { ...following, headers: withoutCredentials(following.headers) };
+    current = following;
   }
 
   async function finish(open: OpenHop, stopped: PageSnapshot["stopped"]): Promise<Outcome<PageSnapshot>> {

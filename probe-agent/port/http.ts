@@ -9,8 +9,8 @@ export interface HttpRequest {
   readonly url: string;
   readonly method: HttpMethod;
   /**
-   * Added after the engine's own Host, User-Agent, Accept and Accept-Encoding. Credentials are dropped when a redirect
-   * leads to another origin.
+   * Added after the engine's own Host, User-Agent, Accept and Accept-Encoding. When a redirect leads to another origin,
+   * all but Accept, Accept-*, User-Agent and Content-Type are dropped, and the body with its Content-Type.
    */
   readonly headers?: readonly (readonly [string, string])[];
   readonly userAgent?: string;

@@ -34,7 +34,9 @@ export const monitorHttp = defineTool({
     follow: Type.Boolean({ description: "Follow up to ten redirects; the final response counts" }),
     headers: Type.Array(Type.Tuple([Type.String({ maxLength: 256 }), Type.String({ maxLength: 8_192 })]), {
       maxItems: 50,
-      description: "Request headers as pairs of name and value. Credentials are not sent to another origin",
+      description:
+        "Request headers as pairs of name and value; all but Accept*, User-Agent and Content-Type, and the body, are " +
+        "not sent to another origin",
     }),
     body: Nullable(Lines({ minLength: 0, maxLength: 65_536, description: "Body of a POST; null for none" })),
     expected: Type.Array(Type.Tuple([CODE, CODE]), {

@@ -56,7 +56,8 @@ const FIELDS = {
     examples: [{ Authorization: "Bearer s3cret" }],
     description:
       "http, keyword: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
-      "value of **** in a change keeps the stored value",
+      "value of **** in a change keeps the stored value. After a redirect to another scheme, host or port only " +
+      "Accept, Accept-*, User-Agent and Content-Type are sent",
   }),
   body: Nullable(
     Type.Unsafe<string>({
@@ -65,7 +66,7 @@ const FIELDS = {
       "x-kind": "text",
       description:
         "http, keyword: request body of POST; null: none. Encrypted at rest. Responses show it as ****; **** in a " +
-        "change keeps the stored body",
+        "change keeps the stored body. Not sent after a redirect to another scheme, host or port",
     }),
   ),
   keyword: Nullable(

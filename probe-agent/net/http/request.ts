@@ -33,8 +33,15 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A field value (RFC 9110 section 5.5), with obs-text as latin1. */
 const FIELD_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
-/** Names of fields that may contain a secret. They are not sent to another origin. */
-const CREDENTIAL = /^(authorization|proxy-authorization|cookie2?)$|auth|key|token|secret|session|passw/i;
+/** Fields that describe the client or the body. Any other field of a caller may contain a secret, whatever its name. */
+const KEPT_ACROSS_ORIGINS = new Set([
+  "accept",
+  "accept-charset",
+  "accept-encoding",
+  "accept-language",
+  "content-type",
+  "user-agent",
+]);
 
 /** Builds the header fields of the first request of a fetch. Returns `invalid` for fields that a caller cannot set. */
 export function requestHeaders(
@@ -64,9 +71,18 @@ function refuse(field: string, message: string): { readonly ok: false; readonly 
   return { ok: false, invalid: { status: "invalid", field, message } };
 }
 
-/** Returns the headers without credentials, for another origin. */
-export function withoutCredentials(headers: readonly RawHeader[]): readonly RawHeader[] {
-  return headers.filter(([name]) => !CREDENTIAL.test(name));
+/**
+ * Returns the request as another origin gets it: without the body and the caller's fields, because both were meant for
+ * the first origin only. The Fetch standard drops nothing but Authorization there. The method stays, also that of a POST
+ * after 307 or 308, which then has a length of 0 and no Content-Type.
+ */
+export function forOtherOrigin(request: HopRequest): HopRequest {
+  const { headers, body } = request;
+  const kept = headers.filter(([name]) => {
+    const field = name.toLowerCase();
+    return KEPT_ACROSS_ORIGINS.has(field) && (body === null || field !== "content-type");
+  });
+  return { ...request, headers: kept, body: null };
 }
 
 /** Headers of an upgrade to HTTP/2. The settings are SETTINGS_ENABLE_PUSH 0 in base64url (RFC 7540 section 3.2.1). */

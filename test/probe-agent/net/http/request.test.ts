@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { http1Request, http2Request, requestHeaders, withoutCredentials } from "#probe-agent/net/http/request.ts";
+import { http1Request, http2Request, requestHeaders, forOtherOrigin } from "#probe-agent/net/http/request.ts";
 
 const AGENT = "Vantage/1 (+https://vantage.example)";
 
@@ -48,11 +48,20 @@ describe("requestHeaders", () => {
   });
 });
 
-describe("withoutCredentials", () => {
-  it("drops possible secrets and keeps the rest", () => {
-    const names = ["Authorization", "Cookie", "X-Api-Key", "x-auth-token", "X-Session-Id", "Accept", "User-Agent"];
-    const kept = withoutCredentials(names.map((name) => [name, "v"] as const)).map(([name]) => name);
-    expect(kept).toEqual(["Accept", "User-Agent"]);
+describe("a request to another origin", () => {
+  const url = new URL("http://b.example/");
+  const names = ["Authorization", "Cookie", "X-Api-Key", "X-Plain", "Referer", "Accept-Secret", "content-language"];
+  const kept = ["Accept", "accept-language", "Accept-Encoding", "Accept-Charset", "User-Agent", "Content-Type"];
+  const headers = [...names, ...kept].map((name) => [name, "v"] as const);
+
+  it("has none of the caller's fields but those that describe the client", () => {
+    const request = forOtherOrigin({ url, method: "GET", headers, body: null });
+    expect(request.headers.map(([name]) => name)).toEqual(kept);
+  });
+
+  it("keeps its method without its body and the type of that", () => {
+    const { method, body, headers: left } = forOtherOrigin({ url, method: "POST", headers, body: Buffer.from("x") });
+    expect([method, body, left.map(([name]) => name)]).toEqual(["POST", null, kept.slice(0, -1)]);
   });
 });
 
