@@ -66,5 +66,19 @@ export function overloaded(stage: Stage, what: string, { repeatable }: { readonl
   return repeatable ? { ...failure, repeatable } : failure;
 }
 
+/** Beginning of the message of a failure for which the probe's own network is to blame. */
+const OWN_NETWORK_DOWN = "The probe's own network is down";
+
+/** Attributes a failure to the probe, because its own network is down. `why` says how that is known. */
+export function ownNetworkDown(failure: Failed, why: string): Failed {
+  const message = `${OWN_NETWORK_DOWN} (${why}), so this result does not describe the target: ${failure.message}`;
+  return { ...failure, source: "probe", message };
+}
+
+/** Reports whether a failure was attributed to the probe's own network. Its stage and reason are those of the check. */
+export function isOwnNetworkDown({ source, message }: Pick<Failed, "source" | "message">): boolean {
+  return source === "probe" && message.startsWith(OWN_NETWORK_DOWN);
+}
+
 /** Refusal by the egress rules. It never contains the range or name that matched. */
 export const refused: Refused = { status: "refused" };

@@ -8,6 +8,7 @@ export const HEARTBEAT_LOCATION = "heartbeat";
 export function heartbeatStateSettings({ repeat_minutes }: MonitorSettings): StateSettings {
   return {
     locations: [HEARTBEAT_LOCATION],
+    unserved: [],
     quorum: "majority",
     retries: 0,
     recovery: 1,

@@ -25,6 +25,8 @@ export interface FailingLocation {
   readonly location: string;
   /** The newest fault; null if it is not known. */
   readonly fault: Fault | null;
+  /** Present: it is the only one of the monitor's locations that can check. */
+  readonly isAlone?: true;
 }
 
 /** What a monitor checks, as its causes name it. */

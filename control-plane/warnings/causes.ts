@@ -69,8 +69,8 @@ function unserved({ group, locations, monitorCount, monitorIds }: Unserved): Cau
   const asked = others.length === 0 ? "" : ` (locations of monitors: ${list(others)})`;
   const message =
     `No probe agent is connected in ${group}${asked}. ${monitors(monitorCount, "is", "are")} not checked from there. ` +
-    "A monitor becomes unknown if fewer than two of its locations are left. Start an agent there, or change the " +
-    "locations of the monitors.";
+    "If one location of a monitor is left, it decides alone; if none is, the monitor becomes unknown. Start an agent " +
+    "there, or change the locations of the monitors.";
   return { code: "location_unserved", subject: group, message, monitorCount, monitorIds };
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/clock.ts";
-import type { Failed } from "#shared/outcome.ts";
+import { ownNetworkDown, type Failed } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 /** A query that shows whether the agent's own network works. */
@@ -99,6 +99,5 @@ export function startSelfTest({ canaries, clock, onResults }: SelfTestOptions): 
 
 function attributeToProbe(failure: Failed, { route }: CanaryResults): Failed {
   const why = route === false ? "no route, and its resolvers do not answer" : "its resolvers do not answer";
-  const message = `The probe's own network is down (${why}), so this result does not describe the target: ${failure.message}`;
-  return { ...failure, source: "probe", message };
+  return ownNetworkDown(failure, why);
 }

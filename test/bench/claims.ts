@@ -90,6 +90,7 @@ try {
         beganAt: now,
         lagMs: 5,
         isRecheck: false,
+        unserved: [],
         state,
         stateVersion,
       };

@@ -16,12 +16,14 @@ const MOST_CLAUSES = 3;
 interface Group {
   readonly fault: DescribedFault;
   readonly locations: string[];
+  /** Whether its location is the only one that can check. */
+  readonly isAlone: boolean;
 }
 
 /**
  * Says in one sentence why a monitor is down, such as "Connection refused in eu-west (port 443)". Locations with the
- * same cause are joined; the most frequent cause is first, and its word is the code. The fault of a heartbeat is a
- * sentence already.
+ * same cause are joined; the most frequent cause is first, and its word is the code. A location that is the only one that
+ * can check is called that, because no other has confirmed what it found. The fault of a heartbeat is a sentence already.
  */
 export function describeCause(monitor: MonitorTarget, failing: readonly FailingLocation[]): Cause {
   if (isHeartbeat(monitor.checkType)) {
@@ -53,17 +55,19 @@ export function describeLocation(monitor: MonitorTarget, { location, fault }: Fa
 /** Joins locations with the same cause. The most frequent cause is first, equally frequent ones in the given order. */
 function groupFaults(monitor: MonitorTarget, failing: readonly FailingLocation[]): readonly Group[] {
   const groups = new Map<string, Group>();
-  for (const { location, fault } of failing) {
+  for (const { location, fault, isAlone = false } of failing) {
     const described = describeFault(monitor, fault);
-    const group = groups.get(described.key) ?? { fault: described, locations: [] };
+    const group = groups.get(described.key) ?? { fault: described, locations: [], isAlone };
     group.locations.push(nameLocation(location));
     groups.set(described.key, group);
   }
   return [...groups.values()].toSorted((a, b) => b.locations.length - a.locations.length);
 }
 
-function describeGroup({ fault, locations }: Group, total: number): string {
-  return `${fault.headline} ${fault.preposition} ${describePlaces(locations, total)}${fault.suffix}`;
+function describeGroup({ fault, locations, isAlone }: Group, total: number): string {
+  const places = describePlaces(locations, total);
+  const alone = isAlone ? `, the only one of ${total} locations that could check` : "";
+  return `${fault.headline} ${fault.preposition} ${places}${alone}${fault.suffix}`;
 }
 
 /** Names a few locations, such as "a, b and c"; of more it says how many of all they are. */

@@ -1,4 +1,4 @@
-import type { HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+import type { DatedLocation, HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
 
 /**
  * Returns the state with no time after `now`. Times after it were written before the clock was set back: they become
@@ -13,6 +13,7 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     at: bound(known.at),
     since: bound(known.since),
   });
+  const boundDated = (one: DatedLocation): DatedLocation => ({ ...one, at: bound(one.at) });
   return {
     ...state,
     changedAt: state.changedAt === null ? null : bound(state.changedAt),
@@ -20,6 +21,8 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     changes: state.changes.map(bound),
     held: state.held === null ? null : boundHeld(state.held, bound),
     locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
+    blind: state.blind.map(boundDated),
+    alone: state.alone === null ? null : boundDated(state.alone),
   };
 }
 
@@ -28,9 +31,9 @@ function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotic
 }
 
 /** The other times are never later than one of these. */
-function hasTimeAfter({ changedAt, held, locations }: MonitorState, now: number): boolean {
+function hasTimeAfter({ changedAt, held, locations, blind, alone }: MonitorState, now: number): boolean {
   const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
   if ((changedAt ?? now) > now || (endedAt ?? now) > now) return true;
   for (const { at } of locations.values()) if (at > now) return true;
-  return false;
+  return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);
 }

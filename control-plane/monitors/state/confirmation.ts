@@ -10,17 +10,21 @@ export interface Confirmation {
 /** Failures in a row that count while a monitor is flapping. */
 const FAILURES_WHILE_FLAPPING = 3;
 
+/** Least number of further checks that must fail at a location that is the only one left. */
+const RETRIES_ALONE = 2;
+
 /**
  * Returns the confirmation that a monitor needs. Several locations confirm each other; a single one confirms itself by
- * its retries. Successes need confirmation only after an outage. While a monitor is flapping, failures need more of it,
+ * its retries, and by two at least if it is the only one left of several. Successes need confirmation only after an outage. While a monitor is flapping, failures need more of it,
  * unless nobody can ask for further observations.
  */
 export function confirmationFor(
   { locations, retries, recovery, isPassive }: StateSettings,
   lastKnown: MonitorState["lastKnown"],
-  isFlapping: boolean,
+  { isFlapping, isAlone }: { readonly isFlapping: boolean; readonly isAlone: boolean },
 ): Confirmation {
-  const failures = locations.length === 1 ? retries + 1 : 1;
+  const ownRetries = isAlone ? Math.max(RETRIES_ALONE, retries) : locations.length === 1 ? retries : 0;
+  const failures = ownRetries + 1;
   return {
     failures: isFlapping && !isPassive ? Math.max(failures, FAILURES_WHILE_FLAPPING) : failures,
     successes: lastKnown === "down" ? recovery : 1,

@@ -1,5 +1,5 @@
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
-import type { HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+import type { DatedLocation, HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
 
 /** A fault as stored: stage, source, reason, message. */
 type StoredFault = readonly [stage: string, source: string, reason: string, message: string];
@@ -32,6 +32,8 @@ export function encodeState(state: MonitorState): string {
     held: state.held === null ? undefined : encodeHeld(state.held),
     incident: unless(null, state.incidentId),
     locations: state.locations.size === 0 ? undefined : Array.from(state.locations, encodeLocation),
+    blind: state.blind.length === 0 ? undefined : state.blind.map(encodeDated),
+    alone: state.alone === null ? undefined : encodeDated(state.alone),
   });
 }
 
@@ -57,6 +59,8 @@ export function decodeState(text: string): MonitorState {
     held: readHeld(stored["held"]),
     incidentId: readNumber(stored["incident"]),
     locations: readLocations(stored["locations"]),
+    blind: readList(stored["blind"]).flatMap((one) => readDated(one) ?? []),
+    alone: readDated(stored["alone"]),
   };
 }
 
@@ -76,6 +80,15 @@ function readLocations(stored: unknown): ReadonlyMap<string, LocationState> {
     locations.set(location, { verdict, at, streak, since, fault: readFault(fault) });
   }
   return locations;
+}
+
+function encodeDated({ location, at }: DatedLocation): readonly [location: string, at: number] {
+  return [location, at];
+}
+
+function readDated(stored: unknown): DatedLocation | null {
+  const [location, at] = readList(stored);
+  return typeof location === "string" && typeof at === "number" ? { location, at } : null;
 }
 
 function readFault(stored: unknown): CheckFault | null {

@@ -6,6 +6,8 @@ export interface FailingLocation {
   readonly fault: CheckFault | null;
   /** Unix milliseconds of the first failing check of the streak. */
   readonly since: number;
+  /** Present: it is the only one of several locations that can check. */
+  readonly isAlone?: true;
 }
 
 /** What a transition changed. Times are Unix milliseconds. `at` is the time of the transition. */

@@ -12,35 +12,54 @@ interface FailingChange {
   readonly event: StateEvent | null;
 }
 
-/** Lists the locations whose newest verdict is down. */
-export function failingLocations(fresh: readonly FreshLocation[]): readonly FailingLocation[] {
+/** Lists the locations whose newest verdict is down. `alone` is that of the state. */
+export function failingLocations(
+  fresh: readonly FreshLocation[],
+  alone: MonitorState["alone"] = null,
+): readonly FailingLocation[] {
   return fresh
     .filter(({ known }) => known.verdict === "down")
-    .map(({ location, known: { fault, since } }) => ({ location, fault, since }));
+    .map(({ location, known: { fault, since } }) => {
+      const failing = { location, fault, since };
+      return alone?.location === location ? { ...failing, isAlone: true } : failing;
+    });
+}
+
+/** What the failing locations of a transition depend on. */
+interface Found {
+  /** The status after it, which can be that before. */
+  readonly status: Status;
+  readonly fresh: readonly FreshLocation[];
+  /** The only one of several locations that can check; null: it is not so. */
+  readonly alone: MonitorState["alone"];
+  /** Locations that were named before and can no longer check. */
+  readonly lost: readonly string[];
 }
 
 /** Lists the locations of a monitor that is up which keep failing. A single location only confirms its own failure. */
-function failingAlone(settings: StateSettings, fresh: readonly FreshLocation[]): readonly FailingLocation[] {
-  if (settings.locations.length === 1) return [];
+function failingAlone(settings: StateSettings, { fresh, alone }: Found): readonly FailingLocation[] {
+  if (settings.locations.length === 1 || alone !== null) return [];
   return failingLocations(fresh.filter(({ known }) => known.streak >= KEEPS_FAILING));
 }
 
-/** Returns the failing locations after a transition to `status`, which can be the status before. */
-export function nextFailing(
-  settings: StateSettings,
-  before: MonitorState,
-  status: Status,
-  fresh: readonly FreshLocation[],
-  now: number,
-): FailingChange {
+/**
+ * Returns the failing locations after a transition. An outage goes on naming those that can no longer check, because they
+ * have not recovered.
+ */
+export function nextFailing(settings: StateSettings, before: MonitorState, found: Found, now: number): FailingChange {
+  const { status, fresh, lost } = found;
   if (status === "unknown") return { failing: before.failing, event: null };
   if (status === "down") {
     const failing = failingLocations(fresh);
     // The event of a new outage names them itself.
-    const isChanged = before.status === "down" && !isSame(before.failing, failing);
-    return { failing: names(failing), event: isChanged ? { kind: "failing", at: now, failing } : null };
+    if (before.status !== "down") return { failing: names(failing), event: null };
+    const named = before.failing.filter((location) => !lost.includes(location));
+    return {
+      failing: [...names(failing), ...lost],
+      event: isSame(named, failing) ? null : { kind: "failing", at: now, failing },
+    };
   }
-  const failing = failingAlone(settings, fresh);
+  const failing = failingAlone(settings, found);
   const named = before.lastKnown === "down" ? [] : before.failing;
   return { failing: names(failing), event: isSame(named, failing) ? null : { kind: "advisory", at: now, failing } };
 }

@@ -155,6 +155,6 @@ function stillFails(settings: StateSettings, state: MonitorState, since: number,
 }
 
 function describeOutage(settings: StateSettings, state: MonitorState, { previous }: HeldNotice, now: number): Notice {
-  const failing = failingLocations(freshLocations(settings, state.locations, now));
+  const failing = failingLocations(freshLocations(settings, state.locations, now), state.alone);
   return { kind: "down", at: now, startedAt: state.knownSince ?? now, previous, isNotice: true, failing };
 }

@@ -2,9 +2,11 @@
 export interface StateSettings {
   /** The locations that the monitor is checked from, at least one, each once. */
   readonly locations: readonly string[];
-  /** How many fresh locations must fail; majority: more than half of them. */
+  /** Those of them that no connected probe serves. They have no vote if the monitor has several locations. */
+  readonly unserved: readonly string[];
+  /** How many fresh locations must fail, all of them if there are fewer; majority: more than half of them. */
   readonly quorum: "majority" | number;
-  /** With one location: further checks that must fail before the monitor is down. */
+  /** With one location: further checks that must fail before the monitor is down; at least 2 if it is the only one left. */
   readonly retries: number;
   /** How many times in a row a location must succeed before it counts as up again after an outage. */
   readonly recovery: number;

@@ -36,6 +36,12 @@ export type HeldNotice = {
     }
 );
 
+/** A location at a time, Unix milliseconds. */
+export interface DatedLocation {
+  readonly location: string;
+  readonly at: number;
+}
+
 /** Everything that the next transition of a monitor depends on. Times are Unix milliseconds. */
 export interface MonitorState {
   readonly status: Status;
@@ -67,8 +73,12 @@ export interface MonitorState {
   readonly held: HeldNotice | null;
   /** The incident of the present outage, set by the caller of the transition; null: none is open. */
   readonly incidentId: number | null;
-  /** By configured location; a missing one has no verdict yet. */
+  /** By configured location; a missing one has no verdict yet, or cannot check. */
   readonly locations: ReadonlyMap<string, LocationState>;
+  /** Locations whose probe's own network was down, each with the beginning of its newest check that said so. */
+  readonly blind: readonly DatedLocation[];
+  /** The only one of several locations that can check, and when that was last so; null: it is not so. It decides alone. */
+  readonly alone: DatedLocation | null;
 }
 
 /** The state of a monitor that is new, resumed, or has a new target. */
@@ -87,4 +97,6 @@ export const NEW_STATE: MonitorState = {
   held: null,
   incidentId: null,
   locations: new Map(),
+  blind: [],
+  alone: null,
 };

@@ -1,3 +1,4 @@
+import { findAble, findAlone } from "#control-plane/monitors/state/able.ts";
 import { boundTimes } from "#control-plane/monitors/state/clock-steps.ts";
 import { confirmationFor } from "#control-plane/monitors/state/confirmation.ts";
 import { hasEndedDegraded, nextSpeed } from "#control-plane/monitors/state/degraded.ts";
@@ -11,7 +12,7 @@ import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
 import { describeChange } from "#control-plane/monitors/state/status-change.ts";
-import { addVerdict, isNews, keepConfigured, type KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
+import { addVerdict, isNews, keepVerdicts, type KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
 import { castVotes, decideStatus } from "#control-plane/monitors/state/votes.ts";
 
 /** What follows from an observation or from time. */
@@ -36,34 +37,38 @@ export function transition(
   now: number,
 ): Transition {
   const hasNews = observation !== null && isNews(settings, state.locations, observation, now);
-  return advance(settings, state, hasNews ? observation : null, {
-    lost: observation?.verdict === "unknown" ? observation.location : null,
-    now,
-  });
+  return hasNews
+    ? advance(settings, state, { news: observation, other: null }, now)
+    : advance(settings, state, { news: null, other: observation }, now);
 }
 
 function advance(
   settings: StateSettings,
   stored: MonitorState,
-  observation: KnownObservation | null,
-  { lost, now }: { readonly lost: string | null; readonly now: number },
+  observed: { readonly news: KnownObservation | null; readonly other: Observation | null },
+  now: number,
 ): Transition {
+  const { news: observation, other } = observed;
   const before = boundTimes(stored, now);
-  const known = keepConfigured(settings, before.locations);
+  const able = findAble(settings, before, observed, now);
+  const known = keepVerdicts(able.locations, before.locations);
   const locations = observation === null ? known : addVerdict(settings, known, observation, now);
+  const alone = findAlone(settings, before, able, locations, now);
   const fresh = freshLocations(settings, locations, now);
   const recent = recentChanges(before.changes, now);
-  const needed = confirmationFor(settings, before.lastKnown, areFlapping(recent));
+  const conditions = { isFlapping: areFlapping(recent), isAlone: alone !== null };
+  const needed = confirmationFor(settings, before.lastKnown, conditions);
   const votes = castVotes(fresh, needed);
 
-  const status = decideStatus(settings, before.status, votes);
+  const status = decideStatus(settings, before.status, votes, alone !== null);
   const lastKnown = status === "unknown" ? before.lastKnown : status;
-  const evidence = { votes, failing: failingLocations(fresh), silent: silentLocations(settings, status, fresh) };
+  const evidence = { votes, failing: failingLocations(fresh, alone), silent: silentLocations(settings, status, fresh) };
   const change = describeChange(before, status, evidence, now);
   const hasTurned = before.lastKnown !== null && lastKnown !== before.lastKnown;
   const changes = hasTurned ? addChange(recent, now) : recent;
   const isFlapping = areFlapping(changes);
-  const { failing, event: failingEvent } = nextFailing(settings, before, status, fresh, now);
+  const lost = before.failing.filter((one) => settings.locations.includes(one) && !able.locations.includes(one));
+  const { failing, event: failingEvent } = nextFailing(settings, before, { status, fresh, alone, lost }, now);
   const speed = nextSpeed(settings, before, status, observation);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
@@ -92,12 +97,14 @@ function advance(
     held: before.held,
     incidentId: lastKnown === "down" ? before.incidentId : null,
     locations,
+    blind: able.blind,
+    alone,
   };
   const rechecks =
     observation !== null
       ? planRechecks(settings, state, observation, needed, now)
-      : lost !== null
-        ? repeatRecheck(settings, state, lost, needed, now)
+      : other?.verdict === "unknown"
+        ? repeatRecheck(settings, state, other.location, needed, now)
         : [];
   return { state, events, rechecks };
 }

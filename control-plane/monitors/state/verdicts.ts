@@ -59,12 +59,10 @@ function shorten(fault: CheckFault): CheckFault {
   return { ...fault, message: fault.message.slice(0, MAX_MESSAGE).toWellFormed() };
 }
 
-/** Drops the verdicts of locations that are no longer configured. */
-export function keepConfigured({ locations: configured }: StateSettings, locations: Locations): Locations {
+/** Drops the verdicts of all locations but these: of those that are no longer configured, or cannot check. */
+export function keepVerdicts(kept: readonly string[], locations: Locations): Locations {
   for (const location of locations.keys()) {
-    if (!configured.includes(location)) {
-      return new Map([...locations].filter(([kept]) => configured.includes(kept)));
-    }
+    if (!kept.includes(location)) return new Map([...locations].filter(([one]) => kept.includes(one)));
   }
   return locations;
 }

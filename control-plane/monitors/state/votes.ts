@@ -30,11 +30,17 @@ export function meetsQuorum({ quorum }: StateSettings, down: number, fresh: numb
 }
 
 /**
- * Decides the status. Without enough fresh locations it is unknown. A quorum of failures is an outage; otherwise a
- * strict majority of successes is up; otherwise, for example if the votes are even, the status stays as it was.
+ * Decides the status. Without enough fresh locations it is unknown; one of several is enough only if no other can check.
+ * A quorum of failures is an outage; otherwise a strict majority of successes is up; otherwise, for example if the votes
+ * are even, the status stays as it was.
  */
-export function decideStatus(settings: StateSettings, before: Status, { fresh, down, up }: Votes): Status {
-  if (fresh < Math.min(MIN_FRESH, settings.locations.length)) return "unknown";
+export function decideStatus(
+  settings: StateSettings,
+  before: Status,
+  { fresh, down, up }: Votes,
+  isAlone: boolean,
+): Status {
+  if (fresh < (isAlone ? 1 : Math.min(MIN_FRESH, settings.locations.length))) return "unknown";
   if (meetsQuorum(settings, down.length, fresh)) return "down";
   return 2 * up.length > fresh ? "up" : before;
 }

@@ -2,6 +2,7 @@ import type { NewEvent } from "#control-plane/events/event.ts";
 import { toMonitorEvent } from "#control-plane/events/monitor-event.ts";
 import { describeCause } from "#control-plane/incidents/cause/describe.ts";
 import type { FailingLocation } from "#control-plane/monitors/state/events.ts";
+import { failingLocations } from "#control-plane/monitors/state/failing.ts";
 import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { Outage, OutageFacts } from "#control-plane/monitors/watch/outage.ts";
@@ -41,8 +42,9 @@ export function toNewEvent(
   return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
 }
 
-function failingNow({ locations }: MonitorState): readonly FailingLocation[] {
-  return Array.from(locations, ([location, { verdict, fault, since }]) => ({ location, verdict, fault, since })).filter(
-    ({ verdict }) => verdict === "down",
+function failingNow({ locations, alone }: MonitorState): readonly FailingLocation[] {
+  return failingLocations(
+    Array.from(locations, ([location, known]) => ({ location, known })),
+    alone,
   );
 }

@@ -23,6 +23,8 @@ export interface Finished {
   readonly lagMs: number;
   /** An extra check that the service made to confirm something. */
   readonly isRecheck: boolean;
+  /** Locations of the monitor that no connected probe serves (unserved.ts). */
+  readonly unserved: readonly string[];
   /** JSON of the state to continue from; read again if it is stale. */
   state: string;
   stateVersion: number;
@@ -49,7 +51,7 @@ const DEGRADED = 4;
 /** Computes what a finished check changes. `now` is Unix milliseconds. */
 export function planRecord(finished: Finished, now: number): PlannedRecord {
   const { slot, monitor, finding, beganAt, isRecheck } = finished;
-  const settings = stateSettings(monitor, slot);
+  const settings = stateSettings(monitor, slot, finished.unserved);
   const before = decodeState(finished.state);
   const made = transition(
     settings,

@@ -21,6 +21,7 @@ import { createPostponer } from "#control-plane/monitors/watch/postponer.ts";
 import type { PictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { createRecordWithEvents } from "#control-plane/monitors/watch/record-events.ts";
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
+import { createUnserved } from "#control-plane/monitors/watch/unserved.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
 import { createReleasingMap } from "#control-plane/releasing-map.ts";
 
@@ -102,6 +103,7 @@ const JITTER_MS = 250;
 export function startWatch(deps: WatchDeps): Watch {
   const { sql, checks, clock, log } = deps;
   const monitors = createWatchedMonitors();
+  const unserved = createUnserved({ roster: checks.hub.roster, monitors, clock });
   const running = createReleasingMap<number, RunningCheck>();
   let started = 0;
   const metrics: WatchMetrics = createWatchMetrics(deps.registry, {
@@ -127,7 +129,9 @@ export function startWatch(deps: WatchDeps): Watch {
     if (finding.fingerprint !== null) deps.expiry.note(slot.monitorId, finding.fingerprint);
     const { state, stateVersion } = slot;
     const isRecheck = isExtra && !slot.isRequested;
-    recorder.add({ slot, monitor: monitors.of(slot), finding, beganAt, lagMs, isRecheck, state, stateVersion });
+    const absent = unserved.among(slot.accountId, slot.plannedLocations);
+    const monitor = monitors.of(slot);
+    recorder.add({ slot, monitor, finding, beganAt, lagMs, isRecheck, unserved: absent, state, stateVersion });
   }
 
   /** Begins late checks at random moments of JITTER_MS, so that many of them do not reach their targets together. */

@@ -48,16 +48,18 @@ export function createWatchedMonitors(): WatchedMonitors {
 }
 
 /**
- * Returns the settings of the state machine. A plan can allow fewer locations than the monitor has: only those that it is
+ * Returns the settings of the state machine. `unserved`: the locations without a connected probe. A plan can allow fewer locations than the monitor has: only those that it is
  * checked from count, because the others never have results.
  */
 export function stateSettings(
   { settings }: WatchedMonitor,
   { intervalSeconds, plannedLocations }: Pick<ClaimedSlot, "intervalSeconds" | "plannedLocations">,
+  unserved: readonly string[],
 ): StateSettings {
   const { locations, quorum, retries, recovery, timeout_seconds, degraded_ms, repeat_minutes } = settings;
   return {
     locations: locations.filter((location) => plannedLocations.includes(location)),
+    unserved,
     quorum,
     retries,
     recovery,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failed } from "#shared/outcome.ts";
+import { failed, isOwnNetworkDown } from "#shared/outcome.ts";
 import { createCanaries } from "#probe-agent/attachment/canaries.ts";
 import { createInside } from "#probe-agent/attachment/inside-target.ts";
 import { isNetworkGone, startSelfTest, type CanaryResults, type SelfTest } from "#probe-agent/attachment/self-test.ts";
@@ -42,7 +42,9 @@ describe("a failure", () => {
 
   it("belongs to the probe if nothing answers, and keeps its reason", async () => {
     answers = { resolver: false, route: false, control_plane: null };
-    expect(await selfTest.correctSource(timeout, 1_000)).toMatchObject({
+    const corrected = await selfTest.correctSource(timeout, 1_000);
+    expect([isOwnNetworkDown(timeout), isOwnNetworkDown(corrected)]).toEqual([false, true]);
+    expect(corrected).toMatchObject({
       source: "probe",
       stage: "connect",
       reason: "timeout",

@@ -87,6 +87,15 @@ describe("the cause of", () => {
     expect(describeCause(targetWith(target), failingOf(faults))).toEqual({ code, message });
   });
 
+  it("an outage that only one location could see says that only that could check", () => {
+    const [failing] = failingOf([["eu-west", "connect", "refused", REFUSED]]);
+    const alone = failing === undefined ? [] : [{ ...failing, isAlone: true as const }];
+    expect(describeCause(targetWith({ locations: ["eu-west", "us-east"] }), alone)).toEqual({
+      code: "connect_refused",
+      message: "Connection refused in eu-west, the only one of 2 locations that could check (port 443)",
+    });
+  });
+
   it("an outage without a known fault says that the check failed", () => {
     const unknown = { code: "unknown", message: "Check failed in eu-west" };
     expect(describeCause(targetWith(), [{ location: "eu-west", fault: null }])).toEqual(unknown);

@@ -23,6 +23,8 @@ const FULL: MonitorState = {
     ["eu", { verdict: "down", at: START, streak: 3, since: START - 3, fault: FAULT }],
     ["__proto__", { verdict: "up", at: START, streak: 1, since: START, fault: null }],
   ]),
+  blind: [{ location: "us", at: START }],
+  alone: { location: "eu", at: START - 4 },
 };
 
 function addVerdictTo(message: string): Pick<MonitorState, "locations"> {

@@ -38,6 +38,7 @@ function createSettings(dice: Dice): StateSettings {
   const locations = NAMES.slice(0, 1 + dice.below(NAMES.length));
   return {
     locations,
+    unserved: [],
     quorum: dice.perMille(600) ? "majority" : 1 + dice.below(locations.length),
     retries: dice.below(4),
     recovery: 1 + dice.below(3),

@@ -10,6 +10,7 @@ export const START = Date.parse("2026-03-01T12:00:00Z");
 /** Settings of most stories: three locations, checked once a minute. A verdict is fresh for 135 s. */
 export const SETTINGS: StateSettings = {
   locations: ["eu", "us", "ap"],
+  unserved: [],
   quorum: "majority",
   retries: 2,
   recovery: 1,
@@ -28,6 +29,8 @@ interface CheckOptions {
   readonly tookMs?: number;
   readonly responseMs?: number | null;
   readonly isRecheck?: boolean;
+  /** Fault of a check that is not good; default FAULT. */
+  readonly fault?: CheckFault;
 }
 
 /** A monitor whose checks a test describes one by one. */
@@ -60,8 +63,8 @@ export function tell(given: Partial<StateSettings> = {}): Story {
     wait(seconds) {
       story.now += seconds * 1_000;
     },
-    check(location, verdict, { tookMs = 0, responseMs = 100, isRecheck = false } = {}) {
-      const fault = verdict === "up" ? null : FAULT;
+    check(location, verdict, { tookMs = 0, responseMs = 100, isRecheck = false, fault: failed = FAULT } = {}) {
+      const fault = verdict === "up" ? null : failed;
       const observation = { location, verdict, beganAt: story.now - tookMs, responseMs, fault, isRecheck };
       const made = transition(settings, story.state, observation, story.now);
       story.state = made.state;

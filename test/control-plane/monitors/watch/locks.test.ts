@@ -53,7 +53,7 @@ function startReplica(clock: Clock): { readonly recorded: () => Promise<number>;
     for (const slot of slots.filter((one) => !returned.includes(one))) {
       const { state, stateVersion } = slot;
       const beganAt = clock.now().getTime();
-      const common = { lagMs: 0, isRecheck: false, state, stateVersion, beganAt };
+      const common = { lagMs: 0, isRecheck: false, unserved: [], state, stateVersion, beganAt };
       recorder.add({ slot, monitor: monitors.of(slot), finding: randomFinding(), ...common });
     }
     await releaseSlots(

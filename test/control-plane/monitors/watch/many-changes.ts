@@ -56,7 +56,7 @@ function settingsOf(index: number): StateSettings {
   const settings = createOptions(index);
   const url = isPassive(index) ? "" : "https://shop.example.com/";
   const slot = { intervalSeconds: 60, plannedLocations: settings.locations };
-  return { ...stateSettings({ url, checkType: "http", settings }, slot), isPassive: isPassive(index) };
+  return { ...stateSettings({ url, checkType: "http", settings }, slot, []), isPassive: isPassive(index) };
 }
 
 /** Returns the monitor that is up since a minute; some have changed often within the hour. */

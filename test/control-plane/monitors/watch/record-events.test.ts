@@ -92,7 +92,7 @@ async function watchOne(settings: Partial<MonitorSettings>) {
     async end(slots: readonly ClaimedSlot[], finding: Finding): Promise<void> {
       for (const slot of slots) {
         const { state, stateVersion } = slot;
-        const common = { lagMs: 0, isRecheck: false, beganAt: Date.now(), state, stateVersion };
+        const common = { lagMs: 0, isRecheck: false, unserved: [], beganAt: Date.now(), state, stateVersion };
         recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
       }
       await recorder.settle();

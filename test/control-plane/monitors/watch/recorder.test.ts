@@ -77,7 +77,15 @@ async function record(
   const beganAt = Date.now();
   for (const slot of slots) {
     const { state, stateVersion } = slot;
-    const found = { finding: findingOf(slot), beganAt, lagMs: lagOf(slot), isRecheck: false, state, stateVersion };
+    const found = {
+      finding: findingOf(slot),
+      beganAt,
+      lagMs: lagOf(slot),
+      isRecheck: false,
+      unserved: [],
+      state,
+      stateVersion,
+    };
     recorder.add({ slot, monitor: monitors.of(slot), ...found });
   }
   await recorder.settle();
