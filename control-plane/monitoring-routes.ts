@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import { readEvidence } from "#control-plane/evidence/requests.ts";
+import { readIncidentEvidence } from "#control-plane/evidence/requests.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import type { createServer } from "#control-plane/http/server.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
@@ -63,7 +63,7 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
       const incidentId = data.incident_id;
       await events.publish(tx, [{ ...about, type, accountId, createdAt: at, data, incidentId }]);
     },
-    evidenceOf: readEvidence,
+    evidenceOf: readIncidentEvidence,
     nameCaller: (on, { keyId }) => keys.label(on, keyId),
   });
   registerStatusPages(server, { gate, writes, sql, clock, visits, pages: statusPages });

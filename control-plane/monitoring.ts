@@ -8,7 +8,7 @@ import type { Sql } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { openBaselines } from "#control-plane/evidence/baselines/baselines.ts";
-import { readEvidence, requestEvidence } from "#control-plane/evidence/requests.ts";
+import { readIncidentEvidence, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
 import { openExpiry } from "#control-plane/expiry/expiry.ts";
 import { eraseTargets } from "#control-plane/expiry/links/links.ts";
@@ -110,7 +110,7 @@ export async function openMonitoring(
   accounts.addExporter("monitors", (tx, accountId) => monitors.export(tx, accountId));
   accounts.addExporter("pictures", (tx, accountId) => pictures.export(tx, accountId));
   accounts.addExporter("incidents", (tx, accountId) =>
-    exportIncidents(tx, accountId, { now: clock.now(), evidenceOf: readEvidence }),
+    exportIncidents(tx, accountId, { now: clock.now(), evidenceOf: readIncidentEvidence }),
   );
   accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
   accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));

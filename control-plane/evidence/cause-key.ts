@@ -1,4 +1,4 @@
-import { registrableDomain } from "#shared/registrable-domain.ts";
+import { createHash } from "node:crypto";
 import { completeUrl } from "#shared/target-url.ts";
 
 /** Check types whose target can be a URL, or is completed to one. */
@@ -21,11 +21,25 @@ export function hostOf({ url, checkType }: Target): string {
   return (host.startsWith("[") ? host.slice(1, -1) : host).slice(0, MOST_HOST);
 }
 
+/** A monitor, as far as its target depends on it. */
+interface Monitor extends Target {
+  readonly id: number;
+  readonly settings: { readonly port: number | null };
+}
+
 /**
- * Returns the place at which a cause is looked for if no good check says which address the target had: the registered
- * domain of a name, else the host itself. Each heartbeat is a place of its own: its cause is in its job.
+ * Returns a key that is equal for outages which look the same: those of monitors of one type with the same host, port and
+ * path, and with the same cause, word for word. A heartbeat has no target: its cause is in its job alone.
  */
-export function placeOf(monitor: Target & { readonly id: number }): string {
-  const host = hostOf(monitor);
-  return host === "" ? `monitor ${monitor.id}` : (registrableDomain(host) ?? host);
+export function causeKeyOf(monitor: Monitor, cause: { readonly code: string; readonly message: string }): string {
+  const { url, checkType, settings } = monitor;
+  if (checkType === "heartbeat") return `heartbeat ${monitor.id}`;
+  const parsed = URL_TYPES.has(checkType) ? URL.parse(completeUrl(url) ?? "") : null;
+  const path = parsed === null ? "" : parsed.pathname + parsed.search;
+  const port = settings.port ?? parsed?.port ?? "";
+  const target = [checkType, parsed?.protocol ?? "", hostOf(monitor), port, path].join(" ");
+  // The texts of one key can be long and are compared only.
+  return createHash("sha256")
+    .update(JSON.stringify([target, cause.code, cause.message]))
+    .digest("base64url");
 }

@@ -1,19 +1,20 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { hostOf, placeOf } from "#control-plane/evidence/cause-key.ts";
+import { causeKeyOf, hostOf } from "#control-plane/evidence/cause-key.ts";
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { adaptEvidence, adaptLines } from "#control-plane/evidence/shared.ts";
-import { findEvidence, findLines, insertRows } from "#control-plane/evidence/store.ts";
+import { findEvidence, findLines, findReason, insertRows } from "#control-plane/evidence/store.ts";
 
 /** A confirmed outage whose incident was opened in the same transaction. */
 interface OpenedOutage {
   readonly incidentId: number;
-  readonly causeCode: string;
+  readonly cause: { readonly code: string; readonly message: string };
   readonly confirmedAt: Date;
   readonly monitor: {
     readonly id: number;
     readonly accountId: number;
     readonly url: string;
     readonly checkType: string;
+    readonly settings: { readonly port: number | null };
   };
 }
 
@@ -22,13 +23,13 @@ export async function requestEvidence(tx: Transaction, outages: readonly OpenedO
   if (outages.length === 0) return;
   await insertRows(
     tx,
-    outages.map(({ incidentId, causeCode, confirmedAt, monitor }) => ({
+    outages.map(({ incidentId, cause, confirmedAt, monitor }) => ({
       incidentId,
       accountId: monitor.accountId,
       monitorId: monitor.id,
       host: hostOf(monitor),
-      causeCode,
-      place: placeOf(monitor),
+      causeCode: cause.code,
+      causeKey: causeKeyOf(monitor, cause),
       confirmedAt,
     })),
   );
@@ -46,6 +47,19 @@ export async function readEvidence(sql: Queryable, incidentId: number): Promise<
     gathered_for_host: gathered.host === "" ? null : gathered.host,
     ...rest,
   };
+}
+
+/** Reasons that the API shows, because they say that the limits of gathering were reached. */
+const SHOWN_REASONS: ReadonlySet<string> = new Set(["too_many", "target_busy"]);
+
+/** Returns the evidence of an incident as the API shows it, and why there is none, if that is a limit. */
+export async function readIncidentEvidence(
+  sql: Queryable,
+  incidentId: number,
+): Promise<{ readonly evidence: unknown; readonly reason: string | null }> {
+  const evidence = await readEvidence(sql, incidentId);
+  const reason = evidence === null ? await findReason(sql, incidentId) : null;
+  return { evidence, reason: reason !== null && SHOWN_REASONS.has(reason) ? reason : null };
 }
 
 /** Returns what has changed and where it fails, one line each, for the mail about an incident; null if not gathered. */

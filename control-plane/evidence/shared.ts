@@ -1,30 +1,21 @@
 import type { Evidence } from "#control-plane/evidence/evidence.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 
 /** An outage as far as others can share its evidence. */
 export interface Examined {
   readonly incidentId: number;
   /** Host of its target; empty for a heartbeat. */
   readonly host: string;
-  readonly causeCode: string;
   readonly confirmedAt: Date;
 }
 
-/** Maximum length of a host in a text, characters. */
-const MOST_HOST = 100;
-/** Why a mail has no changes. */
-const NOT_COMPARED = "Nothing was compared with earlier checks, because nothing was gathered for this target";
-
-/** Reports whether the evidence of one outage says nothing about the target of another. */
-function isOtherTarget(own: Pick<Examined, "host">, gathered: Pick<Examined, "host">): boolean {
-  return own.host !== gathered.host;
-}
+/** Why a mail has no changes: those that were found are of the other monitor's checks. */
+const NOT_COMPARED =
+  "Nothing was compared with earlier checks of this monitor, because the evidence was gathered for another one with the " +
+  "same target and cause";
 
 /** Names the outage whose evidence another one shares, and how they belong together. */
-export function nameGathered(own: Examined, gathered: Examined): string {
-  const host = isOtherTarget(own, gathered) ? ` (host ${plainLine(gathered.host, MOST_HOST)})` : "";
-  const cause = own.causeCode === gathered.causeCode ? "with the same cause" : "at the same host with another cause";
-  return `incident ${gathered.incidentId}${host}, confirmed ${describeDelay(own, gathered)} ${cause}`;
+function nameGathered(own: Examined, gathered: Examined): string {
+  return `incident ${gathered.incidentId}, confirmed ${describeDelay(own, gathered)} with the same target and cause`;
 }
 
 function describeDelay(own: Examined, gathered: Examined): string {
@@ -35,8 +26,7 @@ function describeDelay(own: Examined, gathered: Examined): string {
 
 /** Writes the line in the timeline of an outage that shares the evidence of another. */
 export function describeSharing(own: Examined, gathered: Examined): string {
-  const rest = isOtherTarget(own, gathered) ? "; nothing is gathered for this target" : "";
-  return `The evidence is that of ${nameGathered(own, gathered)}${rest}`;
+  return `The evidence is that of ${nameGathered(own, gathered)}`;
 }
 
 /** The three lines of evidence: cause, changes, places. */
@@ -44,7 +34,7 @@ type Lines = readonly string[];
 
 /**
  * Adapts the lines of evidence for an outage that shares it: they have its own cause, and say whose evidence it is. What
- * has changed at another target would mislead, and is left out.
+ * has changed since the last good checks of the other monitor says nothing about those of this one, and is left out.
  */
 export function adaptLines(
   own: Examined & { readonly cause: string },
@@ -52,9 +42,7 @@ export function adaptLines(
   [cause = "", changed = "", where = ""]: Lines,
 ): Lines {
   if (own.incidentId === gathered.incidentId) return [cause, changed, where];
-  const isOther = isOtherTarget(own, gathered);
-  const rest = isOther ? "; nothing was gathered for this target" : "";
-  return [own.cause, isOther ? NOT_COMPARED : changed, `Evidence of ${nameGathered(own, gathered)}${rest}. ${where}`];
+  return [own.cause, NOT_COMPARED, `Evidence of ${nameGathered(own, gathered)}. ${where}`];
 }
 
 /** Adapts stored evidence in the same way. */
@@ -63,6 +51,6 @@ export function adaptEvidence(
   gathered: Examined,
   stored: Evidence,
 ): Evidence {
-  const changed = isOtherTarget(own, gathered) ? [] : stored.changed;
+  const changed = own.incidentId === gathered.incidentId ? stored.changed : [];
   return { ...stored, changed, summary: adaptLines(own, gathered, stored.summary) };
 }

@@ -9,8 +9,8 @@ interface NewRow {
   readonly monitorId: number;
   readonly host: string;
   readonly causeCode: string;
-  /** Place of the cause if no good check has an address. */
-  readonly place: string;
+  /** Equal for outages that share evidence (cause-key.ts). */
+  readonly causeKey: string;
   readonly confirmedAt: Date;
 }
 
@@ -24,16 +24,13 @@ export async function insertRows(tx: Transaction, rows: readonly NewRow[]): Prom
         ${rows.map(({ monitorId }) => monitorId)}::bigint[],
         ${rows.map(({ host }) => host)}::text[],
         ${rows.map(({ causeCode }) => causeCode)}::text[],
-        ${rows.map(({ place }) => place)}::text[],
+        ${rows.map(({ causeKey }) => causeKey)}::text[],
         ${rows.map(({ confirmedAt }) => confirmedAt.toISOString())}::timestamptz[]
-      ) as given (incident_id, account_id, monitor_id, host, cause_code, place, confirmed_at)
+      ) as given (incident_id, account_id, monitor_id, host, cause_code, cause_key, confirmed_at)
     ), inserted as (
       insert into incident_evidence (incident_id, account_id, monitor_id, host, cause_code, cause_key, confirmed_at, due_at)
       select g.incident_id, g.account_id, g.monitor_id, g.host, g.cause_code,
-        g.cause_code || ' ' || coalesce((
-          select b.address from monitor_baselines as b join monitors as m on m.id = b.monitor_id and m.url = b.target
-          where b.monitor_id = g.monitor_id and b.address is not null order by b.good_at desc limit 1
-        ), g.place), g.confirmed_at, g.confirmed_at
+        g.cause_key, g.confirmed_at, g.confirmed_at
       from given as g on conflict do nothing returning incident_id
     )
     select pg_notify(${EVIDENCE_CHANNEL}, '') from (select from inserted limit 1) as any_row`;
@@ -54,12 +51,10 @@ interface StoredEvidence {
 interface EvidenceRow {
   readonly incidentId: number;
   readonly host: string;
-  readonly causeCode: string;
   readonly confirmedAt: Date;
   readonly cause: string | null;
   readonly otherId: number;
   readonly otherHost: string;
-  readonly otherCode: string;
   readonly otherAt: Date;
   readonly body: string;
 }
@@ -82,9 +77,8 @@ export async function findLines(
 }
 
 function columns(sql: Queryable) {
-  return sql`own.incident_id as "incidentId", own.host, own.cause_code as "causeCode", own.confirmed_at as "confirmedAt",
-    i.cause_message as cause, found.incident_id as "otherId", found.host as "otherHost",
-    found.cause_code as "otherCode", found.confirmed_at as "otherAt"`;
+  return sql`own.incident_id as "incidentId", own.host, own.confirmed_at as "confirmedAt", i.cause_message as cause,
+    found.incident_id as "otherId", found.host as "otherHost", found.confirmed_at as "otherAt"`;
 }
 
 function sources(sql: Queryable, incidentId: number) {
@@ -94,11 +88,18 @@ function sources(sql: Queryable, incidentId: number) {
 }
 
 function readPair(row: Omit<EvidenceRow, "body">): Omit<StoredEvidence, "body"> {
-  const { incidentId, host, causeCode, confirmedAt, cause, otherId, otherHost, otherCode, otherAt } = row;
+  const { incidentId, host, confirmedAt, cause, otherId, otherHost, otherAt } = row;
   return {
-    own: { incidentId, host, causeCode, confirmedAt, cause: cause ?? "" },
-    gathered: { incidentId: otherId, host: otherHost, causeCode: otherCode, confirmedAt: otherAt },
+    own: { incidentId, host, confirmedAt, cause: cause ?? "" },
+    gathered: { incidentId: otherId, host: otherHost, confirmedAt: otherAt },
   };
+}
+
+/** Returns why nothing was gathered for an incident; null if something was, or it is not known. */
+export async function findReason(sql: Queryable, incidentId: number): Promise<string | null> {
+  const [row] = await sql<{ reason: string | null }[]>`
+    select reason from incident_evidence where incident_id = ${incidentId} and status = 'failed'`;
+  return row?.reason ?? null;
 }
 
 /** Deletes at most `limit` rows of outages that were confirmed before a time. Returns their number. */

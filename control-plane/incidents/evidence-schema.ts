@@ -149,13 +149,13 @@ export const EVIDENCE = Type.Object(
   {
     gathered_at: moment("When it was complete"),
     gathered_for_incident: Type.Integer({
-      description: "Incident for which it was gathered: another one if several outages began together with one cause",
+      description:
+        "Incident for which it was gathered: another one if outages of several monitors with the same target began " +
+        "together with the same cause; `changed` is empty then",
     }),
     gathered_for_host: Nullable(
       Type.String({
-        description:
-          "Host that was examined; null for a heartbeat. If it is not that of this incident, nothing was gathered for this " +
-          "one, and `changed` is empty",
+        description: "Host that was examined; null for a heartbeat",
       }),
     ),
     failing: Nullable(placeOf("A location that fails; null for a heartbeat")),

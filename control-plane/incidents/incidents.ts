@@ -29,8 +29,13 @@ interface OpenedByHand {
   readonly pageIds: readonly number[];
 }
 
-/** Returns the evidence of an outage as the API shows it; null if there is none. */
-export type ReadEvidence = (sql: Queryable, incidentId: number) => Promise<unknown>;
+/** Returns the evidence of an outage as the API shows it, null if there is none, and the word that says why, if any. */
+export type ReadEvidence = (
+  sql: Queryable,
+  incidentId: number,
+) => Promise<{ readonly evidence: unknown; readonly reason: string | null }>;
+
+const NO_EVIDENCE = { evidence: null, reason: null };
 
 /** Who writes, e.g. "key deploy", and when. */
 interface Author {
@@ -138,8 +143,8 @@ export async function readIncident(
   if (incident === null) return null;
   const updates = await readUpdates(sql, [id], { limit: MOST_UPDATES, publicOnly: false });
   const entries = await readEntries(sql, id, MOST_TIMELINE);
-  const evidence = incident.monitor === null ? null : await evidenceOf(sql, id);
-  return showDetails(incident, { updates, entries, evidence }, now);
+  const { evidence, reason } = incident.monitor === null ? NO_EVIDENCE : await evidenceOf(sql, id);
+  return showDetails(incident, { updates, entries, evidence, evidenceReason: reason }, now);
 }
 
 /** Returns a page of incidents as the API shows them, newest first, and the total number. */
@@ -168,7 +173,7 @@ export async function exportIncidents(
   for (let offset = 0; offset < MOST_EXPORTED; offset += EXPORT_STEP) {
     const incidents = await listIncidents(sql, accountId, {}, { limit: EXPORT_STEP, offset });
     for (const { id } of incidents) {
-      const read = exported.length < MOST_WITH_EVIDENCE ? evidenceOf : () => Promise.resolve(null);
+      const read = exported.length < MOST_WITH_EVIDENCE ? evidenceOf : () => Promise.resolve(NO_EVIDENCE);
       exported.push(await readIncident(sql, accountId, id, { now, evidenceOf: read }));
     }
     if (incidents.length < EXPORT_STEP) break;

@@ -120,6 +120,7 @@ export const READ_ONLY = [
   "updates",
   "timeline",
   "evidence",
+  "evidence_reason",
 ];
 
 const Fault = Type.Object(
@@ -214,4 +215,11 @@ export const DETAILS = Type.Object({
     { description: "Newest 500 entries, oldest first" },
   ),
   evidence: Nullable(EVIDENCE),
+  evidence_reason: Nullable(
+    Type.Enum(["too_many", "target_busy"], {
+      description:
+        "Why nothing was gathered. too_many: 10 outages of the account were examined within a minute. target_busy: the host " +
+        "was examined three times within a minute. null: it was gathered, will be, or could not be for another reason",
+    }),
+  ),
 });

@@ -36,15 +36,18 @@ interface Details {
   readonly entries: readonly Entry[];
   /** As the API shows it; null: there is none. */
   readonly evidence: unknown;
+  /** Why there is none; null: there is some, it comes, or nobody knows. */
+  readonly evidenceReason: string | null;
 }
 
 /** Returns an incident as a single read shows it. */
-export function showDetails(incident: Incident, { updates, entries, evidence }: Details, now: Date) {
+export function showDetails(incident: Incident, { updates, entries, evidence, evidenceReason }: Details, now: Date) {
   return {
     ...showIncident(incident, updates, now),
     // By time: a recovery is recorded after entries that are younger than its first good check.
     timeline: entries.toSorted((a, b) => a.at.getTime() - b.at.getTime() || a.id - b.id).map(showEntry),
     evidence,
+    evidence_reason: evidenceReason,
   };
 }
 

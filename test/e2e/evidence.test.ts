@@ -69,6 +69,7 @@ interface Incident {
   readonly id: number;
   readonly confirmed_at: string;
   readonly evidence: ShownEvidence | null;
+  readonly evidence_reason: string | null;
   readonly timeline: readonly { readonly kind: string; readonly text: string }[];
 }
 
@@ -117,33 +118,62 @@ describe("the evidence of an outage", () => {
     expect(incident.timeline.filter(({ kind }) => kind === "evidence")).toHaveLength(1);
   });
 
-  it("is that of the first outage for a second one of the same host a moment later", async () => {
-    const url = `${host}/other`;
+  /** Makes monitors of these URLs, waits until they are up, and lets all of them fail at once with this status. */
+  async function breakAll(urls: readonly string[], code: number): Promise<readonly number[]> {
     status = 200;
-    const made = await plane.call("/api/v4/monitors", {
-      key,
-      body: { url, interval_minutes: 1, locations: ["eu-west"], retries: 0 },
-    });
-    const { id } = made.body.data as { id: number };
-    const again = await plane.call("/api/v4/monitors", {
-      key,
-      body: { url: `${host}/third`, interval_minutes: 1, locations: ["eu-west"], retries: 0 },
-    });
-    const { id: third } = again.body.data as { id: number };
-    for (const one of [id, third]) {
-      await expect.poll(async () => (await read<{ status: string }>(`monitors?id=${one}`)).status, SETTLES).toBe("up");
+    const ids: number[] = [];
+    for (const url of urls) {
+      const body = { url, interval_minutes: 1, locations: ["eu-west"], retries: 0 };
+      const { id } = (await plane.call("/api/v4/monitors", { key, body })).body.data as { id: number };
+      await expect.poll(async () => (await read<{ status: string }>(`monitors?id=${id}`)).status, SETTLES).toBe("up");
+      ids.push(id);
     }
-    status = 503;
-    for (const one of [id, third]) await plane.call(`/api/v4/monitors?action=run&id=${one}`, { key, method: "POST" });
-    const found = [await evidenceOf(id), await evidenceOf(third)];
+    status = code;
+    for (const id of ids) await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
+    return ids;
+  }
+
+  it("is that of the first outage for a second one of the same target a moment later, but for what has changed", async () => {
+    const [id = 0, second = 0] = await breakAll([`${host}/other`, `${host}/other`], 503);
+    const found = [await evidenceOf(id), await evidenceOf(second)];
     const [one, other] = found.map(({ evidence }) => evidence.gathered_for_incident);
     expect(one).toBe(other);
     const shared = found.find(({ incident, evidence }) => evidence.gathered_for_incident !== incident.id);
+    expect(shared?.evidence.changed).toEqual([]);
+    expect(shared?.evidence.summary[1]).toMatch(/^Nothing was compared with earlier checks of this monitor/);
     expect(shared?.evidence.summary[2]).toMatch(
-      new RegExp(`^Evidence of incident ${one}, confirmed .* with the same cause\\. Fails from `),
+      new RegExp(`^Evidence of incident ${one}, confirmed .* with the same target and cause\\. Fails from `),
     );
     const texts = found.flatMap(({ incident }) => incident.timeline.filter(({ kind }) => kind === "evidence"));
     expect(texts.filter(({ text }) => text.includes(`that of incident ${one}`)).length).toBeGreaterThanOrEqual(1);
+  });
+
+  it("is never that of another target at the same host; past the limit there is none, with the reason", async () => {
+    const paths = ["a", "b", "c", "d", "e"];
+    // Other accounts have limits of their own; a host has three gatherings in a minute.
+    await sql`update incident_evidence set confirmed_at = confirmed_at - interval '2 minutes'`;
+    const ids = await breakAll(
+      paths.map((path) => `${host}/${path}`),
+      404,
+    );
+    const incidentOf = async (id: number): Promise<Incident | null> => {
+      const [newest] = await read<readonly { id: number }[]>(`incidents?monitor_id=${id}`);
+      return newest === undefined ? null : read<Incident>(`incidents?id=${newest.id}`);
+    };
+    const settled = async (): Promise<readonly Incident[]> => {
+      const all = await Promise.all(ids.map(incidentOf));
+      return all.filter((one) => one !== null && (one.evidence !== null || one.evidence_reason !== null)) as Incident[];
+    };
+    await expect.poll(async () => (await settled()).length, SETTLES).toBe(paths.length);
+    const incidents = await settled();
+    const [examined, others] = [0, 1].map((kind) =>
+      incidents.filter((one) => (one.evidence === null ? 1 : 0) === kind),
+    );
+    expect(others?.map(({ evidence_reason: reason }) => reason)).toEqual(["target_busy", "target_busy"]);
+    for (const { id, evidence, evidence_reason: reason } of examined ?? []) {
+      expect([evidence?.gathered_for_incident, reason]).toEqual([id, null]);
+      expect(evidence?.summary[1]).toMatch(/: status 200 -> 404(?:;|$)/);
+    }
   });
 
   it("of a heartbeat is its newest pings, without any traffic", async () => {

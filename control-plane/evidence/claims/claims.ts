@@ -81,7 +81,7 @@ export function storeFailed(
   return transact(sql, async (tx) => {
     if (!(await lockIncident(tx, incidentId))) return;
     const kept = await keepMonitors(tx, [incidentId]);
-    const ended = await failRows(tx, [{ incidentId, attempts: attempt }]);
+    const ended = await failRows(tx, [{ incidentId, attempts: attempt, reason }]);
     if (!ended.has(incidentId)) return;
     await releaseFollowers(tx, ended, now);
     const text = describeFailure(reason, null);

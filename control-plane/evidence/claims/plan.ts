@@ -50,9 +50,9 @@ const MOST_ATTEMPTS = 2;
 
 /**
  * Decides for which outages evidence is gathered, in the order of their confirmation. Outages of one account within 60 s
- * share the evidence of the first that has the same cause: another look at it would say the same. A host is examined at
- * most three times in 60 s, for different causes or accounts; further outages of an account share the first of its own at
- * this host. An account has at most 10 gatherings in 60 s; further outages have none, and a similar one is named.
+ * share the evidence of the first that has the same target and cause: another look at it would say the same. A host is
+ * examined at most three times in 60 s, for different targets, causes or accounts, and an account has at most 10
+ * gatherings in 60 s. Further outages have none, and a similar one is named: never the evidence of another target.
  * `room` is the number of gatherings that can begin now.
  */
 export function planRound(due: readonly DueRow[], known: readonly Leader[], room: number, now: number): Plan {
@@ -68,7 +68,7 @@ export function planRound(due: readonly DueRow[], known: readonly Leader[], room
     const leaders = own.filter(({ incidentId }) => incidentId !== row.incidentId && !interrupted.has(incidentId));
     const isAgain = row.attempts > 0;
     const isHostBusy = isBusy(recent, row);
-    const leader = isAgain ? undefined : findLeader(leaders, row, isHostBusy);
+    const leader = isAgain ? undefined : leaders.find(({ causeKey }) => causeKey === row.causeKey);
     const fail = (reason: FailReason): void => {
       failed.push({ row, reason, similar: leaders.find(({ causeCode }) => causeCode === row.causeCode) ?? null });
     };
@@ -87,14 +87,6 @@ export function planRound(due: readonly DueRow[], known: readonly Leader[], room
 
 function isInterrupted({ attempts }: DueRow): boolean {
   return attempts >= MOST_ATTEMPTS;
-}
-
-/** Finds the outage whose evidence a row shares. */
-function findLeader(leaders: readonly Leader[], row: DueRow, isHostBusy: boolean): Leader | undefined {
-  return (
-    leaders.find(({ causeKey }) => causeKey === row.causeKey) ??
-    leaders.find((one) => one.host === row.host && (isHostBusy || one.causeCode === row.causeCode) && row.host !== "")
-  );
 }
 
 function isBusy(recent: readonly Leader[], { host }: DueRow): boolean {

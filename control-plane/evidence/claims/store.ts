@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { DueRow, Leader } from "#control-plane/evidence/claims/plan.ts";
+import type { DueRow, FailReason, Leader } from "#control-plane/evidence/claims/plan.ts";
 import type { CheckType } from "#control-plane/monitors/monitor.ts";
 
 /** Reports whether a row is due. */
@@ -124,13 +124,19 @@ export interface HeldRow {
   readonly attempts: number;
 }
 
+/** A row for which nothing is gathered; reason null: its monitor does not exist any more. */
+interface EndedRow extends HeldRow {
+  readonly reason: FailReason | null;
+}
+
 /** Ends rows for which nothing is gathered, if the claims still hold. Returns their incidents. */
-export async function failRows(tx: Transaction, failed: readonly HeldRow[]): Promise<ReadonlySet<number>> {
+export async function failRows(tx: Transaction, failed: readonly EndedRow[]): Promise<ReadonlySet<number>> {
   const rows = await tx<{ id: number }[]>`
-    update incident_evidence as e set status = 'failed', due_at = null
+    update incident_evidence as e set status = 'failed', due_at = null, reason = given.reason
     from unnest(
-      ${failed.map(({ incidentId }) => incidentId)}::bigint[], ${failed.map(({ attempts }) => attempts)}::integer[]
-    ) as given (incident_id, attempts)
+      ${failed.map(({ incidentId }) => incidentId)}::bigint[], ${failed.map(({ attempts }) => attempts)}::integer[],
+      ${failed.map(({ reason }) => reason)}::text[]
+    ) as given (incident_id, attempts, reason)
     where e.incident_id = given.incident_id and e.attempts = given.attempts and e.due_at is not null
     returning e.incident_id as id`;
   return new Set(rows.map(({ id }) => id));

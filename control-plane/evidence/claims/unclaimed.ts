@@ -43,7 +43,10 @@ export async function settleUnclaimed(
   const follows = following.filter((one) => kept.has(one));
   const failures = failed.filter((one) => kept.has(one));
   if (follows.length > 0) await shareRows(tx, follows.map(toPair));
-  const ended = [...[...failures, ...gone].map(({ row }) => row), ...lost];
+  const ended = [
+    ...failures.map(({ row, reason }) => ({ ...row, reason })),
+    ...[...gone.map(({ row }) => row), ...lost].map((row) => ({ ...row, reason: null })),
+  ];
   const released = ended.length === 0 ? 0 : await releaseFollowers(tx, await failRows(tx, ended), now);
   await addLines(tx, [
     ...follows.map(({ row, leader }) => lineFor(row, describeSharing(dated(row), dated(leader)), now)),

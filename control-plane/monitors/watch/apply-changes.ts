@@ -28,7 +28,7 @@ type RequestEvidence = (
   tx: Transaction,
   outages: readonly {
     readonly incidentId: number;
-    readonly causeCode: string;
+    readonly cause: { readonly code: string; readonly message: string };
     readonly confirmedAt: Date;
     readonly monitor: OutageFacts;
   }[],
@@ -126,7 +126,7 @@ function listOpened({
 }) {
   if (!isOpened || incident === null) return [];
   const { id: incidentId, cause, confirmedAt } = incident;
-  return { incidentId, causeCode: cause?.code ?? "unknown", confirmedAt, monitor };
+  return { incidentId, cause: cause ?? { code: "unknown", message: "" }, confirmedAt, monitor };
 }
 
 /** Lists the change of status of a transition, if it has one. */

@@ -19,12 +19,9 @@ afterEach(() => world?.close());
 const idOf = (incident: Incident | undefined): number => incident?.id ?? 0;
 const monitorOf = (incident: Incident | undefined): number => incident?.monitor?.id ?? 0;
 
-/** Opens outages of one host, and claims the gathering for the first. */
-async function openAndClaim(paths: readonly string[]): Promise<readonly Incident[]> {
-  const incidents = await world.open(
-    account,
-    paths.map((path) => `https://shop.example/${path}`),
-  );
+/** Opens an outage, and claims its gathering. */
+async function openAndClaim(): Promise<readonly Incident[]> {
+  const incidents = await world.open(account, ["https://shop.example/"]);
   const { tasks } = await claimRound(world.sql, 8, new Date());
   expect(tasks.map(({ incidentId }) => incidentId)).toEqual([idOf(incidents[0])]);
   return incidents;
@@ -55,7 +52,7 @@ async function expectNoDeadlock(): Promise<void> {
 
 describe("the timeline of an incident whose monitor was deleted", () => {
   it("gets no line when its evidence is stored; the evidence is kept", async () => {
-    const [incident] = await openAndClaim(["a"]);
+    const [incident] = await openAndClaim();
     await world.sql.begin((tx) => remove(tx, incident));
     expect(await store(incident)).toBe(true);
     expect(await linesOf(incident)).toEqual([]);
@@ -63,8 +60,8 @@ describe("the timeline of an incident whose monitor was deleted", () => {
   });
 
   it("gets no line when its gathering fails, is not begun, or is that of another outage", async () => {
-    const [first] = await openAndClaim(["a"]);
-    const [second, third] = await world.open(account, ["https://shop.example/b", "https://other.test/"]);
+    const [first] = await openAndClaim();
+    const [second, third] = await world.open(account, ["https://shop.example/", "https://other.test/"]);
     await world.sql.begin(async (tx) => {
       for (const incident of [first, second, third]) await remove(tx, incident);
     });
@@ -77,7 +74,7 @@ describe("the timeline of an incident whose monitor was deleted", () => {
 
 describe("a deletion at the same time", () => {
   it("that has removed the monitor is not waited for, and no line is added", async () => {
-    const [incident] = await openAndClaim(["a"]);
+    const [incident] = await openAndClaim();
     await world.sql`update incidents set status = 'resolved', resolved_at = now() where id = ${idOf(incident)}`;
     await world.sql.begin(async (tx) => {
       await remove(tx, incident);
@@ -87,7 +84,7 @@ describe("a deletion at the same time", () => {
   });
 
   it("that has ended the incident comes first, and none waits for the other", async () => {
-    const [incident] = await openAndClaim(["a"]);
+    const [incident] = await openAndClaim();
     let stored: Promise<boolean> = Promise.resolve(false);
     await world.sql.begin(async (tx) => {
       await endOutagesOf(tx, [monitorOf(incident)], new Date(), "deleted");
@@ -101,7 +98,7 @@ describe("a deletion at the same time", () => {
   });
 
   it("begins after what is stored, if that came first", async () => {
-    const [incident] = await openAndClaim(["a"]);
+    const [incident] = await openAndClaim();
     let removed: Promise<unknown> = Promise.resolve();
     // storeGathered, held open before its commit.
     const begin = (work: (tx: Transaction) => Promise<unknown>) =>
@@ -124,9 +121,9 @@ describe("a deletion at the same time", () => {
 
 describe("a round of claims waits for nobody", () => {
   it("leaves an outage due whose incident another transaction has locked", async () => {
-    const [, second] = await openAndClaim(["a"]).then(async ([first]) => [
+    const [, second] = await openAndClaim().then(async ([first]) => [
       first,
-      ...(await world.open(account, ["https://shop.example/b"])),
+      ...(await world.open(account, ["https://shop.example/"])),
     ]);
     await world.sql.begin(async (tx) => {
       await tx`select from incidents where id = ${idOf(second)} for update`;

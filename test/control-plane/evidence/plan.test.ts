@@ -57,18 +57,19 @@ describe("a round", () => {
     expect(gather).toEqual([2]);
   });
 
-  it("examines one host at most three times a minute for different causes, and the rest shares the first", () => {
+  it("examines one host at most three times a minute for different causes, and the rest gets nothing of them", () => {
     const due = ["expired", "timeout", "refused", "reset"].map((causeCode, index) => {
       return row(index + 1, { host: "a.example", causeCode, causeKey: `${causeCode} a.example` });
     });
-    const { gather, shared } = plan(due, [], 8, NOW);
+    const { gather, shared, failed } = plan(due, [], 8, NOW);
     expect(gather).toEqual([1, 2, 3]);
-    expect(shared).toEqual([{ incidentId: 4, sharedWith: 1 }]);
+    expect(shared).toEqual([]);
+    expect(failed).toEqual([{ incidentId: 4, reason: "target_busy", similar: null }]);
   });
 
-  it("shares the evidence of the same host and word of cause, although its address has changed", () => {
-    const due = [row(1, { host: "a.example" }), row(2, { host: "a.example", causeKey: "timeout 192.0.2.9" })];
-    expect(plan(due, [], 8, NOW).shared).toEqual([{ incidentId: 2, sharedWith: 1 }]);
+  it("gathers for each of two targets at one host with the same word of cause", () => {
+    const due = [80, 81].map((port) => row(port, { host: "a.example", causeKey: `timeout a.example ${port}` }));
+    expect(plan(due, [], 8, NOW)).toEqual({ gather: [80, 81], shared: [], failed: [] });
   });
 
   it("never shares between accounts, and examines one host at most three times a minute", () => {

@@ -115,7 +115,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
           const outage = { monitor, startedAt: confirmedAt, confirmedAt, failing, suppressedBy: null };
           for (const { incident } of await openOutages(tx, [outage])) {
             await requestEvidence(tx, [
-              { incidentId: incident.id, causeCode: "connect_timeout", confirmedAt, monitor },
+              { incidentId: incident.id, cause: { code: "connect_timeout", message: "" }, confirmedAt, monitor },
             ]);
             incidents.push(incident);
           }

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import { createApp, type App, type AppConfig } from "#control-plane/app.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
-import { readEvidence } from "#control-plane/evidence/requests.ts";
+import { readIncidentEvidence } from "#control-plane/evidence/requests.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { registerIncidents } from "#control-plane/incidents/routes.ts";
@@ -52,7 +52,7 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
     },
     pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
     announce: () => Promise.resolve(),
-    evidenceOf: readEvidence,
+    evidenceOf: readIncidentEvidence,
     nameCaller: (sql, { keyId }) => app.keys.label(sql, keyId),
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

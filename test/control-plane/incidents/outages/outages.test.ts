@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { MOST_REPEATED } from "#control-plane/incidents/entries/entry.ts";
-import { readEvidence } from "#control-plane/evidence/requests.ts";
+import { readIncidentEvidence } from "#control-plane/evidence/requests.ts";
 import { exportIncidents, readIncident } from "#control-plane/incidents/incidents.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";
 import { addLines, changeOutage, endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
@@ -41,7 +41,7 @@ const open = (monitor: IncidentMonitor, seconds = 0, locations: readonly string[
 
 /** Reads an incident as the API shows it. */
 async function read(id: number, now = after(100)) {
-  const found = await readIncident(database.sql, accountId, id, { now, evidenceOf: readEvidence });
+  const found = await readIncident(database.sql, accountId, id, { now, evidenceOf: readIncidentEvidence });
   if (found === null) throw new Error("no incident");
   return found;
 }
@@ -371,12 +371,14 @@ describe("an account", () => {
     const monitor = await database.createMonitor(other);
     await open(monitor);
     await open(await database.createMonitor(accountId));
-    const exported = await exportIncidents(database.sql, other, { now: after(60), evidenceOf: readEvidence });
+    const exported = await exportIncidents(database.sql, other, { now: after(60), evidenceOf: readIncidentEvidence });
     expect(exported).toMatchObject([
       { monitor: { id: monitor.id }, timeline: [{ kind: "opened" }, { kind: "confirmed" }] },
     ]);
     await database.sql`delete from accounts where id = ${other}`;
-    expect(await exportIncidents(database.sql, other, { now: after(60), evidenceOf: readEvidence })).toEqual([]);
+    expect(await exportIncidents(database.sql, other, { now: after(60), evidenceOf: readIncidentEvidence })).toEqual(
+      [],
+    );
     const [left] = await database.sql<{ entries: number }[]>`
       select count(*) as entries from incident_entries left join incidents on incidents.id = incident_id
       where incidents.id is null`;
