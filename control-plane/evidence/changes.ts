@@ -16,6 +16,19 @@ const SLOWER_MS = 300;
 const MOST_VALUE = 300;
 const MOST_SHOWN = 6;
 
+/** The result of a comparison. */
+interface Comparisons {
+  readonly changed: readonly Change[];
+  /** Every fact that was compared, changed or not, with the time of the good check that told it. */
+  readonly compared: readonly ComparedFact[];
+}
+
+/** A fact that was compared with that of a good check. */
+export interface ComparedFact {
+  readonly field: string;
+  readonly at: Date;
+}
+
 /**
  * Compares what is found now with the last good checks, the most telling difference first. Each fact is compared with the
  * newest good check that tells it, one of the same location before those of others, and the difference names the time of
@@ -23,16 +36,19 @@ const MOST_SHOWN = 6;
  * have changed if none has stayed, or if the one that is used now is new: large sites answer with different ones of a set
  * each time. What one of both checks does not tell is left out.
  */
-export function findChanges(location: string, now: Facts, baselines: readonly Baseline[]): readonly Change[] {
+export function compareFacts(location: string, now: Facts, baselines: readonly Baseline[]): Comparisons {
   const newest = baselines.toSorted((a, b) => b.goodAt.getTime() - a.goodAt.getTime());
   const here = newest.filter((one) => one.location === location);
   const all = [...here, ...newest.filter((one) => one.location !== location)];
-  const changes: Change[] = [];
+  const changed: Change[] = [];
+  const compared: ComparedFact[] = [];
   const compare = (field: string, among: readonly Baseline[], { isTold, hasChanged, show }: Comparison): void => {
     const known = isTold(now) ? among.find(({ facts }) => isTold(facts)) : undefined;
-    if (known === undefined || !hasChanged(known.facts, now)) return;
+    if (known === undefined) return;
+    compared.push({ field, at: known.goodAt });
+    if (!hasChanged(known.facts, now)) return;
     const [before, after] = [printed(show(known.facts)), printed(show(now))];
-    changes.push({ field, before, after, last_good_at: known.goodAt.toISOString() });
+    changed.push({ field, before, after, last_good_at: known.goodAt.toISOString() });
   };
   compare("addresses", here, {
     isTold: ({ addresses }) => addresses !== null,
@@ -55,7 +71,7 @@ export function findChanges(location: string, now: Facts, baselines: readonly Ba
       show: ({ phases }) => `${Math.round(phases[phase] ?? 0)} ms`,
     });
   }
-  return changes;
+  return { changed, compared };
 }
 
 /** How one fact is compared. */

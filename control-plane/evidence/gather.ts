@@ -3,7 +3,7 @@ import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/evidence/ask.ts";
 import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
-import { findChanges, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
+import { compareFacts, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
 import type { Task } from "#control-plane/evidence/claims/store.ts";
 import type { CertificateEvidence, DnsEvidence, Evidence } from "#control-plane/evidence/evidence.ts";
 import { readDnsRecords, type Facts } from "#control-plane/evidence/facts.ts";
@@ -58,8 +58,10 @@ export async function gatherEvidence(
   ]);
   const healthy = other?.place.check.verdict === "up" ? other.place : null;
   const certificate = await findCertificate(asker, monitor, [failing?.place ?? null, healthy]);
-  const changed =
-    failing === null ? [] : findChanges(failing.place.location, readPresent(failing, dns, certificate), baselines);
+  const { changed, compared } =
+    failing === null
+      ? { changed: [], compared: [] }
+      : compareFacts(failing.place.location, readPresent(failing, dns, certificate), baselines);
   const alsoFailing = other?.place.check.verdict === "down" ? [other.place.location] : [];
   const silentAt = other?.isCutShort === true ? [other.place.location] : [];
   const notWorking = new Set([...alsoFailing, ...silentAt]);
@@ -74,6 +76,8 @@ export async function gatherEvidence(
     summary: summarize({
       cause: causeMessage,
       changed,
+      compared,
+      intervalMs: task.intervalMinutes * 60_000,
       lastGoodAt: lastGoodAt(places.failing ?? "", baselines),
       failingAt: [...places.failingAt, ...alsoFailing.filter((one) => !places.failingAt.includes(one))],
       failing: failing?.place ?? null,

@@ -1,4 +1,5 @@
 import { isRecord } from "#shared/is-record.ts";
+import type { ComparedFact } from "#control-plane/evidence/changes.ts";
 import type { Change, PlaceEvidence, ToolAnswer } from "#control-plane/evidence/evidence.ts";
 import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 
@@ -7,6 +8,10 @@ interface Summarized {
   /** Sentence on the cause. */
   readonly cause: string;
   readonly changed: readonly Change[];
+  /** What was compared, changed or not. */
+  readonly compared: readonly ComparedFact[];
+  /** Interval of the monitor's checks, milliseconds. */
+  readonly intervalMs: number;
   /** Time of the newest good check at the failing location; null: there is none at any. */
   readonly lastGoodAt: Date | null;
   /** Names of the locations that fail. */
@@ -50,28 +55,51 @@ export function summarize(about: Summarized): readonly [cause: string, changes: 
   return [lines[0] ?? "", lines[1] ?? "", lines[2] ?? ""];
 }
 
-/** The line names one good check, the newest that was compared; a change since an older one has its own time. */
-function describeChanges({ changed, lastGoodAt }: Summarized): string {
-  const newest =
+/**
+ * The line names the last good check. Addresses, certificates and redirects are reported in full once an hour only: what
+ * was compared with a check that is more than an interval older than that has the time of its own.
+ */
+function describeChanges({ changed, compared, intervalMs, lastGoodAt }: Summarized): string {
+  const last =
+    lastGoodAt?.toISOString() ??
     changed
       .map(({ last_good_at: at }) => at)
       .toSorted()
-      .at(-1) ?? lastGoodAt?.toISOString();
-  if (newest === undefined) return "No earlier good check to compare with";
-  const since = `since the good check at ${minuteOf(newest)} UTC`;
-  if (changed.length === 0) return `Nothing that can be compared has changed ${since}`;
+      .at(-1);
+  if (last === undefined) return "No earlier good check to compare with";
+  const since = `since the good check at ${minuteOf(last)} UTC`;
+  const isOlder = (at: string): boolean => Date.parse(last) - Date.parse(at) > intervalMs;
+  if (changed.length === 0) {
+    const older = compared.map(({ field, at }) => ({ field, at: at.toISOString() })).filter(({ at }) => isOlder(at));
+    return `Nothing that can be compared has changed ${since}${describeOlder(older, last)}`;
+  }
   const shown = changed.slice(0, MOST_CHANGES).map(({ field, before, after, last_good_at: at }) => {
-    return `${NAMES[field] ?? field} ${before} -> ${after}${describeAge(at, newest)}`;
+    const compare = isOlder(at) ? ` (compared with the check at ${shortTime(at, last)})` : "";
+    return `${nameField(field)} ${before} -> ${after}${compare}`;
   });
   const rest = changed.length - shown.length;
   return `Changed ${since}: ${shown.join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
 }
 
-function describeAge(at: string, newest: string): string {
-  const [older, shown] = [minuteOf(at), minuteOf(newest)];
-  if (older === shown) return "";
-  const [date, time] = older.split(" ");
-  return shown.startsWith(date ?? "") ? ` (since ${time})` : ` (since ${older})`;
+/** Names what was compared with older checks, by their time: " (certificate: since the check at 20:53)". */
+function describeOlder(older: readonly { readonly field: string; readonly at: string }[], last: string): string {
+  if (older.length === 0) return "";
+  const groups = Map.groupBy(older, ({ at }) => shortTime(at, last));
+  const parts = Array.from(
+    groups,
+    ([time, facts]) => `${facts.map(({ field }) => nameField(field)).join(", ")}: since the check at ${time}`,
+  );
+  return ` (${parts.join("; ")})`;
+}
+
+function nameField(field: string): string {
+  return NAMES[field] ?? field;
+}
+
+/** Returns the minute of a time, without its date if that is the date of `shown`. */
+function shortTime(at: string, shown: string): string {
+  const [date = "", time = ""] = minuteOf(at).split(" ");
+  return shown.startsWith(date) ? time : minuteOf(at);
 }
 
 function minuteOf(time: string): string {

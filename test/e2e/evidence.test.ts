@@ -176,6 +176,34 @@ describe("the evidence of an outage", () => {
     }
   });
 
+  it("names the last good check, and that with which was compared what is reported once an hour only", async () => {
+    status = 200;
+    const body = { url: `${host}/hourly`, interval_minutes: 60, locations: ["eu-west"], retries: 0 };
+    const { id } = (await plane.call("/api/v4/monitors", { key, body })).body.data as { id: number };
+    const stored = () => sql`select from monitor_baselines where monitor_id = ${id}`;
+    await expect.poll(async () => (await stored()).length, SETTLES).toBe(1);
+    const [times] = await sql<{ old: Date; good: Date }[]>`
+      with aged as (
+        update monitor_baselines set good_at = good_at - interval '90 minutes',
+          facts = (facts::jsonb || '{"addresses": ["192.0.2.9"], "address": "192.0.2.9"}')::text
+        where monitor_id = ${id} returning good_at
+      )
+      select aged.good_at as old, s.good_at as good from aged, monitor_slots as s where s.monitor_id = ${id}`;
+    await sql`update incident_evidence set confirmed_at = confirmed_at - interval '2 minutes'`;
+    status = 502;
+    await plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
+    const { evidence } = await evidenceOf(id);
+    const minute = (at: Date | undefined) => at?.toISOString().slice(0, 16).replace("T", " ") ?? "";
+    // The day can change within the 90 minutes: then the older time has its date.
+    const [, older = ""] = minute(times?.old).split(" ");
+    expect(evidence.summary[1]).toMatch(
+      new RegExp(
+        `^Changed since the good check at ${minute(times?.good)} UTC: addresses 192\\.0\\.2\\.9 -> 127\\.0\\.0\\.1 ` +
+          `\\(compared with the check at (?:[\\d-]+ )?${older}\\); status 200 -> 502`,
+      ),
+    );
+  });
+
   it("of a heartbeat is its newest pings, without any traffic", async () => {
     const made = await plane.call("/api/v4/monitors", { key, body: { name: "Backup", check_type: "heartbeat" } });
     const { id, heartbeat_url: url } = made.body.data as { id: number; heartbeat_url: string };

@@ -62,6 +62,7 @@ export interface Task {
   readonly locations: string;
   readonly url: string;
   readonly checkType: CheckType;
+  readonly intervalMinutes: number;
   /** JSON of MonitorSettings. */
   readonly settings: string;
   readonly secrets: Uint8Array | null;
@@ -83,7 +84,7 @@ export async function claimRows(
     )
     select c.incident_id as "incidentId", c.account_id as "accountId", c.monitor_id as "monitorId",
       c.attempts as attempt, c.confirmed_at as "confirmedAt", i.cause_message as "causeMessage", i.locations, m.url,
-      m.check_type as "checkType", m.settings, m.secrets, t.state
+      m.check_type as "checkType", m.interval_minutes as "intervalMinutes", m.settings, m.secrets, t.state
     from claimed as c join incidents as i on i.id = c.incident_id join monitors as m on m.id = c.monitor_id
       join monitor_states as t on t.monitor_id = m.id
     order by c.confirmed_at, c.incident_id`;

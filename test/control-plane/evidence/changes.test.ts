@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { findChanges, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
+import { compareFacts, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
 import { NO_FACTS, readFacts, type Facts } from "#control-plane/evidence/facts.ts";
 
 const GOOD_AT = new Date("2026-03-01T11:00:00Z");
+
+const findChanges = (...given: Parameters<typeof compareFacts>) => compareFacts(...given).changed;
 
 function good(facts: Partial<Facts>, location = "eu"): Baseline {
   return { location, goodAt: GOOD_AT, facts: { ...NO_FACTS, ...facts } };
@@ -46,6 +48,16 @@ describe("what has changed", () => {
     ]);
     const [change] = findChanges("eu", { ...now, status: 500 }, [older, newest]);
     expect(change).toEqual({ field: "status", before: "204", after: "500", last_good_at: newest.goodAt.toISOString() });
+  });
+
+  it("says of each fact with which good check it was compared, changed or not", () => {
+    const newest: Baseline = { ...good({ status: 200 }), goodAt: new Date("2026-03-01T11:59:00Z") };
+    const full = good({ status: 200, certificate: CERTIFICATE, finalUrl: "https://a.example/" });
+    const now = { ...NO_FACTS, status: 500, certificate: CERTIFICATE };
+    expect(compareFacts("eu", now, [full, newest]).compared).toEqual([
+      { field: "certificate", at: GOOD_AT },
+      { field: "status", at: newest.goodAt },
+    ]);
   });
 
   it("prefers an older good check of the same location to a newer one of another", () => {

@@ -61,6 +61,8 @@ describe("the three lines", () => {
   const about = {
     cause: "Connection refused in eu (port 443)",
     changed: [],
+    compared: [],
+    intervalMs: 60_000,
     lastGoodAt: null,
     failingAt: ["eu"],
     failing: null,
@@ -109,18 +111,36 @@ describe("the three lines", () => {
     );
   });
 
-  it("name the newest good check that was compared, and the time of older ones beside what they told", () => {
+  it("name the last good check, and beside what only an older one told the time of that", () => {
     const change = (field: string, at: string) => ({ field, before: "1", after: "2", last_good_at: at });
+    const lastGoodAt = new Date("2026-03-01T12:00:00Z");
     const changed = [
       change("name_servers", "2026-02-28T23:50:00.000Z"),
       change("status", "2026-03-01T11:59:30.000Z"),
       change("redirect_target", "2026-03-01T11:05:00.000Z"),
     ];
-    // Another location had a good check after that of the failing one.
-    const [, changes] = summarize({ ...about, changed, lastGoodAt: new Date("2026-03-01T12:00:00Z") });
-    expect(changes).toBe(
-      "Changed since the good check at 2026-03-01 11:59 UTC: name servers 1 -> 2 (since 2026-02-28 23:50); " +
-        "status 1 -> 2; redirect target 1 -> 2 (since 11:05)",
+    expect(summarize({ ...about, changed, lastGoodAt })[1]).toBe(
+      "Changed since the good check at 2026-03-01 12:00 UTC: " +
+        "name servers 1 -> 2 (compared with the check at 2026-02-28 23:50); status 1 -> 2; " +
+        "redirect target 1 -> 2 (compared with the check at 11:05)",
+    );
+    const [only] = changed.slice(2);
+    expect(summarize({ ...about, changed: only === undefined ? [] : [only], lastGoodAt })[1]).toBe(
+      "Changed since the good check at 2026-03-01 12:00 UTC: redirect target 1 -> 2 (compared with the check at 11:05)",
+    );
+    expect(summarize({ ...about, changed, lastGoodAt, intervalMs: 86_400_000 })[1]).not.toContain("compared");
+  });
+
+  it("say of what has not changed too with which check it was compared, if that is older than an interval", () => {
+    const compared = [
+      { field: "addresses", at: new Date("2026-03-01T11:05:00Z") },
+      { field: "name_servers", at: new Date("2026-02-28T23:50:00Z") },
+      { field: "certificate", at: new Date("2026-03-01T11:05:00Z") },
+      { field: "status", at: new Date("2026-03-01T12:00:00Z") },
+    ];
+    expect(summarize({ ...about, compared, lastGoodAt: new Date("2026-03-01T12:00:00Z") })[1]).toBe(
+      "Nothing that can be compared has changed since the good check at 2026-03-01 12:00 UTC (addresses, certificate: " +
+        "since the check at 11:05; name servers: since the check at 2026-02-28 23:50)",
     );
   });
 
