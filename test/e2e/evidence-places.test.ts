@@ -7,7 +7,7 @@ import { makeJoinToken } from "#test/support/enrol.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
-/** Loopback addresses that stand for the public internet, and for a network that only the private agent reaches. */
+/** Loopback addresses in place of the public internet, and of a network that only the private agent reaches. */
 const PUBLIC = "127.0.0.1";
 const INSIDE = "127.0.0.2";
 

@@ -26,7 +26,7 @@ const ABSENT_MS = 20_000;
 /** Maximum number of locations that are remembered as being without a probe. */
 const MOST_REMEMBERED = 10_000;
 
-/** Creates the knowledge of one replica. What is asked for the first time counts as absent from then on. */
+/** Creates the knowledge of one replica. The absence of a location begins when it is first looked up and has no probe. */
 export function createUnserved({ roster, monitors, clock }: UnservedDeps): Unserved {
   /** Since when a location has no probe, monotonic milliseconds, by account and location; account 0: only shared ones. */
   const absentSince = new Map<string, number>();
