@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { readCronFields, type CronFields } from "#control-plane/heartbeats/cron-fields.ts";
 import { changeOfOffset, toInstant, toLocal, type TimeZone } from "#control-plane/time-zone.ts";
 
 /** A schedule of cron: minute, hour, day of month, month, day of week, in a time zone. */
@@ -7,41 +8,58 @@ export interface CronSchedule {
   nextRun(after: number): number;
 }
 
-/** One item of a field's list: every value, a number or a name, or a range of them; each with or without a step. */
-const ITEM = /^(?:\*|(?:\d{1,2}|[a-z]{3})(?:-(?:\d{1,2}|[a-z]{3}))?)(?:\/\d{1,2})?$/i;
-const FIELDS = 5;
-const MAX_LENGTH = 200;
 const DAY_MS = 86_400_000;
 /** Instants that are tried for one run: those of an hour that is skipped or repeated, and of a day that is. */
 const MOST_TRIED = 3_000;
 
-/**
- * Parses a cron expression with five fields. Day of month and day of week, if both are set, are alternatives. Returns
- * null if it is not valid or never runs, such as on 30 February.
- */
+/** Parses a cron expression (see readCronFields). Returns null if it is not valid or never runs, such as on 30 February. */
 export function parseCron(expression: string, zone: TimeZone): CronSchedule | null {
-  if (expression.length > MAX_LENGTH) return null;
+  const read = readCronFields(expression);
+  return read.ok ? createSchedule(openClock(read.fields), read.fields.isEveryHour, zone) : null;
+}
+
+/** Returns what is wrong with a cron expression, as a sentence without its subject and full stop; null: nothing. */
+export function findCronProblem(expression: string): string | null {
+  const read = readCronFields(expression);
+  if (!read.ok) return read.message;
+  if (openClock(read.fields)(0) !== null) return null;
+  return "must run some day: no day has its day of month, its month and its day of week";
+}
+
+/**
+ * Parses a stored cron expression. One that is refused today and was not when it was stored, such as 0 0 * * fri-sun,
+ * keeps the runs that it had, those of the library's own reading: its pings must not fail.
+ */
+export function parseStoredCron(expression: string, zone: TimeZone): CronSchedule | null {
+  const schedule = parseCron(expression, zone);
+  if (schedule !== null) return schedule;
   const fields = expression.trim().split(/\s+/);
-  // croner reads more than cron does: L, W, #, ?, seconds, and nicknames such as @daily.
-  if (fields.length !== FIELDS || !fields.every((field) => field.split(",").every((item) => ITEM.test(item))))
+  try {
+    return createSchedule(openPattern(fields.join(" "), false), fields[1]?.startsWith("*") === true, zone);
+  } catch {
+    // The only way in which croner reports an expression that it cannot read.
     return null;
-  const clock = openClock(fields.join(" "));
-  if (clock === null || clock(0) === null) return null;
-  const isHourly = fields[1]?.startsWith("*") === true;
-  return { nextRun: (after) => (isHourly ? nextHourly(clock, zone, after) : nextDaily(clock, zone, after)) };
+  }
 }
 
 /** Returns the next time that matches, on a clock that is never changed, strictly after one; null if there is none. */
 type Clock = (local: number) => number | null;
 
-function openClock(expression: string): Clock | null {
-  try {
-    const cron = new Cron(expression, { timezone: "UTC", mode: "5-part", paused: true });
-    return (local) => cron.nextRun(new Date(local))?.getTime() ?? null;
-  } catch {
-    // The only way in which croner reports an expression that it cannot read.
-    return null;
-  }
+/** The library gets numbers alone: it reads asterisks, names and steps in other ways than cron does. */
+function openClock({ minutes, hours, daysOfMonth, months, daysOfWeek, needsBothDays }: CronFields): Clock {
+  const lists = [minutes, hours, daysOfMonth, months, daysOfWeek];
+  return openPattern(lists.map((values) => values.join(",")).join(" "), needsBothDays);
+}
+
+function openPattern(pattern: string, domAndDow: boolean): Clock {
+  const cron = new Cron(pattern, { timezone: "UTC", mode: "5-part", paused: true, domAndDow });
+  return (local) => cron.nextRun(new Date(local))?.getTime() ?? null;
+}
+
+function createSchedule(clock: Clock, isEveryHour: boolean, zone: TimeZone): CronSchedule | null {
+  if (clock(0) === null) return null;
+  const next = isEveryHour ? nextHourly : nextDaily;
+  return { nextRun: (after) => next(clock, zone, after) };
 }
 
 /**

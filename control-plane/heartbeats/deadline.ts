@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { parseCron, type CronSchedule } from "#control-plane/heartbeats/cron.ts";
+import { parseStoredCron, type CronSchedule } from "#control-plane/heartbeats/cron.ts";
 import { openTimeZone } from "#control-plane/time-zone.ts";
 
 /** What the deadline of a heartbeat depends on. */
@@ -50,7 +50,7 @@ export function openSchedule(cron: string, timezone: string): CronSchedule | nul
   const kept = parsed.get(key);
   if (kept !== undefined) return kept;
   const zone = openTimeZone(timezone);
-  const schedule = zone === null ? null : parseCron(cron, zone);
+  const schedule = zone === null ? null : parseStoredCron(cron, zone);
   if (schedule !== null) parsed.set(key, schedule);
   return schedule;
 }

@@ -1,8 +1,8 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { deadlineOf } from "#control-plane/heartbeats/apply-ping.ts";
+import { findCronProblem } from "#control-plane/heartbeats/cron.ts";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
-import { openSchedule } from "#control-plane/heartbeats/deadline.ts";
 import { readRecord } from "#control-plane/heartbeats/rows.ts";
 import {
   deleteHeartbeat,
@@ -73,10 +73,8 @@ function findProblem({ cron, timezone }: HeartbeatSettings): FieldProblem | null
     const message = "must be the name of a time zone, such as Europe/Berlin";
     return { field: "heartbeat.timezone", reason: "type", message };
   }
-  if (cron === null || openSchedule(cron, timezone) !== null) return null;
-  const message =
-    "must be a cron expression that runs some day, with five fields: minute, hour, day of month, month, day of week";
-  return { field: "heartbeat.cron", reason: "type", message };
+  const message = cron === null ? null : findCronProblem(cron);
+  return message === null ? null : { field: "heartbeat.cron", reason: "type", message };
 }
 
 function showPing(ping: PingRow): ShownPing {

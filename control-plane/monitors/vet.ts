@@ -25,7 +25,7 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat);
+  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat, null);
   const target = vetTarget(context, draft);
   if (!target.ok) return target;
   const conflict = findConflict(draft);
@@ -51,7 +51,7 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
   const merged = mergeGiven(present, given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat);
+  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat, present.heartbeat);
   const target =
     draft.url !== present.url || draft.check_type !== present.check_type ? vetTarget(context, draft) : null;
   if (target?.ok === false) return target;
@@ -94,13 +94,18 @@ function vetTarget(
   return vetMonitorTarget(checks, accountId, { check_type: checkType, url });
 }
 
-/** A heartbeat has no target and no locations, and the plan does not limit its period. */
+/**
+ * A heartbeat has no target and no locations, and the plan does not limit its period. A schedule that it has already is
+ * not checked again: more was taken once.
+ */
 function vetHeartbeat(
   { findScheduleProblem }: VetContext,
   draft: MonitorDraft,
   settings: HeartbeatSettings,
+  present: HeartbeatSettings | null,
 ): Written<MonitorDraft> {
-  const problem = findConflict(draft) ?? findScheduleProblem(settings);
+  const isKept = present !== null && settings.cron === present.cron && settings.timezone === present.timezone;
+  const problem = findConflict(draft) ?? (isKept ? null : findScheduleProblem(settings));
   return problem === null ? { ok: true, value: draft } : refuseProblem(problem);
 }
 

@@ -86,7 +86,10 @@ describe("a new heartbeat is refused", () => {
   it.each<readonly [object, string]>([
     [{ cron: "nonsense" }, "heartbeat.cron"],
     [{ cron: "0 0 30 2 *" }, "heartbeat.cron"],
-    [{ cron: "@daily" }, "heartbeat.cron"],
+    [{ cron: "@reboot" }, "heartbeat.cron: cannot be @reboot"],
+    [{ cron: "0 25 * * *" }, 'heartbeat.cron: the hour field has \\"25\\"'],
+    [{ cron: "0 3 * *\u00a0*" }, "heartbeat.cron: has the character U+00A0"],
+    [{ cron: "0\t3 * * *" }, "heartbeat.cron: has the character U+0009"],
     [{ cron: "* * * * * *" }, "heartbeat.cron"],
     [{ cron: "60 * * * *" }, "heartbeat.cron"],
     [{ cron: "0 3 * * *", timezone: "Mars/Base" }, "heartbeat.timezone"],

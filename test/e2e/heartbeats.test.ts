@@ -125,6 +125,20 @@ describe("a new heartbeat", () => {
   });
 });
 
+describe("a heartbeat with a schedule that was taken once and is refused now", () => {
+  it("takes its pings and can be changed, as long as the schedule stays", async () => {
+    const made = await create({ heartbeat: { cron: "0 0 * * fri-sat" } });
+    await plane.app.sql`
+      update monitors set settings = replace(settings, 'fri-sat', 'fri-sun') where id = ${made.id}`;
+    expect((await ping(made)).status).toBe(200);
+    const put = (body: object) => plane.call(`/api/v4/monitors?id=${made.id}`, { key, method: "PUT", body });
+    expect((await put({ name: "Weekend", heartbeat: { grace_seconds: 120 } })).status).toBe(200);
+    const refused = await put({ heartbeat: { timezone: "Europe/Berlin" } });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("heartbeat.cron: the day of week field has the range");
+  });
+});
+
 describe("a heartbeat without a ping", () => {
   it("is down from its deadline on, with an incident that says so, and up again with the next ping", async () => {
     const made = await create({ name: "Import", heartbeat: { period_seconds: 60, grace_seconds: 30 } });

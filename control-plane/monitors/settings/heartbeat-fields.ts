@@ -33,7 +33,9 @@ export const HEARTBEAT = Nullable(
             maxLength: 200,
             examples: ["30 2 * * *"],
             description:
-              "Cron expression with five fields by which pings are expected, in place of the period. Default: null",
+              "Cron expression with five fields by which pings are expected, in place of the period, as the cron of " +
+              "Debian reads it; or @hourly, @daily, @weekly, @monthly, @yearly. Where day of month or day of week begins " +
+              "with *, both must match; else either. Default: null",
           }),
         ),
       ),
