@@ -22,7 +22,7 @@ export interface Expectation {
  */
 export function deadline(expected: Expectation): Date | null {
   const { last_ping, last_start, grace_seconds } = expected;
-  const dueAt = last_ping === null ? Infinity : nextDue(expected, last_ping.getTime());
+  const dueAt = last_ping === null ? Infinity : dueAfterSuccess(expected, last_ping.getTime());
   const at = Math.min(dueAt, last_start?.getTime() ?? Infinity) + grace_seconds * 1_000;
   return at === Infinity ? null : new Date(at);
 }
@@ -39,6 +39,26 @@ export function nextDue(
   const schedule = openSchedule(cron, timezone);
   if (schedule === null) throw new Error(`not a schedule: ${cron} in ${timezone}`);
   return schedule.nextRun(pingedAt);
+}
+
+/** Most that a success can come before the run for which it counts, in milliseconds. */
+const MOST_EARLY_MS = 60_000;
+
+/**
+ * Returns when the next ping is due after a success, without the grace time. Both are Unix milliseconds. With cron, clocks
+ * that differ must not make a job late: a success shortly before a run counts for that run, so the one after it is due.
+ * Shortly: at most 60 s, half of the grace time, and a tenth of the time since the run before, so that a success at the
+ * end of one run rarely counts for the next.
+ */
+export function dueAfterSuccess(
+  expected: Pick<Expectation, "period_seconds" | "grace_seconds" | "cron" | "timezone">,
+  succeededAt: number,
+): number {
+  const dueAt = nextDue(expected, succeededAt);
+  const early = dueAt - succeededAt;
+  if (expected.cron === null || early > Math.min(MOST_EARLY_MS, expected.grace_seconds * 500)) return dueAt;
+  // The run before is ten times as far away, or further, if none lies in between.
+  return nextDue(expected, dueAt - 10 * early) === dueAt ? nextDue(expected, dueAt) : dueAt;
 }
 
 /** Schedules that were parsed: parsing one takes about 20 us and opening a time zone 50 us, at each ping. */

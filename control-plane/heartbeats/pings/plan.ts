@@ -1,5 +1,5 @@
 import { DECOY_ROW, decoyOf, type Decoy } from "#control-plane/heartbeats/decoy.ts";
-import { nextDue } from "#control-plane/heartbeats/deadline.ts";
+import { dueAfterSuccess, nextDue } from "#control-plane/heartbeats/deadline.ts";
 import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
@@ -76,7 +76,9 @@ function openFound(found: typeof DECOY_ROW): PingedHeartbeat | null {
 
 function answerOf({ signal, ping }: WaitingPing, heartbeat: PingedHeartbeat | null, decoy: Decoy): PingAnswer {
   const isKnown = heartbeat !== null && signal !== null;
-  const nextExpected = nextDue(isKnown ? heartbeat.settings : decoy.settings, ping.receivedAt);
+  const isSuccess = signal?.kind === "success" || signal?.exitCode === 0;
+  const due = isSuccess ? dueAfterSuccess : nextDue;
+  const nextExpected = due(isKnown ? heartbeat.settings : decoy.settings, ping.receivedAt);
   return { nextExpected, isCounted: isKnown };
 }
 

@@ -69,6 +69,17 @@ describe("pings to an active heartbeat", () => {
     expect(planned.answers).toEqual([{ nextExpected: 9_000_000, isCounted: true }]);
   });
 
+  it("count for the run that they precede by seconds if they report a success", () => {
+    const settings = { cron: "30 2 * * *" } as const;
+    const answersTo = (ping: Ping) => planPings(ENCRYPTION, pinged([waiting(ping)]), found(settings)).answers;
+    for (const ping of [pingOf("success", 8_996_000), { ...pingOf("exit", 8_996_000), exitCode: 0 }]) {
+      expect(answersTo(ping)).toEqual([{ nextExpected: 95_400_000, isCounted: true }]);
+    }
+    for (const ping of [pingOf("start", 8_996_000), { ...pingOf("exit", 8_996_000), exitCode: 1 }]) {
+      expect(answersTo(ping)).toEqual([{ nextExpected: 9_000_000, isCounted: true }]);
+    }
+  });
+
   it("are written with what they say about the status, behind what the state does not know yet", () => {
     const waits = found({}, { verdicts: '[[3,1,null,null],[4,2,"the run reported a failure",9]]', judgedNumber: 3 });
     const planned = planPings(ENCRYPTION, pinged([waiting(pingOf("success", 5))]), waits);
