@@ -3,7 +3,7 @@ import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 /** What a ping reports. */
 export interface PingSignal {
   readonly kind: PingKind;
-  /** 0 to 255 of a ping of kind exit; null for other kinds. */
+  /** -2147483648 to 4294967295 of a ping of kind exit; null for other kinds. */
   readonly exitCode: number | null;
 }
 
@@ -21,31 +21,71 @@ export interface Ping extends PingSignal {
   readonly isBodyTruncated: boolean;
 }
 
-const EXIT_CODE = /^\d{1,3}$/;
-const MOST_EXIT_CODE = 255;
+/** Smallest and largest exit code: those of signed and of unsigned numbers of 32 bits, which Windows has. */
+export const EXIT_CODES = { least: -2_147_483_648, most: 4_294_967_295 } as const;
+const INTEGER = /^-?\d+$/;
+const FAILURES: ReadonlySet<string> = new Set(["down", "fail", "failed", "error"]);
 const MOST_RID = 100;
 const MOST_USER_AGENT = 300;
 
-/** Reads what follows the token in the path of a ping: "", start, fail, log, or an exit code. null: anything else. */
-export function readSignal(tail: string): PingSignal | null {
-  switch (tail) {
+/**
+ * Splits the decoded path of a ping behind /api/heartbeat/ into the token and the tail, without the slash between them and
+ * without one at the end. An encoded slash is one: no token contains it, and what follows it must not be missed.
+ */
+export function splitPingPath(path: string): { readonly token: string; readonly tail: string } {
+  const slash = path.indexOf("/");
+  return slash < 0
+    ? { token: path, tail: "" }
+    : { token: path.slice(0, slash), tail: path.slice(slash + 1).replace(/\/$/, "") };
+}
+
+/**
+ * Reads what follows the token in the path of a ping: nothing, start, fail, log, success (in upper or lower case), or an
+ * exit code. null: anything else.
+ */
+export function readTail(tail: string): PingSignal | null {
+  const word = tail.toLowerCase();
+  switch (word) {
     case "":
+    case "success":
       return { kind: "success", exitCode: null };
     case "start":
     case "fail":
     case "log":
-      return { kind: tail, exitCode: null };
+      return { kind: word, exitCode: null };
     default: {
-      const code = EXIT_CODE.test(tail) ? Number(tail) : MOST_EXIT_CODE + 1;
-      return code <= MOST_EXIT_CODE ? { kind: "exit", exitCode: code } : null;
+      const exitCode = readExitCode(tail);
+      return exitCode === null ? null : { kind: "exit", exitCode };
     }
   }
 }
 
+/**
+ * Reads what the query of a ping without a tail reports: `exit` is an exit code, and `status` or `state` can say that the
+ * job failed. Other values are ignored. Of several ones a failure counts.
+ */
+export function readQuerySignal({ exit, status, state }: Readonly<Record<string, unknown>>): PingSignal {
+  const codes = textsOf(exit).flatMap((text) => readExitCode(text) ?? []);
+  const exitCode = codes.find((code) => code !== 0) ?? codes[0] ?? null;
+  const isFailure = [...textsOf(status), ...textsOf(state)].some((text) => FAILURES.has(text.toLowerCase()));
+  if (isFailure && (exitCode ?? 0) === 0) return { kind: "fail", exitCode: null };
+  return { kind: exitCode === null ? "success" : "exit", exitCode };
+}
+
+function readExitCode(text: string): number | null {
+  // -0 is 0.
+  const code = INTEGER.test(text) ? Number(text) + 0 : null;
+  return code !== null && code >= EXIT_CODES.least && code <= EXIT_CODES.most ? code : null;
+}
+
+function textsOf(given: unknown): readonly string[] {
+  return [given].flat().filter((one) => typeof one === "string");
+}
+
 /** Returns the id of a run from a query, printable and cut; null if there is none. */
 export function readRunId(given: unknown): string | null {
-  const text = Array.isArray(given) ? (given as readonly unknown[])[0] : given;
-  return typeof text === "string" && text !== "" ? toPlainText(text, MOST_RID) : null;
+  const [text = ""] = textsOf(given);
+  return text === "" ? null : toPlainText(text, MOST_RID);
 }
 
 /** Returns the name of a client, printable and cut; null if there is none. */

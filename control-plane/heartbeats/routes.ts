@@ -5,7 +5,17 @@ import type { Clock } from "#shared/clock.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
-import { readBodyText, readRunId, readSignal, readUserAgent, type PingSignal } from "#control-plane/heartbeats/ping.ts";
+import {
+  EXIT_CODES,
+  readBodyText,
+  readQuerySignal,
+  readRunId,
+  readTail,
+  readUserAgent,
+  splitPingPath,
+  type Ping,
+  type PingSignal,
+} from "#control-plane/heartbeats/ping.ts";
 import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
 import { readBodyStart, type BodyStart } from "#control-plane/heartbeats/read-body.ts";
 import { createAddressLimiter } from "#control-plane/limits/address.ts";
@@ -31,10 +41,28 @@ const QUERY = Type.Object({
   ),
 });
 
+const PLAIN_QUERY = Type.Object({
+  ...QUERY.properties,
+  exit: Type.Optional(
+    Type.String({ examples: ["0"], description: "Exit code of the job, as at the end of the path; 0 is success" }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      examples: ["ok"],
+      description: "down, fail, failed or error, in upper or lower case: the job has failed. Other values are ignored",
+    }),
+  ),
+  state: Type.Optional(Type.String({ examples: ["ok"], description: "The same as status" })),
+});
+
 const DESCRIPTION =
   "Any body is stored with the ping, up to 10 KB of it. The answer is the same whether the address exists or not. At " +
   "most 30 pings a minute from one client address get this answer; further ones are recorded, without their bodies, and " +
   "answered with 429.";
+
+const NO_TAIL =
+  `The address of a heartbeat does not end so. Behind its token can stand /start, /fail, /log, /success or /<exit code>, ` +
+  `a decimal integer from ${EXIT_CODES.least} to ${EXIT_CODES.most}. No ping was recorded.`;
 
 /** Dependencies of the endpoint. */
 interface HeartbeatRoutesDeps {
@@ -42,19 +70,18 @@ interface HeartbeatRoutesDeps {
   readonly pings: Pick<PingRecorder, "record" | "whenSettled">;
 }
 
-/** Registers /api/heartbeat/<token> for GET, POST and HEAD, with any content type. */
+/** Registers /api/heartbeat/<token> and its tails for GET, POST and HEAD, with any content type. */
 export function registerHeartbeats(server: FastifyInstance, { clock, pings }: HeartbeatRoutesDeps): void {
   const visits = createAddressLimiter({ clock, limit: PER_MINUTE, windowSeconds: 60 });
 
-  async function receive(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    token: string,
-    signal: PingSignal | null,
-  ): Promise<FastifyReply> {
+  async function receive(request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> {
+    const { token, tail } = splitPingPath(path);
+    const signal = tail === "" ? readQuerySignal(request.query as Readonly<Record<string, unknown>>) : readTail(tail);
+    // By the path alone, before anything is done with the token: whether it exists does not show.
+    if (signal === null) throw new Refusal("not_found", NO_TAIL);
     const { ok, retryAfterSeconds } = visits.take(request.clientAddress);
     const ping = readPing(request, signal, clock.now().getTime(), ok);
-    const nextExpected = await pings.record(token, { signal, ping }, { isMergeable: !ok });
+    const nextExpected = await pings.record(token, ping, { isMergeable: !ok });
     // After it is recorded: many jobs behind one address must not look dead.
     if (!ok) throw overLimit(retryAfterSeconds);
     return reply.send({ status: "ok", next_ping_expected: Math.floor(nextExpected / 1_000) });
@@ -80,7 +107,7 @@ export function registerHeartbeats(server: FastifyInstance, { clock, pings }: He
         method,
         url: `${URL}/:token`,
         schema: describe(method, "", "Send a ping: the job has run"),
-        handler: (request, reply) => receive(request, reply, request.params.token, readSignal("")),
+        handler: (request, reply) => receive(request, reply, request.params.token),
       });
       scope.route<{ Params: { token: string; signal: string } }>({
         method,
@@ -88,27 +115,26 @@ export function registerHeartbeats(server: FastifyInstance, { clock, pings }: He
         schema: describe(
           method,
           "_signal",
-          "Send a ping with a signal: start, fail, log, or the exit code of the job, 0 to 255",
+          "Send a ping with a signal: start, fail, log, success (in upper or lower case), or the exit code of the job",
         ),
-        handler: (request, reply) => receive(request, reply, request.params.token, readSignal(request.params.signal)),
+        handler: (request, reply) => receive(request, reply, `${request.params.token}/${request.params.signal}`),
       });
       scope.route<{ Params: { "*": string } }>({
         method,
         url: `${URL}/*`,
         schema: { hide: true },
-        handler: (request, reply) => receive(request, reply, request.params["*"], null),
+        handler: (request, reply) => receive(request, reply, request.params["*"]),
       });
     }
   });
 }
 
-function readPing(request: FastifyRequest, signal: PingSignal | null, receivedAt: number, keepsBody: boolean) {
+function readPing(request: FastifyRequest, signal: PingSignal, receivedAt: number, keepsBody: boolean): Ping {
   const { rid } = request.query as { readonly rid?: unknown };
   const start = request.body as BodyStart | null | undefined;
   const hasBody = start != null && start.bytes.length > 0;
   return {
-    kind: signal?.kind ?? "success",
-    exitCode: signal?.exitCode ?? null,
+    ...signal,
     receivedAt,
     rid: readRunId(rid),
     method: request.method,
@@ -119,7 +145,7 @@ function readPing(request: FastifyRequest, signal: PingSignal | null, receivedAt
   };
 }
 
-function describe(method: "GET" | "POST" | "HEAD", suffix: string, summary: string) {
+function describe(method: "GET" | "POST" | "HEAD", suffix: "" | "_signal", summary: string) {
   return {
     ...operation({
       id: `${method === "GET" ? "ping" : method === "POST" ? "post_ping" : "head_ping"}${suffix}`,
@@ -129,8 +155,8 @@ function describe(method: "GET" | "POST" | "HEAD", suffix: string, summary: stri
       security: "none",
       plain: "application/json",
       data: ANSWER,
-      query: QUERY,
-      errors: ["rate_limit_exceeded", "service_unavailable"],
+      query: suffix === "" ? PLAIN_QUERY : QUERY,
+      errors: [...(suffix === "" ? [] : (["not_found"] as const)), "rate_limit_exceeded", "service_unavailable"],
     }),
     hide: method === "HEAD",
   };

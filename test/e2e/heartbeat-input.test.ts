@@ -33,6 +33,8 @@ interface Heartbeat {
     readonly body: string | null;
     readonly body_truncated: boolean;
     readonly rid: string | null;
+    readonly kind: string;
+    readonly exit_code: number | null;
   }[];
 }
 
@@ -72,6 +74,82 @@ describe("more than 30 pings a minute from one address", () => {
     const response = await sendPing(plane.url, `${path}/fail`, { from: 7, body: "secret" });
     expect(response.status).toBe(429);
     expect((await read(id)).pings[0]).toMatchObject({ kind: "fail", body: null, body_truncated: true });
+  });
+});
+
+describe("what follows the token", () => {
+  it.each<readonly [rest: string, kind: string, exitCode: number | null]>([
+    ["/", "success", null],
+    ["//", "success", null],
+    ["/SUCCESS", "success", null],
+    ["/success?status=down", "success", null],
+    ["/0?exit=3", "exit", 0],
+    ["/Fail/", "fail", null],
+    ["/%66%41il", "fail", null],
+    ["%2Ffail", "fail", null],
+    ["/LOG", "log", null],
+    ["/-1", "exit", -1],
+    ["/256", "exit", 256],
+    ["/3221225786", "exit", 3_221_225_786],
+    ["/-2147483648", "exit", -2_147_483_648],
+    ["?status=DOWN", "fail", null],
+    ["/?state=error", "fail", null],
+    ["?exit=255&rid=1", "exit", 255],
+    ["?status=up&exit=x", "success", null],
+    ["?status=%zz", "success", null],
+  ])("%s is recorded as %s, by each method", async (rest, kind, exitCode) => {
+    const { id, path } = await create();
+    for (const [index, method] of ["GET", "POST", "HEAD"].entries()) {
+      expect((await sendPing(plane.url, path + rest, { method, from: 30 })).status).toBe(200);
+      expect((await read(id)).pings).toHaveLength(index + 1);
+    }
+    const { pings } = await read(id);
+    expect(pings.map((ping) => [ping.kind, ping.exit_code])).toEqual([1, 2, 3].map(() => [kind, exitCode]));
+    clock.advance(60_000);
+  });
+
+  it.each([
+    "/stop",
+    "/failed",
+    "/4294967296",
+    "/-2147483649",
+    "/1.5",
+    "/$?",
+    "/%24%3F",
+    "/fail%20",
+    "/%2566ail",
+    "/start/now",
+    "//1",
+    "%2Fstop",
+    "/stop?status=ok",
+    "/log.txt",
+  ])("%s is none of its tails, whether the token exists or not, and by each method", async (rest) => {
+    const { id, path } = await create();
+    const answersTo = async (address: string) => {
+      const answers: string[] = [];
+      for (const method of ["GET", "POST"]) {
+        const { port } = new URL(plane.url);
+        const head = `${method} ${address} HTTP/1.1\r\nhost: x:${port}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+        answers.push((await sendRaw(plane.url, head)).replaceAll(/req_\w+|date: [^\r]+|"duration_ms":\d+/gi, ""));
+      }
+      return answers;
+    };
+    const known = await answersTo(path + rest);
+    for (const answer of known) {
+      expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+      expect(answer).toContain('"not_found"');
+      expect(answer).toContain("/start, /fail, /log, /success or /<exit code>");
+    }
+    expect(await answersTo(`/api/heartbeat/${"x".repeat(32)}${rest}`)).toEqual(known);
+    expect(await answersTo(`/api/heartbeat/short${rest}`)).toEqual(known);
+    expect((await sendPing(plane.url, path + rest, { method: "HEAD", from: 31 })).status).toBe(404);
+    expect((await read(id)).pings).toEqual([]);
+  });
+
+  it("is refused without using up what the client's address may send", async () => {
+    const { path } = await create();
+    for (let sent = 0; sent < 31; sent += 1) await sendPing(plane.url, `${path}/stop`, { from: 33 });
+    expect((await sendPing(plane.url, path, { from: 33 })).status).toBe(200);
   });
 });
 

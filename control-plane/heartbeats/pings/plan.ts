@@ -55,12 +55,12 @@ export function planPings(
   return { ...shared, write: { id: found.monitorId, version: found.version, record, pings: stored } };
 }
 
-/** Lists the pings that count: with a meaning, and by a method that the heartbeat accepts. */
+/** Lists the pings that count: by a method that the heartbeat accepts. */
 export function countedPings(
   pings: readonly WaitingPing[],
   { methods }: Pick<HeartbeatSettings, "methods">,
 ): readonly WaitingPing[] {
-  return pings.filter(({ signal, ping }) => signal !== null && (methods === "any" || ping.method === "POST"));
+  return pings.filter(({ ping }) => methods === "any" || ping.method === "POST");
 }
 
 function openFound(found: typeof DECOY_ROW): PingedHeartbeat | null {
@@ -74,9 +74,9 @@ function openFound(found: typeof DECOY_ROW): PingedHeartbeat | null {
   };
 }
 
-function answerOf({ signal, ping }: WaitingPing, heartbeat: PingedHeartbeat | null, decoy: Decoy): PingAnswer {
-  const isKnown = heartbeat !== null && signal !== null;
-  const isSuccess = signal?.kind === "success" || signal?.exitCode === 0;
+function answerOf({ ping }: WaitingPing, heartbeat: PingedHeartbeat | null, decoy: Decoy): PingAnswer {
+  const isKnown = heartbeat !== null;
+  const isSuccess = ping.kind === "success" || ping.exitCode === 0;
   const due = isSuccess ? dueAfterSuccess : nextDue;
   const nextExpected = due(isKnown ? heartbeat.settings : decoy.settings, ping.receivedAt);
   return { nextExpected, isCounted: isKnown };

@@ -1,11 +1,9 @@
-import type { Ping, PingSignal } from "#control-plane/heartbeats/ping.ts";
+import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { hashToken } from "#control-plane/heartbeats/token.ts";
 import { createReleasingMap } from "#control-plane/releasing-map.ts";
 
 /** A ping that waits to be recorded, with the requests that wait for it. */
 export interface WaitingPing {
-  /** What it reports; null: it has no meaning, and is answered like one to an unknown address. */
-  readonly signal: PingSignal | null;
   /** The newest one of those that were merged. */
   ping: Ping;
   readonly waiters: PingWaiter[];
@@ -52,11 +50,7 @@ interface PingQueue {
    * Adds a ping behind the others to its address. `isMergeable`: it takes the place of the ping before it, if that one
    * is equal and mergeable too. Returns false, and adds nothing, if too many pings to the address wait.
    */
-  add(
-    token: string,
-    added: { readonly signal: PingSignal | null; readonly ping: Ping; readonly waiter: PingWaiter },
-    isMergeable: boolean,
-  ): boolean;
+  add(token: string, added: { readonly ping: Ping; readonly waiter: PingWaiter }, isMergeable: boolean): boolean;
   /** Takes the waiting pings of up to `most` addresses of which none is taken, in the order of arrival. */
   take(most: number): readonly PingedToken[];
   /** Ends the taking of an address: its first pings were recorded, and are returned; the others wait again. */
@@ -90,10 +84,10 @@ export function createPingQueue(): PingQueue {
   }
 
   return {
-    add(token, { signal, ping, waiter }, isMergeable) {
+    add(token, { ping, waiter }, isMergeable) {
       const known = tokens.get(token);
       const last = known?.waiting.at(-1);
-      if (last !== undefined && isMergeable && last.isMergeable && isSame(last, signal, ping)) {
+      if (last !== undefined && isMergeable && last.isMergeable && isSame(last, ping)) {
         bodies -= last.ping.body?.length ?? 0;
         last.ping = bound(ping);
         last.waiters.push(waiter);
@@ -104,7 +98,7 @@ export function createPingQueue(): PingQueue {
       const pinged = known ?? { token, hash: hashToken(token), taken: [], waiting: [] };
       if (known === undefined) tokens.set(token, pinged);
       const arrivedAt = ping.receivedAt;
-      pinged.waiting.push({ signal, ping: bound(ping), waiters: [waiter], isMergeable, arrivedAt });
+      pinged.waiting.push({ ping: bound(ping), waiters: [waiter], isMergeable, arrivedAt });
       requests += 1;
       return true;
     },
@@ -161,7 +155,7 @@ export function createPingQueue(): PingQueue {
 }
 
 /** Reports whether a ping says the same as one that waits. Only its time, client and body can differ. */
-function isSame({ signal: before, ping: last }: WaitingPing, signal: PingSignal | null, ping: Ping): boolean {
-  if (before?.kind !== signal?.kind || before?.exitCode !== signal?.exitCode) return false;
+function isSame({ ping: last }: WaitingPing, ping: Ping): boolean {
+  if (last.kind !== ping.kind || last.exitCode !== ping.exitCode) return false;
   return last.rid === ping.rid && last.method === ping.method;
 }

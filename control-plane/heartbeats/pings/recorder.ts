@@ -6,7 +6,7 @@ import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
-import type { Ping, PingSignal } from "#control-plane/heartbeats/ping.ts";
+import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { judgeHeartbeats } from "#control-plane/heartbeats/changes/judge.ts";
 import { planPings, toDecoys, type PlannedPings } from "#control-plane/heartbeats/pings/plan.ts";
 import { createPingQueue, type PingedToken } from "#control-plane/heartbeats/pings/queue.ts";
@@ -19,15 +19,10 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 export interface PingRecorder {
   /**
    * Records a ping. Resolves, once it is committed, with the time at which the next one is expected, in Unix
-   * milliseconds. A ping to an unknown address does the same work and is forgotten. `signal` null: the path has no
-   * meaning. `isMergeable`: it can be stored as one with equal and mergeable pings that wait beside it. Rejects with
+   * milliseconds. A ping to an unknown address does the same work and is forgotten. `isMergeable`: it can be stored as one with equal and mergeable pings that wait beside it. Rejects with
    * DatabaseAway.
    */
-  record(
-    token: string,
-    received: { readonly signal: PingSignal | null; readonly ping: Ping },
-    options: { readonly isMergeable: boolean },
-  ): Promise<number>;
+  record(token: string, ping: Ping, options: { readonly isMergeable: boolean }): Promise<number>;
   /**
    * Resolves when the statuses of an account's monitors follow the pings that this replica has answered; null: they do
    * now.
@@ -174,12 +169,12 @@ export function createPingRecorder(deps: PingRecorderDeps): PingRecorder {
   }
 
   return {
-    record: (token, received, { isMergeable }) =>
+    record: (token, ping, { isMergeable }) =>
       new Promise((resolve, reject) => {
         if (isClosing) return reject(new DatabaseAway("this replica stops"));
         if (queue.size() >= MOST_WAITING) return reject(new DatabaseAway("too many pings wait to be recorded"));
         const since = clock.monotonic();
-        const isAdded = queue.add(token, { ...received, waiter: { since, resolve, reject } }, isMergeable);
+        const isAdded = queue.add(token, { ping, waiter: { since, resolve, reject } }, isMergeable);
         if (!isAdded) return reject(new DatabaseAway("too many pings to one address wait to be recorded"));
         pump.wake();
       }),

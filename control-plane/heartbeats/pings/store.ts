@@ -124,7 +124,7 @@ function givenPings(sql: Queryable, written: readonly WrittenPings[]) {
       ${pings.map(({ number }) => number)}::bigint[],
       ${pings.map(({ receivedAt }) => isoTime(receivedAt))}::timestamptz[],
       ${pings.map(({ kind }) => kind)}::text[],
-      ${pings.map(({ exitCode }) => exitCode)}::smallint[],
+      ${pings.map(({ exitCode }) => exitCode)}::bigint[],
       ${pings.map(({ rid }) => rid)}::text[],
       ${pings.map(({ method }) => method)}::text[],
       ${pings.map(({ remoteAddr }) => remoteAddr)}::text[],

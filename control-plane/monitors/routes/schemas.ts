@@ -46,7 +46,9 @@ const SHOWN_HEARTBEAT = Type.Object(
 const SHOWN_PING = Type.Object({
   received_at: Time("Time of arrival"),
   kind: Type.Enum([...PING_KINDS], { description: "What it reports; exit: the end of a run with an exit code" }),
-  exit_code: Nullable(Type.Integer({ description: "Exit code of the run, 0 to 255; null for other kinds" })),
+  exit_code: Nullable(
+    Type.Integer({ description: "Exit code of the run, -2147483648 to 4294967295; null for other kinds" }),
+  ),
   rid: Nullable(Type.String({ description: "Id of the run, as given" })),
   method: Type.String({ description: "Request method" }),
   remote_addr: Type.String({ description: "Address of the client" }),

@@ -13,11 +13,7 @@ import { TEN_MINUTES, pingOf } from "#test/support/heartbeats/parts.ts";
 const ENCRYPTION = { digest: (text: string | Uint8Array) => createHmac("sha256", "key").update(text).digest() };
 const TOKEN = "0123456789abcdefghijklmnopqrstuv";
 
-const waiting = (ping: Ping, hasMeaning = true): WaitingPing => ({
-  signal: hasMeaning ? { kind: ping.kind, exitCode: ping.exitCode } : null,
-  ping,
-  waiters: [],
-});
+const waiting = (ping: Ping): WaitingPing => ({ ping, waiters: [] });
 
 const pinged = (taken: readonly WaitingPing[], token = TOKEN): PingedToken => ({
   token,
@@ -44,8 +40,6 @@ const found = (settings: Partial<HeartbeatSettings> = {}, over: Partial<FoundHea
   judgedNumber: 0,
   ...over,
 });
-
-const period = decoyOf(ENCRYPTION, TOKEN).settings.period_seconds * 1_000;
 
 describe("pings to an active heartbeat", () => {
   it("are answered by its schedule and written on top of the version that was read", () => {
@@ -87,14 +81,6 @@ describe("pings to an active heartbeat", () => {
       { number: 4, at: 2, fault: expect.objectContaining({ message: "the run reported a failure" }), durationMs: 9 },
       { number: 5, at: 5, fault: null, durationMs: null },
     ]);
-  });
-
-  it("without a meaning are answered as those to an unknown address, in their place, and only the decoy records them", () => {
-    const taken = [waiting(pingOf("log", 1)), waiting(pingOf("success", 2), false), waiting(pingOf("log", 3))];
-    const planned = planPings(ENCRYPTION, pinged(taken), found());
-    expect(planned.write?.pings.map(({ receivedAt }) => receivedAt)).toEqual([1, 3]);
-    expect(planned.uncounted.map(({ receivedAt }) => receivedAt)).toEqual([2]);
-    expect(planned.answers.map(({ nextExpected }) => nextExpected)).toEqual([600_001, 2 + period, 600_003]);
   });
 
   it("by a method that it does not accept are answered alike and not recorded", () => {

@@ -15,7 +15,6 @@ const ping = (receivedAt: number, body: string | null = null): Ping => ({
 });
 
 const added = (receivedAt: number, kind: "success" | "fail" = "success", since = 0, body: string | null = null) => ({
-  signal: { kind, exitCode: null },
   ping: { ...ping(receivedAt, body), kind },
   waiter: { since, resolve: () => {}, reject: () => {} },
 });
@@ -82,9 +81,9 @@ describe("the queue of pings", () => {
       { ...one, ping: { ...one.ping, rid: "A" } },
       { ...one, ping: { ...one.ping, rid: "B" } },
       { ...one, ping: { ...one.ping, rid: "B", method: "POST" } },
-      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: null },
-      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: { kind: "exit", exitCode: 0 } as const },
-      { ...one, ping: { ...one.ping, rid: "B", method: "POST" }, signal: { kind: "exit", exitCode: 1 } as const },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST", kind: "fail" } as const },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST", kind: "exit", exitCode: 0 } as const },
+      { ...one, ping: { ...one.ping, rid: "B", method: "POST", kind: "exit", exitCode: 1 } as const },
     ];
     for (const other of [one, ...others]) queue.add("a", other, true);
     expect(queue.take(1)[0]?.taken).toHaveLength(7);
