@@ -5,25 +5,30 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Returns what to add to a crontab so that it sends the pings of a heartbeat: at the times of its cron expression, else
- * at least once a period. It is one line, but for a cron expression in another time zone than UTC. cron reads a line in
- * the zone of the machine, and most crons in that of the newest CRON_TZ line above it.
+ * Returns what to add to a crontab so that it runs a job and sends its exit code to a heartbeat: one line, at the times of
+ * the cron expression or once a period. A comment stands above it if its times are in another zone than UTC: cron reads
+ * them in the zone of the machine, and some crons in that of a CRON_TZ line. For a period that no crontab has, the call
+ * that follows the job is returned alone, below a comment that says so.
  */
-export function writeCronLine({ cron, period_seconds: period, timezone }: HeartbeatSettings, url: string): string {
+export function writeCronLine(
+  { cron, period_seconds: period, timezone, methods }: HeartbeatSettings,
+  url: string,
+): string {
   // Retries: a ping that is lost on the way would be a false alarm.
-  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null ${url}`;
-  if (cron === null) {
-    // cron has no shorter step than a minute. The first call runs beside the wait: its duration must not delay the second.
-    return period < MINUTE ? `* * * * * ${ping} & sleep 30; ${ping}` : `${expressionOf(period)} ${ping}`;
+  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null ${methods === "post" ? "-X POST " : ""}${url}/$?`;
+  const expression = cron ?? expressionOf(period);
+  if (expression === null) {
+    return `# No line for a crontab: cron cannot run a job every ${period} s. Call this right after the job, in the same shell:\n${ping}`;
   }
+  const line = `${expression} /path/to/job; ${ping}`;
   const zone = exactName(timezone);
-  return zone === "UTC" ? `${cron} ${ping}` : `${explainZone(zone)}\nCRON_TZ=${zone}\n${cron} ${ping}`;
+  return cron === null || zone === "UTC" ? line : `${explainZone(zone)}\n${line}`;
 }
 
 function explainZone(zone: string): string {
   return (
-    `# The times below are in the zone ${zone}. Keep these lines at the end of the crontab. A cron without CRON_TZ, such ` +
-    `as Debian's, takes them as times of the machine's zone: convert them if that is another one.`
+    `# The times are in the zone ${zone}. A cron that reads CRON_TZ, such as cronie, needs the line CRON_TZ=${zone} ` +
+    `above; Debian's cron does not read it: convert the times if the machine is in another zone.`
   );
 }
 
@@ -32,19 +37,13 @@ function exactName(zone: string): string {
   return new Intl.DateTimeFormat("en-US", { timeZone: zone }).resolvedOptions().timeZone;
 }
 
-/** Returns an expression that runs at least once a period of a minute or more, as rarely as steps of cron can say. */
-function expressionOf(seconds: number): string {
-  if (seconds >= DAY) return "0 0 * * *";
-  if (seconds >= HOUR) {
-    const hours = divisorOf(24, Math.floor(seconds / HOUR));
-    return hours === 1 ? "0 * * * *" : hours === 24 ? "0 0 * * *" : `0 */${hours} * * *`;
-  }
-  const minutes = divisorOf(60, Math.floor(seconds / MINUTE));
-  return minutes === 1 ? "* * * * *" : `*/${minutes} * * * *`;
+/** Returns the expression that runs once a period, which must divide an hour or a day, or be a week; else null. */
+function expressionOf(seconds: number): string | null {
+  if (seconds % MINUTE === 0 && HOUR % seconds === 0) return `${stepOf(seconds / MINUTE, 60)} * * * *`;
+  if (seconds % HOUR === 0 && DAY % seconds === 0) return `0 ${stepOf(seconds / HOUR, 24)} * * *`;
+  return seconds === 7 * DAY ? "0 0 * * 0" : null;
 }
 
-/** Returns the largest divisor of a whole that is at most `most`, so that the steps are equal. */
-function divisorOf(whole: number, most: number): number {
-  for (let step = most; step > 1; step -= 1) if (whole % step === 0) return step;
-  return 1;
+function stepOf(step: number, whole: number): string {
+  return step === 1 ? "*" : step === whole ? "0" : `*/${step}`;
 }

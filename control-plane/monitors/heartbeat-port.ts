@@ -44,7 +44,7 @@ export interface ShownPing {
 export interface HeartbeatPort {
   /** Returns the problem with the schedule of a heartbeat; null: none. */
   findScheduleProblem(settings: HeartbeatSettings): FieldProblem | null;
-  /** Returns what to add to a crontab so that it sends the pings of a heartbeat; with a time zone, several lines. */
+  /** Returns the line for a crontab that runs a job and sends its pings; with a comment above it, two lines. */
   cronLine(settings: HeartbeatSettings, url: string): string;
   /** Creates new addresses for monitors that are heartbeats from now on. */
   insert(tx: Transaction, ids: readonly number[]): Promise<void>;

@@ -98,7 +98,9 @@ describe("a new heartbeat", () => {
       run_started_at: null,
       deadline_at: null,
     });
-    expect(made.cron_line).toBe(`0 * * * * curl -fsS -m 10 --retry 5 -o /dev/null ${made.heartbeat_url}`);
+    expect(made.cron_line).toBe(
+      `0 * * * * /path/to/job; curl -fsS -m 10 --retry 5 -o /dev/null ${made.heartbeat_url}/$?`,
+    );
     expect(made.heartbeat_url).toMatch(/\/api\/heartbeat\/[0-9A-Za-z]{32}$/);
     expect((await read(made.id)).heartbeat_url).toBe(made.heartbeat_url);
 

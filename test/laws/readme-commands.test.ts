@@ -162,7 +162,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Backup", "check_type": "heartbeat", "heartbeat": {"cron": "30 2 * * *", "timezone": "Europe/Berlin", "grace_seconds": 900}}'`]:
     async (line) => {
       const made = (await ask(line)).data as unknown as { readonly heartbeat_url: string; readonly cron_line: string };
-      expect(made.cron_line).toMatch(/^# .*\nCRON_TZ=Europe\/Berlin\n30 2 \* \* \* curl /);
+      expect(made.cron_line).toMatch(/^# .* CRON_TZ=Europe\/Berlin .*\n30 2 \* \* \* \/path\/to\/job; curl .*\/\$\?$/);
       const pinged = await fetch(newcomer.atHome(made.heartbeat_url));
       expect(await pinged.json()).toMatchObject({ status: "ok" });
     },

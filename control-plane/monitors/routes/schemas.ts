@@ -137,8 +137,8 @@ export const CREATED = Type.Object({
   cron_line: Type.Optional(
     Type.String({
       description:
-        "heartbeat: what to add to the end of a crontab so that it sends the pings, to be adapted to your job. One line, " +
-        "or several with the time zone of cron",
+        "heartbeat: a line for a crontab that runs a job, whose path is to be filled in, and sends its exit code. A comment " +
+        "stands above it where the time zone is not UTC, and where no crontab has such a period: then the call alone follows",
     }),
   ),
 });

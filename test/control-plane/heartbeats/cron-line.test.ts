@@ -4,47 +4,67 @@ import { openSchedule } from "#control-plane/heartbeats/deadline.ts";
 import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
 
 const URL = "https://v.example/api/heartbeat/T";
-const CURL = `curl -fsS -m 10 --retry 5 -o /dev/null ${URL}`;
+const CURL = `curl -fsS -m 10 --retry 5 -o /dev/null ${URL}/$?`;
+const JOB = `/path/to/job; ${CURL}`;
 
 const lineOf = (over: Partial<HeartbeatSettings>): string =>
   writeCronLine({ period_seconds: 300, grace_seconds: 60, cron: null, timezone: "UTC", methods: "any", ...over }, URL);
 
 it.each([
   [60, "* * * * *"],
-  [119, "* * * * *"],
   [300, "*/5 * * * *"],
-  [420, "*/6 * * * *"],
-  [2_400, "*/30 * * * *"],
+  [1_800, "*/30 * * * *"],
   [3_600, "0 * * * *"],
-  [5_400, "0 * * * *"],
-  [18_000, "0 */4 * * *"],
+  [14_400, "0 */4 * * *"],
   [86_400, "0 0 * * *"],
-  [31_622_400, "0 0 * * *"],
-])("a period of %i s becomes an expression that runs at least as often", (period, expected) => {
-  expect(lineOf({ period_seconds: period })).toBe(`${expected} ${CURL}`);
-  const schedule = openSchedule(expected, "UTC");
-  const first = schedule?.nextRun(0) ?? 0;
-  const second = schedule?.nextRun(first) ?? 0;
-  expect(second - first).toBeLessThanOrEqual(period * 1_000);
+  [604_800, "0 0 * * 0"],
+])("a period of %i s becomes a whole line that runs once a period", (period, expected) => {
+  expect(lineOf({ period_seconds: period })).toBe(`${expected} ${JOB}`);
 });
 
-it.each([30, 59])("a period of %i s becomes two calls a minute, half a minute apart", (period) => {
-  expect(lineOf({ period_seconds: period })).toBe(`* * * * * ${CURL} & sleep 30; ${CURL}`);
+it.each([30, 59, 90, 420, 2_700, 5_400, 18_000, 172_800, 1_209_600, 2_678_400, 31_622_400])(
+  "a period of %i s is none of cron: the line says so, and has the call alone",
+  (period) => {
+    const [comment, ...calls] = lineOf({ period_seconds: period }).split("\n");
+    expect(comment).toContain(`# No line for a crontab: cron cannot run a job every ${period} s.`);
+    expect(calls).toEqual([CURL]);
+  },
+);
+
+it("a line for a period runs exactly once a period, whatever the period", () => {
+  let written = 0;
+  for (let period = 30; period <= 700_000; period += 30) {
+    const line = lineOf({ period_seconds: period });
+    if (line.startsWith("#")) continue;
+    const schedule = openSchedule(line.slice(0, -JOB.length - 1), "UTC");
+    const runs = [0, 1, 2].reduce((found) => [...found, schedule?.nextRun(found.at(-1) ?? 0) ?? 0], [0]);
+    expect([period, (runs[3] ?? 0) - (runs[2] ?? 0)]).toEqual([period, period * 1_000]);
+    written += 1;
+  }
+  // The divisors of an hour in minutes, those of a day in hours beyond one, and a week.
+  expect(written).toBe(12 + 7 + 1);
 });
 
 it.each(["UTC", "utc", "Etc/UTC"])("a cron expression in the zone %s is taken as it is", (timezone) => {
-  expect(lineOf({ period_seconds: 30, cron: "30 2 * * 1-5", timezone })).toBe(`30 2 * * 1-5 ${CURL}`);
+  expect(lineOf({ period_seconds: 30, cron: "30 2 * * 1-5", timezone })).toBe(`30 2 * * 1-5 ${JOB}`);
+  expect(lineOf({ cron: "@daily", timezone })).toBe(`@daily ${JOB}`);
 });
 
 it.each(["Europe/Berlin", "europe/berlin"])(
-  "a cron expression in the zone %s follows a line that sets it",
+  "a cron expression in the zone %s follows a comment that names CRON_TZ",
   (timezone) => {
     const [comment, ...lines] = lineOf({ cron: "30 2 * * *", timezone }).split("\n");
-    expect(comment).toMatch(/^# The times below are in the zone Europe\/Berlin\. /);
-    expect(lines).toEqual(["CRON_TZ=Europe/Berlin", `30 2 * * * ${CURL}`]);
+    expect(comment).toMatch(/^# The times are in the zone Europe\/Berlin\. .* CRON_TZ=Europe\/Berlin /);
+    expect(lines).toEqual([`30 2 * * * ${JOB}`]);
   },
 );
 
 it("a period needs no time zone", () => {
-  expect(lineOf({ timezone: "Europe/Berlin" })).toBe(`*/5 * * * * ${CURL}`);
+  expect(lineOf({ timezone: "Europe/Berlin" })).toBe(`*/5 * * * * ${JOB}`);
+});
+
+it("a heartbeat that counts POST alone gets POST", () => {
+  expect(lineOf({ methods: "post" })).toBe(
+    `*/5 * * * * /path/to/job; curl -fsS -m 10 --retry 5 -o /dev/null -X POST ${URL}/$?`,
+  );
 });
