@@ -9,6 +9,7 @@ import { createBatches, type Batches } from "#control-plane/batches/batches.ts";
 import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
+import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
@@ -134,6 +135,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     baseUrl: config.baseUrl,
     accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
     evidenceLines: readMailLines,
+    heartbeatFacts: readHeartbeatMailFacts,
   });
   teardown.push(() => mail.close());
   const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });

@@ -100,6 +100,33 @@ export async function readPings(sql: Queryable, id: number): Promise<readonly Pi
     from heartbeat_pings where monitor_id = ${id} order by number desc`;
 }
 
+/** The settings of a heartbeat, and what its pings had said by an instant. */
+interface HeartbeatNews {
+  /** JSON of MonitorSettings. */
+  readonly settings: string;
+  readonly lastSuccessAt: Date | null;
+  /** Body of the newest ping that reported a failure. */
+  readonly failingBody: string | null;
+}
+
+/** Reads the settings and the news of a heartbeat; null if there is none. */
+export async function findNewsOf(sql: Queryable, id: number, at: Date): Promise<HeartbeatNews | null> {
+  const [row] = await sql<HeartbeatNews[]>`
+    select m.settings, failing.body as "failingBody", greatest(
+        case when h.succeeded_at <= ${at} then h.succeeded_at end,
+        (select max(received_at) from heartbeat_pings
+          where monitor_id = h.monitor_id and received_at <= ${at} and (kind = 'success' or exit_code = 0))
+      ) as "lastSuccessAt"
+    from heartbeats as h join monitors as m on m.id = h.monitor_id
+      left join lateral (
+        select body from heartbeat_pings
+        where monitor_id = h.monitor_id and received_at <= ${at} and (kind = 'fail' or exit_code <> 0)
+        order by number desc limit 1
+      ) as failing on true
+    where h.monitor_id = ${id}`;
+  return row ?? null;
+}
+
 /** Returns the columns of RecordRow. */
 export function recordColumns(sql: Queryable, table = "heartbeats") {
   const of = sql(table);

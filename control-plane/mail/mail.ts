@@ -8,7 +8,7 @@ import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
-import { createMailSender, type EvidenceLines } from "#control-plane/mail/sender.ts";
+import { createMailSender, type EvidenceLines, type ReadHeartbeatFacts } from "#control-plane/mail/sender.ts";
 import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
@@ -40,6 +40,8 @@ interface MailDeps {
   readonly accountEmails: AccountEmails;
   /** Returns the lines about the evidence of an incident; null if there are none. */
   readonly evidenceLines: EvidenceLines;
+  /** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
+  readonly heartbeatFacts: ReadHeartbeatFacts;
 }
 
 const UPKEEP_MS = 3_600_000;

@@ -4,6 +4,7 @@ import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice } from "#control-plane/mail/content/event-body.ts";
+import type { HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { headersOf, type MailHead } from "#control-plane/mail/headers.ts";
@@ -18,6 +19,9 @@ export type EvidenceLines = (
   incidentId: number,
 ) => Promise<{ readonly changed: string; readonly where: string } | null>;
 
+/** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
+export type ReadHeartbeatFacts = (sql: Queryable, monitorId: number, at: Date) => Promise<HeartbeatFacts | null>;
+
 /** Dependencies of the sender. */
 interface MailSenderDeps {
   readonly sql: Sql;
@@ -26,6 +30,7 @@ interface MailSenderDeps {
   readonly encryption: Encryption;
   readonly mailer: Mailer;
   readonly evidenceLines: EvidenceLines;
+  readonly heartbeatFacts: ReadHeartbeatFacts;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 }
@@ -67,7 +72,7 @@ const SUPERSEDED: Outcome = {
 
 /** Writes the mail of a delivery; null if it is no longer needed. */
 async function write(
-  { sql, encryption, baseUrl, evidenceLines }: MailSenderDeps,
+  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts }: MailSenderDeps,
   { events, count, receiverId }: ClaimedDelivery,
 ): Promise<{ readonly letter: Letter; readonly head: MailHead } | null> {
   const [event] = events;
@@ -80,9 +85,15 @@ async function write(
   }
   const [first, ...others] = [readNotice(event), ...events.slice(1).map(readNotice)] as const;
   if (count === 1) {
-    const { kind, incidentId } = first;
-    const evidence = kind === "down" && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
-    return { letter: writeNotice(first, baseUrl, evidence), head: { kind: first.type, incidentId: first.incidentId } };
+    const { kind, incidentId, monitorId, isHeartbeat, at } = first;
+    // The evidence of a heartbeat is its pings.
+    const hasEvidence = kind === "down" && !isHeartbeat;
+    const evidence = hasEvidence && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
+    const heartbeat = isHeartbeat && monitorId !== null ? await heartbeatFacts(sql, monitorId, at) : null;
+    return {
+      letter: writeNotice(first, baseUrl, { evidence, heartbeat }),
+      head: { kind: first.type, incidentId: first.incidentId },
+    };
   }
   return { letter: writeDigest([first, ...others], count, baseUrl), head: { kind: "digest", incidentId: null } };
 }

@@ -133,3 +133,34 @@ describe("the mail about an outage", () => {
     await expect.poll(kinds, SETTLES).toEqual(["monitor.down", "monitor.up"]);
   });
 });
+
+describe("the mails about a heartbeat", () => {
+  it("have its schedule, the last success before, and the body of the failing ping in place of evidence", async () => {
+    const to = { notify_email: true, notify_emails: ["jobs@example.com"], check_type: "heartbeat", name: "Backup" };
+    const heartbeat = { cron: "30 2 * * *", timezone: "Europe/Berlin", grace_seconds: 900 };
+    const made = await plane.call("/api/v4/monitors", { key, body: { ...to, heartbeat } });
+    const { heartbeat_url: url } = made.body.data as { heartbeat_url: string };
+    await world.sql`
+      update mail_recipients set confirmed_at = now(), wants_confirmation = false where email = 'jobs@example.com'`;
+    const ping = (tail: string, body?: string) =>
+      plane.call(`${new URL(url).pathname}${tail}`, {
+        method: "POST",
+        ...(body === undefined ? {} : { body }),
+      });
+    await ping("");
+    await ping("/1", "not this one");
+    await ping("/3", "tar: /srv: no space\nrestic: exit status 3");
+    const mails = () => sink.mails.filter((mail) => mail.to === "jobs@example.com");
+    await expect.poll(() => mails().length, SETTLES).toBe(1);
+    const down = mails()[0]?.text ?? "";
+    expect(down).toMatch(/^Schedule: +30 2 \* \* \* \(Europe\/Berlin\)$/m);
+    expect(down).toMatch(/^Grace: +15 min$/m);
+    expect(down).toMatch(/^Last success: +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/m);
+    expect(down).toMatch(/^The failing ping:\n- not this one$/m);
+    expect(down).not.toMatch(/^(?:Changed|Where):/m);
+    await ping("/success");
+    await expect.poll(() => mails().length, SETTLES).toBe(2);
+    expect(mails()[1]?.text).toMatch(/^Schedule: +30 2 /m);
+    expect(mails()[1]?.text).not.toContain("not this one");
+  });
+});

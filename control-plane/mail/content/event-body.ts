@@ -18,8 +18,12 @@ export interface Notice {
   readonly name: string;
   /** null: it has none, or none is known. */
   readonly target: string | null;
+  /** Whether the monitor waits for pings. */
+  readonly isHeartbeat: boolean;
   /** One sentence; null if nothing is known. */
   readonly cause: string | null;
+  /** Stable word for the cause; null if there is none. */
+  readonly causeCode: string | null;
   readonly startedAt: Date | null;
   readonly durationSeconds: number | null;
   readonly responseMs: number | null;
@@ -74,7 +78,9 @@ export function readNotice({ type, body }: SentEvent): Notice {
       type === "webhook.deactivated"
         ? describeDeactivated(data as WebhookEventData, name)
         : describeExpiry(type, withCause(data), name),
+    isHeartbeat: monitor?.check_type === HEARTBEAT,
     cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
+    causeCode: cause?.code ?? null,
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
     responseMs: data.response_time_ms ?? null,

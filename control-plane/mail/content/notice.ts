@@ -1,4 +1,5 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
+import { failingLines, heartbeatFacts, type HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
 import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
@@ -13,16 +14,27 @@ interface EvidenceLines {
   readonly where: string;
 }
 
+/** What is known about a change besides its event; null: nothing. */
+interface Background {
+  readonly evidence: EvidenceLines | null;
+  /** Of a monitor that waits for pings. */
+  readonly heartbeat: HeartbeatFacts | null;
+}
+
 /** Writes the mail about one change of a monitor. `baseUrl` is the address of the service. */
-export function writeNotice(notice: Notice, baseUrl: string, evidence: EvidenceLines | null = null): Letter {
+export function writeNotice(
+  notice: Notice,
+  baseUrl: string,
+  { evidence, heartbeat }: Background = { evidence: null, heartbeat: null },
+): Letter {
   return {
     subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
     headline: headlineOf(notice),
     paragraphs: notice.isFlapping
       ? ["The monitor is flapping: it changed more than 4 times within an hour. Mails about it come every 10 minutes."]
       : [],
-    facts: listFacts(notice, evidence),
-    list: notice.locations.length === 0 ? null : { title: "Failing locations", items: listLocations(notice) },
+    facts: listFacts(notice, [...evidenceFacts(evidence), ...(heartbeat === null ? [] : heartbeatFacts(heartbeat))]),
+    list: listDetails(notice, heartbeat),
     links: listLinks(notice, baseUrl),
     footer:
       notice.webhookId === null
@@ -58,19 +70,22 @@ function formatPercent(percent: number): string {
   return `${percent >= 1 ? percent.toFixed(1) : percent.toPrecision(2)} %`;
 }
 
-function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["facts"] {
+function evidenceFacts(evidence: EvidenceLines | null): Letter["facts"] {
+  if (evidence === null) return [];
+  return [
+    ["Changed", line(evidence.changed)],
+    ["Where", line(evidence.where)],
+  ];
+}
+
+function listFacts(notice: Notice, known: Letter["facts"]): Letter["facts"] {
   const { kind, startedAt, at, target, page, text } = notice;
   // Such a text has its own facts.
   const cause = text === null ? notice.cause : null;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
     ...(cause === null ? [] : ([["Cause", cause]] as const)),
-    ...(evidence === null
-      ? []
-      : ([
-          ["Changed", line(evidence.changed)],
-          ["Where", line(evidence.where)],
-        ] as const)),
+    ...known,
     ...(isOutage && startedAt !== null
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
@@ -88,6 +103,13 @@ function listFacts(notice: Notice, evidence: EvidenceLines | null): Letter["fact
 
 function line(text: string): string {
   return toPlainLine(text, MOST_LINE);
+}
+
+/** Lists the failing locations, or what the run of a heartbeat said that failed. */
+function listDetails(notice: Notice, heartbeat: HeartbeatFacts | null): Letter["list"] {
+  if (notice.locations.length > 0) return { title: "Failing locations", items: listLocations(notice) };
+  const isReported = notice.kind !== "up" && notice.causeCode === "heartbeat_failed";
+  return heartbeat !== null && isReported ? failingLines(heartbeat) : null;
 }
 
 function listLocations({ locations }: Notice): readonly string[] {

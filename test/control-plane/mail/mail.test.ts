@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
+import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { eventsAbout } from "#test/control-plane/deliveries/queue-parts.ts";
@@ -43,6 +44,7 @@ it.each([
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (_sql, ids) => Promise.resolve(new Map(ids.map((id) => [id, "ops@example.com"]))),
     evidenceLines: readMailLines,
+    heartbeatFacts: readHeartbeatMailFacts,
   });
   const [event] = eventsAbout(world.accountId, [{ monitorId: 1 }]);
   if (event === undefined) throw new Error("no event");

@@ -4,6 +4,7 @@ import { toChangedEvent } from "#control-plane/events/visual-event.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
+import type { HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import { renderHtml, renderText } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { formatDuration } from "#control-plane/mail/content/times.ts";
@@ -127,6 +128,65 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     expect(renderText(writeNotice(readNotice({ id: "e", type: "other.event", body }), BASE))).toContain(
       "other.event: monitor",
     );
+  });
+});
+
+describe("the mail about a heartbeat", () => {
+  const failed = {
+    monitor: { id: 3, name: "backup", url: "", check_type: "heartbeat" },
+    cause: { code: "heartbeat_failed", message: "The run failed with exit code 3" },
+    failing: [],
+  };
+  const schedule = { cron: "30 2 * * *", timezone: "Europe/Berlin", period_seconds: 300, grace_seconds: 900 };
+  const known = { schedule, lastSuccessAt: new Date(AT - 86_400_000), failingBody: "tar: no space\n\nexit 3\n" };
+  const write = (heartbeat: HeartbeatFacts, change: Partial<MonitorChangeFacts> = {}): string =>
+    renderText(writeNotice(noticeOf({ ...failed, ...change }), BASE, { evidence: null, heartbeat }));
+
+  it("has its schedule, its grace time, its last success and what the failing ping said", () => {
+    expect(write(known)).toBe(`backup is down.
+
+Cause:        The run failed with exit code 3
+Schedule:     30 2 * * * (Europe/Berlin)
+Grace:        15 min
+Last success: 2026-11-22 02:41:12 UTC
+Since:        2026-11-23 02:41:07 UTC
+Confirmed:    2026-11-23 02:41:12 UTC
+
+The failing ping:
+- tar: no space
+- 
+- exit 3
+
+Incident:     ${BASE}/api/v4/incidents?id=12
+Monitor:      ${BASE}/api/v4/monitors?id=3
+
+-- 
+This address gets the notices of this monitor from Vantage at ${BASE}.
+`);
+  });
+
+  it("has at most ten lines of it, as plain text", () => {
+    const lines = Array.from({ length: 40 }, (_, n) => `line ${n} \u001b[31m\u202e<b>${"x".repeat(900)}`);
+    const heartbeat = { ...known, failingBody: lines.join("\r\n") };
+    const letter = writeNotice(noticeOf(failed), BASE, { evidence: null, heartbeat });
+    const text = renderText(letter);
+    expect(text).toContain("The first 10 lines of the failing ping:\n- line 0 [31m <b>xx");
+    expect(text.match(/^- /gm)).toHaveLength(10);
+    expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
+    expect(text.length).toBeLessThan(3_500);
+    expect(renderHtml(letter)).not.toContain("<b>x");
+  });
+
+  it("names a period, and has no body where no ping failed, none has one, or the job works again", () => {
+    const late = { code: "heartbeat_late", message: "No ping arrived by 2026-11-23 02:41:07 UTC" };
+    const period = { ...known, schedule: { ...schedule, cron: null }, lastSuccessAt: null };
+    expect(write(period, { cause: late })).toContain("Schedule:     every 5 min");
+    expect(write(period, { cause: late })).toContain("Last success: none is known");
+    expect(write(period, { cause: late })).not.toContain("failing ping");
+    expect(write(known, { kind: "up", recoveredAt: AT })).not.toContain("failing ping");
+    for (const failingBody of [null, "", " \n\u0000\n"]) {
+      expect(write({ ...known, failingBody })).not.toContain("failing ping");
+    }
   });
 });
 

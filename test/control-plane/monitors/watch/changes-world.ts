@@ -4,6 +4,7 @@ import { connect, type Sql, type Transaction } from "#control-plane/database/con
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
+import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
 import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
@@ -61,6 +62,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (on, ids) => accounts.emails(on, ids),
     evidenceLines: readMailLines,
+    heartbeatFacts: readHeartbeatMailFacts,
   });
   const maintenance = createMaintenance({
     sql,

@@ -7,6 +7,7 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { readGoodChecks } from "#control-plane/evidence/baselines/store.ts";
 import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
+import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail, type Mail } from "#control-plane/mail/mail.ts";
 import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
@@ -45,6 +46,7 @@ beforeAll(async () => {
     encryption: createEncryption(MASTER_KEY, systemRandom),
     accountEmails: (on, ids) => createAccounts(sql, systemClock).emails(on, ids),
     evidenceLines: readMailLines,
+    heartbeatFacts: readHeartbeatMailFacts,
   });
 });
 
