@@ -13,7 +13,7 @@ export interface CronFields {
 }
 
 /** An expression that was read, or what is wrong with it. */
-export type CronReading =
+type CronReading =
   | { readonly ok: true; readonly fields: CronFields }
   | { readonly ok: false; readonly message: string };
 
@@ -36,7 +36,7 @@ const RULES: readonly FieldRule[] = [
   { name: "day of week", low: 0, high: 7, names: DAYS },
 ];
 
-/** The words that stand for five fields: crontab(5) of Debian, without @reboot. */
+/** Words with their five fields (crontab(5) of Debian), without @reboot, which has none. */
 const NICKNAMES: ReadonlyMap<string, string> = new Map([
   ["@yearly", "0 0 1 1 *"],
   ["@annually", "0 0 1 1 *"],
