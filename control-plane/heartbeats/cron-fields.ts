@@ -8,8 +8,8 @@ export interface CronFields {
   readonly daysOfWeek: readonly number[];
   /** Whether a day must be in both lists of days; else one of the two suffices. */
   readonly needsBothDays: boolean;
-  /** Whether the hour field begins with an asterisk, so that runs follow the clock when it is changed. */
-  readonly isEveryHour: boolean;
+  /** Whether the minute or the hour field begins with an asterisk, so that runs follow the clock when it is changed. */
+  readonly followsClock: boolean;
 }
 
 /** An expression that was read, or what is wrong with it. */
@@ -73,7 +73,7 @@ export function readCronFields(expression: string): CronReading {
     lists.push(read.values);
   }
   const [minutes = [], hours = [], daysOfMonth = [], months = [], daysOfWeek = []] = lists;
-  const [, hour = "", dayOfMonth = "", , dayOfWeek = ""] = given;
+  const [minute = "", hour = "", dayOfMonth = "", , dayOfWeek = ""] = given;
   return {
     ok: true,
     fields: {
@@ -84,7 +84,7 @@ export function readCronFields(expression: string): CronReading {
       daysOfWeek: sorted(daysOfWeek.map((day) => day % 7)),
       // By the first character alone: the list *,5 begins with an asterisk, and the range 1-31 does not.
       needsBothDays: dayOfMonth.startsWith("*") || dayOfWeek.startsWith("*"),
-      isEveryHour: hour.startsWith("*"),
+      followsClock: minute.startsWith("*") || hour.startsWith("*"),
     },
   };
 }

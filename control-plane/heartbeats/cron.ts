@@ -15,7 +15,7 @@ const MOST_TRIED = 3_000;
 /** Parses a cron expression (see readCronFields). Returns null if it is not valid or never runs, such as on 30 February. */
 export function parseCron(expression: string, zone: TimeZone): CronSchedule | null {
   const read = readCronFields(expression);
-  return read.ok ? createSchedule(openClock(read.fields), read.fields.isEveryHour, zone) : null;
+  return read.ok ? createSchedule(openClock(read.fields), read.fields.followsClock, zone) : null;
 }
 
 /** Returns what is wrong with a cron expression, as a sentence without its subject and full stop; null: nothing. */
@@ -56,15 +56,15 @@ function openPattern(pattern: string, domAndDow: boolean): Clock {
   return (local) => cron.nextRun(new Date(local))?.getTime() ?? null;
 }
 
-function createSchedule(clock: Clock, isEveryHour: boolean, zone: TimeZone): CronSchedule | null {
+function createSchedule(clock: Clock, followsClock: boolean, zone: TimeZone): CronSchedule | null {
   if (clock(0) === null) return null;
-  const next = isEveryHour ? nextHourly : nextDaily;
+  const next = followsClock ? nextOnClock : nextDaily;
   return { nextRun: (after) => next(clock, zone, after) };
 }
 
 /**
- * Returns the next run of a schedule with fixed hours. A time of day that clocks skip runs when they are changed, and one
- * that they show twice runs at the first, as with cron(8) of Debian.
+ * Returns the next run of a schedule with fixed hours and minutes. A time of day that clocks skip runs when they are
+ * changed, and one that they show twice runs at the first, as with cron(8) of Debian.
  */
 function nextDaily(clock: Clock, zone: TimeZone, after: number): number {
   let local = toLocal(zone, after);
@@ -79,21 +79,25 @@ function nextDaily(clock: Clock, zone: TimeZone, after: number): number {
   throw new Error("a cron schedule that was parsed has no next run");
 }
 
-/** Returns the next run of a schedule for every hour, or every nth: in both passes of an hour that is repeated. */
-function nextHourly(clock: Clock, zone: TimeZone, after: number): number {
+/**
+ * Returns the next run of a schedule whose minutes or hours begin with an asterisk: none in an hour that clocks skip, and
+ * in both passes of one that is repeated, as with cron(8) of Debian.
+ */
+function nextOnClock(clock: Clock, zone: TimeZone, after: number): number {
   let from = after;
   let offset = zone.offsetAt(after);
   for (let tried = 0; tried < MOST_TRIED; tried += 1) {
     const next = clock(from + offset);
     if (next === null) break;
     const run = next - offset;
-    if (run - from > DAY_MS) {
+    const soon = Math.min(run, from + DAY_MS);
+    if (zone.offsetAt(soon) !== offset) from = changeOfOffset(zone, from, soon) - 1;
+    else if (run - from > DAY_MS) {
       // A later day, on which clocks may have been changed since.
       const instant = toInstant(zone, next);
       if (toLocal(zone, instant) === next) return instant;
       from = changeOfOffset(zone, instant - DAY_MS, instant) - 1;
-    } else if (zone.offsetAt(run) === offset) return run;
-    else from = changeOfOffset(zone, from, run) - 1;
+    } else return run;
     offset = zone.offsetAt(from + 1);
   }
   throw new Error("a cron schedule that was parsed has no next run");

@@ -25,7 +25,10 @@ declare module "fastify" {
     apiVersion: Version | null;
     /** Returns the monotonic milliseconds of the app's clock. */
     monotonic: () => number;
-    /** Warnings about fields of the body that were ignored, set by its reader. Ignored query names follow from the route's schema. */
+    /**
+     * Warnings about fields of the body that were ignored, set by its reader. Ignored query names follow from the route's
+     * schema.
+     */
     ignored: readonly Warning[] | null;
   }
   interface FastifyContextConfig {

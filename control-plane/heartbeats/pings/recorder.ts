@@ -19,8 +19,8 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 export interface PingRecorder {
   /**
    * Records a ping. Resolves, once it is committed, with the time at which the next one is expected, in Unix
-   * milliseconds. A ping to an unknown address does the same work and is forgotten. `isMergeable`: it can be stored as one with equal and mergeable pings that wait beside it. Rejects with
-   * DatabaseAway.
+   * milliseconds. A ping to an unknown address does the same work and is forgotten. `isMergeable`: it can be stored as one
+   * with equal and mergeable pings that wait beside it. Rejects with DatabaseAway.
    */
   record(token: string, ping: Ping, options: { readonly isMergeable: boolean }): Promise<number>;
   /**

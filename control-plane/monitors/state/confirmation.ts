@@ -15,8 +15,8 @@ const RETRIES_ALONE = 2;
 
 /**
  * Returns the confirmation that a monitor needs. Several locations confirm each other; a single one confirms itself by
- * its retries, and by two at least if it is the only one left of several. Successes need confirmation only after an outage. While a monitor is flapping, failures need more of it,
- * unless nobody can ask for further observations.
+ * its retries, and by two at least if it is the only one left of several. Successes need confirmation only after an
+ * outage. While a monitor is flapping, failures need more of it, unless nobody can ask for further observations.
  */
 export function confirmationFor(
   { locations, retries, recovery, isPassive }: StateSettings,

@@ -48,8 +48,8 @@ export function createWatchedMonitors(): WatchedMonitors {
 }
 
 /**
- * Returns the settings of the state machine. `unserved`: the locations without a connected probe. A plan can allow fewer locations than the monitor has: only those that it is
- * checked from count, because the others never have results.
+ * Returns the settings of the state machine. `unserved`: the locations without a connected probe. A plan can allow fewer
+ * locations than the monitor has: only those that it is checked from count, because the others never have results.
  */
 export function stateSettings(
   { settings }: WatchedMonitor,

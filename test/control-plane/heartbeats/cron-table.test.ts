@@ -7,8 +7,8 @@ import { seeded } from "#test/support/seeded.ts";
 type Row = readonly [line: string, zone: string, after: string, runs: readonly string[]];
 
 /**
- * Friday 27 November 2026 is the day of most rows. Their days were tried with the cron 3.0pl1-162 of Debian on a moved clock
- * where a field of days begins with an asterisk, and so were the changes of the clocks in Berlin.
+ * Friday 27 November 2026 is the day of most rows. The cron 3.0pl1-162 of Debian was run on that day and at both changes of
+ * the clocks in Berlin, under a moved clock, with lines of the same forms: it followed the same rules.
  */
 const ROWS: readonly Row[] = [
   // Both fields of days must hold where one begins with an asterisk, else either of them.

@@ -20,13 +20,14 @@ const NAMES = ["jan feb mar apr may jun jul aug sep oct nov dec", "sun mon tue w
 /**
  * Returns the first runs of a crontab line after an instant, found by trying every minute as the daemon of Debian does
  * (its main loop). It follows the clock forward, runs at once what a skipped time holds, and waits while clocks repeat
- * one; only lines for every hour go on then. Times are ISO 8601.
+ * one; only lines whose minutes or hours begin with an asterisk go on then, and have nothing at
+ * once. Times are ISO 8601.
  */
 export function triedRuns(line: string, zoneName: string, after: string, count: number): readonly string[] {
   const localMinute = openLocalMinutes(zoneName);
   const [minute = "", hour = "", day = "", month = "", weekday = ""] = (WORDS[line] ?? line).trim().split(/\s+/);
   const isStarred = day.startsWith("*") || weekday.startsWith("*");
-  const isWild = hour.startsWith("*");
+  const isWild = minute.startsWith("*") || hour.startsWith("*");
   const matchesDay = remember((number: number) => {
     const date = new Date(number * DAY * MINUTE);
     const isDay = has(day, date.getUTCDate(), 1, 31);
