@@ -67,7 +67,8 @@ const MOST_NAME = 40;
 
 /**
  * Reads the field `format_options` of a request; absent and null mean none. Values are strings; a whole number is
- * accepted as one, because chats of Telegram and priorities of Pushover are numbers in their documentation. Messages say what is allowed.
+ * accepted as one, because chats of Telegram and priorities of Pushover are numbers in their documentation. Messages say
+ * what is allowed.
  */
 export function parseOptions({ name, options }: Pick<Format, "name" | "options">, given: unknown): ParsedOptions {
   if (given != null && !isRecord(given)) return refuse("format_options", "must be an object of strings");
