@@ -64,14 +64,15 @@ function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Gi
 
 function withoutReadOnly(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const writable = Object.entries(raw).map(([name, value]) => {
-    const readOnly = READ_ONLY_PARTS[name];
+    const readOnly = READ_ONLY_PARTS.get(name);
     if (readOnly === undefined || !isRecord(value)) return [name, value] as const;
     return [name, Object.fromEntries(Object.entries(value).filter(([part]) => !readOnly.has(part)))] as const;
   });
   return Object.fromEntries(writable);
 }
 
-const READ_ONLY_PARTS: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
-  heartbeat: READ_ONLY_HEARTBEAT,
-  visual: READ_ONLY_VISUAL,
-};
+/** A map, because names come from the request and a plain object inherits some, such as constructor. */
+const READ_ONLY_PARTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["heartbeat", READ_ONLY_HEARTBEAT],
+  ["visual", READ_ONLY_VISUAL],
+]);

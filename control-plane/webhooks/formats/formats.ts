@@ -113,8 +113,9 @@ export function keepMasked(
   given: Readonly<Record<string, string | number>>,
   stored: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string | number>> {
+  const kept = new Map(Object.entries(stored));
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, value === MASK ? (stored[name] ?? value) : value]),
+    Object.entries(given).map(([name, value]) => [name, value === MASK ? (kept.get(name) ?? value) : value]),
   );
 }
 
