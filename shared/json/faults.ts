@@ -30,7 +30,7 @@ export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber 
       const end = endOfString(text, index);
       const keys = open.at(-1);
       if (keys !== null && keys !== undefined && isKey(text, end)) {
-        const key = JSON.parse(text.slice(index, end)) as string;
+        const key = readKey(text.slice(index + 1, end - 1));
         if (key === bannedKey) return { kind: "banned", key };
         if (keys.has(key)) return { kind: "repeated", key };
         keys.add(key);
@@ -56,7 +56,12 @@ export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber 
   return null;
 }
 
+const TAB = 9;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const SPACE = 32;
 const QUOTE = 34;
+const COLON = 58;
 const BACKSLASH = 92;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
@@ -73,6 +78,11 @@ function endOfString(text: string, start: number): number {
   return index + 1;
 }
 
+/** Decodes a key. JSON.parse for each of the 100,000 keys that fit into 1 MB would take longer than for the whole text. */
+function readKey(written: string): string {
+  return written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
+}
+
 /** Reports whether a number begins with this character. */
 function isNumeric(character: number): boolean {
   return character === MINUS || (character >= ZERO && character <= NINE);
@@ -87,6 +97,11 @@ function endOfNumber(text: string, start: number): number {
 /** Reports whether a colon follows: in valid JSON only a key has one. */
 function isKey(text: string, from: number): boolean {
   let index = from;
-  while (/[ \t\r\n]/.test(text.charAt(index))) index += 1;
-  return text.charAt(index) === ":";
+  while (isSpace(text.charCodeAt(index))) index += 1;
+  return text.charCodeAt(index) === COLON;
+}
+
+/** Reports whether a character is insignificant whitespace (RFC 8259, section 2). */
+function isSpace(character: number): boolean {
+  return character === SPACE || character === LINE_FEED || character === TAB || character === CARRIAGE_RETURN;
 }
