@@ -18,7 +18,8 @@ type ReadHeaders =
   | { readonly ok: true; readonly value: Headers }
   | { readonly ok: false; readonly problem: FieldProblem };
 
-const LONGEST_VALUE = 4_096;
+/** Maximum length of the value of a header field, in characters. */
+export const LONGEST_VALUE = 4_096;
 // A token of RFC 9110, section 5.6.2.
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const VALUE = /^[\u0020-\u007e]*$/;

@@ -30,7 +30,8 @@ type ParsedLocations =
   | { readonly ok: true; readonly items: readonly LocationItem[] }
   | { readonly ok: false; readonly message: string; readonly item: string };
 
-const MAX_ITEMS = 50;
+/** Maximum number of items of an expression. */
+export const MOST_LOCATIONS = 50;
 const MAX_ITEM_LENGTH = 200;
 
 /** Parses a location expression: a comma-separated list, or the items of a JSON array. */
@@ -40,10 +41,10 @@ export function parseLocations(raw: string | readonly string[]): ParsedLocations
     message,
     item: typeof item === "string" ? item.slice(0, MAX_ITEM_LENGTH) : "",
   });
-  const texts: readonly unknown[] = typeof raw === "string" ? raw.split(",", MAX_ITEMS + 1) : raw;
+  const texts: readonly unknown[] = typeof raw === "string" ? raw.split(",", MOST_LOCATIONS + 1) : raw;
   if (!Array.isArray(texts)) return refuse("must be a comma-separated list or an array of strings", "");
   if (texts.length === 0) return refuse("must contain at least one location", "");
-  if (texts.length > MAX_ITEMS) return refuse(`must have at most ${MAX_ITEMS} items`, texts[MAX_ITEMS]);
+  if (texts.length > MOST_LOCATIONS) return refuse(`must have at most ${MOST_LOCATIONS} items`, texts[MOST_LOCATIONS]);
   const items: LocationItem[] = [];
   for (const text of texts) {
     if (typeof text !== "string") return refuse("must be a comma-separated list or an array of strings", "");

@@ -1,7 +1,9 @@
 import { Value } from "typebox/value";
 import type { Static, TObject, TSchema } from "typebox";
 import { convertField, type Converted, type Origin } from "#shared/schema/convert.ts";
+import { isRecord } from "#shared/is-record.ts";
 import { problemInside } from "#shared/schema/nested-problem.ts";
+import { findOversize, firstUnknown } from "#shared/schema/oversize.ts";
 import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
 
 /** Options for reading raw parameters. */
@@ -11,6 +13,8 @@ export interface ParseOptions {
   readonly unknown: "ignore" | "refuse";
   /** Fields of responses that writes are allowed to send back. They are dropped. */
   readonly readOnly?: readonly string[];
+  /** The same within fields that are objects, by field. */
+  readonly readOnlyInside?: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Parsed values with defaults filled in, or the first problem in the schema's own field order. */
@@ -20,7 +24,8 @@ export type Parsed<T> =
 
 /**
  * Validates parameters for every surface. Values are read by the field's kind (shared/tools/fields.ts) and JSON type.
- * Decimal integers and 0/1/true/false may be text unless `from` is "strict"; nothing else is coerced.
+ * Decimal integers and 0/1/true/false may be text unless `from` is "strict"; nothing else is coerced. Sizes come before
+ * shapes: no part of a list, an object or a text that is too large is looked at.
  */
 export function parseParams<T extends TObject>(
   schema: T,
@@ -31,7 +36,8 @@ export function parseParams<T extends TObject>(
   const required = new Set<string>((schema as { required?: readonly string[] }).required);
   const value: Record<string, unknown> = {};
   for (const [field, fieldSchema] of Object.entries<TSchema>(schema.properties)) {
-    const given: unknown = Object.hasOwn(raw, field) ? raw[field] : undefined;
+    const whole: unknown = Object.hasOwn(raw, field) ? raw[field] : undefined;
+    const given = withoutReadOnly(whole, options.readOnlyInside?.get(field));
     const absent = given === undefined || (given === "" && required.has(field));
     if (!absent) {
       const converted: Converted = readField(field, fieldSchema, given, options.from);
@@ -45,18 +51,39 @@ export function parseParams<T extends TObject>(
   }
   if (options.unknown === "refuse") {
     const readOnly = new Set(options.readOnly);
-    const extra = Object.keys(raw).find((field) => !Object.hasOwn(schema.properties, field) && !readOnly.has(field));
-    if (extra !== undefined) {
+    const extra = firstUnknown(raw, (field) => Object.hasOwn(schema.properties, field) || readOnly.has(field));
+    if (extra !== null) {
       return refuse(extra, "unknown", `no such field; allowed: ${Object.keys(schema.properties).join(", ")}`);
     }
   }
   return { ok: true, value: value as Static<T> };
 }
 
+/** Maximum number of fields that are kept of an object: more than any has, so that an unknown one is always among them. */
+const MOST_KEPT = 100;
+
+/** Drops the fields of an object that writes are allowed to send back. */
+function withoutReadOnly(value: unknown, names: ReadonlySet<string> | undefined): unknown {
+  if (names === undefined || !isRecord(value)) return value;
+  const kept: [string, unknown][] = [];
+  for (const name in value) {
+    if (kept.length > MOST_KEPT) break;
+    if (!names.has(name)) kept.push([name, value[name]]);
+  }
+  return Object.fromEntries(kept);
+}
+
 function readField(field: string, schema: TSchema, given: unknown, from: Origin): Converted {
   const inner = nonNullOf(schema);
   if (inner !== null)
     return given === null ? { ok: true, value: null } : orNull(field, readField(field, inner, given, from));
+  const oversize = findOversize(field, schema, given);
+  if (oversize !== null) {
+    // One message says what all alternatives allow.
+    return "anyOf" in schema
+      ? refuse(field, "type", describeProblem("type", schema))
+      : { ok: false, problem: oversize };
+  }
   const converted = convertField(field, schema, given, from);
   if (!converted.ok || "x-kind" in schema || Value.Check(schema, converted.value)) return converted;
   if ("anyOf" in schema) return refuse(field, "type", describeProblem("type", schema));

@@ -8,9 +8,12 @@ const JobId = Type.String({
   examples: ["bat_Y1x4QmZr8WcT2sVb"],
 });
 
+/** Maximum length of a target, in characters. One that is too long for its tool is among the invalid ones. */
+const LONGEST_URL = 100_000;
+
 /** Body of POST /api/v4/batch. */
 export const SUBMIT = Type.Object({
-  urls: Type.Array(Type.String(), {
+  urls: Type.Array(Type.String({ maxLength: LONGEST_URL }), {
     examples: [["https://example.com", "example.org"]],
     description: "Targets to check; the plan limits their number",
     minItems: 1,

@@ -1,15 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { hasMoreKeys } from "#shared/schema/oversize.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { parseJsonObject, type JsonObject } from "#control-plane/http/json.ts";
 
 /** Maximum size of a body, bytes (1 MiB); a larger one is 413. */
 export const BODY_LIMIT = 1_048_576;
 
+/** Maximum number of fields of a body whose unknown fields are ignored, or that is a form. */
+const MOST_FIELDS = 1_000;
+const AMPERSAND = 38;
+
 /** A body as received. The bytes are kept for fingerprints and signatures; JSON is parsed once, on first use. */
 export class RawBody {
   readonly kind: "json" | "form";
   readonly bytes: Buffer;
   #json: JsonObject | null = null;
+  #form: Record<string, unknown> | null = null;
 
   constructor(kind: "json" | "form", bytes: Buffer) {
     this.kind = kind;
@@ -22,16 +28,31 @@ export class RawBody {
     return this.#json;
   }
 
-  /** Parses the body as form fields; the value of a repeated name is an array. */
-  form(): Record<string, unknown> {
-    const fields = new Map<string, string[]>();
-    for (const [name, value] of new URLSearchParams(this.bytes.toString("utf8"))) {
-      const values = fields.get(name);
-      if (values === undefined) fields.set(name, [value]);
-      else values.push(value);
-    }
-    return Object.fromEntries(Array.from(fields, ([name, values]) => [name, values.length === 1 ? values[0] : values]));
+  /** Parses the body as form fields; the value of a repeated name is an array. null: there are too many. */
+  form(): Record<string, unknown> | null {
+    this.#form ??= hasMoreFields(this.bytes) ? null : parseForm(this.bytes);
+    return this.#form;
   }
+}
+
+/** Reports whether a form has too many fields. They are counted first: URLSearchParams needs seconds for 1 MB of them. */
+function hasMoreFields(bytes: Buffer): boolean {
+  let at = -1;
+  for (let count = 0; count < MOST_FIELDS; count += 1) {
+    at = bytes.indexOf(AMPERSAND, at + 1);
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+function parseForm(bytes: Buffer): Record<string, unknown> {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(bytes.toString("utf8"))) {
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return Object.fromEntries(Array.from(fields, ([name, values]) => [name, values.length === 1 ? values[0] : values]));
 }
 
 /** Parameters as received, and the form in which parseParams reads them. */
@@ -66,7 +87,9 @@ export function rawParams(request: FastifyRequest): RawParams {
   const query = withoutKey(request, request.query as Record<string, unknown>);
   const body = bodyOf(request);
   if (body === null) return { values: query, from: "text" };
-  const fields = withoutKey(request, body.kind === "form" ? body.form() : jsonFields(body));
+  const given = body.kind === "form" ? body.form() : jsonFields(body);
+  if (given === null || hasMoreKeys(given, MOST_FIELDS)) throw tooManyFields();
+  const fields = withoutKey(request, given);
   for (const name of Object.keys(fields)) {
     if (Object.hasOwn(query, name)) throw duplicate(name);
   }
@@ -90,13 +113,13 @@ export function namesOfFields(request: FastifyRequest): readonly string[] {
 export function keyInBody(request: FastifyRequest): string | null {
   const body = bodyOf(request);
   if (body === null) return null;
-  const fields = body.kind === "form" ? body.form() : body.json();
-  const key = body.kind === "form" ? (fields as Record<string, unknown>)["api_key"] : jsonKey(fields as JsonObject);
+  const fields = body.kind === "form" ? body.form() : fieldsOf(body.json());
+  const key = fields?.["api_key"];
   return typeof key === "string" ? key : null;
 }
 
-function jsonKey(parsed: JsonObject): unknown {
-  return parsed.ok ? parsed.value["api_key"] : undefined;
+function fieldsOf(parsed: JsonObject): Record<string, unknown> | null {
+  return parsed.ok ? parsed.value : null;
 }
 
 function jsonFields(body: RawBody): Record<string, unknown> {
@@ -113,8 +136,13 @@ function bodyOf(request: FastifyRequest): RawBody | null {
 /** Removes `api_key`, which before v4 is the API key and not a parameter. */
 function withoutKey(request: FastifyRequest, fields: Record<string, unknown>): Record<string, unknown> {
   if (request.apiVersion === "v4" || !Object.hasOwn(fields, "api_key")) return fields;
+  if (hasMoreKeys(fields, MOST_FIELDS)) throw tooManyFields();
   const { api_key: _key, ...rest } = fields;
   return rest;
+}
+
+function tooManyFields(): Refusal {
+  return refuseField({ field: "body", reason: "range", message: `must have at most ${MOST_FIELDS} fields` });
 }
 
 function duplicate(name: string): Refusal {

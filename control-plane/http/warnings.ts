@@ -18,9 +18,21 @@ const MOST_WARNINGS = 20;
 /** Maximum length of a name in a warning, in characters. */
 export const LONGEST_PARAMETER = 100;
 
-/** Returns one warning for each unknown name. `path`: location of the names in a body, e.g. `params`. */
-export function warningsFor(given: readonly string[], known: readonly string[], path = ""): readonly Warning[] {
-  const unknown = given.filter((name) => !known.includes(name)).slice(0, MOST_WARNINGS);
+/**
+ * Returns one warning for each of the first unknown keys of an object. `path`: location of the object in a body, e.g.
+ * `params`. `besides`: an object whose keys are not meant.
+ */
+export function warningsFor(
+  given: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  { path = "", besides = {} }: { readonly path?: string; readonly besides?: object } = {},
+): readonly Warning[] {
+  const unknown: string[] = [];
+  for (const name in given) {
+    if (known.includes(name) || Object.hasOwn(besides, name)) continue;
+    if (unknown.length === MOST_WARNINGS) break;
+    unknown.push(name);
+  }
   return unknown.map((name) => {
     const prefix = path === "" ? "" : `${path}.`;
     const parameter = `${prefix}${name.slice(0, LONGEST_PARAMETER)}`;
@@ -43,7 +55,7 @@ function warningsOf(request: FastifyRequest, own: readonly Warning[]): readonly 
   const { config, schema } = request.routeOptions;
   const documented = schema?.querystring as { readonly properties?: Readonly<Record<string, unknown>> } | undefined;
   const known = config?.queryNames ?? Object.keys(documented?.properties ?? {});
-  const given = Object.keys(request.query ?? {});
+  const given = (request.query ?? {}) as Readonly<Record<string, unknown>>;
   return [...own, ...warningsFor(given, known), ...(request.ignored ?? [])].slice(0, MOST_WARNINGS);
 }
 

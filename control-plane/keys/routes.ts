@@ -30,7 +30,7 @@ const Create = Type.Object({
   account_id: Type.Optional(IdField),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["grafana"] })),
   scopes: Type.Optional(
-    Type.Array(Type.String(), { minItems: 1, maxItems: SCOPES.length, examples: [["check", "dns"]] }),
+    Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: SCOPES.length, examples: [["check", "dns"]] }),
   ),
 });
 const ListQuery = Type.Object({

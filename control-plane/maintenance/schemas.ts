@@ -24,7 +24,7 @@ const FIELDS = {
     maxItems: 1_000,
     description: "Ids of monitors that the window covers. A window needs at least one monitor or tag",
   }),
-  tags: Type.Array(Type.String(), {
+  tags: Type.Array(Type.String({ maxLength: 1_000 }), {
     maxItems: 20,
     examples: [EXAMPLE.tags],
     description: "The window covers the monitors with one of these tags too. 1 to 50 of a-z 0-9 : _ . / - each",

@@ -173,8 +173,9 @@ function readParams(contract: Contract, raw: unknown, request: FastifyRequest): 
   if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
     throw refuseField({ field: "params", reason: "type", message: "must be an object" });
   }
-  request.ignored = warningsFor(Object.keys(raw), Object.keys(contract.params.properties), "params");
-  const parsed = parseToolParams(contract, raw as Record<string, unknown>, { from: "json", unknown: "ignore" });
+  const given = raw as Record<string, unknown>;
+  request.ignored = warningsFor(given, Object.keys(contract.params.properties), { path: "params" });
+  const parsed = parseToolParams(contract, given, { from: "json", unknown: "ignore" });
   if (!parsed.ok) throw refuseField({ ...parsed.problem, field: `params.${parsed.problem.field}` });
   return parsed.value;
 }

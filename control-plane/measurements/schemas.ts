@@ -16,6 +16,7 @@ export const CREATE = Type.Object({
   params: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: "object",
+      maxProperties: 1_000,
       default: {},
       description: "The tool's own parameters",
     }),

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Contract } from "#shared/tools/define.ts";
+import { MOST_LOCATIONS } from "#shared/locations.ts";
 import { Flag } from "#shared/tools/fields.ts";
 
 /** Parameters that every tool takes in v4 in addition to its own. */
@@ -12,7 +13,7 @@ export const CALL_PARAMS = Type.Object({
         "probe:<id> or all; + joins terms, ! negates, :n asks for n probes. Default: one probe",
       anyOf: [
         { type: "string", maxLength: 4_096 },
-        { type: "array", items: { type: "string" }, maxItems: 50 },
+        { type: "array", items: { type: "string", maxLength: 1_000 }, maxItems: MOST_LOCATIONS },
       ],
     }),
   ),

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { parseLocations, type LocationItem } from "#shared/locations.ts";
+import { MOST_LOCATIONS, parseLocations, type LocationItem } from "#shared/locations.ts";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
@@ -23,8 +23,7 @@ interface ToolRequest {
  */
 export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
   const { values, from } = rawParams(request);
-  const inBody = Object.keys(values).filter((name) => !Object.hasOwn(request.query as object, name));
-  request.ignored = warningsFor(inBody, callParamNames(contract));
+  request.ignored = warningsFor(values, callParamNames(contract), { besides: request.query as object });
   const parsed = parseToolParams(contract, values, { from, unknown: "ignore" });
   if (!parsed.ok) throw refuseField(parsed.problem);
   const params = parsed.value;
@@ -43,7 +42,8 @@ export function readLocations(raw: unknown, from: "text" | "json"): readonly Loc
   if (Array.isArray(raw) && from === "text") {
     throw refuseField({ field, reason: "duplicate", message: "was given twice; join the items with commas" });
   }
-  const isList = Array.isArray(raw) && raw.every((item) => typeof item === "string");
+  // The items of a list that is too long are not looked at.
+  const isList = Array.isArray(raw) && (raw.length > MOST_LOCATIONS || raw.every((item) => typeof item === "string"));
   if (typeof raw !== "string" && !isList) {
     throw refuseField({ field, reason: "type", message: "must be a comma-separated string or an array of strings" });
   }

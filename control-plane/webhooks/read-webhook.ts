@@ -7,7 +7,7 @@ import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
 import { typesOf } from "#control-plane/webhooks/match.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
-import type { Given } from "#control-plane/webhooks/schemas.ts";
+import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
 import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
 import type { WebhookFilter, WebhookSecrets, WebhookSettings } from "#control-plane/webhooks/webhook.ts";
 
@@ -24,7 +24,6 @@ interface ReadContext {
   readonly now: Date;
 }
 
-const MOST_HEADERS = 10;
 const TAG = /^[a-z0-9:_./-]{1,50}$/;
 /** Fields of the connection and of the framing of the message. */
 const CONNECTION: ReadonlySet<string> = new Set([

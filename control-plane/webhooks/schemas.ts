@@ -1,9 +1,14 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
+import { LONGEST_VALUE } from "#control-plane/header-fields.ts";
 import { IdField } from "#control-plane/http/params.ts";
 import { adviseOn, FORMAT_NAMES, FORMATS } from "#control-plane/webhooks/formats/formats.ts";
 import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
 
+/** Maximum number of own header fields of a subscription. */
+export const MOST_HEADERS = 10;
+/** Maximum length of texts that have stricter rules of their own, in characters. */
+const LONGEST_TEXT = 1_000;
 const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /** The options of all formats in one line. */
@@ -25,7 +30,10 @@ const Filter = Type.Object({
     }),
   ),
   tags: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 20, description: "Tags of monitors: 1 to 50 of a-z 0-9 : _ . / - each" }),
+    Type.Array(Type.String({ maxLength: LONGEST_TEXT }), {
+      maxItems: 20,
+      description: "Tags of monitors: 1 to 50 of a-z 0-9 : _ . / - each",
+    }),
   ),
 });
 
@@ -38,6 +46,7 @@ const FIELDS = {
   }),
   name: Type.String({ maxLength: 200, examples: ["On-call"], description: "Label. Default: empty" }),
   secret: Type.String({
+    maxLength: LONGEST_TEXT,
     description:
       "Signs deliveries. 8 to 256 visible ASCII characters; after whsec_ valid base64. Default: one is generated. " +
       "A replaced secret signs too for 24 hours",
@@ -55,7 +64,8 @@ const FIELDS = {
         "monitors. Tests are always sent",
     }),
   ),
-  headers: Type.Record(Type.String(), Type.String(), {
+  headers: Type.Record(Type.String(), Type.String({ maxLength: LONGEST_VALUE }), {
+    maxProperties: MOST_HEADERS,
     examples: [{ Authorization: "Bearer s3cret" }],
     description:
       "Header fields to send, at most 10. Encrypted at rest. Responses show each value as ****; a value of **** in a " +
@@ -67,7 +77,8 @@ const FIELDS = {
       "How events are written. Default: standard, the JSON of the event. Others are what the provider takes" +
       ENDS.map((advice) => `. ${advice}`).join(""),
   }),
-  format_options: Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]), {
+  format_options: Type.Record(Type.String(), Type.Union([Type.String({ maxLength: LONGEST_TEXT }), Type.Integer()]), {
+    maxProperties: 20,
     description:
       `What the format needs beside the address. ${OPTION_LIST}. Encrypted at rest; responses show secret values as ****, ` +
       "which keeps the stored value in a change",

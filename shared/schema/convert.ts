@@ -20,6 +20,8 @@ const CONTROL = /\p{Cc}/u;
 // More digits than any field allows; keeps Number() exact.
 const DECIMAL_INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
 const DECIMAL_NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/;
+/** More characters than any word of a closed set has: longer texts are not compared. */
+const LONGEST_WORD = 200;
 const FLAGS = new Map<unknown, boolean>([
   ["1", true],
   ["true", true],
@@ -51,8 +53,8 @@ export function convertField(field: string, schema: TSchema, given: unknown, fro
   const closed = words(kinded);
   if (closed.length > 0) {
     if (typeof given !== "string") return problem("type", `must be a string: one of ${closed.join(", ")}`);
-    const isCaseless = kinded["x-kind"] === "word";
-    const word = closed.find((one) => one === given || (isCaseless && one.toLowerCase() === given.toLowerCase()));
+    const caseless = kinded["x-kind"] === "word" && given.length <= LONGEST_WORD ? given.toLowerCase() : null;
+    const word = closed.find((one) => one === given || one.toLowerCase() === caseless);
     return word === undefined ? problem("enum") : { ok: true, value: word };
   }
   switch (kinded.type) {
@@ -109,6 +111,7 @@ function convertList(field: string, schema: Kinded, given: unknown): Converted {
     problem: { field, reason, message },
   });
   if (typeof given !== "string") return refuse("type", `must be a comma-separated string of ${allowed}`);
+  if (given.length > (schema.maxLength ?? Infinity)) return refuse("range", describeProblem("range", schema));
   const parts = given.split(",", 1_000).map((part) => part.trim());
   const values = new Set<unknown>();
   for (const part of parts) {
@@ -117,7 +120,8 @@ function convertList(field: string, schema: Kinded, given: unknown): Converted {
       if (!within(Number(part), items)) return refuse("range", `must contain only ${allowed}`);
       values.add(Number(part));
     } else {
-      const word = items.enum.find((candidate) => String(candidate).toLowerCase() === part.toLowerCase());
+      const caseless = part.length <= LONGEST_WORD ? part.toLowerCase() : null;
+      const word = items.enum.find((candidate) => String(candidate).toLowerCase() === caseless);
       if (word === undefined) return refuse("enum", `must be a comma-separated list of ${allowed}`);
       values.add(word);
     }

@@ -1,6 +1,6 @@
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
-import { typeInWords, type FieldProblem, type ProblemReason } from "#shared/schema/problem.ts";
+import { describeBound, typeInWords, type FieldProblem, type ProblemReason } from "#shared/schema/problem.ts";
 
 /** Describes the first problem inside a value in the API's terms; the library's messages mention schemas. `field` gets the path. */
 export function problemInside(field: string, schema: TSchema, value: unknown): FieldProblem | null {
@@ -26,8 +26,8 @@ export function problemInside(field: string, schema: TSchema, value: unknown): F
     case "type":
       return problem("type", `must be ${[params.type ?? []].flat().map(typeInWords).join(" or ")}`);
     default: {
-      const bound = BOUNDS[keyword]?.(params.limit ?? params.multipleOf ?? 0);
-      return bound === undefined ? problem("type", "does not have the documented form") : problem("range", bound);
+      const bound = describeBound(keyword, params.limit ?? params.multipleOf ?? 0);
+      return bound === null ? problem("type", "does not have the documented form") : problem("range", bound);
     }
   }
 }
@@ -45,15 +45,3 @@ interface Fault {
     readonly requiredProperties?: readonly string[];
   };
 }
-
-const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
-  minItems: (limit) => `must have at least ${limit} ${limit === 1 ? "item" : "items"}`,
-  maxItems: (limit) => `must have at most ${limit} ${limit === 1 ? "item" : "items"}`,
-  minLength: (limit) => `must have at least ${limit} characters`,
-  maxLength: (limit) => `must have at most ${limit} characters`,
-  minimum: (limit) => `must be at least ${limit}`,
-  maximum: (limit) => `must be at most ${limit}`,
-  exclusiveMinimum: (limit) => `must be more than ${limit}`,
-  exclusiveMaximum: (limit) => `must be less than ${limit}`,
-  multipleOf: (limit) => `must be a multiple of ${limit}`,
-};

@@ -86,3 +86,21 @@ function allowedTypes({ type, anyOf = [] }: Bounds): string {
 export function typeInWords(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
+
+/** Describes a JSON Schema keyword that bounds a size or a number; null for other keywords. */
+export function describeBound(keyword: string, limit: number): string | null {
+  return BOUNDS[keyword]?.(limit) ?? null;
+}
+
+const BOUNDS: Readonly<Record<string, (limit: number) => string>> = {
+  minItems: (limit) => `must have at least ${limit} ${limit === 1 ? "item" : "items"}`,
+  maxItems: (limit) => `must have at most ${limit} ${limit === 1 ? "item" : "items"}`,
+  maxProperties: (limit) => `must have at most ${limit} ${limit === 1 ? "field" : "fields"}`,
+  minLength: (limit) => `must have at least ${limit} characters`,
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  exclusiveMinimum: (limit) => `must be more than ${limit}`,
+  exclusiveMaximum: (limit) => `must be less than ${limit}`,
+  multipleOf: (limit) => `must be a multiple of ${limit}`,
+};

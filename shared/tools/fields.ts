@@ -59,6 +59,9 @@ export function Word<const W extends string>(words: readonly W[], options: Descr
   return Type.Unsafe<W>({ type: "string", enum: words, "x-kind": "word", ...options });
 }
 
+/** Maximum length of a list as text, in characters: as much as fits into a query. */
+const LONGEST_LIST = 16_384;
+
 /** A comma-separated list of words from a closed set, case-insensitive; an array without repeats for the implementation. */
 export function WordList<const W extends string>(
   words: readonly W[],
@@ -68,6 +71,7 @@ export function WordList<const W extends string>(
   const items = { type: "string", enum: words };
   return Type.Unsafe<readonly W[]>({
     type: "string",
+    maxLength: LONGEST_LIST,
     "x-kind": "list",
     "x-items": items,
     "x-max-items": maxItems,
@@ -84,6 +88,7 @@ export function IntegerList(
   const items = { type: "integer", ...range };
   return Type.Unsafe<readonly number[]>({
     type: "string",
+    maxLength: LONGEST_LIST,
     "x-kind": "list",
     "x-items": items,
     "x-max-items": maxItems,

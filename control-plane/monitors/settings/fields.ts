@@ -1,6 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { LONGEST_VALUE } from "#control-plane/header-fields.ts";
+import { MOST_HEADERS } from "#control-plane/monitors/settings/headers.ts";
 import { HEARTBEAT } from "#control-plane/monitors/settings/heartbeat-fields.ts";
 import { VISUAL } from "#control-plane/monitors/settings/visual-fields.ts";
 import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
@@ -8,6 +10,9 @@ import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/sett
 /** Maximum length of a request body that a monitor sends, in characters. */
 const LONGEST_BODY = 65_536;
 const MOST_ID = Number.MAX_SAFE_INTEGER;
+/** Maximum length of an item of a list, in characters; the rules of each list are stricter. */
+const LONGEST_ITEM = 1_000;
+const Item = Type.String({ maxLength: LONGEST_ITEM });
 
 const URL_FIELD = Type.String({
   maxLength: 8_192,
@@ -52,7 +57,8 @@ const FIELDS = {
     description: "Name in lists, pages and mails. Default: the target",
   }),
   method: Type.Enum(["GET", "HEAD", "POST"], { description: "http, keyword: request method. Default: GET" }),
-  request_headers: Type.Record(Type.String(), Type.String(), {
+  request_headers: Type.Record(Type.String(), Type.String({ maxLength: LONGEST_VALUE }), {
+    maxProperties: MOST_HEADERS,
     examples: [{ Authorization: "Bearer s3cret" }],
     description:
       "http, keyword: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
@@ -81,7 +87,7 @@ const FIELDS = {
     description: "keyword: whether the text must be present or absent. Default: present",
   }),
   expected_codes: Nullable(
-    Type.Array(Type.Union([Type.Integer(), Type.String()]), {
+    Type.Array(Type.Union([Type.Integer(), Item]), {
       minItems: 1,
       maxItems: 20,
       examples: [[200, "300-399"]],
@@ -111,7 +117,7 @@ const FIELDS = {
   ),
   heartbeat: HEARTBEAT,
   visual: VISUAL,
-  locations: Type.Array(Type.String(), {
+  locations: Type.Array(Item, {
     maxItems: 50,
     examples: [["eu-west"]],
     description:
@@ -150,7 +156,7 @@ const FIELDS = {
   watch_domain: Type.Boolean({
     description: "http, keyword: also watch the registration of the domain. Default: false",
   }),
-  tags: Type.Array(Type.String(), {
+  tags: Type.Array(Item, {
     maxItems: 20,
     examples: [["shop", "team:web"]],
     description: "Labels of 1 to 50 of a-z 0-9 : _ . / -",
@@ -163,7 +169,7 @@ const FIELDS = {
     }),
   ),
   notify_emails: Nullable(
-    Type.Array(Type.Union([Type.String(), Type.Object({ email: Type.String() })]), {
+    Type.Array(Type.Union([Item, Type.Object({ email: Item })]), {
       maxItems: 10,
       examples: [["ops@example.com"]],
       description:

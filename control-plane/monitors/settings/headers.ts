@@ -4,7 +4,8 @@ import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
-const MOST_HEADERS = 20;
+/** Maximum number of header fields that a monitor sends. */
+export const MOST_HEADERS = 20;
 
 /** Fields that belong to the connection or the framing of the message, which the agent writes itself. */
 const RESERVED: ReadonlySet<string> = new Set([

@@ -1,5 +1,4 @@
 import type { TObject } from "typebox";
-import { isRecord } from "#shared/is-record.ts";
 import { parseParams } from "#shared/schema.ts";
 import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
 import type { Read } from "#control-plane/monitors/settings/read.ts";
@@ -59,20 +58,15 @@ export function parseChange(raw: Readonly<Record<string, unknown>>, fields: Fiel
 }
 
 function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Given> {
-  return parseParams(schema, withoutReadOnly(raw), { from: "json", unknown: "refuse", readOnly: READ_ONLY });
-}
-
-function withoutReadOnly(raw: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const writable = Object.entries(raw).map(([name, value]) => {
-    const readOnly = READ_ONLY_PARTS.get(name);
-    if (readOnly === undefined || !isRecord(value)) return [name, value] as const;
-    return [name, Object.fromEntries(Object.entries(value).filter(([part]) => !readOnly.has(part)))] as const;
+  return parseParams(schema, raw, {
+    from: "json",
+    unknown: "refuse",
+    readOnly: READ_ONLY,
+    readOnlyInside: READ_ONLY_INSIDE,
   });
-  return Object.fromEntries(writable);
 }
 
-/** A map, because names come from the request and a plain object inherits some, such as constructor. */
-const READ_ONLY_PARTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+const READ_ONLY_INSIDE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["heartbeat", READ_ONLY_HEARTBEAT],
   ["visual", READ_ONLY_VISUAL],
 ]);

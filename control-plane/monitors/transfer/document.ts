@@ -3,6 +3,9 @@ import { CREATE } from "#control-plane/monitors/settings/fields.ts";
 
 const { depends_on: _id, ...FIELDS } = CREATE.properties;
 
+/** Maximum number of rows of a document; plans allow fewer monitors. */
+const MOST_ROWS = 100_000;
+
 /** A row of a document: every field that a user can write. */
 const ROW = Type.Object({
   ...FIELDS,
@@ -17,7 +20,11 @@ const ROW = Type.Object({
 export const DOCUMENT = Type.Object(
   {
     version: Type.Literal(1, { description: "Version of the form" }),
-    monitors: Type.Array(ROW, { minItems: 1, description: "Monitors, oldest first. The plan limits their number" }),
+    monitors: Type.Array(ROW, {
+      minItems: 1,
+      maxItems: MOST_ROWS,
+      description: "Monitors, oldest first. The plan limits their number",
+    }),
   },
   { examples: [{ version: 1, monitors: [{ name: "Shop", url: "https://example.com" }] }] },
 );
@@ -25,5 +32,5 @@ export const DOCUMENT = Type.Object(
 /** The document as an import parses it first: each row is parsed later. */
 export const OUTLINE = Type.Object({
   version: Type.Literal(1, { description: "Version of the form" }),
-  monitors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 100_000 }),
+  monitors: Type.Array(Type.Unknown(), { minItems: 1, maxItems: MOST_ROWS }),
 });

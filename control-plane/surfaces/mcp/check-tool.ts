@@ -24,15 +24,14 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
     openWorld: true,
     async call({ accountId, plan }, args, signal) {
       try {
-        const { locations, ...given } = args;
-        const parsed = parseToolParams(contract, given, { from: "strict", unknown: "refuse" });
+        const parsed = parseToolParams(contract, args, { from: "strict", unknown: "refuse", readOnly: ["locations"] });
         if (!parsed.ok) throw refuseField(withAllowed(parsed.problem, allowed));
         const answered = refuseUnanswered(
           await runCheck(checks, {
             contract,
             params: parsed.value,
             accountId,
-            locations: readLocations(locations, "json"),
+            locations: readLocations(args["locations"], "json"),
             maxLocations: plan.locations,
             signal,
           }),

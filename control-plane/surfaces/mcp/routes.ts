@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
+import { Type, type TProperties } from "typebox";
+import { findOversize } from "#shared/schema/oversize.ts";
+import { fieldMessage } from "#shared/schema/problem.ts";
 import { TOOLSETS } from "#shared/tools/define.ts";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { RawBody } from "#control-plane/http/body.ts";
@@ -29,6 +31,10 @@ const NOT_ADMITTED = -32_001;
 
 /** Header fields that are passed to the protocol; others are not. */
 const READ_FIELDS = /^(mcp-[a-z-]+|last-event-id)$/;
+
+const Bounded = <P extends TProperties>(properties: P) => Type.Object(properties, { maxProperties: 100 });
+/** Bounds of a message, whose objects the library copies member by member. No tool has as many arguments. */
+const MESSAGE = Bounded({ params: Bounded({ arguments: Bounded({}), _meta: Bounded({}) }) });
 
 const QUERY = Type.Object({
   toolset: Type.Optional(
@@ -83,6 +89,8 @@ async function answer(
   const principal = await gate.admit(request, reply, { scope: null, counts });
   if (message === undefined) return refuseMessage(reply, PARSE_ERROR, "The body is not a JSON object.");
   if (message === null) return refuseMessage(reply, INVALID_REQUEST, "Send one message at a time, not a batch.");
+  const oversize = findOversize("message", MESSAGE, message);
+  if (oversize !== null) return refuseMessage(reply, INVALID_PARAMS, fieldMessage(oversize), idOf(request));
   if (!asked.ok) return refuseMessage(reply, INVALID_PARAMS, asked.message, idOf(request));
   const gone = new AbortController();
   reply.raw.once("close", () => {
