@@ -14,12 +14,25 @@ const AMPERSAND = 38;
 export class RawBody {
   readonly kind: "json" | "form";
   readonly bytes: Buffer;
+  #names: readonly string[] | null = null;
   #json: JsonObject | null = null;
   #form: Record<string, unknown> | null = null;
 
   constructor(kind: "json" | "form", bytes: Buffer) {
     this.kind = kind;
     this.bytes = bytes;
+  }
+
+  /** Notes the names of the fields of a JSON body that another thread has parsed. */
+  noteNames(names: readonly string[]): void {
+    this.#names = names;
+  }
+
+  /** Returns the names of the fields of a JSON body; [] if it is invalid. */
+  names(): readonly string[] {
+    if (this.#names !== null) return this.#names;
+    const parsed = this.json();
+    return parsed.ok ? Object.keys(parsed.value) : [];
   }
 
   /** Parses the body as a JSON object. */
@@ -105,8 +118,7 @@ export function rawParams(request: FastifyRequest): RawParams {
 export function namesOfFields(request: FastifyRequest): readonly string[] {
   const body = bodyOf(request);
   if (body === null || body.kind === "form") return [];
-  const parsed = body.json();
-  return parsed.ok ? Object.keys(parsed.value).filter((name) => name !== "api_key") : [];
+  return body.names().filter((name) => name !== "api_key");
 }
 
 /** Returns the key in a body, for the versions that allow it; null if there is none or the body is invalid. */
@@ -125,8 +137,12 @@ function fieldsOf(parsed: JsonObject): Record<string, unknown> | null {
 function jsonFields(body: RawBody): Record<string, unknown> {
   const parsed = body.json();
   if (parsed.ok) return parsed.value;
-  const { reason, field, message } = parsed;
-  throw new Refusal("missing_parameter", { reason, message, field: field ?? "body" });
+  throw refuseJson(parsed);
+}
+
+/** Creates the 400 for a body that is no JSON object. */
+export function refuseJson({ reason, field, message }: Extract<JsonObject, { readonly ok: false }>): Refusal {
+  return new Refusal("missing_parameter", { reason, message, field: field ?? "body" });
 }
 
 function bodyOf(request: FastifyRequest): RawBody | null {

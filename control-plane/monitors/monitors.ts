@@ -19,6 +19,7 @@ import {
 } from "#control-plane/monitors/store.ts";
 import { exportMonitors, type ExportedRow } from "#control-plane/monitors/transfer/export.ts";
 import { importMonitors, type Imported } from "#control-plane/monitors/transfer/import.ts";
+import type { DocumentRows } from "#control-plane/monitors/transfer/rows.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
@@ -61,7 +62,7 @@ export interface Monitors {
   import(
     tx: Transaction,
     accountId: number,
-    rows: readonly unknown[],
+    rows: DocumentRows,
     options: { readonly isDryRun: boolean },
   ): Promise<Written<Imported>>;
   /** Finds a monitor with its 20 newest checks, newest first; null if the account has none with this id. */

@@ -10,6 +10,7 @@ import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
+import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
@@ -112,6 +113,8 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
 }
 
 function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
+  const bodies = createImportBodies();
+  server.addHook("onClose", async () => bodies.close());
   server.route({
     ...keyed,
     method: "POST",
@@ -143,7 +146,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       ],
       isWrite: true,
     }),
-    handler: (request, reply) => writes.run(request, reply, readPost(monitors, request)),
+    handler: async (request, reply) => writes.run(request, reply, await readPost({ monitors, bodies }, request)),
   });
 }
 

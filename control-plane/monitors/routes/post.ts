@@ -8,10 +8,10 @@ import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Write } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
-import { OUTLINE } from "#control-plane/monitors/transfer/document.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
 
 /** Maximum number of values that are named in the warnings of an import. */
@@ -28,11 +28,14 @@ function warningsOf(leftOut: Imported["leftOut"]): readonly Warning[] {
 }
 
 /** Reads a POST; returns the write that does it. */
-export function readPost(monitors: Monitors, request: FastifyRequest): Write {
+export async function readPost(
+  { monitors, bodies }: { readonly monitors: Monitors; readonly bodies: ImportBodies },
+  request: FastifyRequest,
+): Promise<Write> {
   const { accountId } = callerOf(request);
   const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
   if (action === "import") {
-    const { monitors: rows } = readWrite(OUTLINE, request);
+    const rows = await bodies.read(request);
     return async (tx) => {
       const { ids, leftOut } = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
       const changes = isDryRun ? [] : ids.map((one) => changeOf(one, "created"));

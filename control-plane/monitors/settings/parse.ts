@@ -1,4 +1,4 @@
-import type { TObject } from "typebox";
+import { Type, type TObject } from "typebox";
 import { parseParams } from "#shared/schema.ts";
 import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
 import type { Read } from "#control-plane/monitors/settings/read.ts";
@@ -50,6 +50,17 @@ type FieldSet = "current" | "old";
 /** Parses the fields of a creation. */
 export function parseCreation(raw: Readonly<Record<string, unknown>>, fields: FieldSet): Read<Given> {
   return parse(fields === "current" ? CREATE : OLD_CREATE, raw);
+}
+
+/** The fields of a row of a document, in which depends_on is a name and not an id. */
+const ROW = Type.Object({ ...CREATE.properties, depends_on: Type.Optional(Type.Unknown()) });
+
+/** Parses the fields of a row of a document but depends_on. */
+export function parseRow(raw: Readonly<Record<string, unknown>>): Read<Given> {
+  const parsed = parse(ROW, raw);
+  if (!parsed.ok) return parsed;
+  const { depends_on: _name, ...given } = parsed.value;
+  return { ok: true, value: given };
 }
 
 /** Parses the fields of an update. */

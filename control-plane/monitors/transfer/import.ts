@@ -1,13 +1,14 @@
-import { isRecord } from "#shared/is-record.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { createPace, type Pace } from "#control-plane/pace.ts";
 import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
 import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { refuseGone, refuseInside, refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
-import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/transfer/masks.ts";
 import { readOwnSecrets } from "#control-plane/monitors/transfer/own-secrets.ts";
+import { pathOf } from "#control-plane/monitors/transfer/row.ts";
+import type { DocumentRows } from "#control-plane/monitors/transfer/rows.ts";
 import { vetCreation, type VetContext } from "#control-plane/monitors/vet.ts";
 import { insertDrafts, refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
@@ -47,15 +48,15 @@ export async function importMonitors(
   deps: WriteDeps,
   tx: Transaction,
   accountId: number,
-  rows: readonly unknown[],
+  rows: DocumentRows,
   isDryRun: boolean,
 ): Promise<Written<Imported>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const plan = deps.plans[account.plan];
-  const full = refuseOverAllowance(account, plan, rows.length);
+  const full = refuseOverAllowance(account, plan, rows.count);
   if (full !== null) return full;
-  const checked = checkRows({ ...vetContext(deps), accountId, plan }, rows);
+  const checked = await checkRows({ ...vetContext(deps), accountId, plan }, rows, createPace(deps.clock));
   if (!checked.ok) return checked;
   const linked = linkRows(checked.value);
   if (!linked.ok) return linked;
@@ -82,26 +83,18 @@ function describeMissing(field: string, reason: "unknown" | "ambiguous"): LeftOu
   return { field, message: `"${field}" was left out: it is masked (${MASK}), and ${why}. Set it in the new monitor.` };
 }
 
-/** Checks the fields of every row. */
-function checkRows(context: VetContext, rows: readonly unknown[]): Written<readonly VettedRow[]> {
+/** Checks the fields of every row, in pieces: thousands of rows take seconds. */
+async function checkRows(context: VetContext, rows: DocumentRows, pace: Pace): Promise<Written<readonly VettedRow[]>> {
   const checked: VettedRow[] = [];
-  for (const [index, row] of rows.entries()) {
-    const path = pathOf(index);
-    if (!isRecord(row)) return refuseProblem({ field: path, reason: "type", message: "must be an object" });
-    const { depends_on: parent = null, ...fields } = row;
-    if (parent !== null && typeof parent !== "string") {
-      const message = "must be the name of another row, or null";
-      return refuseProblem({ field: `${path}.depends_on`, reason: "type", message });
-    }
-    const given = parseCreation(fields, "current");
-    if (!given.ok) {
-      const { problem } = given;
-      return refuseProblem({ ...problem, field: `${path}.${problem.field}` });
-    }
-    const hidden = hideMasks(given.value);
+  for (const read of rows.read()) {
+    if (!read.ok) return refuseProblem(read.problem);
+    const { given, parent } = read.value;
+    const hidden = hideMasks(given);
     const vetted = vetCreation(context, hidden.given);
-    if (!vetted.ok) return refuseInside(path, vetted.refusal);
+    if (!vetted.ok) return refuseInside(pathOf(checked.length), vetted.refusal);
     checked.push({ draft: vetted.value, masks: hidden.masks, parent });
+    // oxlint-disable-next-line no-await-in-loop -- gives the loop back
+    if (pace.isDue()) await pace.rest();
   }
   return { ok: true, value: checked };
 }
@@ -130,8 +123,4 @@ function linkRows(rows: readonly VettedRow[]): Written<readonly CheckedRow[]> {
     linked.push({ draft, parent });
   }
   return { ok: true, value: linked };
-}
-
-function pathOf(index: number): string {
-  return `monitors.${index}`;
 }
