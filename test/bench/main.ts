@@ -16,6 +16,7 @@ import { benchOpen } from "#test/bench/open.ts";
 import { benchPages } from "#test/bench/pages.ts";
 import { benchPing } from "#test/bench/ping.ts";
 import { makeFolder, readPssMb, startProduct } from "#test/bench/product.ts";
+import { benchSizes } from "#test/bench/sizes.ts";
 import { holds, lineOf, row, type Row } from "#test/bench/report.ts";
 
 const IDLE_MS = 60_000;
@@ -55,6 +56,7 @@ try {
   say(...(await benchBlackbox(product)));
   say(...(await benchOpen(product)));
   say(...(await benchMcp(product)));
+  say(...(await benchSizes(product)));
   say(...(await benchBatch(product)));
   say(...(await benchHealth(product)));
   say(...(await benchPing(product)));
