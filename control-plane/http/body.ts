@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { hasMoreKeys } from "#shared/schema/oversize.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { parseJsonObject, type JsonObject } from "#control-plane/http/json.ts";
+import { MOST_CONTAINERS, parseJsonObject, type JsonObject } from "#control-plane/http/json.ts";
 
 /** Maximum size of a body, bytes (1 MiB); a larger one is 413. */
 export const BODY_LIMIT = 1_048_576;
@@ -37,7 +37,7 @@ export class RawBody {
 
   /** Parses the body as a JSON object. */
   json(): JsonObject {
-    this.#json ??= parseJsonObject(this.bytes);
+    this.#json ??= parseJsonObject(this.bytes, MOST_CONTAINERS);
     return this.#json;
   }
 

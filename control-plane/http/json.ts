@@ -6,7 +6,7 @@ export type JsonObject =
   | { readonly ok: true; readonly value: Record<string, unknown> }
   | {
       readonly ok: false;
-      readonly reason: "invalid_json" | "unknown" | "duplicate";
+      readonly reason: "invalid_json" | "unknown" | "duplicate" | "range";
       readonly field?: string;
       readonly message: string;
     };
@@ -15,10 +15,17 @@ export type JsonObject =
 const DEEPEST = 64;
 
 /**
- * Parses a request body: a JSON object in UTF-8. An empty body is {}. In addition to JSON.parse it rejects duplicate
- * keys, because parsers differ in which value they use, and the key `__proto__`.
+ * Maximum number of lists and objects in a body of up to 1 MB. Those of the API take more than seven bytes each, and
+ * JSON.parse needs longer for more than the loop may be held.
  */
-export function parseJsonObject(bytes: Uint8Array): JsonObject {
+export const MOST_CONTAINERS = 150_000;
+
+/**
+ * Parses a request body: a JSON object in UTF-8. An empty body is {}. In addition to JSON.parse it rejects duplicate
+ * keys, because parsers differ in which value they use, the key `__proto__`, and more lists and
+ * objects than `mostContainers`.
+ */
+export function parseJsonObject(bytes: Uint8Array, mostContainers = Infinity): JsonObject {
   let text: string;
   let value: unknown;
   try {
@@ -28,7 +35,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   }
   if (text.trim() === "") return { ok: true, value: {} };
   try {
-    const problem = inspectKeys(text);
+    const problem = inspectKeys(text, mostContainers);
     if (problem !== null) return problem;
     value = JSON.parse(text);
   } catch {
@@ -38,9 +45,9 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
   return { ok: true, value };
 }
 
-/** Returns the refusal of a text; null if its nesting and keys are valid. */
-function inspectKeys(text: string): JsonObject | null {
-  const fault = findJsonFault(text, { deepest: DEEPEST, bannedKey: "__proto__" });
+/** Returns the refusal of a text; null if its structure and keys are valid. */
+function inspectKeys(text: string, mostContainers: number): JsonObject | null {
+  const fault = findJsonFault(text, { deepest: DEEPEST, bannedKey: "__proto__", mostContainers });
   if (fault === null) return null;
   switch (fault.kind) {
     case "repeated": {
@@ -49,6 +56,11 @@ function inspectKeys(text: string): JsonObject | null {
     }
     case "banned":
       return { ok: false, reason: "unknown", field: fault.key, message: "Remove this field." };
+    case "crowded": {
+      const field = fault.key === "" ? "body" : fault.key.slice(0, 200);
+      const message = `${field}: is too large: a body has at most ${mostContainers} lists and objects.`;
+      return { ok: false, reason: "range", field, message };
+    }
     default:
       return broken(`The body is nested deeper than ${DEEPEST} levels.`);
   }

@@ -4,7 +4,9 @@ type JsonFault =
   /** A key that one object has twice: parsers differ in which value they use. */
   | { readonly kind: "repeated"; readonly key: string }
   | { readonly kind: "banned"; readonly key: string }
-  | { readonly kind: "number"; readonly token: string };
+  | { readonly kind: "number"; readonly token: string }
+  /** More lists and objects than allowed; `key` is that of the whole value which contains one too many; "" if it has none. */
+  | { readonly kind: "crowded"; readonly key: string };
 
 /** What is refused besides repeated keys. */
 interface JsonRules {
@@ -12,6 +14,8 @@ interface JsonRules {
   readonly deepest: number;
   /** A key that no object can have. */
   readonly bannedKey?: string;
+  /** Maximum number of lists and objects, which JSON.parse needs most time for. Default: any. */
+  readonly mostContainers?: number;
   /** Decides about each number by its characters. */
   readonly acceptsNumber?: (token: string) => boolean;
 }
@@ -20,9 +24,12 @@ interface JsonRules {
  * Finds the first fault of a JSON text before JSON.parse builds objects; null if there is none. Invalid JSON is left to
  * JSON.parse, or throws its SyntaxError here.
  */
-export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber }: JsonRules): JsonFault | null {
+export function findJsonFault(text: string, rules: JsonRules): JsonFault | null {
+  const { deepest, bannedKey, mostContainers = Infinity, acceptsNumber } = rules;
   // One entry per open bracket: the keys seen so far in an object, null in an array.
   const open: (Set<string> | null)[] = [];
+  let outermost = "";
+  let containers = 0;
   let index = 0;
   while (index < text.length) {
     const character = text.charCodeAt(index);
@@ -34,6 +41,7 @@ export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber 
         if (key === bannedKey) return { kind: "banned", key };
         if (keys.has(key)) return { kind: "repeated", key };
         keys.add(key);
+        if (open.length === 1) outermost = key;
       }
       index = end;
       continue;
@@ -47,6 +55,8 @@ export function findJsonFault(text: string, { deepest, bannedKey, acceptsNumber 
     }
     if (character === OPEN_OBJECT || character === OPEN_ARRAY) {
       if (open.length === deepest) return { kind: "deep" };
+      containers += 1;
+      if (containers > mostContainers) return { kind: "crowded", key: outermost };
       open.push(character === OPEN_OBJECT ? new Set() : null);
     } else if (character === CLOSE_OBJECT || character === CLOSE_ARRAY) {
       open.pop();

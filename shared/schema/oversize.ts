@@ -81,8 +81,8 @@ function findInObject(field: string, schema: Sized, object: Readonly<Record<stri
     return findInMembers(field, Object.keys(object), () => values, object);
   }
   const names = Object.keys(properties);
-  if (additionalProperties === false && hasMoreKeys(object, names.length)) {
-    const unknown = firstUnknown(object, (name) => Object.hasOwn(properties, name));
+  if (additionalProperties === false) {
+    const unknown = unknownAmongMore(object, properties, names.length);
     if (unknown !== null) return { field: `${field}.${unknown}`, reason: "unknown", message: "no such field" };
   }
   const present = names.filter((name) => Object.hasOwn(object, name));
@@ -98,6 +98,19 @@ function findInMembers(
   for (const name of names) {
     const problem = find(`${field}.${name.slice(0, LONGEST_NAME)}`, schemaOf(name), object[name]);
     if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** Returns the first unknown key of an object that has more keys than are known; null if it has not. */
+function unknownAmongMore(object: Readonly<Record<string, unknown>>, known: object, most: number): string | null {
+  let count = 0;
+  let unknown: string | null = null;
+  // In one loop: each one over an object makes a list of its keys first.
+  for (const name in object) {
+    if (unknown === null && !Object.hasOwn(known, name)) unknown = name.slice(0, LONGEST_NAME);
+    count += 1;
+    if (count > most) return unknown;
   }
   return null;
 }

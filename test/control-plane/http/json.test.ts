@@ -58,4 +58,15 @@ describe("a JSON body", () => {
     expect(parse(deep)).toMatchObject({ ok: false, reason: "invalid_json" });
     expect(parse(`{"a": ${"[".repeat(60)}${"]".repeat(60)}}`).ok).toBe(true);
   });
+
+  it("is refused before it is parsed if it has too many lists and objects, and the field with them is named", () => {
+    const most = 1_000;
+    const limited = (text: string) => parseJsonObject(Buffer.from(text), most);
+    const lists = (count: number) => `[${"[],".repeat(count - 2)}[]]`;
+    expect(limited(`{"name": {"a": 1}, "tags": ${lists(most - 2)}}`).ok).toBe(true);
+    // The rest is not read: it is not even JSON.
+    const refused = limited(`{"name": {"a": 1}, "tags": ${lists(most - 1)}, x`);
+    expect(refused).toMatchObject({ ok: false, reason: "range", field: "tags" });
+    expect(limited(lists(most + 1))).toMatchObject({ ok: false, reason: "range", field: "body" });
+  });
 });
