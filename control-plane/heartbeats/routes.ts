@@ -61,8 +61,8 @@ const DESCRIPTION =
   "answered with 429.";
 
 const NO_TAIL =
-  `The address of a heartbeat does not end so. Behind its token can stand /start, /fail, /log, /success or /<exit code>, ` +
-  `a decimal integer from ${EXIT_CODES.least} to ${EXIT_CODES.most}. No ping was recorded.`;
+  `Unknown ending of a heartbeat address: no ping was recorded. The token can be followed by /start, /fail, /log, ` +
+  `/success or /<exit code>, a decimal integer from ${EXIT_CODES.least} to ${EXIT_CODES.most}.`;
 
 /** Dependencies of the endpoint. */
 interface HeartbeatRoutesDeps {
