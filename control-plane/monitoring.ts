@@ -19,6 +19,7 @@ import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
 import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
+import { startEndings } from "#control-plane/maintenance/occurrences/endings.ts";
 import { createHistory, type History } from "#control-plane/monitors/history/history.ts";
 import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
 import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
@@ -28,7 +29,7 @@ import { resetHeartbeats } from "#control-plane/heartbeats/store.ts";
 import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
-import { createSchedule } from "#control-plane/monitors/schedule/schedule.ts";
+import { createSchedule, requestChecksAfter } from "#control-plane/monitors/schedule/schedule.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
@@ -78,6 +79,8 @@ export async function openMonitoring(
   const { sql, accounts, clock, log, mail, events, checks, encryption } = deps;
   const maintenance = createMaintenance({ sql, clock, log, monitorsOf: readOwned });
   teardown.push(() => maintenance.close());
+  const endings = startEndings({ sql, clock, log, checkDown: requestChecksAfter });
+  teardown.push(() => endings.stop());
   const history = createHistory({
     sql,
     clock,

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { EndedMaintenance } from "#control-plane/maintenance/occurrences/endings.ts";
 import type { Plan } from "#control-plane/maintenance/occurrences/plan.ts";
 import type { Span } from "#control-plane/maintenance/schedule/schedule.ts";
 import type { WindowSettings } from "#control-plane/maintenance/window.ts";
@@ -86,6 +87,14 @@ export async function claimDueWindows(tx: Transaction, until: Date, limit: numbe
     select id, account_id as "accountId", starts_at as "startsAt", duration_seconds as "durationSeconds", rrule,
       timezone, planned_until as "plannedUntil"
     from maintenance where later_starts_at < ${until} order by later_starts_at limit ${limit} for update skip locked`;
+}
+
+/** Reads the times of maintenance that ended after `from`, up to `to`. */
+export async function readEnded(sql: Sql, from: Date, to: Date): Promise<readonly EndedMaintenance[]> {
+  return sql<EndedMaintenance[]>`
+    select o.account_id as "accountId", s.monitor_ids as "monitorIds", s.tags, max(o.ends_at) as "endedAt"
+    from maintenance_occurrences as o join maintenance_scopes as s on s.id = o.scope_id
+    where o.ends_at > ${from} and o.ends_at <= ${to} group by s.id, o.account_id`;
 }
 
 /** Deletes occurrences that ended before a time. Returns how many. */

@@ -8,6 +8,7 @@ import {
   replaceSlots,
   requestRun,
   requestRuns,
+  requestRunsOfDown,
   type NewSlot,
 } from "#control-plane/monitors/schedule/store.ts";
 
@@ -39,6 +40,17 @@ export function createSchedule(clock: Clock): SchedulePort {
  */
 export async function requestChecks(sql: Queryable, monitorIds: readonly number[], now: Date): Promise<void> {
   if (monitorIds.length > 0) await requestRuns(sql, monitorIds, now);
+}
+
+/**
+ * Requests a check of monitors that are down and were not checked since their maintenance ended, at all their locations.
+ */
+export async function requestChecksAfter(
+  sql: Queryable,
+  ended: Parameters<typeof requestRunsOfDown>[1] & { readonly endedAt: Date },
+  now: Date,
+): Promise<void> {
+  await requestRunsOfDown(sql, ended, { before: ended.endedAt, now });
 }
 
 /** Returns the slots of a monitor, one for each location. The first check of each is planned at `plannedAt`. */

@@ -209,6 +209,31 @@ export async function requestRuns(sql: Queryable, monitorIds: readonly number[],
     from wanted where s.monitor_id = wanted.monitor_id and s.location = wanted.location`;
 }
 
+/** Monitors of an account, by id or by tag. */
+interface MonitorScope {
+  readonly accountId: number;
+  readonly monitorIds: readonly number[];
+  readonly tags: readonly string[];
+}
+
+/** Requests the same of monitors that are down, at the locations whose newest check began before a time. */
+export async function requestRunsOfDown(
+  sql: Queryable,
+  { accountId, monitorIds, tags }: MonitorScope,
+  { before, now }: { readonly before: Date; readonly now: Date },
+): Promise<void> {
+  await sql`
+    with wanted as (
+      select s.monitor_id, s.location
+      from monitors as m join monitor_states as t on t.monitor_id = m.id join monitor_slots as s on s.monitor_id = m.id
+      where m.account_id = ${accountId} and t.status = 'down' and s.checked_at < ${before} and not s.is_requested
+        and (m.id = any(${[...monitorIds]}::bigint[]) or m.tags && ${[...tags]}::text[])
+      order by s.monitor_id, s.location for update of s
+    )
+    update monitor_slots as s set extra_at = ${now}, is_requested = true, due_at = least(s.due_at, ${now})
+    from wanted where s.monitor_id = wanted.monitor_id and s.location = wanted.location`;
+}
+
 /** What the schedule knows about a monitor. */
 interface SlotFacts {
   readonly monitorId: number;
