@@ -25,7 +25,7 @@ export const monitorDns = defineTool({
     op: Type.Enum([...DNS_OPS], {
       description:
         "any: at least one record; equals: the records are exactly values; contains: each of values is among them; " +
-        "not_contains: none is",
+        "not_contains: none is. A value is among the TXT records if it is part of one",
     }),
     values: Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
       maxItems: 50,

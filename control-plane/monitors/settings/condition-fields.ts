@@ -44,13 +44,15 @@ export const DNS = Nullable(
         Type.Enum([...DNS_OPS], {
           description:
             "any: there is a record; equals: the records are exactly the values; contains: every value is among " +
-            "them; not_contains: none is. Default: any",
+            "them; not_contains: none is. For TXT, a value is among them if it is part of a record. Default: any",
         }),
       ),
       values: Type.Optional(
         Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
           maxItems: 50,
-          description: "Record data to compare with",
+          description:
+            "Record data of the type as in zone files, such as 10 mail.example.com for MX; for TXT any text. Names " +
+            "are compared without case and final dot, addresses in any spelling",
         }),
       ),
       dnssec: Type.Optional(

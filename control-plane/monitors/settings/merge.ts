@@ -14,6 +14,7 @@ import {
   defaultHeartbeat,
   VISUAL_DEFAULT,
 } from "#control-plane/monitors/settings/defaults.ts";
+import { readDnsValues } from "#control-plane/monitors/settings/dns-values.ts";
 import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
@@ -72,7 +73,7 @@ function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDr
       return { ok: true, value: mergeVisual((value as Given["visual"]) ?? null, present.visual) };
     case "dns":
       // Without a condition a look-up has nothing to compare: null restores the default.
-      return { ok: true, value: completeDns((value as Given["dns"]) ?? {}) };
+      return readDnsValues(completeDns((value as Given["dns"]) ?? {}));
     default:
       return { ok: true, value };
   }

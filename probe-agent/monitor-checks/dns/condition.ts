@@ -21,7 +21,7 @@ export function examineRecords(
 ): MonitorFault | null {
   const found = new Set(records.map(comparable));
   const expected = new Set(values.map((value) => expectedData(type, value)));
-  const missing = [...expected].filter((value) => !found.has(value));
+  const isFound = (value: string) => isAmong(found, type, value);
   const fault = (reason: string, message: string): MonitorFault => ({ stage: "dns", reason, message });
   const name = `${type} of ${domain}`;
   if (found.size === 0 && op !== "not_contains" && (op === "any" || expected.size > 0)) {
@@ -34,16 +34,23 @@ export function examineRecords(
     case "any":
       return null;
     case "equals":
-      if (missing.length === 0 && found.size === expected.size) return null;
+      if (found.size === expected.size && found.isSupersetOf(expected)) return null;
       return fault("records_differ", `${name} is ${list(found)}, expected ${list(expected)}`);
-    case "contains":
+    case "contains": {
+      const missing = [...expected].filter((value) => !isFound(value));
       if (missing.length === 0) return null;
       return fault("record_missing", `${name} is ${list(found)}, without ${list(missing)}`);
+    }
     case "not_contains": {
-      const present = [...expected].filter((value) => found.has(value));
+      const present = [...expected].filter(isFound);
       return present.length === 0 ? null : fault("record_present", `${name} contains ${list(present)}`);
     }
   }
+}
+
+/** Reports whether a value is one of the records; for TXT, whether it is part of one. */
+function isAmong(found: ReadonlySet<string>, type: string, value: string): boolean {
+  return found.has(value) || (type === "TXT" && found.values().some((text) => text.includes(value)));
 }
 
 function list(values: Iterable<string>): string {

@@ -31,7 +31,7 @@ export function expectedData(type: string, text: string): string {
 
 function toAsciiNames(text: string): string {
   return text
-    .split(" ")
+    .split(/\s+/)
     .map((word) => (/[\u0080-\uffff]/.test(word) ? domainToASCII(word) : word))
     .join(" ");
 }

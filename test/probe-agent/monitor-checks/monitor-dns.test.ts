@@ -67,6 +67,8 @@ describe("a name with the expected records", () => {
     ["TXT", "contains", ["v=spf1 -all"]],
     ["TXT", "contains", ['"v=spf1" " -all"']],
     ["TXT", "contains", ["grüße"]],
+    ["TXT", "contains", ["v=spf1", "spf1 -all", "üß"]],
+    ["TXT", "not_contains", ["-all grüße", "+all"]],
     ["CAA", "equals", ["0 ISSUE letsencrypt.org"]],
     ["SOA", "contains", ["ns1.example.test. hostmaster.example.test. 2026030401 7200 3600 1209600 300"]],
     ["MX", "not_contains", ["30 mail.example.test."]],
@@ -98,6 +100,9 @@ describe("a name with other records", () => {
     ["A", "not_contains", ["192.0.2.2"], "record_present", "A of example.test contains 192.0.2.2"],
     ["MX", "contains", ["10 other.example.test"], "record_missing", expect.stringContaining("10 other.example.test.")],
     ["TXT", "contains", ["V=SPF1 -all"], "record_missing", expect.any(String)],
+    ["TXT", "contains", ["v=spf1", "+all"], "record_missing", expect.stringMatching(/, without \+all$/)],
+    ["TXT", "not_contains", ["spf1"], "record_present", "TXT of example.test contains spf1"],
+    ["TXT", "equals", ["v=spf1", "grüße"], "records_differ", expect.any(String)],
     ["AAAA", "contains", ["not an address"], "record_missing", expect.stringContaining("not an address")],
   ])("is down: %s %s %j: %s", async (type, op, values, reason, message) => {
     expect(await check({ type, op, values })).toMatchObject({

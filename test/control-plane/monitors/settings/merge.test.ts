@@ -37,6 +37,10 @@ function made(fields: Fields): MonitorDraft {
   return monitor;
 }
 
+/** The problem of a value of type MX without its preference. */
+const MX_VALUE =
+  /^dns.values.0: type: must be a preference \(0 to 65535\) and a name, such as 10 mail.example.com, for type MX$/;
+
 const HOST = { url: "example.com" };
 
 describe("a new monitor", () => {
@@ -251,6 +255,11 @@ describe("a wrong field is named with what is allowed:", () => {
     [{ ...HOST, check_type: "dns", dns: { type: "ANY" } }, /^dns.type: enum/],
     [{ ...HOST, check_type: "dns", dns: { op: "equals" } }, /^dns.values: required/],
     [{ ...HOST, check_type: "dns", dns: { values: ["x"] } }, /^dns.values: type: must be left out/],
+    [{ ...HOST, check_type: "dns", dns: { type: "MX", op: "not_contains", values: ["mx1.exam.test"] } }, MX_VALUE],
+    [
+      { ...HOST, check_type: "dns", dns: { op: "contains", values: ["192.0.2.1", "127.0.0.0/8"] } },
+      /^dns.values.1: type/,
+    ],
     [{ ...HOST, check_type: "dns", dns: { server: "8.8.8.8" } }, /^dns.server: unknown/],
     [{ colour: "red" }, /^colour: unknown: no such field/],
     [{ host: "example.com" }, /^host: unknown/],
@@ -287,6 +296,13 @@ describe("a change", () => {
     expect(change(present, {})).toEqual(present);
     expect(change(present, { name: "New" })).toEqual({ ...present, name: "New" });
     expect(change(present, { degraded_ms: null, json: null })).toEqual({ ...present, degraded_ms: null, json: null });
+  });
+
+  it("keeps a stored DNS condition that is refused today, and checks one that is given", () => {
+    const dns = { type: "MX", op: "not_contains", values: ["mx1.exam.test"], dnssec: "not_bogus" } as const;
+    const present = { ...made({ ...HOST, check_type: "dns" }), dns };
+    expect(change(present, { name: "New" })).toEqual({ ...present, name: "New" });
+    expect(change(present, { dns })).toMatch(MX_VALUE);
   });
 
   it("of the check type keeps shared fields and drops those of the old type", () => {
