@@ -19,8 +19,10 @@ import { implement } from "#probe-agent/tools/implement.ts";
 
 type Params = ParamsOf<typeof contract>;
 
-/** Maximum number of decoded octets of a body that are examined. */
-const EXAMINED_BYTES = 1024 * 1024;
+/** Maximum number of decoded octets of a body that are read. A longer one counts as complete. */
+const READ_BYTES = 1024 * 1024;
+/** Part of the check's time that is kept to search the keyword, in milliseconds. */
+const RESERVE_MS = 100;
 /** Time for a body of which only the size is reported, in milliseconds. */
 const UNEXAMINED_MS = 3_000;
 
@@ -29,13 +31,13 @@ const NONE: ReadonlyMap<Hop, string> = new Map();
 
 /**
  * Checks a URL by one fetch. Whether its certificates are revoked is asked at most once an hour, and only if nothing else
- * is wrong, so that an authority delays no outage. The body is read only if a condition needs it, or if the verdict
- * seems to change. Failures are those of the fetch; stage response and source probe (busy, too_slow ...) if the body
- * could not be examined.
+ * is wrong, so that an authority delays no outage. The body must be complete. That of a POST is read only if a condition
+ * needs it, or if the verdict seems to change, and must be complete only for a condition. Failures are those of the
+ * fetch; stage response and source probe (busy, too_slow ...) if the body could not be examined.
  */
 export const monitorHttp = implement(contract, async (net, params) => {
   const startedAt = net.now();
-  const fetched = await net.http.fetch(requestOf(params));
+  const fetched = await net.http.fetch(requestOf(net, params));
   if (fetched.status !== "ok") return fetched;
   const found = fetched.data;
   const examineHead = (hops: ReadonlyMap<Hop, string>) =>
@@ -43,7 +45,7 @@ export const monitorHttp = implement(contract, async (net, params) => {
   const revoked = await findRevoked(net, found, examineHead(NONE) === null);
   const page = markRevoked(found, revoked);
   const headFault = examineHead(revoked);
-  const examined = headFault === null ? await examineBody(net, page, params) : ok(headFault);
+  const examined = headFault === null && isBodyJudged(params) ? await examineBody(net, page, params) : ok(headFault);
   if (examined.status !== "ok") return examined;
   const finding = {
     fault: examined.data,
@@ -55,26 +57,25 @@ export const monitorHttp = implement(contract, async (net, params) => {
   return ok(await answerWith(finding, params, () => createWhole(net, params, page, startedAt)));
 });
 
-function requestOf({
-  url,
-  method,
-  follow,
-  headers,
-  body,
-  expected,
-  known,
-  always_whole,
-  ...rest
-}: Params): HttpRequest {
-  const isExamined = rest.keyword !== null || rest.json !== null;
+/** Reports whether the verdict depends on the body, which a response to HEAD does not have. */
+function isBodyJudged({ method, keyword, json }: Params): boolean {
+  return method === "GET" || keyword !== null || json !== null;
+}
+
+function requestOf(net: Net, params: Params): HttpRequest {
+  const { url, method, follow, headers, body, expected, keyword, known, always_whole } = params;
+  const isJudged = isBodyJudged(params);
   return {
     url,
     method,
     follow,
     headers,
     ...(method === "POST" && body !== null ? { body: Buffer.from(body) } : {}),
-    needsBody: ({ code }) => examineStatus(code, expected) === null && (isExamined || always_whole || known !== "up"),
-    ...(isExamined ? { maxBodyBytes: EXAMINED_BYTES } : { bodyTimeoutMs: UNEXAMINED_MS }),
+    needsBody: ({ code }) => examineStatus(code, expected) === null && (isJudged || always_whole || known !== "up"),
+    maxBodyBytes: READ_BYTES,
+    ...(!isJudged && { bodyTimeoutMs: UNEXAMINED_MS }),
+    // What arrives in time can have the keyword.
+    ...(keyword !== null && { bodyTimeoutMs: () => Math.max(0, net.remainingMs() - RESERVE_MS) }),
   };
 }
 

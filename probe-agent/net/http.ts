@@ -158,7 +158,7 @@ async function readFinal(open: OpenHop, request: HttpRequest): ReturnType<OpenHo
   const { maxBodyBytes = MAX_BODY_BYTES, bodyTimeoutMs, needsBody } = request;
   return maxBodyBytes === 0 || needsBody?.(open) === false
     ? ok({ hop: await open.skip(), body: NO_BODY })
-    : await open.read(maxBodyBytes, bodyTimeoutMs);
+    : await open.read(maxBodyBytes, typeof bodyTimeoutMs === "function" ? bodyTimeoutMs() : bodyTimeoutMs);
 }
 
 /** Maximum length of a URL in a message, in characters. */

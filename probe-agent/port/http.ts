@@ -39,9 +39,9 @@ export interface HttpRequest {
   /**
    * Limit for the final body, in milliseconds. When it ends, the body is what has arrived, with the error "timeout".
    * Without this limit, a body that does not end in time fails the fetch. A body that ends early is kept as far as it
-   * arrived in both cases.
+   * arrived in both cases. A function is called when the header has arrived.
    */
-  readonly bodyTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number | (() => number);
   /**
    * Also connect to one address of the final host's other address family while the body is read
    * (PageSnapshot.otherFamily). The result waits for it at most 1.5 s after the header; no timing includes that wait.

@@ -39,7 +39,7 @@ export function describeFault(monitor: MonitorTarget, fault: Fault | null): Desc
   const place = (host === target.host ? "" : redirect) + (shownPort === null ? "" : ` (port ${shownPort})`);
   const shownWords = rule.shows === "words" && words !== "" ? `: ${words}` : "";
   return {
-    key: [rule.code, headline, place, rule.isTimed === true ? "" : shownWords].join("\n"),
+    key: [rule.code, headline, place, rule.isMeasured === true ? "" : shownWords].join("\n"),
     code: rule.code,
     headline,
     preposition: rule.preposition,

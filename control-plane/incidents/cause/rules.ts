@@ -19,8 +19,8 @@ interface Rule {
   readonly preposition: "in" | "from";
   /** Part of the fault that follows the locations. */
   readonly shows: "port" | "words" | "nothing";
-  /** Whether the words name a time that differs between locations, so that they do not make two causes. */
-  readonly isTimed?: boolean;
+  /** Whether the words name a time or size that differs between locations, so that they do not make two causes. */
+  readonly isMeasured?: boolean;
 }
 
 type Entry = readonly [code: string, headline: string, preposition: Rule["preposition"], shows: Rule["shows"]];
@@ -41,6 +41,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
   "response timeout": ["timeout", "no answer within {timeout} s", "from", "nothing"],
   "response closed": ["response_closed", "connection closed before the answer", "from", "nothing"],
   "response reset": ["response_reset", "connection lost before the answer", "from", "nothing"],
+  "response incomplete": ["response_incomplete", "incomplete response", "from", "words"],
   "response redirect_loop": ["redirect_loop", "redirect loop", "in", "nothing"],
   "response too_many_redirects": ["too_many_redirects", "too many redirects", "in", "nothing"],
   "response bad_location": ["bad_location", "redirect cannot be followed", "in", "words"],
@@ -105,12 +106,13 @@ export function findRule(checkType: string, stage: Fault["stage"], reason: strin
   const entry = ENTRIES[`${stage} ${reason}`];
   if (entry !== undefined) {
     const [code, headline, preposition, shows] = entry;
-    return { code, headline: (facts) => fill(headline, facts), preposition, shows };
+    const isMeasured = code === "response_incomplete";
+    return { code, headline: (facts) => fill(headline, facts), preposition, shows, isMeasured };
   }
   const [headline, preposition] = STAGE_ENTRIES[stage];
   const rule: Rule = { code: `${stage}_${reason}`, headline: () => headline, preposition, shows: "words" };
   if (stage === "tls" && CERTIFICATE_FAULTS.has(reason)) {
-    return { ...rule, code: `tls_certificate_${reason}`, isTimed: true };
+    return { ...rule, code: `tls_certificate_${reason}`, isMeasured: true };
   }
   if (stage === "dns" && DNS_CONDITIONS.has(reason)) return { ...rule, headline: () => "DNS answer not as expected" };
   if (stage === "connect" && ICMP_ENDINGS.some((ending) => reason.endsWith(ending))) {

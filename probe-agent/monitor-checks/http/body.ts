@@ -3,10 +3,10 @@ import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { declaredCharset } from "#probe-agent/analysis/html/charset.ts";
 import { containsUtf8 } from "#probe-agent/analysis/html/contains-text.ts";
-import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import type { JsonCondition } from "#probe-agent/analysis/text/json-condition.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import type { PageSnapshot } from "#probe-agent/port/http.ts";
+import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { overloadedBy } from "#probe-agent/sources/run-analysis.ts";
 import type { AnalysisFailure } from "#probe-agent/toolkit/analyses.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -18,7 +18,10 @@ interface BodyConditions {
   readonly json: JsonCondition | null;
 }
 
-/** Returns the first condition that a body does not meet; null if it meets all. Fails if it cannot be examined. */
+/**
+ * Returns the first condition that a body does not meet; null if it is complete and meets all. A keyword that must be in
+ * the body is found also in a part of it. Fails if the rest did not arrive in time, or if it cannot be examined.
+ */
 export async function examineBody(
   net: Net,
   page: PageSnapshot,
@@ -27,10 +30,16 @@ export async function examineBody(
   if (keyword !== null) {
     const found = await findText(net, page, keyword);
     if (found.status !== "ok") return found;
-    const fault = keywordFault(page, { keyword, mode, isFound: found.data });
-    if (fault !== null) return ok(fault);
+    if (found.data && mode === "absent") return ok(keywordPresent(keyword));
+    if (!found.data) {
+      // What is missing may be in the part that did not arrive.
+      const unread = examineEnd(page) ?? undecoded(page);
+      if (unread !== null) return unread;
+      if (mode === "present") return ok(keywordMissing(page, keyword));
+    }
   }
-  return json === null ? ok(null) : await examineJson(net, page, json);
+  if (json !== null) return examineEnd(page) ?? undecoded(page) ?? (await examineJson(net, page, json));
+  return (keyword === null ? examineEnd(page) : null) ?? ok(null);
 }
 
 /** Searches a text in the body, decoded by the charset of the page. */
@@ -44,25 +53,18 @@ async function findText(net: Net, { final, body }: PageSnapshot, text: string): 
 
 const MAX_KEYWORD_SHOWN = 100;
 
-function keywordFault(
-  { body }: PageSnapshot,
-  {
-    keyword,
-    mode,
-    isFound,
-  }: { readonly keyword: string; readonly mode: "present" | "absent"; readonly isFound: boolean },
-): MonitorFault | null {
-  const shown = JSON.stringify(printable(keyword, MAX_KEYWORD_SHOWN));
-  if (isFound) {
-    return mode === "present"
-      ? null
-      : { stage: "response", reason: "keyword_present", message: `the page contains ${shown}` };
-  }
-  // What is missing may be in the part that did not arrive.
-  const unread = bodyFault(body);
-  if (unread !== null || mode === "absent") return unread;
+function keywordPresent(keyword: string): MonitorFault {
+  return { stage: "response", reason: "keyword_present", message: `the page contains ${shownKeyword(keyword)}` };
+}
+
+function keywordMissing({ body }: PageSnapshot, keyword: string): MonitorFault {
   const part = body.truncated ? "the first 1 MB of the page" : "the page";
-  return { stage: "response", reason: "keyword_missing", message: `${part} does not contain ${shown}` };
+  const message = `${part} does not contain ${shownKeyword(keyword)}`;
+  return { stage: "response", reason: "keyword_missing", message };
+}
+
+function shownKeyword(keyword: string): string {
+  return JSON.stringify(printable(keyword, MAX_KEYWORD_SHOWN));
 }
 
 async function examineJson(
@@ -70,8 +72,6 @@ async function examineJson(
   { body }: PageSnapshot,
   condition: JsonCondition,
 ): Promise<Outcome<MonitorFault | null>> {
-  const unread = bodyFault(body);
-  if (unread !== null) return ok(unread);
   if (body.truncated) {
     const message = "the body is larger than 1 MB, so its JSON was not examined";
     return ok({ stage: "response", reason: "body_too_large", message });
@@ -89,15 +89,45 @@ const HARMLESS = new Set([
   "too_many_encodings",
 ]);
 
-/** Returns the fault of a body that is not complete or cannot be decoded; null if it can be examined. */
-function bodyFault({ error, transferredBytes }: PageSnapshot["body"]): MonitorFault | null {
+/** Returns the fault of a body that cannot be decoded; null if it can be examined. */
+function undecoded({ body: { error } }: PageSnapshot): Outcome<MonitorFault> | null {
   if (error === null || HARMLESS.has(error)) return null;
+  return ok({ stage: "response", reason: error, message: `the body cannot be decoded: ${error}` });
+}
+
+/** Returns the fault of a body that ended early, or the failure of one that did not end in time; null for others. */
+function examineEnd({
+  finalUrl,
+  final,
+  body: { error, transferredBytes },
+}: PageSnapshot): Outcome<MonitorFault> | null {
   const broken = bodyBreakOf(error);
-  const message =
-    broken === null
-      ? `the body cannot be decoded: ${error}`
-      : `the body was cut short after ${transferredBytes} bytes: ${BODY_BREAKS[broken]}`;
-  return { stage: "response", reason: error, message };
+  if (broken === null) return null;
+  if (broken === "timeout") {
+    const message = `${new URL(finalUrl).host}: the response did not complete in time`;
+    return failed("response", "target", "timeout", message);
+  }
+  const length = announcedLength(final);
+  const of = length === null ? "" : ` of ${inDigits(length)}`;
+  const isChunked = headerElements(final.headers, "transfer-encoding").includes("chunked");
+  const early = isChunked ? ", before its last chunk" : "";
+  const isExplained = broken === "incomplete" && (length !== null || isChunked);
+  const why = isExplained ? "" : `: ${BODY_BREAKS[broken]}`;
+  const message = `the response ended after ${inDigits(transferredBytes)}${of} bytes${early}${why}`;
+  // A reset before the answer has this reason too, and words that are not true here.
+  return ok({ stage: "response", reason: broken === "reset" ? "incomplete" : broken, message });
+}
+
+/** Returns the length that a header announces for the body on the wire; null if there is none, or no valid one. */
+function announcedLength({ headers }: Hop): number | null {
+  if (headerValues(headers, "transfer-encoding").length > 0) return null;
+  const [length = "", ...others] = new Set(headerElements(headers, "content-length"));
+  return others.length === 0 && /^\d{1,15}$/.test(length) ? Number(length) : null;
+}
+
+/** Formats a count with commas between its thousands: 10,000. */
+function inDigits(count: number): string {
+  return count.toLocaleString("en-US");
 }
 
 function unexamined(failure: AnalysisFailure): Failed {

@@ -48,8 +48,8 @@ describe("a page that answers as expected", () => {
     expect(time).toBeLessThanOrEqual(elapsed + 1);
   });
 
-  it("is not read, so that a body without an end neither costs time nor changes the verdict", async () => {
-    for (const path of ["/endless-body", "/drip-body?ms=50", "/bomb/gzip", "/reset"]) {
+  it("is read up to a megabyte, so that a body without an end is up", async () => {
+    for (const path of ["/endless-body", "/endless-chunks", "/bomb/gzip", "/bytes/6000000"]) {
       expect(await verdict(path), path).toMatchObject({ verdict: "up", http_status: 200 });
     }
     await until(() => server.open() === 0, "every connection is closed");
@@ -227,9 +227,11 @@ describe("the whole result", () => {
     expect(time).toBeCloseTo(toFirstByte.reduce((sum, value) => sum + value, 0) / 1_000, 6);
   });
 
-  it("says that a body was not read to its end, and waits for it only briefly", async () => {
-    const drip = await verdict("/drip-body?ms=50", { always_whole: true });
+  it("says that a body was not read to its end, and waits for that of a POST only briefly", async () => {
+    const drip = await verdict("/drip-body?ms=50", { method: "POST", always_whole: true });
     expect(drip).toMatchObject({ verdict: "up", whole: { body: { error: "timeout" } } });
+    const cut = await verdict("/short", { always_whole: true });
+    expect(cut).toMatchObject({ verdict: "down", whole: { body: { error: "incomplete" } } });
     const unread = await verdict("/status/500", { known: "up" });
     expect(unread.whole).toMatchObject({ body: { truncated: true, transferred_bytes: 0 } });
   });

@@ -132,9 +132,18 @@ const CASES: CauseCase[] = [
   ],
   [
     "a body that is cut short",
-    [["eu-west", "response", "incomplete", "the body was cut short after 100 bytes: the connection ended"]],
+    [["eu-west", "response", "incomplete", "the response ended after 8 of 10,000 bytes"]],
     "response_incomplete",
-    "Bad response from eu-west: the body was cut short after 100 bytes: the connection ended",
+    "Incomplete response from eu-west: the response ended after 8 of 10,000 bytes",
+  ],
+  [
+    "a body that is cut short at different places",
+    [
+      ["eu-west", "response", "incomplete", "the response ended after 8 of 10,000 bytes"],
+      ["us-east", "response", "incomplete", "the response ended after 9,000 of 10,000 bytes"],
+    ],
+    "response_incomplete",
+    "Incomplete response from eu-west and us-east: the response ended after 8 of 10,000 bytes",
   ],
   [
     "a target whose name has a meaning in replacements",
