@@ -38,6 +38,13 @@ type CreatedMonitor = MonitorView & {
   readonly cron_line?: string;
 };
 
+/** A monitor after a change. */
+interface ChangedMonitor {
+  readonly monitor: MonitorView;
+  /** Secrets that were removed because the url leads to another origin, as dotted names of fields. */
+  readonly removed: readonly string[];
+}
+
 /** The monitors of accounts. Writes belong to the caller's transaction, which a refusal rolls back. */
 export interface Monitors {
   create(tx: Transaction, accountId: number, given: Given): Promise<Written<CreatedMonitor>>;
@@ -47,7 +54,7 @@ export interface Monitors {
     monitor: OwnMonitor,
     given: Given,
     statistics: ReadonlyMap<number, Statistics>,
-  ): Promise<Written<MonitorView>>;
+  ): Promise<Written<ChangedMonitor>>;
   /** Returns the statistics of a monitor; none if the account has none with this id. */
   statisticsOf(monitor: OwnMonitor): Promise<ReadonlyMap<number, Statistics>>;
   /** Deletes a monitor; its open incident is resolved without an event. */
@@ -155,7 +162,9 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     },
     async change(tx, monitor, given, statistics) {
       const changed = await changeMonitor(deps, tx, monitor, given);
-      return changed.ok ? readBack(tx, monitor, statistics) : changed;
+      if (!changed.ok) return changed;
+      const read = await readBack(tx, monitor, statistics);
+      return read.ok ? { ok: true, value: { monitor: read.value, removed: changed.value.removed } } : read;
     },
     async statisticsOf({ accountId, id }) {
       const monitor = await findMonitor(sql, accountId, id);

@@ -7,6 +7,7 @@ import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
@@ -161,7 +162,8 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
       summary: "Change a monitor: any of its fields",
       description:
         "With a new url, check_type or port its status is unknown until the next check, which is made at once. " +
-        "is_active false pauses it.",
+        "is_active false pauses it. A url of another scheme, host or port removes request_headers and body, also " +
+        "masked ones (****), unless their values come with it; meta.warnings names what was removed.",
       data: Type.Ref("Monitor#"),
       query: IdQuery,
       body: CHANGE,
@@ -173,12 +175,22 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
       const id = readId(request);
       const given = requireFields(parseChange(readBody(request), "current"));
       const statistics = await monitors.statisticsOf({ accountId, id });
-      return writes.run(request, reply, async (tx) => ({
-        data: requireWritten(await monitors.change(tx, { accountId, id }, given, statistics)),
-        changes: [changeOf(id, "changed")],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const changed = requireWritten(await monitors.change(tx, { accountId, id }, given, statistics));
+        return {
+          data: changed.monitor,
+          changes: [changeOf(id, "changed")],
+          warnings: changed.removed.map(warnOfRemoval),
+        };
+      });
     },
   });
+}
+
+function warnOfRemoval(field: string): Warning {
+  const parameter = field.slice(0, LONGEST_PARAMETER);
+  const message = `"${parameter}" was removed, because the url leads to another origin: send it again with the url.`;
+  return { parameter, message, did_you_mean: null };
 }
 
 function registerRemoval(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {

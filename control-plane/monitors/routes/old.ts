@@ -92,7 +92,7 @@ export function registerOld(
       const id = readId(request);
       const given = requireFields(parseChange(readBody(request), "old"));
       return writes.run(request, reply, async (tx) => ({
-        data: showOldMonitor(requireWritten(await monitors.change(tx, { accountId, id }, given, new Map()))),
+        data: showOldMonitor(requireWritten(await monitors.change(tx, { accountId, id }, given, new Map())).monitor),
         changes: [changeOf(id, "changed")],
       }));
     },

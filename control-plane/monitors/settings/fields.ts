@@ -62,7 +62,7 @@ const FIELDS = {
     examples: [{ Authorization: "Bearer s3cret" }],
     description:
       "http, keyword: header fields to send, at most 20. Encrypted at rest. Responses show each value as ****; a " +
-      "value of **** in a change keeps the stored value. After a redirect to another scheme, host or port only " +
+      "value of **** in a change keeps the stored value, unless the url leads to another origin. After a redirect to another scheme, host or port only " +
       "Accept, Accept-*, User-Agent and Content-Type are sent",
   }),
   body: Nullable(

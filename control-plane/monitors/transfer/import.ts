@@ -5,7 +5,7 @@ import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { refuseGone, refuseInside, refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
-import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/transfer/masks.ts";
+import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 import { readOwnSecrets } from "#control-plane/monitors/transfer/own-secrets.ts";
 import { pathOf } from "#control-plane/monitors/transfer/row.ts";
 import type { DocumentRows } from "#control-plane/monitors/transfer/rows.ts";

@@ -4,6 +4,8 @@ import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { fillMasks } from "#control-plane/monitors/settings/masks.ts";
+import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
 import { openSecrets, sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
@@ -15,13 +17,20 @@ import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts"
 import { basisOf } from "#control-plane/monitors/visual-basis.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
+/** A monitor after a change. */
+interface Changed {
+  readonly monitor: StoredMonitor;
+  /** Secrets that the change has removed: `body`, or `request_headers.` and the name of the field. */
+  readonly removed: readonly string[];
+}
+
 /** Changes a monitor. Returns it as it is afterwards. */
 export async function changeMonitor(
   deps: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
   given: Given,
-): Promise<Written<StoredMonitor>> {
+): Promise<Written<Changed>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const stored = await findMonitor(tx, accountId, id);
@@ -30,11 +39,13 @@ export async function changeMonitor(
   const { clock, encryption, plans } = deps;
   const plan = plans[account.plan];
   const present = draftOf(stored, openSecrets(encryption, stored.secrets));
-  const vetted = vetUpdate({ ...vetContext(deps), accountId, plan }, present, given);
+  const { base, given: applied, masks, removed } = leaveSecrets(present, given);
+  const vetted = vetUpdate({ ...vetContext(deps), accountId, plan }, base, applied);
   if (!vetted.ok) return vetted;
-  const draft = keepDefaultEmail(present, vetted.value, account.email);
+  const { draft: unmasked } = fillMasks(vetted.value, masks, []);
+  const draft = keepDefaultEmail(present, unmasked, account.email);
   const change = compareDrafts(present, draft);
-  if (!change.isChanged) return { ok: true, value: stored };
+  if (!change.isChanged) return { ok: true, value: { monitor: stored, removed } };
   if (draft.is_active && !present.is_active && account.active >= plan.monitors) {
     const message = `The plan allows ${plan.monitors} active monitors; pause or delete another one first.`;
     return refuseWrite({ code: "plan_limit_exceeded", field: "is_active", message });
@@ -51,7 +62,7 @@ export async function changeMonitor(
   const emails = recipientsOf(written, account.email);
   if (draft.notify_email && emails.length > 0) await deps.ports.mail.ensureRecipients(tx, accountId, emails);
   await noteAccountChanged(tx, [accountId]);
-  return { ok: true, value: written };
+  return { ok: true, value: { monitor: written, removed } };
 }
 
 /** A response shows the account's address where no address is set: sent back, it still means the account's address. */

@@ -74,6 +74,54 @@ describe("request headers and body", () => {
     expect(row).toEqual({ secrets: null });
   });
 
+  describe("when the url leads to another origin", () => {
+    const make = async () => {
+      const { body } = await service.call(URL, { key, body: BODY });
+      const id: number = body.data["id"];
+      const put = (change: object, path = URL) =>
+        service.call(`${path}?id=${id}`, { method: "PUT", key, body: change });
+      return { id, shown: body.data as object, put };
+    };
+    const none = { request_headers: {}, body: null };
+
+    it.each(["https://other.example/", "http://example.com", "https://example.com:8443", "other.example"])(
+      "are removed if they do not come with it, masked or not, and the answer says so: %s",
+      async (url) => {
+        const { id, shown, put } = await make();
+        const moved = await put({ ...shown, url });
+        expect([moved.status, moved.body.data]).toMatchObject([200, { url, ...none }]);
+        const removed = ["body", "request_headers.Authorization", "request_headers.X-Other"];
+        const message = (name: string) =>
+          `"${name}" was removed, because the url leads to another origin: send it again with the url.`;
+        const warnings = removed.map((parameter) => {
+          return { parameter, message: message(parameter), did_you_mean: null };
+        });
+        expect(moved.body.meta["warnings"]).toEqual(warnings);
+        expect(await stored(id)).toEqual(none);
+        const bare = await make();
+        expect((await bare.put({ url })).body.meta["warnings"]).toEqual(warnings);
+        expect(await stored(bare.id)).toEqual(none);
+      },
+    );
+
+    it("are those that come with it", async () => {
+      const { id, put } = await make();
+      const url = "https://other.example";
+      const moved = await put({ url, request_headers: { Authorization: "****", "X-Other": "new" }, body: "new" });
+      expect(moved.body.meta["warnings"]).toMatchObject([{ parameter: "request_headers.Authorization" }]);
+      expect(await stored(id)).toEqual({ request_headers: { "X-Other": "new" }, body: "new" });
+    });
+
+    it("are removed by a change of version 3 as well, and stay where only a path or the check type changes", async () => {
+      const old = await make();
+      expect((await old.put({ url: "https://other.example" }, "/api/v3/monitors")).status).toBe(200);
+      expect(await stored(old.id)).toEqual(none);
+      const { id, shown, put } = await make();
+      await put({ ...shown, url: "EXAMPLE.com:443/path", check_type: "keyword", keyword: "x" });
+      expect(await stored(id)).toEqual({ request_headers: BODY.request_headers, body: BODY.body });
+    });
+  });
+
   it("may have 64 KB and any characters", async () => {
     const odd = { ...BODY, body: `${"é\u0000\n".repeat(20_000)}\ud800` };
     const { status, body } = await service.call(URL, { key, body: odd });

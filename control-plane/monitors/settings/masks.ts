@@ -2,7 +2,7 @@ import type { MonitorDraft, MonitorSecrets } from "#control-plane/monitors/monit
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 
-/** The secrets of a row that its document shows as masks. */
+/** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {
   /** Names of header fields. */
   readonly headers: readonly string[];
@@ -20,8 +20,8 @@ interface Missing {
 const SOME_BODY = "-";
 
 /**
- * Takes the masks out of a row. The row that is returned has other values in their places, so that the rules for names,
- * numbers of fields and methods still hold for it.
+ * Takes the masks out of fields. Those that are returned have other values in their places, so that the rules for
+ * names, numbers of fields and methods still hold for them.
  */
 export function hideMasks(given: Given): { readonly given: Given; readonly masks: Masks } {
   const { request_headers: all = {}, body } = given;

@@ -1,0 +1,44 @@
+import { completeUrl } from "#shared/target-url.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import { checkTypesOf } from "#control-plane/monitors/settings/defaults.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
+
+/** What a change of a monitor may use of its stored secrets. */
+interface Departure {
+  /** The monitor to which the fields are applied: without its secrets if the url leads to another origin. */
+  readonly base: MonitorDraft;
+  /** The fields to apply. */
+  readonly given: Given;
+  /** Masked secrets whose stored values the change does not get. */
+  readonly masks: Masks;
+  /** Fields that the change removes: `body`, or `request_headers.` and the name of the field. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Takes the secrets out of a change to another origin (RFC 6454, section 4: scheme, host and port). Who may change a
+ * monitor may not read its secrets, so they are not sent to a server of the caller's choice: only those that come with
+ * the change are.
+ */
+export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
+  const { url = present.url, check_type: checkType = present.check_type } = given;
+  const types = checkTypesOf("request_headers") ?? [];
+  const isMoved =
+    types.includes(present.check_type) && types.includes(checkType) && originOf(url) !== originOf(present.url);
+  if (!isMoved) return { base: present, given, masks: { headers: [], hasBody: false }, removed: [] };
+  const { given: hidden, masks } = hideMasks(given);
+  const hasLostBody = given.body === undefined ? present.body !== null : masks.hasBody;
+  const headers = given.request_headers === undefined ? Object.keys(present.request_headers) : masks.headers;
+  return {
+    base: { ...present, request_headers: {}, body: null },
+    given: hidden,
+    masks,
+    removed: [...(hasLostBody ? ["body"] : []), ...headers.map((name) => `request_headers.${name}`)],
+  };
+}
+
+/** Returns the origin of the completed URL; the text itself if it is no URL, which the checks of the target refuse. */
+function originOf(url: string): string {
+  return URL.parse(completeUrl(url) ?? "")?.origin ?? url;
+}
