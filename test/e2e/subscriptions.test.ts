@@ -95,6 +95,40 @@ describe("a flood of subscriptions", () => {
     expect(row?.count).toBe(3);
   });
 
+  it("to one address gets no more room when the page is made again or the subscription is ended", async () => {
+    const { slug, pageId } = await createPage();
+    const email = "tired@example.com";
+    const first = await subscribe(slug, email);
+    const asked = await mailTo(email, 0);
+    await plane.call(linkIn(asked, "confirm"), { method: "POST" });
+    const unsubscribe = new URL(asked.header("list-unsubscribe")?.slice(1, -1) ?? "").pathname;
+    expect((await plane.call(unsubscribe, { method: "POST" })).status).toBe(200);
+    const again = await subscribe(slug, email);
+    expect((await plane.call(`/api/v4/status?id=${pageId}`, { key: world.key, method: "DELETE" })).status).toBe(200);
+    await createPage({ slug });
+    const remade = await subscribe(slug, email);
+    expect([again, remade].map(({ status, text }) => [status, text])).toEqual([
+      [200, first.text],
+      [200, first.text],
+    ]);
+    const queued = () => plane.app.sql`select from deliveries where recipient = ${email}`;
+    expect(await queued()).toHaveLength(1);
+    // The old link subscribes nobody who has unsubscribed.
+    expect((await plane.call(linkIn(asked, "confirm"), { method: "POST" })).status).toBe(404);
+    clock.advance(86_400_000);
+    await subscribe(slug, email);
+    expect(await queued()).toHaveLength(2);
+  });
+
+  it("carries no message: the title of the page is one quoted line in the text, and not in the subject", async () => {
+    const { slug } = await createPage({ title: `You have won" Visit https://evil.example ${"x".repeat(120)}` });
+    await subscribe(slug, "quoted@example.com");
+    const asked = await mailTo("quoted@example.com", 0);
+    expect(asked.header("subject")).toBe("[status.example.com] Confirm your subscription");
+    expect(asked.text.replaceAll(/\s+/g, " ")).toContain(`page "You have won' Visit https://evil.example xxx`);
+    expect(asked.text).not.toContain("x".repeat(120));
+  });
+
   it("that nobody confirms leaves room for others, unlike 50,000 subscribers", async () => {
     const { slug, pageId } = await createPage();
     const before = new Date(clock.now().getTime() - 7_200_000);

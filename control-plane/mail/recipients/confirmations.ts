@@ -1,23 +1,23 @@
 import { hash } from "node:crypto";
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
+import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
 import {
   areConfirmationsWanted,
   lockConfirmations,
+  postponeConfirmations,
   readWaitingRecipients,
   storeConfirmations,
-  type WaitingRecipient,
 } from "#control-plane/mail/recipients/store.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Time in milliseconds for which a link works. */
 const LINK_MS = 7 * 86_400_000;
-const HOUR_MS = 3_600_000;
-/** Maximum number of confirmation mails in an hour, over all accounts to one address and over all addresses of one. */
-const LIMITS = { perAddress: 3, perAccount: 50 };
+/** Time in milliseconds after which one that the limits did not allow is looked at again. */
+const POSTPONED_MS = 3_600_000;
 const MOST_AT_ONCE = 100;
 const TOKEN_LENGTH = 32;
 const PURPOSE = "mail_recipients.token";
@@ -31,47 +31,45 @@ interface ConfirmationDeps {
 }
 
 /** Queues the confirmation mails that are wanted and allowed. Rejects while the database is away. */
-export async function queueConfirmations({ sql, clock, random, encryption }: ConfirmationDeps): Promise<void> {
-  if (!(await areConfirmationsWanted(sql))) return;
+export async function queueConfirmations(deps: ConfirmationDeps): Promise<void> {
+  const { sql, clock } = deps;
+  if (!(await areConfirmationsWanted(sql, clock.now()))) return;
   await transact(sql, async (tx) => {
-    // One replica at a time, because the limits hold over all of them.
+    // One replica at a time: the others need not wait for it.
     if (!(await lockConfirmations(tx))) return;
-    const now = clock.now();
-    const since = new Date(now.getTime() - HOUR_MS);
-    const found = await readWaitingRecipients(tx, LIMITS, { since, limit: MOST_AT_ONCE });
-    const allowed = chooseAllowed(found);
-    if (allowed.length === 0) return;
-    const confirmations = allowed.map(({ id, accountId, email }) => {
-      const token = randomBase62(random, TOKEN_LENGTH);
-      const tokenSealed = encryption.seal(Buffer.from(token), PURPOSE);
-      return { recipientId: id, accountId, email, tokenHash: hashToken(token), tokenSealed };
-    });
-    await storeConfirmations(tx, confirmations, { now, expiresAt: new Date(now.getTime() + LINK_MS) });
-    const about = { type: "confirm", createdAt: now, monitorId: null, incidentId: null, isFlapping: false } as const;
-    await storeEvents(
-      tx,
-      random,
-      confirmations.map(({ recipientId, accountId, email }) => ({
-        event: { ...about, accountId, data: { email } },
-        receivers: [{ channel: "mail", receiverId: recipientId, recipient: email, isReleased: true }],
-      })),
-    );
+    while ((await queueNext(deps, tx)) === MOST_AT_ONCE);
   });
 }
 
-/** Chooses those that the limits still allow when the mails to the ones before them are counted. */
-export function chooseAllowed(found: readonly WaitingRecipient[]): readonly WaitingRecipient[] {
-  const toAddress = new Map<string, number>();
-  const forAccount = new Map<number, number>();
-  return found.filter(({ accountId, email, sentToAddress, sentForAccount }) => {
-    const address = email.toLowerCase();
-    const addressed = toAddress.get(address) ?? sentToAddress;
-    const used = forAccount.get(accountId) ?? sentForAccount;
-    if (addressed >= LIMITS.perAddress || used >= LIMITS.perAccount) return false;
-    toAddress.set(address, addressed + 1);
-    forAccount.set(accountId, used + 1);
-    return true;
+/** Queues or postpones those that wait longest. Returns how many. */
+async function queueNext({ clock, random, encryption }: ConfirmationDeps, tx: Transaction): Promise<number> {
+  const now = clock.now();
+  const found = await readWaitingRecipients(tx, now, MOST_AT_ONCE);
+  if (found.length === 0) return 0;
+  const wanted = found.map((one) => ({ ...one, page: null }));
+  const allowed = await chooseConfirmations(tx, encryption, wanted, now);
+  const chosen = new Set(allowed.map(({ id }) => id));
+  const others = found.flatMap(({ id }) => (chosen.has(id) ? [] : id));
+  // They leave the front of the queue, where they would hold up those behind them.
+  if (others.length > 0) await postponeConfirmations(tx, others, new Date(now.getTime() + POSTPONED_MS));
+  if (allowed.length === 0) return found.length;
+  const confirmations = allowed.map(({ id, accountId, email }) => {
+    const token = randomBase62(random, TOKEN_LENGTH);
+    const tokenSealed = encryption.seal(Buffer.from(token), PURPOSE);
+    return { recipientId: id, accountId, email, tokenHash: hashToken(token), tokenSealed };
   });
+  await recordConfirmations(tx, encryption, allowed, now);
+  await storeConfirmations(tx, confirmations, { now, expiresAt: new Date(now.getTime() + LINK_MS) });
+  const about = { type: "confirm", createdAt: now, monitorId: null, incidentId: null, isFlapping: false } as const;
+  await storeEvents(
+    tx,
+    random,
+    confirmations.map(({ recipientId, accountId, email }) => ({
+      event: { ...about, accountId, data: { email } },
+      receivers: [{ channel: "mail", receiverId: recipientId, recipient: email, isReleased: true }],
+    })),
+  );
+  return found.length;
 }
 
 /** Returns the SHA-256 of a token, under which the database finds it. */

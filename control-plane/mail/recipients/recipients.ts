@@ -4,6 +4,7 @@ import { deleteInSteps } from "#control-plane/database/upkeep.ts";
 import { DELIVERIES_CHANNEL } from "#control-plane/deliveries/delivery.ts";
 import type { Receiver } from "#control-plane/events/event.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
+import { sweepLedger } from "#control-plane/mail/ledger/ledger.ts";
 import { hashToken } from "#control-plane/mail/recipients/confirmations.ts";
 import {
   confirmByToken,
@@ -52,7 +53,7 @@ export interface Recipients {
   confirm(token: string): Promise<LinkState>;
   /** Returns the account's recipients for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
-  /** Deletes addresses that were never confirmed. Rejects while the database is away. */
+  /** Deletes addresses that were never confirmed, and what no limit counts any more. Rejects while the database is away. */
   sweep(): Promise<void>;
 }
 
@@ -143,6 +144,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       const now = clock.now().getTime();
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteUnconfirmed(sql, new Date(now - FORGET_MS), limit));
       await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteConfirmations(sql, new Date(now - ASK_AGAIN_MS), limit));
+      await sweepLedger(sql, new Date(now));
     },
   };
 }

@@ -1,12 +1,10 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 
-/** A recipient whose confirmation mail is wanted, with the mails sent within the hour to its address and account. */
-export interface WaitingRecipient {
+/** A recipient whose confirmation mail is wanted. */
+interface WaitingRecipient {
   readonly id: number;
   readonly accountId: number;
   readonly email: string;
-  readonly sentToAddress: number;
-  readonly sentForAccount: number;
 }
 
 /** A confirmation mail that is about to be sent. */
@@ -16,12 +14,6 @@ interface NewConfirmation {
   readonly email: string;
   readonly tokenHash: Uint8Array;
   readonly tokenSealed: Uint8Array;
-}
-
-/** Limits of confirmation mails within an hour. */
-interface ConfirmationLimits {
-  readonly perAddress: number;
-  readonly perAccount: number;
 }
 
 /** The lock that the replica holds which sends confirmation mails; a random number. */
@@ -56,29 +48,29 @@ export async function lockConfirmations(tx: Transaction): Promise<boolean> {
   return row?.locked ?? false;
 }
 
-/** Reports whether any confirmation mail is wanted. */
-export async function areConfirmationsWanted(sql: Sql): Promise<boolean> {
-  const rows = await sql`select from mail_recipients where wants_confirmation limit 1`;
+/** Reports whether any confirmation mail is wanted and due. */
+export async function areConfirmationsWanted(sql: Sql, now: Date): Promise<boolean> {
+  const rows = await sql`
+    select from mail_recipients
+    where wants_confirmation and (confirmation_due_at is null or confirmation_due_at <= ${now}) limit 1`;
   return rows.length > 0;
 }
 
-/** Reads recipients whose confirmation mail is wanted and allowed, those that wait longest first. */
+/** Reads recipients whose confirmation mail is wanted and due, those that wait longest first. */
 export async function readWaitingRecipients(
   tx: Transaction,
-  { perAddress, perAccount }: ConfirmationLimits,
-  { since, limit }: { readonly since: Date; readonly limit: number },
+  now: Date,
+  limit: number,
 ): Promise<readonly WaitingRecipient[]> {
   return tx<WaitingRecipient[]>`
-    select r.id, r.account_id as "accountId", r.email, a.sent as "sentToAddress", b.sent as "sentForAccount"
-    from mail_recipients as r
-      cross join lateral (
-        select count(*) as sent from mail_confirmations where email = lower(r.email) and sent_at > ${since}
-      ) as a
-      cross join lateral (
-        select count(*) as sent from mail_confirmations where account_id = r.account_id and sent_at > ${since}
-      ) as b
-    where r.wants_confirmation and a.sent < ${perAddress} and b.sent < ${perAccount}
-    order by r.id limit ${limit}`;
+    select id, account_id as "accountId", email from mail_recipients
+    where wants_confirmation and (confirmation_due_at is null or confirmation_due_at <= ${now})
+    order by id limit ${limit}`;
+}
+
+/** Notes when the confirmation mails of recipients are looked at again. */
+export async function postponeConfirmations(tx: Transaction, ids: readonly number[], dueAt: Date): Promise<void> {
+  await tx`update mail_recipients set confirmation_due_at = ${dueAt} where id = any(${[...ids]}::bigint[])`;
 }
 
 /** Stores the tokens of confirmation mails that are about to be sent. */
@@ -101,7 +93,8 @@ export async function storeConfirmations(
       select recipient_id, account_id, lower(email), ${now} from given
     )
     update mail_recipients as r
-    set wants_confirmation = false, token_hash = given.hash, token_sealed = given.sealed, token_expires_at = ${expiresAt}
+    set wants_confirmation = false, confirmation_due_at = null, token_hash = given.hash, token_sealed = given.sealed,
+      token_expires_at = ${expiresAt}
     from given where r.id = given.recipient_id`;
 }
 

@@ -47,13 +47,17 @@ export function writePageLetter(
   };
 }
 
-/** Writes the mail that asks the owner of an address to confirm a subscription. */
+/**
+ * Writes the mail that asks the owner of an address to confirm a subscription. Anybody can have it sent to any address:
+ * its subject has no text of the account, and its body only the title, cut and quoted.
+ */
 export function writePageConfirmation(title: string, confirmUrl: string, pageUrl: string): Letter {
+  const quoted = `"${toPlainLine(title, MOST_NAME).replaceAll('"', "'")}"`;
   return {
-    subject: subjectOn(title, "Confirm your subscription"),
+    subject: `[${new URL(pageUrl).hostname}] Confirm your subscription`,
     headline: "Confirm your subscription",
     paragraphs: [
-      `Somebody wants to send the incidents of the status page "${title}" to this address.`,
+      `Somebody wants to send the incidents of the status page ${quoted} to this address.`,
       `Open the link and press the button to get them. It works for ${LINK_HOURS} hours.`,
       "If this was not you, ignore this mail: nothing more will be sent.",
     ],

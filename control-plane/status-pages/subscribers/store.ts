@@ -1,49 +1,35 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 
-/** Limits of the mails that ask addresses to confirm a subscription. */
-interface AskLimits {
-  /** Mails to one address within an hour, over all pages. */
-  readonly perAddress: number;
-  /** Mails for one page within an hour. */
-  readonly perPage: number;
-  /** Confirmed subscribers of one page. Others are bounded by perPage and by how long they are kept. */
-  readonly subscribers: number;
-  /** Shortest time between two mails about one subscription, in seconds. */
-  readonly pauseSeconds: number;
+/**
+ * Locks a page against other subscriptions until the transaction ends. Returns its slug; null if it was deleted.
+ */
+export async function lockSubscriptions(
+  tx: Transaction,
+  { pageId, accountId }: { readonly pageId: number; readonly accountId: number },
+): Promise<string | null> {
+  // The account first, as every transaction that writes more than one row of it.
+  await tx`select from accounts where id = ${accountId} for key share`;
+  const [row] = await tx<{ slug: string }[]>`select slug from status_pages where id = ${pageId} for no key update`;
+  return row?.slug ?? null;
 }
 
 /**
  * Adds an address to a page, or notes that it is asked again. Returns the subscriber to ask; null if it is confirmed
- * already, or if a limit is reached.
+ * already, or if the page has `mostSubscribers` confirmed ones.
  */
 export async function askSubscriber(
   tx: Transaction,
-  { pageId, accountId, email }: { readonly pageId: number; readonly accountId: number; readonly email: string },
+  { pageId, email }: { readonly pageId: number; readonly email: string },
   now: Date,
-  limits: AskLimits,
+  mostSubscribers: number,
 ): Promise<number | null> {
-  // The account first, as every transaction that writes more than one row of it.
-  await tx`select from accounts where id = ${accountId} for key share`;
-  // One at a time for an address, because its limit counts rows of all pages, and for a page.
-  await tx`select pg_advisory_xact_lock(hashtextextended('subscribe ' || lower(${email}), 0))`;
-  await tx`select from status_pages where id = ${pageId} for no key update`;
   const [row] = await tx<{ id: number }[]>`
     insert into status_page_subscribers as s (page_id, email, asked_at)
     select ${pageId}, ${email}, ${now}
     where (
-        select count(*) from status_page_subscribers
-        where lower(email) = lower(${email}) and asked_at > ${now}::timestamptz - interval '1 hour'
-      ) < ${limits.perAddress}
-      and (
-        select count(*) from status_page_subscribers
-        where page_id = ${pageId} and asked_at > ${now}::timestamptz - interval '1 hour'
-      ) < ${limits.perPage}
-      and (
-        select count(*) from status_page_subscribers where page_id = ${pageId} and confirmed_at is not null
-      ) < ${limits.subscribers}
-    on conflict (page_id, lower(email)) do update set asked_at = excluded.asked_at
-    where s.confirmed_at is null
-      and s.asked_at <= ${now}::timestamptz - ${limits.pauseSeconds}::integer * interval '1 second'
+      select count(*) from status_page_subscribers where page_id = ${pageId} and confirmed_at is not null
+    ) < ${mostSubscribers}
+    on conflict (page_id, lower(email)) do update set asked_at = excluded.asked_at where s.confirmed_at is null
     returning id`;
   return row?.id ?? null;
 }

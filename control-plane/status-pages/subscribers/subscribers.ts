@@ -7,6 +7,7 @@ import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
 import { toMailAddress } from "#control-plane/mail-address.ts";
+import { chooseConfirmations, recordConfirmations } from "#control-plane/mail/ledger/ledger.ts";
 import type { Mailer } from "#control-plane/mail/mailer.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import {
@@ -24,6 +25,7 @@ import {
   deleteUnconfirmed,
   findSubscriber,
   listSubscribers,
+  lockSubscriptions,
   type Subscriber,
 } from "#control-plane/status-pages/subscribers/store.ts";
 
@@ -34,8 +36,8 @@ export interface Subscribers {
   /** Mails to subscribers; null if there is no mail server, so that nobody can subscribe. */
   readonly sender: Sender | null;
   /**
-   * Mails a link to an address, by which its owner subscribes to a page, unless it is subscribed or was asked a moment
-   * ago. Returns false only if the text is no mail address: nobody learns who is subscribed.
+   * Mails a link to an address, by which its owner subscribes to a page, unless it is subscribed or the limits of
+   * confirmation mails are reached. Returns false only if the text is no mail address: nobody learns who is subscribed.
    */
   subscribe(page: { readonly id: number; readonly accountId: number }, email: string): Promise<boolean>;
   /** Finds the subscriber of a link in a mail; null if the link is not valid, has expired, or is not needed any more. */
@@ -64,7 +66,8 @@ interface SubscribersDeps {
   readonly mailer: Mailer | null;
 }
 
-const LIMITS = { perAddress: 3, perPage: 500, subscribers: 50_000, pauseSeconds: 3_600 };
+/** Maximum number of confirmed subscribers of a page. */
+const MOST_SUBSCRIBERS = 50_000;
 /** Time in milliseconds for which a link to confirm works, and after which an unconfirmed address is deleted. */
 const LINK_MS = LINK_HOURS * 3_600_000;
 const UPKEEP_MS = 3_600_000;
@@ -109,8 +112,13 @@ export function createSubscribers(deps: SubscribersDeps): Subscribers {
       if (mailer === null) return true;
       await transact(sql, async (tx) => {
         const now = clock.now();
-        const id = await askSubscriber(tx, { pageId, accountId, email }, now, LIMITS);
+        const slug = await lockSubscriptions(tx, { pageId, accountId });
+        if (slug === null) return;
+        const asked = await chooseConfirmations(tx, encryption, [{ accountId, email, page: slug }], now);
+        if (asked.length === 0) return;
+        const id = await askSubscriber(tx, { pageId, email }, now, MOST_SUBSCRIBERS);
         if (id === null) return;
+        await recordConfirmations(tx, encryption, asked, now);
         const event = {
           accountId,
           type: "page.confirm",
