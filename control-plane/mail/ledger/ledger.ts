@@ -10,7 +10,7 @@ import {
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A mail that asks the owner of an address for a confirmation. */
-export interface Confirmation {
+interface Confirmation {
   readonly accountId: number;
   readonly email: string;
   /** Slug of the page to which it subscribes; null: it is about alerts. */
