@@ -142,6 +142,8 @@ interface MailPort {
   readonly isConfigured: boolean;
   /** Asks the owners of new addresses to confirm them. */
   ensureRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
+  /** Takes back what was not sent yet to ask addresses for their confirmation. */
+  withdrawRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
   /** Returns which addresses are confirmed. Unknown addresses can be missing. */
   statusOf(
     sql: Queryable,

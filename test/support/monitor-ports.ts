@@ -95,6 +95,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
         asked.push(...emails);
         return Promise.resolve();
       },
+      withdrawRecipients: () => Promise.resolve(),
       statusOf: (_sql, _accountId, emails) =>
         Promise.resolve(emails.map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }))),
     },

@@ -14,6 +14,7 @@ import {
   listRecipients,
   readRecipients,
   wantConfirmations,
+  withdrawConfirmations,
 } from "#control-plane/mail/recipients/store.ts";
 
 /** Whether an address is confirmed. */
@@ -43,6 +44,11 @@ export interface Recipients {
    * a day. The mails follow the commit of the transaction. Without a mail server the addresses wait for one.
    */
   ensureRecipients(tx: Transaction, accountId: number, emails: readonly string[] | null): Promise<void>;
+  /**
+   * Takes back the confirmation mails to these addresses that were not sent yet, because nothing is mailed to them any
+   * more. The account's own address stays: it gets other mail too.
+   */
+  withdrawRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
   /** Returns the addresses in the order given, each with whether it is confirmed. */
   statusOf(sql: Queryable, accountId: number, emails: readonly string[] | null): Promise<readonly RecipientStatus[]>;
   /** Returns the confirmed ones of each list, in the order of the lists, as receivers of events. */
@@ -99,6 +105,11 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       const now = clock.now();
       const since = new Date(now.getTime() - ASK_AGAIN_MS);
       await wantConfirmations(tx, accountId, [...distinct.values()], { now, since, channel: DELIVERIES_CHANNEL });
+    },
+    async withdrawRecipients(tx, accountId, emails) {
+      const own = (await accountEmails(tx, [accountId])).get(accountId)?.toLowerCase();
+      const others = emails.filter((email) => email.toLowerCase() !== own);
+      if (others.length > 0) await withdrawConfirmations(tx, accountId, others);
     },
     async statusOf(on, accountId, emails) {
       const resolved = await resolve(on, accountId, emails);

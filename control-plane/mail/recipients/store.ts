@@ -98,6 +98,33 @@ export async function storeConfirmations(
     from given where r.id = given.recipient_id`;
 }
 
+/**
+ * Takes back the confirmation mails that were not sent yet to these addresses of an account. The link of a mail that was
+ * sent works on. A mail that is being sent is not stopped. It locks deliveries by id, as all that write several do.
+ */
+export async function withdrawConfirmations(
+  tx: Transaction,
+  accountId: number,
+  emails: readonly string[],
+): Promise<void> {
+  await tx`
+    with withdrawn as (
+      update mail_recipients set wants_confirmation = false, confirmation_due_at = null, token_sealed = null
+      where account_id = ${accountId} and lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])
+        and confirmed_at is null
+      returning id
+    ), queued as materialized (
+      select d.id from deliveries as d join events as e on e.id = d.event_id
+      where d.channel = 'mail' and d.receiver_id in (select id from withdrawn) and e.type = 'confirm'
+        and d.status in ('pending', 'retrying') and not d.is_leased
+      order by d.id for update of d
+    )
+    update deliveries as d
+    set status = 'failed', is_ready = false, due_at = null, next_attempt_at = null, response_code = null,
+      error_code = 'not_needed', error_message = 'The monitor was deleted before this mail was sent.'
+    from queued where d.id = queued.id`;
+}
+
 /** Reads the sealed token of a recipient; null if it is confirmed or gone. */
 export async function findSealedToken(sql: Sql, recipientId: number): Promise<Uint8Array | null> {
   const [row] = await sql<{ sealed: Uint8Array | null }[]>`

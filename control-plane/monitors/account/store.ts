@@ -41,3 +41,20 @@ export async function isAccountMailed(sql: Queryable, accountId: number): Promis
     limit 1`;
   return rows.length > 0;
 }
+
+/** Returns those of these addresses to which no monitor of an account mails. */
+export async function readUnmailed(
+  sql: Queryable,
+  accountId: number,
+  emails: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ email: string }[]>`
+    select email from unnest(${[...emails]}::text[]) as email where lower(email) not in (
+      select lower(listed) from monitors, json_array_elements_text(
+        case json_typeof(settings::json -> 'notify_emails')
+          when 'array' then settings::json -> 'notify_emails' else '[]'::json end
+      ) as listed
+      where account_id = ${accountId} and settings::json ->> 'notify_email' = 'true'
+    )`;
+  return rows.map(({ email }) => email);
+}

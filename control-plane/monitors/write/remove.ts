@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { lockAccount, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { deleteMonitor, findMonitor, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
@@ -8,19 +8,24 @@ import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts"
 /** Maximum number of checks of a monitor that users request within `seconds`. */
 const RUN_LIMIT = { count: 6, seconds: 60 } as const;
 
-/** Deletes a monitor. */
+/** Deletes a monitor, with the confirmation mails that were queued for its addresses alone. */
 export async function removeMonitor(
   { ports }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
-  if ((await findMonitor(tx, accountId, id)) === null) return refuseAbsent();
+  const monitor = await findMonitor(tx, accountId, id);
+  if (monitor === null) return refuseAbsent();
   await lockMonitors(tx, [id]);
   await ports.schedule.remove(tx, [id]);
   await ports.states.remove(tx, [id]);
   await noteAccountChanged(tx, [accountId]);
-  return (await deleteMonitor(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent();
+  if (!(await deleteMonitor(tx, accountId, id))) return refuseAbsent();
+  const listed = monitor.settings.notify_emails ?? [];
+  const unmailed = listed.length === 0 ? [] : await readUnmailed(tx, accountId, listed);
+  if (unmailed.length > 0) await ports.mail.withdrawRecipients(tx, accountId, unmailed);
+  return { ok: true, value: id };
 }
 
 /** Requests a check of a monitor now, at most six times a minute. */

@@ -208,6 +208,25 @@ describe("confirmation mails", () => {
   });
 });
 
+it("confirmations that were taken back are not sent; the account's own address and sent links stay", async () => {
+  await ensure(["sent@example.com", "queued@example.com", "Owner@example.com"]);
+  await queue();
+  const sent = (await readQueue()).find(({ email }) => email === "sent@example.com");
+  await db.sql`update deliveries set status = 'delivered', due_at = null where recipient = 'sent@example.com'`;
+  await ensure(["waiting@example.com"]);
+  const emails = ["sent@example.com", "QUEUED@example.com", "owner@example.com", "waiting@example.com"];
+  await transact(db.sql, (tx) => recipients.withdrawRecipients(tx, db.accountId, emails));
+  await queue();
+  expect(
+    await db.sql`select recipient, status, error_code, due_at is null as ended from deliveries order by 1`,
+  ).toEqual([
+    { recipient: "Owner@example.com", status: "pending", error_code: null, ended: false },
+    { recipient: "queued@example.com", status: "failed", error_code: "not_needed", ended: true },
+    { recipient: "sent@example.com", status: "delivered", error_code: null, ended: true },
+  ]);
+  expect(await recipients.confirm(sent?.token ?? "")).toEqual({ kind: "used", email: "sent@example.com" });
+});
+
 it("addresses that nobody confirmed are forgotten after a month", async () => {
   await ensure(["ops@example.com", "lost@example.com"]);
   await queue();

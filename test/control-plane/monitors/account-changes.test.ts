@@ -110,3 +110,22 @@ describe("a new address of an account", () => {
     }
   });
 });
+
+it("a deleted monitor takes the confirmations along that only its addresses wait for", async () => {
+  const [only, shared] = ["only@example.com", "shared@example.com"];
+  const { accountId, key } = await createWatchedAccount(plane, sql, 1, { notify_email: true, notify_emails: [shared] });
+  const create = async (notify_emails: readonly string[]) => {
+    const body = { check_type: "heartbeat", name: "job", notify_email: true, notify_emails };
+    const made = await plane.call("/api/v4/monitors", { key, body });
+    expect(made.status, made.text).toBe(201);
+    return made.body.data as { readonly id: number };
+  };
+  const { id } = await create([only, "Shared@example.com"]);
+  const waiting = () => sql`
+    select lower(email) as email from mail_recipients where account_id = ${accountId} and wants_confirmation order by 1`;
+  expect(await waiting()).toEqual([{ email: only }, { email: shared }]);
+  expect((await plane.call(`/api/v4/monitors?id=${id}`, { key, method: "DELETE" })).status).toBe(200);
+  expect(await waiting()).toEqual([{ email: shared }]);
+  await create([only]);
+  expect(await waiting()).toEqual([{ email: only }, { email: shared }]);
+});
