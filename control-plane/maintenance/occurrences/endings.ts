@@ -2,16 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
-import { readEnded } from "#control-plane/maintenance/occurrences/store.ts";
-
-/** A time of maintenance that has ended, with the monitors that it covered. */
-export interface EndedMaintenance {
-  readonly accountId: number;
-  readonly monitorIds: readonly number[];
-  /** It covered the monitors with one of these tags too. */
-  readonly tags: readonly string[];
-  readonly endedAt: Date;
-}
+import { readEnded, type EndedMaintenance } from "#control-plane/maintenance/occurrences/store.ts";
 
 /** Dependencies of the endings. */
 interface EndingsDeps {

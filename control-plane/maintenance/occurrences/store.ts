@@ -1,5 +1,4 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { EndedMaintenance } from "#control-plane/maintenance/occurrences/endings.ts";
 import type { Plan } from "#control-plane/maintenance/occurrences/plan.ts";
 import type { Span } from "#control-plane/maintenance/schedule/schedule.ts";
 import type { WindowSettings } from "#control-plane/maintenance/window.ts";
@@ -9,6 +8,15 @@ interface DueWindow extends Pick<WindowSettings, "startsAt" | "durationSeconds" 
   readonly id: number;
   readonly accountId: number;
   readonly plannedUntil: Date;
+}
+
+/** A time of maintenance that has ended, with the monitors that it covered. */
+export interface EndedMaintenance {
+  readonly accountId: number;
+  readonly monitorIds: readonly number[];
+  /** It covered the monitors with one of these tags too. */
+  readonly tags: readonly string[];
+  readonly endedAt: Date;
 }
 
 /** The window of a plan. */
