@@ -35,6 +35,7 @@ it("a client of Statuspage's API reads a page, its components, incidents and mai
     body: {
       title: "Example Shop",
       slug: "example-shop",
+      auto_incidents_after_minutes: 0,
       domain: "example-shop.statuspage.io",
       monitors: [{ id, name: "Orders" }],
     },
