@@ -1,16 +1,9 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { requestRun, requestRuns, requestRunsOfDown } from "#control-plane/monitors/schedule/requests/store.ts";
 import type { Scheduled, SchedulePort } from "#control-plane/monitors/ports.ts";
 import { phaseMs } from "#control-plane/monitors/schedule/planned-time.ts";
-import {
-  deleteSlots,
-  insertSlots,
-  replaceSlots,
-  requestRun,
-  requestRuns,
-  requestRunsOfDown,
-  type NewSlot,
-} from "#control-plane/monitors/schedule/store.ts";
+import { deleteSlots, insertSlots, replaceSlots, type NewSlot } from "#control-plane/monitors/schedule/store.ts";
 
 /** Creates the schedule: the slots in which monitors are checked. */
 export function createSchedule(clock: Clock): SchedulePort {
