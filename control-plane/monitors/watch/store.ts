@@ -184,17 +184,22 @@ export async function lockForRecord(
   { monitorId, location, lease, stateVersion }: Pick<NewRecord, "monitorId" | "location" | "lease" | "stateVersion">,
 ): Promise<NoticeFacts | null> {
   await tx`select from accounts where id = ${accountId} for key share`;
+  const { count } = await tx`
+    select from monitor_states where monitor_id = ${monitorId} and state_version = ${stateVersion} for update`;
+  if (count === 0) return null;
+  // A separate statement: its snapshot is taken when the state is locked, so it sees what earlier holders changed. In the
+  // statement that waits for the lock, the other tables would be as they were before the wait.
   const [facts] = await tx<NoticeFacts[]>`
     select m.account_id as "accountId", m.name, m.url, m.check_type as "checkType", m.tags,
-      m.depends_on as "dependsOn", m.settings, d.state as "dependencyState", coalesce(due.is_checked, false) as "isDependencyChecked",
-      due.due_at as "dependencyDueAt"
-    from monitor_states as t join monitors as m on m.id = t.monitor_id
+      m.depends_on as "dependsOn", m.settings, d.state as "dependencyState",
+      coalesce(due.is_checked, false) as "isDependencyChecked", due.due_at as "dependencyDueAt"
+    from monitors as m
       left join monitor_states as d on d.monitor_id = m.depends_on
       cross join lateral (
         select bool_or(lease <> 0) as is_checked, min(due_at) filter (where lease = 0) as due_at
         from monitor_slots where monitor_id = m.depends_on
       ) as due
-    where t.monitor_id = ${monitorId} and t.state_version = ${stateVersion} for update of t`;
+    where m.id = ${monitorId}`;
   if (facts === undefined) return null;
   const slots = await tx<{ location: string; lease: number }[]>`
     select location, lease from monitor_slots where monitor_id = ${monitorId} order by location for update`;

@@ -13,6 +13,8 @@ import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import { claimSlots, type ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
 import { decodeGoodCheck } from "#control-plane/monitors/snapshots/good-check.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { lockMonitors } from "#control-plane/monitors/store.ts";
 import { readStates } from "#control-plane/monitors/state/store.ts";
 import { createWatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import type { Finding } from "#control-plane/monitors/watch/observe.ts";
@@ -23,6 +25,7 @@ import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { untilEndedOrLocked } from "#test/support/database-locks.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
 
 const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
@@ -153,6 +156,29 @@ describe("a change of a monitor during the check that finds its outage", () => {
     await monitor.end(slots, DOWN);
     expect((await monitor.state())?.status).toBe("down");
     expect(await monitor.mailed()).toEqual(mailed.map((email) => `monitor.down ${email}`));
+  });
+
+  it("counts for the notice that waited until the change was committed", async () => {
+    const monitor = await watchOne({ notify_email: true, notify_emails: EMAILS.slice(0, 1) });
+    await monitor.end(await monitor.begin(), UP);
+    // One location already fails, so that the next one makes the monitor down.
+    const [first, ...others] = await monitor.begin();
+    if (first === undefined) throw new Error("no slot");
+    await monitor.end([first], DOWN);
+    // A second session has made the change and holds the monitor, as a request does that commits in a moment.
+    const other = connect(plane.databaseUrl, { name: "change", connections: 1, statementTimeoutMs: 30_000 });
+    const ending = await transact(other, async (tx) => {
+      await lockMonitors(tx, [monitor.id]);
+      const settings = tx`(settings::jsonb || ${JSON.stringify({ notify_emails: EMAILS.slice(1) })}::text::jsonb)::text`;
+      await tx`update monitors set settings = ${settings} where id = ${monitor.id}`;
+      const ended = monitor.end(others, DOWN);
+      await untilEndedOrLocked(sql, ended);
+      return { ended };
+    });
+    await ending.ended;
+    await other.end();
+    expect((await monitor.state())?.status).toBe("down");
+    expect(await monitor.mailed()).toEqual(EMAILS.slice(1).map((email) => `monitor.down ${email}`));
   });
 
   it("counts for the decision: a larger quorum is not met, and reminders begin", async () => {
