@@ -12,6 +12,7 @@ const SANDBOX = "/usr/lib/chromium/chrome-sandbox";
 
 /** Programs of others that answers are compared with, with their Debian packages. */
 const PROGRAMS = [
+  ["cron", "cron"],
   ["jq", "jq"],
   ["mtr", "mtr-tiny"],
   ["prometheus", "prometheus"],
