@@ -8,6 +8,8 @@ import type { createServer } from "#control-plane/http/server.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import { registerIncidents } from "#control-plane/incidents/routes.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
+import type { AnnounceWindow } from "#control-plane/maintenance/announcement.ts";
+import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { registerMaintenance } from "#control-plane/maintenance/routes.ts";
 import type { Monitoring } from "#control-plane/monitoring.ts";
 import type { History } from "#control-plane/monitors/history/history.ts";
@@ -36,21 +38,18 @@ interface MonitoringRoutesDeps extends Pick<
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
   const { gate, writes, sql, clock, visits, keys, events, monitors, pictures, maintenance, history, statusPages } =
     deps;
+  const about = { monitorId: null, incidentId: null, isFlapping: false } as const;
+  const announce: AnnounceWindow = async (tx, accountId, data) => {
+    await events.publish(tx, [{ ...about, type: "page.maintenance", accountId, createdAt: clock.now(), data }]);
+  };
   registerMonitors(server, {
     gate,
     writes,
     monitors,
     readActions: [historyAction(history, clock), pictureAction(pictures)],
+    parts: [statusPages.rows, createWindowRows({ clock, maintenance, announce })],
   });
-  const about = { monitorId: null, incidentId: null, isFlapping: false } as const;
-  registerMaintenance(server, {
-    gate,
-    writes,
-    maintenance,
-    async announce(tx, accountId, data) {
-      await events.publish(tx, [{ ...about, type: "page.maintenance", accountId, createdAt: clock.now(), data }]);
-    },
-  });
+  registerMaintenance(server, { gate, writes, maintenance, announce });
   registerIncidents(server, {
     gate,
     writes,

@@ -90,7 +90,7 @@ function shared({ shareId }: RefusalDetails) {
 /** Returns the members of `error`, for every shape that has more than a message. */
 export function errorFields(
   code: ErrorCode,
-  { message, field, reason, stage, source, retryAfterSeconds }: RefusalDetails,
+  { message, field, reason, stage, source, retryAfterSeconds, problems }: RefusalDetails,
 ) {
   return {
     code,
@@ -100,5 +100,6 @@ export function errorFields(
     ...(stage === undefined ? {} : { stage }),
     ...(source === undefined ? {} : { source }),
     ...(retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds }),
+    ...(problems === undefined ? {} : { problems }),
   };
 }

@@ -29,6 +29,14 @@ export const STATUS_OF_CODE = {
 /** An error code of the API. */
 export type ErrorCode = keyof typeof STATUS_OF_CODE;
 
+/** A problem with a row of a document; `field` is a path in the row, null: the whole row. */
+interface RowRefusal {
+  readonly row: string;
+  readonly field: string | null;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** Fields of an error answer beyond its code. */
 export interface RefusalDetails {
   /** Explanation for people: what was wrong, what is allowed, what to do. */
@@ -41,6 +49,8 @@ export interface RefusalDetails {
   readonly source?: Source;
   /** Seconds to wait before a retry, in the body; for retryable answers other than 429. */
   readonly retryAfterSeconds?: number;
+  /** Every problem with a document, if it has rows. */
+  readonly problems?: readonly RowRefusal[];
   /** Id of the stored failure, in meta. */
   readonly shareId?: string;
   /** Extra header fields of this answer. */

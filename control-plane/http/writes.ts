@@ -156,12 +156,13 @@ function refusalAnswer(request: FastifyRequest, error: unknown): Answer {
 }
 
 /**
- * Returns the identity of the request; null without X-Idempotency-Key, and before v4, whose older versions do not have
+ * Returns the identity of the request; null without X-Idempotency-Key, for reads, and before v4, whose older versions do not have
  * it. Throws Refusal for an invalid key.
  */
 function identityOf(request: FastifyRequest): WriteIdentity | null {
   const key = request.headers["x-idempotency-key"];
-  if (key === undefined || (request.apiVersion !== null && request.apiVersion !== "v4")) return null;
+  if (key === undefined || request.method === "GET" || (request.apiVersion !== null && request.apiVersion !== "v4"))
+    return null;
   if (typeof key !== "string" || !isIdempotencyKey(key)) {
     const message = "must be 1 to 255 visible ASCII characters, without spaces";
     throw refuseField({ field: "X-Idempotency-Key", reason: "type", message });

@@ -17,9 +17,9 @@ import {
   type MonitorFilter,
   type StoredMonitor,
 } from "#control-plane/monitors/store.ts";
-import { exportMonitors, type ExportedRow } from "#control-plane/monitors/transfer/export.ts";
-import { importMonitors, type Imported } from "#control-plane/monitors/transfer/import.ts";
-import type { DocumentRows } from "#control-plane/monitors/transfer/rows.ts";
+import { exportMonitors, type ExportedMonitors } from "#control-plane/monitors/transfer/export.ts";
+import { importDocument, type Imported, type ImportOptions } from "#control-plane/monitors/transfer/import.ts";
+import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
@@ -65,12 +65,12 @@ export interface Monitors {
   accept(tx: Transaction, monitor: OwnMonitor): Promise<Written<MonitorView>>;
   /** Requests a check now, at most six times a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
-  /** Creates the monitors of a document, all or none; a dry run creates none. */
+  /** Makes the account have what a document has, all or nothing; a dry run changes nothing. */
   import(
     tx: Transaction,
     accountId: number,
-    rows: DocumentRows,
-    options: { readonly isDryRun: boolean },
+    document: ImportedDocument,
+    options: ImportOptions,
   ): Promise<Written<Imported>>;
   /** Finds a monitor with its 20 newest checks, newest first; null if the account has none with this id. */
   find(accountId: number, id: number): Promise<FoundMonitor | null>;
@@ -83,7 +83,7 @@ export interface Monitors {
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly MonitorView[]; readonly total: number }>;
   /** Returns all monitors of an account as rows of a document, oldest first. */
-  exportRows(accountId: number): Promise<readonly ExportedRow[]>;
+  exportRows(sql: Queryable, accountId: number, withSecrets: boolean): Promise<ExportedMonitors>;
   /** Returns the monitors of an account for its data export, without statistics. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   /** Adapts the monitors to the plan of their account. Call it in the transaction that changes the account. */
@@ -180,7 +180,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       return accepted.ok ? readBack(tx, monitor, NO_STATISTICS) : accepted;
     },
     run: (tx, monitor) => requestRun(deps, tx, monitor),
-    import: (tx, accountId, rows, { isDryRun }) => importMonitors(deps, tx, accountId, rows, isDryRun),
+    import: (tx, accountId, document, options) => importDocument(deps, tx, accountId, document, options),
     async find(accountId, id) {
       const monitor = await findMonitor(sql, accountId, id);
       if (monitor === null) return null;
@@ -199,10 +199,10 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       ]);
       return { rows: await showAll(monitors), total };
     },
-    async exportRows(accountId) {
+    async exportRows(queryable, accountId, withSecrets) {
       const monitors: StoredMonitor[] = [];
-      for await (const step of eachStep(sql, accountId)) monitors.push(...step);
-      return exportMonitors(encryption, monitors);
+      for await (const step of eachStep(queryable, accountId)) monitors.push(...step);
+      return exportMonitors(encryption, monitors, withSecrets);
     },
     async export(queryable, accountId) {
       const views: MonitorView[] = [];

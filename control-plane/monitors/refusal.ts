@@ -1,3 +1,4 @@
+import type { RowProblem } from "#control-plane/document-part.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** Why a write was not done. The transaction must be rolled back. */
@@ -14,6 +15,8 @@ export interface MonitorRefusal {
   readonly message: string;
   readonly field?: string;
   readonly reason?: string;
+  /** Problems with the rows of a document; the other fields are those of the first one. */
+  readonly problems?: readonly Pick<RowProblem, "row" | "field" | "reason" | "message">[];
   /** Seconds to wait; for rate_limit_exceeded. */
   readonly retryAfterSeconds?: number;
 }
@@ -39,12 +42,6 @@ export const NO_MONITOR = "No monitor has this id.";
 /** Returns the refusal of a monitor that does not exist or belongs to another account. */
 export function refuseAbsent(): Written<never> {
   return refuseWrite({ code: "not_found", message: NO_MONITOR });
-}
-
-/** Puts a path before the field of a refusal, for rows of a document. */
-export function refuseInside(path: string, refusal: MonitorRefusal): Written<never> {
-  const field = refusal.field === undefined ? path : `${path}.${refusal.field}`;
-  return { ok: false, refusal: { ...refusal, field } };
 }
 
 /** Returns the refusal of a write whose account was deleted after the request was admitted. */

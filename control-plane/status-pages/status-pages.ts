@@ -1,9 +1,11 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
+import type { DocumentPart } from "#control-plane/document-part.ts";
 import { namesOf } from "#control-plane/monitors/shown/shown.ts";
 import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
+import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import { hostOf, isHostName } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
@@ -49,6 +51,8 @@ export interface StatusPages {
   ): Promise<{ readonly pages: readonly ShownPage[]; readonly total: number }>;
   /** Returns which of these ids are status pages of the account. */
   owned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<readonly number[]>;
+  /** The status pages of an export and an import of monitors. */
+  readonly rows: DocumentPart;
   /** Returns the status pages of an account for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
 }
@@ -198,6 +202,7 @@ export function createStatusPages({
       return { pages: await showAll(sql, accountId, pages), total };
     },
     owned: findOwned,
+    rows: createPageRows(writeDeps),
     export: async (on, accountId) =>
       showAll(on, accountId, await listPages(on, accountId, { limit: MOST_PAGES, offset: 0 })),
   };

@@ -25,7 +25,7 @@ export type Written =
   | { readonly kind: "gone" };
 
 /** Dependencies of the writes. */
-interface WriteDeps {
+export interface WriteDeps {
   readonly clock: Clock;
   /** Host of the service itself, which is no page's domain. */
   readonly ownHost: string;

@@ -8,10 +8,14 @@ import { createGatedServer } from "#control-plane/gated-server.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
+import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
+import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
+import { readOwned } from "#control-plane/monitors/store.ts";
 import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
 import { createLog } from "#shared/process/log.ts";
@@ -80,7 +84,12 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const { gate } = createGatedServer(app, { agents: () => 0, server });
   const answers = createAnswers(app);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
-  registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [] });
+  const maintenance = createMaintenance({ sql: app.sql, clock: app.clock, log, monitorsOf: readOwned });
+  const parts = [
+    createPageRows({ clock: app.clock, ownHost: "127.0.0.1" }),
+    createWindowRows({ clock: app.clock, maintenance, announce: () => Promise.resolve() }),
+  ];
+  registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [], parts });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const agents = new Set<AttachedAgent>();
@@ -106,6 +115,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
       clearInterval(beats);
       await server.close();
       answers.close();
+      maintenance.close();
       hub.stop();
       await app.close();
       await database.drop();

@@ -84,6 +84,19 @@ export const ERROR_ANSWER = Type.Object(
       ),
       source: Type.Optional(Type.String({ description: `Party that failed: ${SOURCES.join(", ")}` })),
       retry_after_seconds: Type.Optional(Type.Integer({ description: "Seconds to wait before a retry" })),
+      problems: Type.Optional(
+        Type.Array(
+          Type.Object({
+            row: Type.String({ description: "List and index of the row, such as monitors.3" }),
+            field: Nullable(Type.String({ description: "Path of the field in the row; null: the whole row" })),
+            reason: Type.String({ description: "Cause, as a fixed word for programs" }),
+            message: Type.String({ description: "Explanation for people" }),
+          }),
+          {
+            description: "Of an import: the problems with its rows, at most 50. The first one is also field and reason",
+          },
+        ),
+      ),
     }),
     meta: Type.Ref("Meta#"),
   },

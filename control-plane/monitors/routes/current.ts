@@ -1,5 +1,6 @@
 import { Type, type TProperties, type TSchema } from "typebox";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { DocumentPart } from "#control-plane/document-part.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
@@ -16,7 +17,8 @@ import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
   CREATED,
-  IMPORTED,
+  EXPORT_QUERY,
+  importedSchema,
   MONITOR_WITH_CHECKS,
   POST_QUERY,
   READ,
@@ -25,7 +27,7 @@ import {
 } from "#control-plane/monitors/routes/schemas.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
-import { DOCUMENT } from "#control-plane/monitors/transfer/document.ts";
+import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
 
 const URL = "/api/v4/monitors";
 const TAG = "Monitors";
@@ -53,6 +55,8 @@ export interface MonitorRoutesDeps {
   readonly monitors: Monitors;
   /** Further reads of one monitor. */
   readonly readActions: readonly ReadAction[];
+  /** The lists of an export and an import beside the monitors. */
+  readonly parts: readonly DocumentPart[];
 }
 
 /** Registers GET, POST, PUT and DELETE /api/v4/monitors. */
@@ -66,7 +70,8 @@ export function registerCurrent(server: FastifyInstance, deps: MonitorRoutesDeps
 
 type Keyed = ReturnType<Gate["keyed"]>;
 
-function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, readActions }: MonitorRoutesDeps): void {
+function registerReading(server: FastifyInstance, keyed: Keyed, deps: MonitorRoutesDeps): void {
+  const { monitors, readActions, parts } = deps;
   const actions = readActionSchema(readActions.map(({ name }) => name));
   const fields = Object.assign({}, ...readActions.map(({ query }) => query)) as TProperties;
   server.route({
@@ -80,20 +85,18 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
       data: Type.Union([
         Type.Array(Type.Ref("Monitor#")),
         MONITOR_WITH_CHECKS,
-        DOCUMENT,
+        documentSchema(parts),
         ...readActions.flatMap(({ data }) => (typeof data === "string" ? [] : [data])),
       ]),
       files: readActions.flatMap(({ data }) => (typeof data === "string" ? [data] : [])),
-      query: Type.Object({ ...READ.properties, ...actions.properties, ...fields }),
+      query: Type.Object({ ...READ.properties, ...actions.properties, ...EXPORT_QUERY.properties, ...fields }),
       errors: ["missing_parameter", "not_found"],
     }),
     handler: async (request, reply) => {
       const { accountId } = callerOf(request);
       const { action } = readQuery(actions, request);
       const { id, status, tag, check_type: checkType, q: text, ...page } = readQuery(READ, request);
-      if (action === "export") {
-        return answer(request, { version: 1, monitors: await monitors.exportRows(accountId) });
-      }
+      if (action === "export") return sendExport(deps, request, reply);
       const read = readActions.find(({ name }) => name === action);
       if (read !== undefined || id !== undefined) {
         if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
@@ -113,7 +116,29 @@ function registerReading(server: FastifyInstance, keyed: Keyed, { monitors, read
   });
 }
 
-function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monitors }: MonitorRoutesDeps): void {
+/** Sends the document of an account. If it has secrets, the log of changes says so. */
+function sendExport(
+  { writes, monitors, parts }: MonitorRoutesDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { accountId } = callerOf(request);
+  const withSecrets = readQuery(EXPORT_QUERY, request).secrets === "include";
+  return writes.run(request, reply, async (tx) => {
+    const { rows, names } = await monitors.exportRows(tx, accountId, withSecrets);
+    const lists = new Map<string, readonly object[]>();
+    for (const part of parts) {
+      // oxlint-disable-next-line no-await-in-loop -- one connection
+      lists.set(part.name, await part.export(tx, accountId, (id) => names.get(id)));
+    }
+    return {
+      data: { version: VERSION, monitors: rows, ...Object.fromEntries(lists) },
+      changes: withSecrets ? [{ resource: "monitor", id: null, action: "shown" }] : [],
+    };
+  });
+}
+
+function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monitors, parts }: MonitorRoutesDeps): void {
   const bodies = createImportBodies();
   server.addHook("onClose", async () => bodies.close());
   server.route({
@@ -126,17 +151,20 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       tag: TAG,
       summary: "Create a monitor, check one now, replace a heartbeat's address, accept a picture, or import many",
       description:
-        "The first check of a new monitor is made at once. An import creates all monitors of its document or none. A " +
-        "masked value (****) of the document is that of your own monitor with the same name and url; if there is none, " +
-        "the value is left out, with a warning.",
+        "The first check of a new monitor is made at once. An import makes your account have what its document has, all " +
+        "or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
+        "are created or changed, and others stay as they are. A secret that a row leaves out is that of your monitor " +
+        "with this name; without one the monitor is paused, with a warning.",
       status: 201,
-      data: Type.Union([CREATED, IMPORTED]),
+      data: Type.Union([CREATED, importedSchema(parts)]),
       otherwise: [
-        { status: 200, data: Type.Union([CREATED, IMPORTED]) },
+        { status: 200, data: Type.Union([CREATED, importedSchema(parts)]) },
         { status: 202, data: RUN },
       ],
       query: POST_QUERY,
-      body: Type.Union([CREATE, DOCUMENT], { examples: [{ url: "https://example.com", interval_minutes: 5 }] }),
+      body: Type.Union([CREATE, documentSchema(parts)], {
+        examples: [{ url: "https://example.com", interval_minutes: 5 }],
+      }),
       errors: [
         "missing_parameter",
         "target_not_allowed",
@@ -147,7 +175,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       ],
       isWrite: true,
     }),
-    handler: async (request, reply) => writes.run(request, reply, await readPost({ monitors, bodies }, request)),
+    handler: async (request, reply) => writes.run(request, reply, await readPost({ monitors, bodies, parts }, request)),
   });
 }
 

@@ -3,14 +3,19 @@ import { BODY_LIMIT, RawBody, refuseJson } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { readWrite } from "#control-plane/http/params.ts";
 import { OUTLINE } from "#control-plane/monitors/transfer/document.ts";
-import type { ParsedDocument } from "#control-plane/monitors/transfer/parse-document.ts";
-import { rowsFrom, rowsOf, type DocumentRows } from "#control-plane/monitors/transfer/rows.ts";
+import {
+  documentFrom,
+  documentOf,
+  outlineProblem,
+  type ParsedDocument,
+} from "#control-plane/monitors/transfer/parse-document.ts";
+import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import { createThread } from "#control-plane/thread.ts";
 
 /** Reads the documents of requests; large ones in a thread, because their parse holds the loop for long. */
 export interface ImportBodies {
-  /** Returns the rows of a document. Throws Refusal. */
-  read(request: FastifyRequest): Promise<DocumentRows>;
+  /** Returns a document, whose rows are not checked yet. Throws Refusal. */
+  read(request: FastifyRequest): Promise<ImportedDocument>;
   close(): void;
 }
 
@@ -33,13 +38,16 @@ export function createImportBodies(): ImportBodies {
     async read(request) {
       const { body } = request;
       if (!(body instanceof RawBody) || body.kind === "form" || body.bytes.length <= BODY_LIMIT) {
-        return rowsOf(readWrite(OUTLINE, request).monitors);
+        const outline = readWrite(OUTLINE, request);
+        const problem = outlineProblem(outline);
+        if (problem !== null) throw refuseField(problem);
+        return documentOf(outline);
       }
       const parsed = await thread.run(() => body.bytes);
       switch (parsed.kind) {
         case "document":
           body.noteNames(parsed.names);
-          return rowsFrom(parsed.rows);
+          return documentFrom(parsed.written);
         case "problem":
           throw refuseField(parsed.problem);
         case "unreadable":

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
 import type { Change } from "#control-plane/access/changes.ts";
+import type { DocumentPart } from "#control-plane/document-part.ts";
 import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { readQuery, readWrite } from "#control-plane/http/params.ts";
@@ -14,34 +15,38 @@ import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
 
-/** Maximum number of values that are named in the warnings of an import. */
+/** Maximum number of values and rows that are named in the warnings of an import. */
 const MOST_NAMED = 15;
 
-/** Returns the warnings of an import: the first of the values that were left out, and how many there are. */
+/** Returns the warnings of an import: the first of what was left out, and how many there are. */
 function warningsOf(leftOut: Imported["leftOut"]): readonly Warning[] {
   const named = leftOut.slice(0, MOST_NAMED).map(({ field, message }) => {
     return { parameter: field.slice(0, LONGEST_PARAMETER), message, did_you_mean: null };
   });
   if (named.length === leftOut.length) return named;
-  const message = `${leftOut.length} masked values were left out; the first ${MOST_NAMED} of them are named.`;
+  const message = `${leftOut.length} values or rows were left out; the first ${MOST_NAMED} of them are named.`;
   return [{ parameter: "monitors", message, did_you_mean: null }, ...named];
 }
 
 /** Reads a POST; returns the write that does it. */
 export async function readPost(
-  { monitors, bodies }: { readonly monitors: Monitors; readonly bodies: ImportBodies },
+  {
+    monitors,
+    bodies,
+    parts,
+  }: { readonly monitors: Monitors; readonly bodies: ImportBodies; readonly parts: readonly DocumentPart[] },
   request: FastifyRequest,
 ): Promise<Write> {
   const { accountId } = callerOf(request);
   const { action, id, dry_run: isDryRun = false } = readQuery(POST_QUERY, request);
   if (action === "import") {
-    const rows = await bodies.read(request);
+    const document = await bodies.read(request);
     return async (tx) => {
-      const { ids, leftOut } = requireWritten(await monitors.import(tx, accountId, rows, { isDryRun }));
-      const changes = isDryRun ? [] : ids.map((one) => changeOf(one, "created"));
+      const imported = requireWritten(await monitors.import(tx, accountId, document, { parts, isDryRun }));
+      const { created, updated, unchanged, ids, paused, changes, leftOut, parts: others } = imported;
       return {
         status: isDryRun ? 200 : 201,
-        data: { created: ids.length, ids },
+        data: { created, updated, unchanged, ids, ...others, secrets_missing: paused },
         changes,
         warnings: warningsOf(leftOut),
       };

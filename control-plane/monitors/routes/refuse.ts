@@ -1,3 +1,4 @@
+import { fieldMessage } from "#shared/schema/problem.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { MonitorRefusal, Written } from "#control-plane/monitors/refusal.ts";
 import type { Read } from "#control-plane/monitors/settings/read.ts";
@@ -8,12 +9,11 @@ export function requireWritten<T>(written: Written<T>): T {
   throw toRefusal(written.refusal);
 }
 
-function toRefusal({ code, message, field, reason, retryAfterSeconds }: MonitorRefusal): Refusal {
-  if (code === "missing_parameter" && field !== undefined && reason !== undefined) {
-    return refuseField({ field, reason, message });
-  }
+function toRefusal({ code, message, field, reason, problems, retryAfterSeconds }: MonitorRefusal): Refusal {
+  const isOfField = code === "missing_parameter" && field !== undefined;
   return new Refusal(code, {
-    message,
+    message: isOfField ? fieldMessage({ field, message }) : message,
+    ...(problems === undefined ? {} : { problems }),
     ...(field === undefined ? {} : { field }),
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfterSeconds === undefined ? {} : { headers: { "retry-after": String(retryAfterSeconds) } }),

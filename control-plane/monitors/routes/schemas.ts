@@ -1,6 +1,7 @@
-import { Type } from "typebox";
+import { Type, type TSchema } from "typebox";
 import { SOURCES } from "#shared/outcome.ts";
 import { Flag, Nullable } from "#shared/tools/fields.ts";
+import type { DocumentPart } from "#control-plane/document-part.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
 import { PING_KINDS } from "#control-plane/monitors/heartbeat-port.ts";
@@ -200,7 +201,7 @@ export function readActionSchema(names: readonly string[]) {
     action: Type.Optional(
       Type.Enum(["export", ...names], {
         description: [
-          "export: all monitors as a document for an import",
+          "export: all monitors, status pages and maintenance as a document for an import",
           ...names.map((name) => `${name}: of one id`),
         ].join("; "),
       }),
@@ -214,18 +215,52 @@ export const POST_QUERY = Type.Object({
     Type.Enum(["run", "rotate", "accept", "import"], {
       description:
         "run: check the monitor id now; rotate: replace the address of the heartbeat id, and the present one stops " +
-        "working; accept: compare with the newest picture of the visual monitor id from now on; import: create the monitors of a document. Default: create one",
+        "working; accept: compare with the newest picture of the visual monitor id from now on; import: take over a document. Default: create one",
     }),
   ),
   id: Type.Optional({ ...IdField, description: "run, rotate and accept: id of the monitor" }),
-  dry_run: Type.Optional(Flag({ description: "import: 1 checks the document and creates nothing" })),
+  dry_run: Type.Optional(
+    Flag({ description: "import: 1 checks the document, says what it would do, and changes nothing" }),
+  ),
 });
 
-/** Result of an import. */
-export const IMPORTED = Type.Object({
-  created: Type.Integer({ description: "Number of created monitors; 0 for a dry run" }),
-  ids: Type.Array(IdField, { description: "Their ids, in the order of the document" }),
+/** Query of an export. */
+export const EXPORT_QUERY = Type.Object({
+  secrets: Type.Optional(
+    Type.Enum(["include"], {
+      description:
+        "export: include has the request headers and bodies too, which are secrets, and is noted in the log of " +
+        "changes. By default a row names those that it leaves out in secrets_missing",
+    }),
+  ),
 });
+
+const ROW_COUNTS = {
+  created: Type.Integer({ description: "Number of rows that are new" }),
+  updated: Type.Integer({ description: "Number of rows that changed what you had" }),
+  unchanged: Type.Integer({ description: "Number of rows that you had as they are" }),
+  ids: Type.Array(IdField, { description: "Ids of what the rows are, in their order; none for a dry run" }),
+};
+
+/** Returns the result of an import. The counts of the monitors come first. */
+export function importedSchema(parts: readonly Pick<DocumentPart, "name">[]) {
+  const others = parts.map(({ name }) => [
+    name,
+    Type.Optional(Type.Object(ROW_COUNTS, { description: `The same for ${name}; absent for version 1` })),
+  ]);
+  return Type.Object({
+    ...ROW_COUNTS,
+    ...(Object.fromEntries(others) as Record<string, TSchema>),
+    secrets_missing: Type.Array(
+      Type.Object({
+        row: Type.Integer({ description: "Index in monitors" }),
+        name: Type.String({ description: "Name of the monitor" }),
+        secrets_missing: Type.Array(Type.String(), { description: "Secrets that it does not have" }),
+      }),
+      { description: "Monitors that are paused because they lack a secret" },
+    ),
+  });
+}
 
 /** Result of a request to check a monitor now. */
 export const RUN = Type.Object({ id: IdField });

@@ -200,5 +200,14 @@ export const OLD_CHANGE = Type.Partial(OLD_RECORD);
 /** Body of a creation before v4. */
 export const OLD_CREATE = Type.Object({ ...OLD_CHANGE.properties, url: OLD_URL });
 
+/** Names of the secrets that a row of a document leaves out. */
+export const SECRETS_MISSING = Type.Array(Type.String({ maxLength: 120 }), {
+  maxItems: MOST_HEADERS + 1,
+  examples: [["request_headers.Authorization", "body"]],
+  description:
+    "Secrets that are not in the row: request_headers.<name> and body. An import takes them from your monitor with " +
+    "this name; without one the monitor is created paused",
+});
+
 /** Fields of a creation, an update or a row of an import, as parsed. */
 export type Given = Static<typeof CHANGE>;

@@ -22,11 +22,7 @@ interface Departure {
  * the change are.
  */
 export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
-  const { url = present.url, check_type: checkType = present.check_type } = given;
-  const types = checkTypesOf("request_headers") ?? [];
-  const isMoved =
-    types.includes(present.check_type) && types.includes(checkType) && originOf(url) !== originOf(present.url);
-  if (!isMoved) return { base: present, given, masks: { headers: [], hasBody: false }, removed: [] };
+  if (!isMoved(present, given)) return { base: present, given, masks: { headers: [], hasBody: false }, removed: [] };
   const { given: hidden, masks } = hideMasks(given);
   const hasLostBody = given.body === undefined ? present.body !== null : masks.hasBody;
   const headers = given.request_headers === undefined ? Object.keys(present.request_headers) : masks.headers;
@@ -36,6 +32,13 @@ export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
     masks,
     removed: [...(hasLostBody ? ["body"] : []), ...headers.map((name) => `request_headers.${name}`)],
   };
+}
+
+/** Reports whether a change leads to another origin. */
+export function isMoved(present: MonitorDraft, given: Given): boolean {
+  const { url = present.url, check_type: checkType = present.check_type } = given;
+  const types = checkTypesOf("request_headers") ?? [];
+  return types.includes(present.check_type) && types.includes(checkType) && originOf(url) !== originOf(present.url);
 }
 
 /** Returns the origin of the completed URL; the text itself if it is no URL, which the checks of the target refuse. */

@@ -1,6 +1,14 @@
 import { Type, type TObject } from "typebox";
 import { parseParams } from "#shared/schema.ts";
-import { CHANGE, CREATE, OLD_CHANGE, OLD_CREATE, type Given } from "#control-plane/monitors/settings/fields.ts";
+import { Nullable } from "#shared/tools/fields.ts";
+import {
+  CHANGE,
+  CREATE,
+  OLD_CHANGE,
+  OLD_CREATE,
+  SECRETS_MISSING,
+  type Given,
+} from "#control-plane/monitors/settings/fields.ts";
 import type { Read } from "#control-plane/monitors/settings/read.ts";
 
 /** Fields of responses that a write can send back; they are dropped. */
@@ -44,6 +52,9 @@ const READ_ONLY_HEARTBEAT: ReadonlySet<string> = new Set([
 /** The same within `visual`. */
 const READ_ONLY_VISUAL: ReadonlySet<string> = new Set(["accepted", "latest"]);
 
+/** Maximum length of the name of a monitor. */
+const LONGEST_NAME = 200;
+
 /** Which fields a write has: those of v4, or the fewer ones of older versions. */
 type FieldSet = "current" | "old";
 
@@ -53,14 +64,21 @@ export function parseCreation(raw: Readonly<Record<string, unknown>>, fields: Fi
 }
 
 /** The fields of a row of a document, in which depends_on is a name and not an id. */
-const ROW = Type.Object({ ...CREATE.properties, depends_on: Type.Optional(Type.Unknown()) });
+const ROW = Type.Object({
+  ...CREATE.properties,
+  depends_on: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: LONGEST_NAME }))),
+  secrets_missing: Type.Optional(SECRETS_MISSING),
+});
 
-/** Parses the fields of a row of a document but depends_on. */
-export function parseRow(raw: Readonly<Record<string, unknown>>): Read<Given> {
-  const parsed = parse(ROW, raw);
-  if (!parsed.ok) return parsed;
-  const { depends_on: _name, ...given } = parsed.value;
-  return { ok: true, value: given };
+/** The fields of a row, as parsed. */
+export type GivenRow = Omit<Given, "depends_on"> & {
+  readonly depends_on?: string | null;
+  readonly secrets_missing?: readonly string[];
+};
+
+/** Parses the fields of a row of a document. */
+export function parseRow(raw: Readonly<Record<string, unknown>>): Read<GivenRow> {
+  return parse(ROW, raw) as Read<GivenRow>;
 }
 
 /** Parses the fields of an update. */

@@ -1,51 +1,46 @@
 import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
-import { maskSecrets, openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
+import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
+import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A row of the document; `depends_on` is the name of another row. */
-export type ExportedRow = Omit<MonitorDraft, "depends_on"> & { readonly depends_on: string | null };
+export type ExportedRow = Omit<MonitorDraft, "depends_on"> & {
+  readonly depends_on: string | null;
+  /** Absent if the row has all its secrets. */
+  readonly secrets_missing?: readonly string[];
+};
 
-const LONGEST_NAME = 200;
+/** Monitors as rows of a document, and the name that each has there. */
+export interface ExportedMonitors {
+  readonly rows: readonly ExportedRow[];
+  /** By id. */
+  readonly names: ReadonlyMap<number, string>;
+}
 
 /**
- * Returns monitors, oldest first, as rows of a document. Secrets are masked. Rows on which others depend get a name that
- * no other row has. A monitor that the service paused because of the plan is exported as its user wrote it: active.
+ * Returns monitors, oldest first, as rows of a document. Each gets a name that no other row has. A monitor that the
+ * service paused because of the plan is exported as its user wrote it: active.
  */
-export function exportMonitors(encryption: Encryption, monitors: readonly StoredMonitor[]): readonly ExportedRow[] {
+export function exportMonitors(
+  encryption: Encryption,
+  monitors: readonly StoredMonitor[],
+  withSecrets: boolean,
+): ExportedMonitors {
   const names = exportedNames(monitors);
-  return monitors.map((monitor) => {
-    const secrets = maskSecrets(openSecrets(encryption, monitor.secrets));
-    const draft = draftOf(monitor, secrets);
+  const rows = monitors.map((monitor): ExportedRow => {
+    const secrets = openSecrets(encryption, monitor.secrets);
+    const { secrets_missing: missing, ...shown } = leaveOutSecrets(secrets);
+    const draft = draftOf(monitor, withSecrets ? secrets : shown);
     return {
       ...draft,
       name: names.get(monitor.id) ?? draft.name,
       is_active: draft.is_active || monitor.pausedReason === "plan",
       depends_on: draft.depends_on === null ? null : (names.get(draft.depends_on) ?? null),
+      ...(withSecrets || missing.length === 0 ? {} : { secrets_missing: missing }),
     };
   });
-}
-
-/**
- * Returns the names that an export gives to the monitors on which others depend, by id. A name that others have too gets
- * the id appended.
- */
-export function exportedNames(
-  monitors: readonly Pick<StoredMonitor, "id" | "name" | "dependsOn">[],
-): ReadonlyMap<number, string> {
-  const uses = new Map<string, number>();
-  for (const { name } of monitors) uses.set(name, (uses.get(name) ?? 0) + 1);
-  const parents = new Set(monitors.map(({ dependsOn }) => dependsOn));
-  const names = new Map<number, string>();
-  for (const { id, name } of monitors) {
-    if (!parents.has(id)) continue;
-    let unique = name;
-    for (let mark = ` (${id})`; (uses.get(unique) ?? 0) > (unique === name ? 1 : 0); mark += "'") {
-      unique = `${name.slice(0, LONGEST_NAME - mark.length)}${mark}`;
-    }
-    uses.set(unique, (uses.get(unique) ?? 0) + 1);
-    names.set(id, unique);
-  }
-  return names;
+  return { rows, names };
 }

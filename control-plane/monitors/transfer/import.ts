@@ -1,126 +1,160 @@
+import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { createPace, type Pace } from "#control-plane/pace.ts";
-import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
-import { refuseGone, refuseInside, refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
+import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/document-part.ts";
+import { createPace } from "#control-plane/pace.ts";
+import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
-import { lockAccount } from "#control-plane/monitors/account/store.ts";
-import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
-import { readOwnSecrets } from "#control-plane/monitors/transfer/own-secrets.ts";
-import { pathOf } from "#control-plane/monitors/transfer/row.ts";
-import type { DocumentRows } from "#control-plane/monitors/transfer/rows.ts";
-import { vetCreation, type VetContext } from "#control-plane/monitors/vet.ts";
-import { insertDrafts, refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { checkRows, type CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
+import { linkRows } from "#control-plane/monitors/transfer/link-rows.ts";
+import { readOwnMonitors } from "#control-plane/monitors/transfer/own-monitors.ts";
+import { refuseProblems } from "#control-plane/monitors/transfer/problems.ts";
+import { placeOf } from "#control-plane/monitors/transfer/row.ts";
+import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
+import { writeRows } from "#control-plane/monitors/transfer/write-rows.ts";
+import { refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
-/** A row whose fields are checked; `parent` is the name of the row it depends on. */
-interface VettedRow {
-  readonly draft: MonitorDraft;
-  readonly masks: Masks;
-  readonly parent: string | null;
-}
-
-/** A checked row; `parent` is the index of the row it depends on. */
-interface CheckedRow {
-  readonly draft: MonitorDraft;
-  readonly parent: number | null;
-}
-
-/** A value of the document that the created monitor does not have. */
+/** A value of the document that the written monitor does not have, or a row that was left out. */
 interface LeftOut {
   /** Path in the document. */
   readonly field: string;
   readonly message: string;
 }
 
-/** What an import has created, or would create. */
-export interface Imported {
-  /** In the order of the rows; none for a dry run. */
-  readonly ids: readonly number[];
+/** What an import has done, or would do; the counts are those of the monitors. */
+export interface Imported extends RowCounts {
+  readonly parts: Readonly<Partial<Record<DocumentPart["name"], RowCounts>>>;
+  /** Rows without secrets that their monitors need, which are paused; not of version 1. */
+  readonly paused: readonly {
+    readonly row: number;
+    readonly name: string;
+    readonly secrets_missing: readonly string[];
+  }[];
   readonly leftOut: readonly LeftOut[];
+  readonly changes: readonly Change[];
 }
 
-/**
- * Creates the monitors of a document, all or none; a dry run makes the same checks. A masked secret is that of the
- * account's own monitor with the same name and url; without one the monitor is created without it.
- */
-export async function importMonitors(
+/** How a document is imported. */
+export interface ImportOptions {
+  /** The lists beside the monitors. */
+  readonly parts: readonly DocumentPart[];
+  /** Does everything, and takes it back. */
+  readonly isDryRun: boolean;
+}
+
+const UNDO = new Error("a dry run is taken back");
+
+/** Makes the account have what a document has, all or nothing. A row of version 1 is always a new monitor. */
+export async function importDocument(
   deps: WriteDeps,
   tx: Transaction,
   accountId: number,
-  rows: DocumentRows,
-  isDryRun: boolean,
+  document: ImportedDocument,
+  { parts, isDryRun }: ImportOptions,
+): Promise<Written<Imported>> {
+  if (!isDryRun) return importAll(deps, tx, accountId, document, parts);
+  let tried: Written<Imported> | null = null;
+  try {
+    await tx.savepoint(async (inner) => {
+      tried = await importAll(deps, inner as Transaction, accountId, document, parts);
+      throw UNDO;
+    });
+  } catch (error) {
+    if (error !== UNDO || tried === null) throw error;
+  }
+  return withoutIds(tried);
+}
+
+/** What a dry run would have created has no ids. */
+function withoutIds(tried: Written<Imported> | null): Written<Imported> {
+  if (tried === null) throw new Error("a dry run has no result");
+  if (!tried.ok) return tried;
+  const parts = Object.entries(tried.value.parts).map(([name, counts]) => [name, { ...counts, ids: [] }] as const);
+  return { ok: true, value: { ...tried.value, ids: [], parts: Object.fromEntries(parts), changes: [] } };
+}
+
+async function importAll(
+  deps: WriteDeps,
+  tx: Transaction,
+  accountId: number,
+  document: ImportedDocument,
+  parts: readonly DocumentPart[],
 ): Promise<Written<Imported>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const plan = deps.plans[account.plan];
-  const full = refuseOverAllowance(account, plan, rows.count);
+  const full = refuseTooMany(account, plan, document);
   if (full !== null) return full;
-  const checked = await checkRows({ ...vetContext(deps), accountId, plan }, rows, createPace(deps.clock));
-  if (!checked.ok) return checked;
-  const linked = linkRows(checked.value);
-  if (!linked.ok) return linked;
-  const isMasked = checked.value.some(({ masks }) => areMasked(masks));
-  const find = isMasked ? await readOwnSecrets(tx, deps.encryption, accountId) : () => [];
-  const filled = linked.value.map(({ draft, parent }, index) => {
-    const masks = checked.value[index]?.masks;
-    return masks === undefined || !areMasked(masks)
-      ? { draft, parent, missing: [] }
-      : { parent, ...fillMasks(draft, masks, find(draft)) };
-  });
-  const leftOut = filled.flatMap(({ missing }, index) =>
-    missing.map(({ field, reason }) => describeMissing(`${pathOf(index)}.${field}`, reason)),
+  const own = await readOwnMonitors(tx, deps.encryption, accountId);
+  const context = { ...vetContext(deps), accountId, plan, encryption: deps.encryption, own };
+  const checked = await checkRows({ ...context, pace: createPace(deps.clock) }, document);
+  const linked = linkRows(checked, document.version === 1 ? [] : own.all);
+  const places = new Map(checked.names.map((name, index) => [name, index]));
+  const problems: RowProblem[] = [...checked.problems, ...linked.problems];
+  // Stand-ins for the ids, which new monitors do not have yet.
+  const standIn = (name: string) => {
+    const place = places.get(name);
+    return place === undefined ? undefined : place + 1;
+  };
+  for (const part of parts) problems.push(...part.check(document.parts[part.name], standIn));
+  if (problems.length > 0) return refuseProblems(problems);
+  const rows = checked.rows.filter((row) => row !== null);
+  const more = refuseOverAllowance(account, plan, rows.filter((row) => row.own === null).length);
+  if (more !== null) return more;
+  const monitors = await writeRows(deps, tx, account, rows, linked.parents);
+  if (monitors.problems.length > 0) return refuseProblems(monitors.problems);
+  const idOf = (name: string) => monitors.counts.ids[places.get(name) ?? -1];
+  const written = new Map<DocumentPart["name"], WrittenPart>();
+  // oxlint-disable-next-line no-await-in-loop -- one connection
+  for (const part of parts) written.set(part.name, await part.import(tx, accountId, document.parts[part.name], idOf));
+  const all = [...written.values()];
+  const late = all.flatMap((part) => part.problems);
+  if (late.length > 0) return refuseProblems(late);
+  const isOld = document.version === 1;
+  return {
+    ok: true,
+    value: {
+      ...monitors.counts,
+      parts: isOld ? {} : Object.fromEntries(Array.from(written, ([name, { counts }]) => [name, counts])),
+      paused: isOld ? [] : pausedRows(rows),
+      leftOut: [...rows.flatMap((row, index) => leftOutOf(row, index, isOld)), ...all.flatMap((part) => part.leftOut)],
+      changes: [...monitors.changes, ...all.flatMap((part) => part.changes)],
+    },
+  };
+}
+
+/** Refuses more rows than the plan allows monitors, before a row is looked at. */
+function refuseTooMany(
+  account: MonitorAccount,
+  plan: Parameters<typeof refuseOverAllowance>[1],
+  { version, monitors }: ImportedDocument,
+): Written<never> | null {
+  if (version === 1) return refuseOverAllowance(account, plan, monitors.count);
+  if (monitors.count <= plan.monitors) return null;
+  const message = `The plan allows ${plan.monitors} monitors, paused ones included; the document has ${monitors.count}.`;
+  return refuseWrite({ code: "plan_limit_exceeded", field: "monitors", message });
+}
+
+function pausedRows(rows: readonly CheckedRow[]): Imported["paused"] {
+  return rows.flatMap(({ draft, missing }, row) =>
+    missing.length === 0 ? [] : [{ row, name: draft.name, secrets_missing: missing.map(({ field }) => field) }],
   );
-  const ids = isDryRun ? [] : await insertDrafts(deps, tx, account, filled);
-  return { ok: true, value: { ids, leftOut } };
 }
 
-function describeMissing(field: string, reason: "unknown" | "ambiguous"): LeftOut {
-  const why =
-    reason === "unknown"
-      ? "no monitor of your account with this name and url has a value for it"
-      : "several monitors of your account with this name and url have different values for it";
-  return { field, message: `"${field}" was left out: it is masked (${MASK}), and ${why}. Set it in the new monitor.` };
-}
-
-/** Checks the fields of every row, in pieces: thousands of rows take seconds. */
-async function checkRows(context: VetContext, rows: DocumentRows, pace: Pace): Promise<Written<readonly VettedRow[]>> {
-  const checked: VettedRow[] = [];
-  for (const read of rows.read()) {
-    if (!read.ok) return refuseProblem(read.problem);
-    const { given, parent } = read.value;
-    const hidden = hideMasks(given);
-    const vetted = vetCreation(context, hidden.given);
-    if (!vetted.ok) return refuseInside(pathOf(checked.length), vetted.refusal);
-    checked.push({ draft: vetted.value, masks: hidden.masks, parent });
-    // oxlint-disable-next-line no-await-in-loop -- gives the loop back
-    if (pace.isDue()) await pace.rest();
-  }
-  return { ok: true, value: checked };
-}
-
-/** Replaces the names of rows by their indexes. */
-function linkRows(rows: readonly VettedRow[]): Written<readonly CheckedRow[]> {
-  const named = Map.groupBy(rows.keys(), (index) => rows[index]?.draft.name);
-  const parents = new Map<number, number>();
-  const linked: CheckedRow[] = [];
-  for (const [index, { draft, parent: name }] of rows.entries()) {
-    if (name === null) {
-      linked.push({ draft, parent: null });
-      continue;
+function leftOutOf({ missing, own }: CheckedRow, index: number, isOld: boolean): readonly LeftOut[] {
+  return missing.map(({ field: name, reason }) => {
+    const field = `${placeOf("monitors", index)}.${name}`;
+    if (isOld) {
+      const why =
+        reason === "unknown"
+          ? "no monitor of your account with this name and url has a value for it"
+          : "several monitors of your account with this name and url have different values for it";
+      const message = `"${field}" was left out: it is masked (${MASK}), and ${why}. Set it in the new monitor.`;
+      return { field, message };
     }
-    const field = `${pathOf(index)}.depends_on`;
-    const [parent, other] = named.get(name.trim()) ?? [];
-    if (parent === undefined) {
-      return refuseProblem({ field, reason: "unknown", message: "no row of the document has this name" });
-    }
-    if (other !== undefined) {
-      return refuseProblem({ field, reason: "duplicate", message: "more than one row of the document has this name" });
-    }
-    const problem = findChainProblem(parents, index, parent);
-    if (problem !== null) return refuseProblem({ field, reason: "range", message: problem });
-    parents.set(index, parent);
-    linked.push({ draft, parent });
-  }
-  return { ok: true, value: linked };
+    const why =
+      own === null ? "you have no monitor with this name" : "your monitor with this name has none for its url";
+    return { field, message: `"${field}" is missing: ${why}. The monitor is paused; set it there and resume it.` };
+  });
 }

@@ -1,29 +1,53 @@
 import { isRecord } from "#shared/is-record.ts";
-import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { parseRow } from "#control-plane/monitors/settings/parse.ts";
-import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
+import { hasMoreKeys } from "#shared/schema/oversize.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { parseRow, type GivenRow } from "#control-plane/monitors/settings/parse.ts";
 
-/** A row whose fields have their types; `parent` is the name of the row it depends on. */
-export interface ReadRow {
-  readonly given: Given;
-  readonly parent: string | null;
-}
+/** A row whose fields have their types, or its problems; `name` is the name that it gives, also if others are wrong. */
+export type ReadRow =
+  | { readonly ok: true; readonly value: GivenRow }
+  | { readonly ok: false; readonly problems: readonly RowFieldProblem[]; readonly name: string | undefined };
 
-/** Reads the row at an index of a document. Problems have their path in the document. */
-export function readRow(row: unknown, index: number): Read<ReadRow> {
-  const path = pathOf(index);
-  if (!isRecord(row)) return refuse(path, "type", "must be an object");
-  const { depends_on: parent = null } = row;
-  if (parent !== null && typeof parent !== "string") {
-    return refuse(`${path}.depends_on`, "type", "must be the name of another row, or null");
+/** A problem with a field of a row; null: with the whole row. */
+export type RowFieldProblem = Omit<FieldProblem, "field"> & { readonly field: string | null };
+
+/** Maximum number of problems of one row: each one found costs a further parse. */
+const MOST_PROBLEMS = 10;
+/** A row with more fields has its first problem alone: each further one costs a copy. */
+const MOST_FIELDS = 100;
+
+/** Reads a row of a document. */
+export function readRow(row: unknown): ReadRow {
+  if (!isRecord(row)) {
+    return { ok: false, problems: [{ field: null, reason: "type", message: "must be an object" }], name: undefined };
   }
-  const given = parseRow(row);
-  if (given.ok) return { ok: true, value: { given: given.value, parent } };
-  const { problem } = given;
-  return { ok: false, problem: { ...problem, field: `${path}.${problem.field}` } };
+  const first = parseRow(row);
+  if (first.ok) return first;
+  const { name } = row;
+  const problems = [first.problem, ...findFurther(row, first.problem)];
+  return { ok: false, problems, name: typeof name === "string" ? name : undefined };
 }
 
-/** Returns the path of the row at an index. */
-export function pathOf(index: number): string {
-  return `monitors.${index}`;
+/** Finds further problems: those of the row without the fields that have one. The schema has no rules between fields. */
+function findFurther(row: Readonly<Record<string, unknown>>, first: FieldProblem): readonly FieldProblem[] {
+  if (hasMoreKeys(row, MOST_FIELDS)) return [];
+  const rest = { ...row };
+  const further: FieldProblem[] = [];
+  for (let last = first; further.length < MOST_PROBLEMS - 1;) {
+    const [field = ""] = last.field.split(".", 1);
+    // An unknown name that is cut in the problem is none of the row.
+    const name = Object.hasOwn(rest, last.field) ? last.field : field;
+    if (!Object.hasOwn(rest, name)) break;
+    delete rest[name];
+    const next = parseRow(rest);
+    if (next.ok) break;
+    further.push(next.problem);
+    last = next.problem;
+  }
+  return further;
+}
+
+/** Returns the place of a row of a list, such as `monitors.3`. */
+export function placeOf(list: string, index: number): string {
+  return `${list}.${index}`;
 }

@@ -82,7 +82,7 @@ describe("an import", () => {
   it("with dry_run checks everything and creates nothing", async () => {
     const key = await service.createKey();
     const good = await importInto(key, [ROW, ROW], "&dry_run=1");
-    expect([good.status, good.body.data]).toEqual([200, { created: 0, ids: [] }]);
+    expect([good.status, good.body.data]).toMatchObject([200, { created: 2, updated: 0, unchanged: 0, ids: [] }]);
     expect((await importInto(key, [ROW, { url: "nonsense" }], "&dry_run=1")).status).toBe(400);
     expect(await count(key)).toBe(0);
   });
@@ -177,7 +177,7 @@ describe("an import", () => {
       const document = await exportOf(key);
       expect(JSON.stringify(document)).not.toContain("s3cret");
       const dry = await importInto(key, document.monitors, "&dry_run=1");
-      expect([dry.status, dry.body.data, dry.body.meta["warnings"]]).toEqual([200, { created: 0, ids: [] }, undefined]);
+      expect([dry.status, dry.body.data, dry.body.meta["warnings"]]).toMatchObject([200, { created: 3 }, undefined]);
       const { status, body } = await importInto(key, document.monitors);
       expect([status, body.meta["warnings"]]).toEqual([201, undefined]);
       const [copy, copiedParent] = body.data["ids"] as readonly number[];
@@ -237,7 +237,7 @@ describe("an import", () => {
       expect([status, warnings.length]).toEqual([201, 16]);
       expect(warnings[0]).toMatchObject({
         parameter: "monitors",
-        message: "40 masked values were left out; the first 15 of them are named.",
+        message: "40 values or rows were left out; the first 15 of them are named.",
       });
       expect(warnings[15]).toMatchObject({ parameter: "monitors.14.request_headers.X-A" });
     });
@@ -265,7 +265,8 @@ describe("an import", () => {
 
   it.each<readonly [object, string]>([
     [{ monitors: [ROW] }, "version"],
-    [{ version: 2, monitors: [ROW] }, "version"],
+    [{ version: 3, monitors: [ROW] }, "version"],
+    [{ version: 1, monitors: [ROW], maintenance: [] }, "maintenance"],
     [{ version: 1 }, "monitors"],
     [{ version: 1, monitors: [] }, "monitors"],
     [{ version: 1, monitors: {} }, "monitors"],
@@ -305,7 +306,12 @@ describe("an import", () => {
 
 describe("an export", () => {
   it("of no monitors is an empty document", async () => {
-    expect(await exportOf(await service.createKey())).toEqual({ version: 1, monitors: [] });
+    expect(await exportOf(await service.createKey())).toEqual({
+      version: 2,
+      monitors: [],
+      status_pages: [],
+      maintenance: [],
+    });
   });
 
   it("imported by another account gives the same document again, whatever the monitors are", async () => {
@@ -355,7 +361,8 @@ describe("an export", () => {
         else expect(body.error).toMatchObject({ field: "depends_on", reason: "range" });
       }
       const document = await exportOf(from);
-      expect((await importInto(to, document.monitors)).status).toBe(201);
+      const imported = await service.call(`${URL}?action=import`, { key: to, body: document });
+      expect(imported.status, imported.text).toBe(201);
       expect(await exportOf(to)).toEqual(document);
     }
   });

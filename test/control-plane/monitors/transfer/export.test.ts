@@ -8,6 +8,9 @@ import { seeded } from "#test/support/seeded.ts";
 
 const encryption = createEncryption(new Uint8Array(32), { bytes: (count) => new Uint8Array(count) });
 
+const exportRows = (monitors: readonly StoredMonitor[], withSecrets = false) =>
+  exportMonitors(encryption, monitors, withSecrets).rows;
+
 function monitor(id: number, over: Partial<StoredMonitor> = {}): StoredMonitor {
   return {
     id,
@@ -31,39 +34,46 @@ function monitor(id: number, over: Partial<StoredMonitor> = {}): StoredMonitor {
 
 describe("an exported row", () => {
   it("has every writable field and nothing else", () => {
-    const [row = {}] = exportMonitors(encryption, [monitor(1)]);
+    const [row = {}] = exportRows([monitor(1)]);
     expect(Object.keys(row).toSorted()).toEqual(Object.keys(defaultDraft("http", 1)).toSorted());
   });
 
-  it("shows masks in place of secrets", () => {
-    const secrets = sealSecrets(encryption, { request_headers: { Authorization: "Bearer s3cret" }, body: "s3cret" });
-    const rows = exportMonitors(encryption, [monitor(1, { secrets })]);
-    expect(rows[0]).toMatchObject({ request_headers: { Authorization: "****" }, body: "****" });
+  it("leaves secrets out and names them; header fields that are none stay", () => {
+    const open = { Accept: "text/html", "accept-language": "de", "User-Agent": "probe", "Content-Type": "text/plain" };
+    const request_headers = { Authorization: "Bearer s3cret", ...open, "X-Accept": "s3cret" };
+    const secrets = sealSecrets(encryption, { request_headers, body: "s3cret" });
+    const rows = exportRows([monitor(1, { secrets }), monitor(2)]);
+    expect(rows[0]).toMatchObject({
+      request_headers: open,
+      body: null,
+      secrets_missing: ["request_headers.Authorization", "request_headers.X-Accept", "body"],
+    });
     expect(JSON.stringify(rows)).not.toContain("s3cret");
+    expect(rows[1]).not.toHaveProperty("secrets_missing");
+    const [whole] = exportRows([monitor(1, { secrets })], true);
+    expect(whole).toMatchObject({ request_headers, body: "s3cret" });
+    expect(whole).not.toHaveProperty("secrets_missing");
   });
 
   it("is active if only the plan paused the monitor", () => {
-    const rows = exportMonitors(encryption, [
-      monitor(1, { isActive: false, pausedReason: "plan" }),
-      monitor(2, { isActive: false }),
-    ]);
+    const rows = exportRows([monitor(1, { isActive: false, pausedReason: "plan" }), monitor(2, { isActive: false })]);
     expect(rows.map((row) => row.is_active)).toEqual([true, false]);
   });
 
   it("names the row on which it depends", () => {
-    const rows = exportMonitors(encryption, [monitor(1), monitor(2, { dependsOn: 1 })]);
+    const rows = exportRows([monitor(1), monitor(2, { dependsOn: 1 })]);
     expect(rows.map((row) => row.depends_on)).toEqual([null, "monitor 1"]);
   });
 
-  it("keeps its name unless others depend on it and the name is not unique", () => {
+  it("keeps its name unless an older monitor has it", () => {
     const same = "a".repeat(200);
-    const rows = exportMonitors(encryption, [
+    const rows = exportRows([
       monitor(1, { name: same }),
       monitor(2, { name: same }),
       monitor(3, { name: "b", dependsOn: 1 }),
       monitor(4, { name: "b" }),
     ]);
-    expect(rows.map((row) => row.name)).toEqual([`${"a".repeat(196)} (1)`, same, "b", "b"]);
+    expect(rows.map((row) => row.name)).toEqual([same, `${"a".repeat(196)} (2)`, "b", "b (4)"]);
     expect(rows[2]?.depends_on).toBe(rows[0]?.name);
   });
 
@@ -77,7 +87,8 @@ describe("an exported row", () => {
           dependsOn: index > 0 && next() % 2 === 0 ? 1 + (next() % index) : null,
         }),
       );
-      const rows = exportMonitors(encryption, monitors);
+      const rows = exportRows(monitors);
+      expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
       for (const [index, row] of rows.entries()) {
         if (row.depends_on === null) continue;
         const named = rows.flatMap(({ name }, at) => (name === row.depends_on ? [at + 1] : []));

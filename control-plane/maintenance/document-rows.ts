@@ -1,0 +1,169 @@
+import { Type, type Static } from "typebox";
+import { isDeepStrictEqual } from "node:util";
+import { parseParams } from "#shared/schema.ts";
+import { isRecord } from "#shared/is-record.ts";
+import type { Clock } from "#shared/clock.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Change } from "#control-plane/access/changes.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
+import { announcementOf, type AnnounceWindow } from "#control-plane/maintenance/announcement.ts";
+import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
+import { readWindow } from "#control-plane/maintenance/read-window.ts";
+import { CREATE, READ_ONLY, type Given } from "#control-plane/maintenance/schemas.ts";
+import { listWindows } from "#control-plane/maintenance/store.ts";
+import { showWindow } from "#control-plane/maintenance/view.ts";
+import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
+
+const LIST = "maintenance";
+/** Fields of answers that a row can have, and that say nothing. */
+const IGNORED = [...READ_ONLY, "status"];
+/** Maximum number of windows that are read: more than an account has that are not over, and the newest that are. */
+const MOST_READ = 10_000;
+
+const { monitor_ids: _ids, ...FIELDS } = CREATE.properties;
+
+const ROW = Type.Object({
+  ...FIELDS,
+  monitors: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      maxItems: 1_000,
+      description: "Names of monitors of the document that the window covers",
+    }),
+  ),
+});
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
+
+/** Dependencies of the rows. */
+interface WindowRowsDeps {
+  readonly clock: Clock;
+  readonly maintenance: Maintenance;
+  readonly announce: AnnounceWindow;
+}
+
+/**
+ * Creates the maintenance of a document: a row is the window with its title and start, or a new one. Windows that are
+ * over are not exported, and a row that is over and no window of the account is left out.
+ */
+export function createWindowRows({ clock, maintenance, announce }: WindowRowsDeps): DocumentPart {
+  return {
+    name: LIST,
+    row: ROW,
+    async export(sql, accountId, nameOf) {
+      const windows = await readWindows(sql, accountId, clock.now());
+      const open = windows.filter(({ status }) => status === "scheduled" || status === "in_progress");
+      // One whose monitors were deleted covers nothing, and cannot be created.
+      return open
+        .map((window) => rowOf(window, nameOf))
+        .filter(({ monitors, tags }) => monitors.length + tags.length > 0);
+    },
+    check(rows, idOf) {
+      const problems: RowProblem[] = [];
+      let index = 0;
+      for (const row of rows) {
+        const read = readRow(row, idOf);
+        const window = read.ok ? readWindow(read.value, null, BEGINNING) : read;
+        if (!window.ok) problems.push(problemAt(index, window.problem));
+        index += 1;
+      }
+      return problems;
+    },
+    async import(tx, accountId, rows, idOf) {
+      const now = clock.now();
+      const counts = { created: 0, updated: 0, unchanged: 0 };
+      const [ids, problems, changes]: [number[], RowProblem[], Change[]] = [[], [], []];
+      const leftOut: { field: string; message: string }[] = [];
+      const own = Map.groupBy(await readWindows(tx, accountId, now), keyOf);
+      let index = -1;
+      for (const row of rows) {
+        index += 1;
+        const read = readRow(row, idOf);
+        const settings = read.ok ? readWindow(read.value, null, BEGINNING) : read;
+        if (!read.ok || !settings.ok) throw new Error("a row was not checked");
+        const window = own.get(keyOf(settings.value))?.shift() ?? null;
+        const given = window?.isCancelled === true ? { ...read.value, status: "scheduled" as const } : read.value;
+        const fitted = readWindow(given, window, now);
+        if (window !== null && fitted.ok && isDeepStrictEqual({ ...window, ...fitted.value }, window)) {
+          ids.push(window.id);
+          counts.unchanged += 1;
+          continue;
+        }
+        if (!fitted.ok) {
+          leftOut.push({ field: `${LIST}.${index}`, message: `"${LIST}.${index}" was left out: the window is over.` });
+          continue;
+        }
+        // oxlint-disable-next-line no-await-in-loop -- one connection
+        const written = await (window === null
+          ? maintenance.create(tx, accountId, given)
+          : maintenance.change(tx, accountId, window.id, given));
+        if (written.kind !== "written") {
+          problems.push(refusalAt(index, written));
+          continue;
+        }
+        // oxlint-disable-next-line no-await-in-loop -- one connection
+        if (written.isNews) await announce(tx, accountId, announcementOf(written.window));
+        const { id } = written.window;
+        ids.push(id);
+        counts[window === null ? "created" : "updated"] += 1;
+        changes.push({ resource: "maintenance", id, action: window === null ? "created" : "changed" });
+      }
+      return { counts: { ...counts, ids }, problems, changes, leftOut };
+    },
+  };
+}
+
+/** Before every window: a row that is over has no other problem. */
+const BEGINNING = new Date(0);
+
+/** Reads the windows of an account, oldest first. */
+async function readWindows(sql: Queryable, accountId: number, now: Date): Promise<readonly MaintenanceWindow[]> {
+  const windows = await listWindows(sql, accountId, {}, now, { limit: MOST_READ, offset: 0 });
+  return windows.toReversed();
+}
+
+function keyOf({ title, startsAt }: Pick<MaintenanceWindow, "title" | "startsAt">): string {
+  return `${startsAt.getTime()} ${title}`;
+}
+
+/** Returns a window as a row: every field that can be written. */
+function rowOf(window: MaintenanceWindow, nameOf: (id: number) => string | undefined) {
+  const { monitor_ids: monitorIds, ...shown } = showWindow(window);
+  const fields = Object.entries(shown).filter(([name]) => !IGNORED.includes(name));
+  const monitors = monitorIds.flatMap((id) => nameOf(id) ?? []);
+  return { ...(Object.fromEntries(fields) as Omit<Static<typeof ROW>, "monitors">), tags: shown.tags, monitors };
+}
+
+/** Reads a row; monitors get the ids of their names. */
+function readRow(row: unknown, idOf: IdOfName): Read<Given> {
+  if (!isRecord(row)) return refuse("", "type", "must be an object of at most 262144 characters");
+  const parsed = parseParams(ROW, row, { from: "json", unknown: "refuse", readOnly: IGNORED });
+  if (!parsed.ok) return parsed;
+  const { monitors, ...fields } = parsed.value;
+  if (monitors === undefined) return { ok: true, value: fields };
+  const ids: number[] = [];
+  for (const [index, name] of monitors.entries()) {
+    const id = idOf(name.trim());
+    if (id === undefined) return refuse(`monitors.${index}`, "unknown", "no monitor of the document has this name");
+    ids.push(id);
+  }
+  return { ok: true, value: { ...fields, monitor_ids: ids } };
+}
+
+function refuse(field: string, reason: FieldProblem["reason"], message: string): Read<never> {
+  return { ok: false, problem: { field, reason, message } };
+}
+
+function problemAt(index: number, { field, reason, message }: FieldProblem): RowProblem {
+  const named = field === "monitor_ids" ? "monitors" : field;
+  return { row: `${LIST}.${index}`, field: named === "" ? null : named, reason, message, code: "missing_parameter" };
+}
+
+type Refused = Exclude<Awaited<ReturnType<Maintenance["create"]>>, { readonly kind: "written" }>;
+
+function refusalAt(index: number, refused: Refused): RowProblem {
+  if (refused.kind === "invalid") return problemAt(index, refused.problem);
+  const most = refused.kind === "limit" ? refused.most : 0;
+  const message = `an account has at most ${most} maintenance windows that are scheduled or in progress`;
+  return { ...problemAt(index, { field: "", reason: "range", message }), code: "plan_limit_exceeded" };
+}

@@ -1,0 +1,162 @@
+import type { RowProblem } from "#control-plane/document-part.ts";
+import type { Pace } from "#control-plane/pace.ts";
+import { compareDrafts, draftOf } from "#control-plane/monitors/draft.ts";
+import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
+import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
+import type { GivenRow } from "#control-plane/monitors/settings/parse.ts";
+import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import type { StoredMonitor } from "#control-plane/monitors/store.ts";
+import type { OwnMonitors } from "#control-plane/monitors/transfer/own-monitors.ts";
+import { problemAt, problemOf } from "#control-plane/monitors/transfer/problems.ts";
+import { findNoSecret, fitMasks, maskMissing } from "#control-plane/monitors/transfer/row-secrets.ts";
+import { MOST_PROBLEMS, type ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
+import { vetCreation, vetUpdate, type VetContext } from "#control-plane/monitors/vet.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
+
+/** A row whose fields are checked; not its dependency. */
+export interface CheckedRow {
+  /** Its monitor of the account; null: it is a new one. */
+  readonly own: StoredMonitor | null;
+  readonly draft: MonitorDraft;
+  /** What a change of its monitor is given. */
+  readonly given: Given;
+  /** Whether its monitor differs, apart from the dependency. */
+  readonly isChanged: boolean;
+  /** The name of the row it depends on; undefined: the row does not say. */
+  readonly parent: string | null | undefined;
+  /** Secrets that it does not get. */
+  readonly missing: readonly MissingSecret[];
+}
+
+/** A secret that a monitor does not get. */
+export interface MissingSecret {
+  /** `body`, or `request_headers.` and the name of the field. */
+  readonly field: string;
+  readonly reason: "unknown" | "ambiguous";
+}
+
+/** The rows of a document, with those that have problems as their names alone. */
+export interface CheckedRows {
+  /** By index; null: the row has a problem. */
+  readonly rows: readonly (CheckedRow | null)[];
+  /** Names in the document, by index. */
+  readonly names: readonly (string | undefined)[];
+  readonly problems: readonly RowProblem[];
+}
+
+/** Dependencies of the checks. */
+interface CheckContext extends VetContext {
+  readonly encryption: Encryption;
+  readonly own: OwnMonitors;
+  readonly pace: Pace;
+}
+
+type Vetted<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: RowProblem };
+type Checked = Vetted<CheckedRow>;
+
+/**
+ * Checks the fields of every row, in pieces: thousands of rows take seconds. Ends after as many problems as an answer
+ * names.
+ */
+export async function checkRows(context: CheckContext, { version, monitors }: ImportedDocument): Promise<CheckedRows> {
+  const rows: (CheckedRow | null)[] = [];
+  const names: (string | undefined)[] = [];
+  const problems: RowProblem[] = [];
+  const seen = new Set<string>();
+  const check = version === 1 ? checkNew : checkNamed;
+  for (const read of monitors.read()) {
+    const index = rows.length;
+    const name = (read.ok ? read.value.name : read.name)?.trim();
+    const found: RowProblem[] = [];
+    if (!read.ok) found.push(...read.problems.map((problem) => problemAt(index, problem)));
+    else if (version > 1 && name === undefined) {
+      const message = "is required: it says which monitor the row is";
+      found.push(problemAt(index, { field: "name", reason: "required", message }));
+    }
+    if (version > 1 && name !== undefined && seen.has(name)) {
+      const message = "another row of the document has this name";
+      found.push(problemAt(index, { field: "name", reason: "duplicate", message }));
+    }
+    if (name !== undefined) seen.add(name);
+    const checked = read.ok && found.length === 0 ? check(context, index, read.value) : null;
+    if (checked?.ok === false) found.push(checked.problem);
+    rows.push(checked?.ok === true ? checked.value : null);
+    names.push(version === 1 && checked?.ok === true ? checked.value.draft.name : name);
+    problems.push(...found);
+    if (problems.length >= MOST_PROBLEMS) break;
+    // oxlint-disable-next-line no-await-in-loop -- gives the loop back
+    if (context.pace.isDue()) await context.pace.rest();
+  }
+  return { rows, names, problems };
+}
+
+/** Checks a row of version 1, which is a new monitor: it takes masked secrets from those with its name and url. */
+function checkNew(context: CheckContext, index: number, { depends_on: parent, ...row }: GivenRow): Checked {
+  const vetted = vetNew(context, index, row);
+  if (!vetted.ok) return vetted;
+  const { given, draft: hidden, masks } = vetted.value;
+  const { draft, missing } = areMasked(masks)
+    ? fillMasks(hidden, masks, context.own.secretsOf(hidden))
+    : { draft: hidden, missing: [] };
+  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, missing } };
+}
+
+/** Checks a row that is the monitor with its name, or a new one. Without a secret that it needs it is paused. */
+function checkNamed(context: CheckContext, index: number, given: GivenRow): Checked {
+  const own = context.own.named(given.name?.trim() ?? "");
+  return own === undefined ? checkUnknown(context, index, given) : checkOwn(context, index, own, given);
+}
+
+function checkUnknown(context: CheckContext, index: number, { depends_on: parent, ...row }: GivenRow): Checked {
+  const vetted = vetNew(context, index, row);
+  if (!vetted.ok) return vetted;
+  const { given, masks } = vetted.value;
+  const { draft: filled, missing } = fillMasks(vetted.value.draft, masks, []);
+  const draft = missing.length > 0 ? { ...filled, is_active: false } : filled;
+  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, missing } };
+}
+
+function vetNew(
+  context: CheckContext,
+  index: number,
+  { secrets_missing: names = [], ...row }: Omit<GivenRow, "depends_on">,
+): Vetted<{ readonly given: Given; readonly draft: MonitorDraft; readonly masks: Masks }> {
+  const problem = missingProblem(index, names);
+  if (problem !== null) return { ok: false, problem };
+  const hidden = hideMasks(maskMissing(row, names));
+  const vetted = vetCreation(context, hidden.given);
+  if (!vetted.ok) return { ok: false, problem: problemOf(index, vetted.refusal) };
+  return { ok: true, value: { given: row, draft: vetted.value, masks: hidden.masks } };
+}
+
+function checkOwn(
+  context: CheckContext,
+  index: number,
+  own: StoredMonitor,
+  { secrets_missing: names = [], depends_on: parent, name: _name, is_active: isActive, ...row }: GivenRow,
+): Checked {
+  const problem = missingProblem(index, names);
+  if (problem !== null) return { ok: false, problem };
+  const present = draftOf(own, openSecrets(context.encryption, own.secrets));
+  const fitted = fitMasks(present, maskMissing(row, names));
+  const isKept = isActive === undefined || (isActive && own.pausedReason === "plan");
+  const given: Given = {
+    ...fitted.given,
+    ...(isKept ? {} : { is_active: isActive }),
+    ...(fitted.missing.length > 0 ? { is_active: false } : {}),
+  };
+  const { base, given: applied } = leaveSecrets(present, given);
+  const vetted = vetUpdate(context, base, applied);
+  if (!vetted.ok) return { ok: false, problem: problemOf(index, vetted.refusal) };
+  const { isChanged } = compareDrafts(present, vetted.value);
+  const missing = fitted.missing.map((field) => ({ field, reason: "unknown" as const }));
+  return { ok: true, value: { own, draft: vetted.value, given, isChanged, parent, missing } };
+}
+
+function missingProblem(index: number, names: readonly string[]): RowProblem | null {
+  const at = findNoSecret(names);
+  const message = "must be body, or request_headers. and the name of a field";
+  return at < 0 ? null : problemAt(index, { field: `secrets_missing.${at}`, reason: "enum", message });
+}

@@ -1,0 +1,42 @@
+import type { RowProblem } from "#control-plane/document-part.ts";
+import type { MonitorRefusal, Written } from "#control-plane/monitors/refusal.ts";
+import { placeOf, type RowFieldProblem } from "#control-plane/monitors/transfer/row.ts";
+import { MOST_PROBLEMS } from "#control-plane/monitors/transfer/rows.ts";
+
+/** Returns the problem with a field of the monitor at an index. */
+export function problemAt(index: number, { field, reason, message }: RowFieldProblem): RowProblem {
+  return { row: placeOf("monitors", index), field, reason, message, code: "missing_parameter" };
+}
+
+/** Returns the refusal of the monitor at an index as a problem. One of the whole request is a bug here. */
+export function problemOf(index: number, refusal: MonitorRefusal): RowProblem {
+  const { code, field = null, message } = refusal;
+  switch (code) {
+    case "missing_parameter":
+    case "target_not_allowed":
+    case "plan_limit_exceeded":
+    case "probe_unavailable":
+      return { row: placeOf("monitors", index), field, reason: refusal.reason ?? code, message, code };
+    default:
+      throw new Error(`a row was refused with ${code}: ${message}`);
+  }
+}
+
+/** Returns the refusal of a document: the first problem, and all of them. */
+export function refuseProblems(problems: readonly RowProblem[]): Written<never> {
+  const [first] = problems;
+  if (first === undefined) throw new Error("a document without a problem is refused");
+  const { row, field, reason, message, code } = first;
+  return {
+    ok: false,
+    refusal: {
+      code,
+      field: field === null ? row : `${row}.${field}`,
+      message,
+      ...(reason === code ? {} : { reason }),
+      problems: problems
+        .slice(0, MOST_PROBLEMS)
+        .map((one) => ({ row: one.row, field: one.field, reason: one.reason, message: one.message })),
+    },
+  };
+}
