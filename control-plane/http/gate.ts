@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
-import type { Scope } from "#shared/tools/define.ts";
+import type { KeyScope } from "#shared/tools/define.ts";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
 import { Refusal, serviceUnavailable } from "#control-plane/http/errors.ts";
 import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
 import type { AddressLimiter, KeyFinder, Limiter, LimitKind } from "#control-plane/access/ports.ts";
-import type { Principal } from "#control-plane/access/principal.ts";
+import { hasScope, planScopeOf, type Principal } from "#control-plane/access/principal.ts";
 import type { LimitState } from "#control-plane/access/limit-state.ts";
 import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
 
@@ -19,7 +19,7 @@ type KeyPlace = "headers" | "anywhere";
 /** Options of the gate for one route: source of the key, required scope, limits the call counts against. */
 interface GateOptions {
   /** Required scope; null if any valid key is accepted. */
-  readonly scope: Scope | null;
+  readonly scope: KeyScope | null;
   /** Where the key can be; default: headers. */
   readonly key?: KeyPlace;
   readonly counts?: LimitKind;
@@ -65,7 +65,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         const nowMs = clock.now().getTime();
         setRateHeaders(reply, principal.plan, state, nowMs);
         if (state.denied !== null) return done(overLimit(state, nowMs));
-        if (scope !== null && !principal.scopes.includes(scope)) return done(outOfScope(scope, principal));
+        if (scope !== null && !hasScope(principal.scopes, scope)) return done(outOfScope(scope, principal));
         request.principal = principal;
         done();
       });
@@ -169,15 +169,16 @@ function overLimit(state: LimitState, nowMs: number): Refusal {
 }
 
 /** Creates the 403 for a key without a scope; exported for routes whose scope depends on the request. */
-export function outOfScope(scope: Scope, principal: Principal): Refusal {
+export function outOfScope(scope: KeyScope, principal: Principal): Refusal {
   const has = principal.scopes.length === 0 ? "none" : principal.scopes.join(", ");
-  const planHasIt = principal.plan.scopes.includes(scope);
-  const advice = planHasIt
-    ? `Use a key with the scope ${scope}.`
-    : `The ${principal.plan.name} plan does not include ${scope}.`;
+  const ofPlan = planScopeOf(scope);
+  const needed = ofPlan === scope ? scope : `${ofPlan} or ${scope}`;
+  const advice = principal.plan.scopes.includes(ofPlan)
+    ? `Use a key with the scope ${needed}.`
+    : `The ${principal.plan.name} plan does not include ${ofPlan}.`;
   return new Refusal(
     "insufficient_scope",
-    `This request needs the scope ${scope}. Scopes of your key: ${has}. ${advice}`,
+    `This request needs the scope ${needed}. Scopes of your key: ${has}. ${advice}`,
   );
 }
 

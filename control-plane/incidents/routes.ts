@@ -43,7 +43,7 @@ interface IncidentRoutesDeps {
 export function registerIncidents(server: FastifyInstance, deps: IncidentRoutesDeps): void {
   const keyed = deps.gate.keyed({ scope: "monitors" });
   server.route({
-    ...keyed,
+    ...deps.gate.keyed({ scope: "monitors:read" }),
     method: "GET",
     url: INCIDENTS_URL,
     schema: operation({

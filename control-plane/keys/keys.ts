@@ -1,5 +1,5 @@
 import type { Clock, Random } from "#shared/clock.ts";
-import type { Scope } from "#shared/tools/define.ts";
+import type { KeyScope } from "#shared/tools/define.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
@@ -25,14 +25,14 @@ interface KeyRequest {
   readonly account: { readonly id: number; readonly plan: PlanName };
   readonly name: string | null;
   /** null for the scopes of the account's plan, also after a change of plan. */
-  readonly scopes: readonly Scope[] | null;
+  readonly scopes: readonly KeyScope[] | null;
 }
 
 /** A new key, in plain text for the only time. */
 interface CreatedKey {
   readonly id: number;
   readonly key: string;
-  readonly scopes: readonly Scope[];
+  readonly scopes: readonly KeyScope[];
 }
 
 /** API keys: creates, lists and revokes them, and finds their owners. */

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
-import { SCOPES, type Scope } from "#shared/tools/define.ts";
+import { KEY_SCOPES, type KeyScope } from "#shared/tools/define.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -21,7 +21,7 @@ import {
 import { operatorChange } from "#control-plane/http/operator-change.ts";
 import { answer } from "#control-plane/http/request.ts";
 import type { Keys } from "#control-plane/keys/keys.ts";
-import { effectiveScopes } from "#control-plane/access/principal.ts";
+import { effectiveScopes, keyScopesOf } from "#control-plane/access/principal.ts";
 import type { ListedKey } from "#control-plane/keys/store.ts";
 import { PLAN_NAMES, type PlanName, type Plans } from "#control-plane/plans/plans.ts";
 
@@ -30,7 +30,11 @@ const Create = Type.Object({
   account_id: Type.Optional(IdField),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ["grafana"] })),
   scopes: Type.Optional(
-    Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: SCOPES.length, examples: [["check", "dns"]] }),
+    Type.Array(Type.String({ maxLength: 100 }), {
+      minItems: 1,
+      maxItems: KEY_SCOPES.length,
+      examples: [["check", "dns"]],
+    }),
   ),
 });
 const ListQuery = Type.Object({
@@ -45,7 +49,10 @@ const KEY_FIELDS = {
   account_id: Type.Integer({ description: "Account the key belongs to" }),
   name: Type.Union([Type.String(), Type.Null()], { description: "Label" }),
   plan: Type.String({ description: "Plan of the account" }),
-  scopes: Type.Array(Type.String(), { description: "Scopes of the key: the tools it is allowed to call" }),
+  scopes: Type.Array(Type.String(), {
+    description:
+      "Scopes of the key: what it is allowed to call. monitors:read reads monitors, incidents, status pages, maintenance and metrics, without secrets, and writes nothing",
+  }),
 };
 const Made = Type.Object({ ...KEY_FIELDS, key: Type.String({ description: "The key; shown only in this response" }) });
 const Listed = Type.Object({
@@ -164,8 +171,8 @@ async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, req
   });
 }
 
-function checkScopes(requested: readonly string[], plan: PlanName, plans: Plans): readonly Scope[] {
-  const allowed = plans[plan].scopes;
+function checkScopes(requested: readonly string[], plan: PlanName, plans: Plans): readonly KeyScope[] {
+  const allowed = keyScopesOf(plans[plan].scopes);
   const scopes = allowed.filter((scope) => requested.includes(scope));
   const beyond = requested.find((scope) => !(allowed as readonly string[]).includes(scope));
   if (beyond === undefined) return scopes;

@@ -65,7 +65,7 @@ function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps):
 
 function registerReading(server: FastifyInstance, { gate, maintenance }: MaintenanceRoutesDeps): void {
   server.route({
-    ...gate.keyed({ scope: "monitors" }),
+    ...gate.keyed({ scope: "monitors:read" }),
     method: "GET",
     url: URL,
     schema: operation({

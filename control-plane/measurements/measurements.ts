@@ -59,6 +59,7 @@ export interface Measurements {
   /** Lists one page of the account's measurements, newest first, and the total number. */
   list(
     accountId: number,
+    hidden: readonly string[],
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly ListedMeasurement[]; readonly total: number }>;
   /** Cancels a measurement that has not ended, with its open jobs on agents. Resolves as `find` does afterwards. */
@@ -141,10 +142,10 @@ export function createMeasurements(deps: MeasurementsDeps): Measurements {
     },
     find: async (accountId, id) => withLocations(sql, await findMeasurement(sql, accountId, id, now())),
     findShared: async (shareId) => withLocations(sql, await findShared(sql, shareId, now())),
-    async list(accountId, page) {
+    async list(accountId, hidden, page) {
       const [rows, total] = await Promise.all([
-        listMeasurements(sql, accountId, now(), page),
-        countMeasurements(sql, accountId, now()),
+        listMeasurements(sql, accountId, hidden, now(), page),
+        countMeasurements(sql, accountId, hidden, now()),
       ]);
       return { rows, total };
     },

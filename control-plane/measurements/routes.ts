@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
+import { hasScope } from "#control-plane/access/principal.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
@@ -41,7 +42,7 @@ export function registerMeasurements(
   server: FastifyInstance,
   { checks, gate, writes, measurements, contracts }: MeasurementRoutesDeps,
 ): void {
-  // POST checks the scope of the named tool. GET and DELETE find only measurements of the caller's account.
+  // The key needs the scope of the tool, which the body or the stored measurement names.
   const keyed = gate.keyed({ scope: null });
 
   server.route({
@@ -74,6 +75,7 @@ export function registerMeasurements(
       tag: TAG,
       summary: "List your measurements, newest first, or get one by id",
       description:
+        "The key needs the scope of the tool; a list has the measurements whose scopes the key has. " +
         "With id and Accept: text/event-stream the response streams the events of the measurement, past and new. " +
         "Last-Event-ID resumes after the event with that id, at any replica.",
       data: Type.Union([Type.Array(LISTED), SHOWN]),
@@ -85,11 +87,17 @@ export function registerMeasurements(
       const { id, ...fields } = readQuery(READ, request);
       if (id !== undefined) {
         const found = requireFound(await measurements.find(accountId, id));
+        requireTool(measurements, request, found);
         if (wantsEvents(request)) return stream(measurements, found, request, reply);
         return answer(request, show(measurements, found));
       }
       const page = pageOf(fields);
-      const { rows, total } = await measurements.list(accountId, page);
+      const hidden = contracts.filter(({ scope }) => !hasScope(callerOf(request).scopes, scope));
+      const { rows, total } = await measurements.list(
+        accountId,
+        hidden.map(({ name }) => name),
+        page,
+      );
       const data = rows.map((row) => showSummary(row, row.total, row.completed));
       return answer(request, data, { pagination: page.pagination(total) });
     },
@@ -111,10 +119,11 @@ export function registerMeasurements(
     handler: (request, reply) => {
       const { accountId } = callerOf(request);
       const { id } = readQuery(CANCEL, request);
-      return writes.run(request, reply, async (tx) => ({
-        data: show(measurements, requireFound(await measurements.cancel(tx, accountId, id))),
-        changes: [],
-      }));
+      return writes.run(request, reply, async (tx) => {
+        const found = requireFound(await measurements.cancel(tx, accountId, id));
+        requireTool(measurements, request, found);
+        return { data: show(measurements, found), changes: [] };
+      });
     },
   });
 }
@@ -164,8 +173,15 @@ function readTool(measurements: Measurements, request: FastifyRequest): Contract
     throw refuseField({ field: "tool", reason: "enum", message });
   }
   const caller = callerOf(request);
-  if (!caller.scopes.includes(contract.scope)) throw outOfScope(contract.scope, caller);
+  if (!hasScope(caller.scopes, contract.scope)) throw outOfScope(contract.scope, caller);
   return contract;
+}
+
+/** Refuses a key without the scope of the tool: it reads no results of it either. A tool that is gone has no scope. */
+function requireTool(measurements: Measurements, request: FastifyRequest, { measurement }: FoundMeasurement): void {
+  const caller = callerOf(request);
+  const scope = measurements.contract(measurement.tool)?.scope;
+  if (scope !== undefined && !hasScope(caller.scopes, scope)) throw outOfScope(scope, caller);
 }
 
 /** Parses the tool's parameters. Notes unknown fields on the request as warnings. Throws Refusal. */

@@ -118,16 +118,18 @@ export async function findShared(sql: Sql, shareId: string, now: Date): Promise<
   return row ?? null;
 }
 
-/** Lists the measurements of an account, newest first. */
+/** Lists the measurements of an account but those of some tools, newest first. */
 export async function listMeasurements(
   sql: Queryable,
   accountId: number,
+  hidden: readonly string[],
   now: Date,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<readonly ListedMeasurement[]> {
   return sql<ListedMeasurement[]>`
     select page.*, counts.* from (
-      select ${columns(sql)} from measurements where account_id = ${accountId} and expires_at > ${now}
+      select ${columns(sql)} from measurements
+      where account_id = ${accountId} and expires_at > ${now} and tool <> all(${[...hidden]}::text[])
       order by created_at desc, id desc limit ${limit} offset ${offset}
     ) as page cross join lateral (
       select count(*) as total, count(status) as completed from measurement_locations where measurement_id = page.id
@@ -135,10 +137,16 @@ export async function listMeasurements(
     order by page."createdAt" desc, page.id desc`;
 }
 
-/** Counts the measurements of an account that have not expired. */
-export async function countMeasurements(sql: Sql, accountId: number, now: Date): Promise<number> {
+/** Counts the measurements of an account that have not expired, but those of some tools. */
+export async function countMeasurements(
+  sql: Sql,
+  accountId: number,
+  hidden: readonly string[],
+  now: Date,
+): Promise<number> {
   const [row] = await sql<{ total: number }[]>`
-    select count(*) as total from measurements where account_id = ${accountId} and expires_at > ${now}`;
+    select count(*) as total from measurements
+    where account_id = ${accountId} and expires_at > ${now} and tool <> all(${[...hidden]}::text[])`;
   return row?.total ?? 0;
 }
 

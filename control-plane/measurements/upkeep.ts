@@ -27,7 +27,7 @@ export async function exportMeasurements(
   contracts: ReadonlyMap<string, Contract>,
   now: Date,
 ): Promise<readonly unknown[]> {
-  const listed = await listMeasurements(sql, accountId, now, { limit: MOST_EXPORTED, offset: 0 });
+  const listed = await listMeasurements(sql, accountId, [], now, { limit: MOST_EXPORTED, offset: 0 });
   const exported: unknown[] = [];
   for (const measurement of listed) {
     const locations = await readLocations(sql, measurement.id);

@@ -6,6 +6,11 @@ export const SCOPES = ["check", "dns", "ssl", "ip", "ping", "monitors", "webhook
 /** One of these scopes. */
 export type Scope = (typeof SCOPES)[number];
 
+/** Everything that a key can be allowed: the seven scopes, and to read what belongs to monitors. */
+export const KEY_SCOPES = [...SCOPES, "monitors:read"] as const;
+/** One of these. */
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 /**
  * The parts of the catalogue that an MCP client can select; `platform` contains tools about the caller's own records.
  */

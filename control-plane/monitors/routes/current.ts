@@ -1,9 +1,10 @@
 import { Type, type TProperties, type TSchema } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { hasScope } from "#control-plane/access/principal.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import type { Gate } from "#control-plane/http/gate.ts";
+import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
@@ -11,6 +12,7 @@ import { answer, callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
@@ -62,7 +64,7 @@ export interface MonitorRoutesDeps {
 /** Registers GET, POST, PUT and DELETE /api/v4/monitors. */
 export function registerCurrent(server: FastifyInstance, deps: MonitorRoutesDeps): void {
   const keyed = deps.gate.keyed({ scope: "monitors" });
-  registerReading(server, keyed, deps);
+  registerReading(server, deps.gate.keyed({ scope: "monitors:read" }), deps);
   registerCreation(server, keyed, deps);
   registerChange(server, keyed, deps);
   registerRemoval(server, keyed, deps);
@@ -107,13 +109,24 @@ function registerReading(server: FastifyInstance, keyed: Keyed, deps: MonitorRou
         }
         const found = await monitors.find(accountId, id);
         if (found === null) throw new Refusal("not_found", NO_MONITOR);
-        return answer(request, { ...found.monitor, checks: found.checks });
+        return answer(request, { ...shownTo(request, found.monitor), checks: found.checks });
       }
       const paged = pageOf(page);
       const { rows, total } = await monitors.list(accountId, { status, tag, checkType, text }, paged);
-      return answer(request, rows, { pagination: paged.pagination(total) });
+      const shown = rows.map((monitor) => shownTo(request, monitor));
+      return answer(request, shown, { pagination: paged.pagination(total) });
     },
   });
+}
+
+/** Reports whether the caller only reads. */
+function isReader(request: FastifyRequest): boolean {
+  return !hasScope(callerOf(request).scopes, "monitors");
+}
+
+/** Returns a monitor as the caller sees it: who only reads must not send pings, for which the address is enough. */
+function shownTo(request: FastifyRequest, monitor: MonitorView): MonitorView {
+  return isReader(request) ? { ...monitor, heartbeat_url: null } : monitor;
 }
 
 /** Sends the document of an account. If it has secrets, the log of changes says so. */
@@ -124,6 +137,7 @@ function sendExport(
 ): Promise<FastifyReply> {
   const { accountId } = callerOf(request);
   const withSecrets = readQuery(EXPORT_QUERY, request).secrets === "include";
+  if (withSecrets && isReader(request)) throw outOfScope("monitors", callerOf(request));
   return writes.run(request, reply, async (tx) => {
     const { rows, names } = await monitors.exportRows(tx, accountId, withSecrets);
     const lists = new Map<string, readonly object[]>();

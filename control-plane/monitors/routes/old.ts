@@ -32,6 +32,7 @@ export function registerOld(
 
   server.route({
     ...place,
+    ...gate.keyed({ scope: "monitors:read", key: "anywhere" }),
     method: "GET",
     schema: describe({
       id: "read_monitors",

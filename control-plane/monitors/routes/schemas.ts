@@ -82,7 +82,9 @@ export const MONITOR = Type.Object(
     heartbeat: Nullable(SHOWN_HEARTBEAT),
     heartbeat_url: Nullable(
       Type.String({
-        description: "Address to which the job sends its pings. It is a secret: no key is needed. null: no heartbeat",
+        description:
+          "Address to which the job sends its pings. It is a secret: no key is needed. null: no heartbeat, or " +
+          "the key has only the scope monitors:read",
       }),
     ),
     visual: SHOWN_VISUAL,

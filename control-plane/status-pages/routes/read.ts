@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { hasScope } from "#control-plane/access/principal.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
@@ -50,7 +51,7 @@ export function registerReads(server: FastifyInstance, deps: ReadRoutesDeps): vo
 
 function registerRead(server: FastifyInstance, deps: ReadRoutesDeps, version: "v4" | "v3"): void {
   const key = version === "v4" ? "headers" : "anywhere";
-  const keyed = deps.gate.keyed({ scope: "monitors", key });
+  const keyed = deps.gate.keyed({ scope: "monitors:read", key });
   const isOld = version === "v3";
   const publicPage = isOld ? OLD_PUBLIC_PAGE : PUBLIC_PAGE;
   server.route({
@@ -62,7 +63,7 @@ function registerRead(server: FastifyInstance, deps: ReadRoutesDeps, version: "v
       tag: isOld ? "Status pages, version 3" : "Status pages",
       summary: "Get a status page by slug as its visitors see it, or list your pages, or get one of yours by id",
       description:
-        "With slug no key is needed; a page that is not public is found only with a key of its account. The data is at " +
+        "With slug no key is needed; a page that is not public is found only with a key of its account and the scope monitors or monitors:read. The data is at " +
         "most 10 seconds old and has an ETag: a request with it in If-None-Match returns 304 if nothing has changed.",
       security: "optional",
       data: Type.Union([publicPage, Type.Array(Type.Ref("StatusPage#")), Type.Ref("StatusPage#")]),
@@ -82,7 +83,8 @@ function registerRead(server: FastifyInstance, deps: ReadRoutesDeps, version: "v
     const open = await pages.view(slug, null);
     // Only a page that is not public needs to know who asks.
     const caller = open === null ? await gate.identify(request, key) : null;
-    const view = open ?? (caller === null ? null : await pages.view(slug, caller.accountId));
+    const isAllowed = caller !== null && hasScope(caller.scopes, "monitors:read");
+    const view = open ?? (isAllowed ? await pages.view(slug, caller.accountId) : null);
     if (view === null) throw new Refusal("not_found", NO_SLUG);
     const { data, tag } = publicJson(view);
     const cacheControl = open === null ? PRIVATE_CACHE : PUBLIC_CACHE;

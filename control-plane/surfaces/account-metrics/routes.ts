@@ -24,7 +24,7 @@ export function registerAccountMetrics(
   { gate, scrape }: { readonly gate: Gate; readonly scrape: ScrapeAccount },
 ): void {
   server.route({
-    ...gate.keyed({ scope: "monitors" }),
+    ...gate.keyed({ scope: "monitors:read" }),
     method: "GET",
     url: "/api/v4/metrics",
     schema: operation({

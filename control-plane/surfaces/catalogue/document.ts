@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { publishParams } from "#shared/schema/publish.ts";
-import type { Contract, Scope } from "#shared/tools/define.ts";
+import type { Contract, KeyScope, Scope } from "#shared/tools/define.ts";
 import { codeText, type CodedText } from "#control-plane/http/coded-text.ts";
 import { hashOf } from "#control-plane/http/operations/document.ts";
 
@@ -68,7 +68,7 @@ const MOST_TEXTS = 32;
  */
 export function createCatalogue(
   contracts: readonly Contract[],
-): (scopes: readonly Scope[], schemas: boolean) => CatalogueText {
+): (scopes: readonly KeyScope[], schemas: boolean) => CatalogueText {
   const texts = new LRUCache<string, CatalogueText>({ max: MOST_TEXTS });
   return (scopes, schemas) => {
     const key = `${schemas} ${scopes.join()}`;

@@ -1,6 +1,6 @@
 import { outOfScope } from "#control-plane/http/gate.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
-import type { Principal } from "#control-plane/access/principal.ts";
+import { hasScope, type Principal } from "#control-plane/access/principal.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 
 /** The result of tools/call. */
@@ -17,7 +17,7 @@ export async function callTool(
   args: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<CallResult> {
-  if (!principal.scopes.includes(tool.scope)) {
+  if (!hasScope(principal.scopes, tool.scope)) {
     const { code, details } = outOfScope(tool.scope, principal);
     return resultOf({ ok: false, code, details });
   }

@@ -1,8 +1,10 @@
 import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
+import { hasScope } from "#control-plane/access/principal.ts";
 import type { Batches } from "#control-plane/batches/batches.ts";
 import { POLL, PROGRESS } from "#control-plane/batches/schemas.ts";
 import { showProgress } from "#control-plane/batches/view.ts";
+import { outOfScope } from "#control-plane/http/gate.ts";
 import { pageOf } from "#control-plane/http/params.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
@@ -19,17 +21,22 @@ export function getBatchTool(batches: Batches): McpTool {
     inputSchema: publishArguments(POLL),
     outputSchema: publishResult(Type.Omit(PROGRESS, ["poll_url"])),
     openWorld: false,
-    async call({ accountId }, args) {
+    async call(principal, args) {
       const parsed = parseParams(POLL, args, { from: "strict", unknown: "refuse" });
       if (!parsed.ok) return refuseArgument(parsed.problem);
       const { job_id: id, page = 1, per_page = 100 } = parsed.value;
-      const found = await batches.find(accountId, id, pageOf({ page, per_page }));
+      const found = await batches.find(principal.accountId, id, pageOf({ page, per_page }));
       if (found === null) {
         return {
           ok: false,
           code: "not_found",
           details: { message: "No batch has this id, or it has expired." },
         };
+      }
+      const scope = batches.contract(found.batch.tool)?.scope ?? "check";
+      if (!hasScope(principal.scopes, scope)) {
+        const { code, details } = outOfScope(scope, principal);
+        return { ok: false, code, details };
       }
       const { poll_url: _path, ...progress } = showProgress(found.batch, found.targets);
       return { ok: true, data: progress };

@@ -30,7 +30,7 @@ export function getMonitorTool(monitors: Monitors): McpTool {
     description:
       "Returns one monitor of your account: its settings, status, the cause of its newest failure, uptime, response " +
       "times and its 20 newest checks by location.",
-    scope: "monitors",
+    scope: "monitors:read",
     toolset: "platform",
     inputSchema: publishArguments(IdQuery),
     outputSchema: publishResult(RESULT),

@@ -24,7 +24,7 @@ export function getStatusPageTool(pages: StatusPages): McpTool {
     description:
       "Returns a status page by its slug, as its visitors see it: the overall status, its monitors, recent incidents " +
       "with their updates, and maintenance. Pages of your account need not be public.",
-    scope: "monitors",
+    scope: "monitors:read",
     toolset: "platform",
     inputSchema: publishArguments(ARGUMENTS),
     outputSchema: publishResult(PUBLIC_PAGE),

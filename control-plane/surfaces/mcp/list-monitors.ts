@@ -24,7 +24,7 @@ export function listMonitorsTool(monitors: Monitors): McpTool {
     description:
       "Lists the monitors of your account with their status, newest first: what is down, degraded or unknown, since " +
       "when and why, with uptime and response times.",
-    scope: "monitors",
+    scope: "monitors:read",
     toolset: "platform",
     inputSchema: publishArguments(ARGUMENTS),
     outputSchema: publishResult(RESULT),

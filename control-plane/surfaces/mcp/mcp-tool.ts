@@ -1,4 +1,4 @@
-import type { Scope, Toolset } from "#shared/tools/define.ts";
+import type { KeyScope, Toolset } from "#shared/tools/define.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { RefusalDetails, ErrorCode } from "#control-plane/http/errors.ts";
 import type { JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
@@ -13,8 +13,8 @@ export interface McpTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Scope that the caller's key needs. */
-  readonly scope: Scope;
+  /** KeyScope that the caller's key needs. */
+  readonly scope: KeyScope;
   /** Toolset of the tool; a client can select some sets. */
   readonly toolset: Toolset;
   readonly inputSchema: JsonSchema;
