@@ -1,4 +1,5 @@
 import { stringify } from "csv-stringify/sync";
+import { showHidden } from "#shared/hidden-characters.ts";
 import { listLeaves } from "#shared/leaves.ts";
 
 /** One value of a result with its path, e.g. `redirects.0.url`. */
@@ -16,8 +17,8 @@ export function flatten(data: unknown): Line[] {
 
 /** Formats `key: value` lines and a final comment line with the source. */
 export function renderText(data: unknown, source: string): string {
-  const lines = flatten(data).map(([path, value]) => `${printable(path)}: ${printable(value)}\n`);
-  return `${lines.join("")}# source: ${printable(source)}\n`;
+  const lines = flatten(data).map(([path, value]) => `${showHidden(path)}: ${showHidden(value)}\n`);
+  return `${lines.join("")}# source: ${showHidden(source)}\n`;
 }
 
 /**
@@ -25,20 +26,12 @@ export function renderText(data: unknown, source: string): string {
  * apostrophe, because the target's owner controls it.
  */
 export function renderCsv(data: unknown): string {
-  const rows = flatten(data).map(([path, value]) => [printable(path), escapeFormula(printable(value))]);
+  const rows = flatten(data).map(([path, value]) => [showHidden(path), escapeFormula(showHidden(value))]);
   return stringify([["key", "value"], ...rows], { record_delimiter: "\r\n" });
 }
 
 function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? null);
-}
-
-/** Escapes control characters as in JSON, so that no value starts a line or moves a terminal's cursor. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => {
-    const known = JSON.stringify(character).slice(1, -1);
-    return known === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}` : known;
-  });
 }
 
 function escapeFormula(text: string): string {

@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { directionProblem } from "#shared/text-direction.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 
 /** Maximum length of a note or an update, in characters. */
 export const MOST_TEXT = 5_000;
@@ -28,7 +28,7 @@ export function readTitle(title: string): ReadText {
 }
 
 function readVisible(field: string, given: string, text: string): ReadText {
-  const problem = directionProblem(given);
+  const problem = hiddenProblem(given);
   if (problem !== null) return refuse(field, "type", problem);
   return given.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, text };
 }

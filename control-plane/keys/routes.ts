@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Change, RecordChanges } from "#control-plane/access/changes.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 import { KEY_SCOPES, type KeyScope } from "#shared/tools/define.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
@@ -147,6 +148,8 @@ export function registerKeyRoutes(server: FastifyInstance, deps: KeyRoutesDeps):
 
 async function create({ keys, accounts, plans, sql, record }: KeyRoutesDeps, request: FastifyRequest) {
   const { plan, account_id: accountId, name = null, scopes: requested } = readWrite(Create, request, READ_ONLY);
+  const unreadable = hiddenProblem(name ?? "");
+  if (unreadable !== null) throw refuseField({ field: "name", reason: "type", message: unreadable });
   return transact(sql, async (tx) => {
     // Without account_id a new account is created for the key.
     const account =

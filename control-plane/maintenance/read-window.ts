@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { directionProblem } from "#shared/text-direction.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 import { readDateTime } from "#control-plane/maintenance/schedule/date-time.ts";
 import { parseRule } from "#control-plane/maintenance/schedule/parse-rule.ts";
 import { nextStart, type Schedule } from "#control-plane/maintenance/schedule/schedule.ts";
@@ -21,7 +21,7 @@ export function readWindow(given: Given, current: WindowSettings | null, now: Da
   const timezone = given.timezone ?? current?.timezone ?? "UTC";
   const zone = openTimeZone(timezone);
   if (zone === null) return refuse("timezone", "must be the name of a time zone such as Europe/Berlin or UTC", "enum");
-  const unreadable = directionProblem(given.title ?? "");
+  const unreadable = hiddenProblem(given.title ?? "");
   if (unreadable !== null) return refuse("title", unreadable, "type");
   const covered = readCovered(given, current);
   if (!covered.ok) return covered;

@@ -1,5 +1,5 @@
 import type { Egress } from "#shared/egress.ts";
-import { directionProblem } from "#shared/text-direction.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 import { readHeaderFields } from "#control-plane/header-fields.ts";
 import type { EventType } from "#control-plane/events/event.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
@@ -55,7 +55,7 @@ export function readWebhook(
   const { settings, secrets } = present;
   const url = given.url === undefined ? null : readUrl(given.url, egress);
   if (url?.ok === false) return url;
-  const unreadable = directionProblem(given.name ?? "");
+  const unreadable = given.name === settings.name ? null : hiddenProblem(given.name ?? "");
   if (unreadable !== null) return refuseProblem("name", "type", unreadable);
   const events = readEvents(given.events, settings.events, plan);
   if (!events.ok) return events;

@@ -10,10 +10,16 @@ import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 
-/** Builds the command line with all commands. */
-export function createProgram(context: CommandContext): Command {
+/** Builds the command line with all commands. No text that they print can control the terminal. */
+export function createProgram(given: CommandContext): Command {
+  const context: CommandContext = {
+    ...given,
+    say: (text) => given.say(showHiddenInLines(text)),
+    complain: (line) => given.complain(showHiddenInLines(line)),
+  };
   const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const program = new Command(LAUNCHER)

@@ -1,3 +1,4 @@
+import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { pino, type DestinationStream, type Level, type Logger } from "pino";
 
 /** Options of the log. */
@@ -8,7 +9,10 @@ export interface LogOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Creates the process's log: JSON lines with ISO 8601 times and without credentials in any field. */
+/**
+ * Creates the process's log: JSON lines with ISO 8601 times and without credentials in any field. Hidden characters are
+ * escaped, because people read the lines in terminals.
+ */
 export function createLog({ level = "info", destination }: LogOptions = {}): Logger {
   return pino(
     {
@@ -16,6 +20,7 @@ export function createLog({ level = "info", destination }: LogOptions = {}): Log
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redact(fields, 0) },
+      hooks: { streamWrite: showHiddenInLines },
       serializers: { err: (error: unknown) => describeError(error, 0) },
     },
     destination ?? gather(1),

@@ -22,7 +22,7 @@ import { readLocationItems } from "#control-plane/monitors/settings/location-ite
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 import { MASK } from "#control-plane/monitors/settings/secrets.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
-import { directionProblem } from "#shared/text-direction.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 
 /**
  * Applies fields to a monitor: its defaults for a creation, its present values for a change. Rules between fields are
@@ -50,7 +50,7 @@ export function mergeGiven(present: MonitorDraft, given: Given): Read<MonitorDra
 function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDraft): Read<unknown> {
   switch (field) {
     case "name":
-      return readName(String(value));
+      return readName(String(value), present.name);
     case "tags":
       return readTags(value as readonly string[]);
     case "locations":
@@ -79,10 +79,12 @@ function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDr
   }
 }
 
-function readName(given: string): Read<string> {
+function readName(given: string, present: string): Read<string> {
   const name = given.trim();
+  // A record that was stored before a rule for names can still be sent back.
+  if (name === present && name !== "") return { ok: true, value: name };
   if (name === "") return refuse("name", "range", "must have 1 to 200 characters");
-  const problem = directionProblem(name);
+  const problem = hiddenProblem(name);
   return problem === null ? { ok: true, value: name } : refuse("name", "type", problem);
 }
 
@@ -170,6 +172,6 @@ function nameOf({ url, check_type: checkType }: MonitorDraft): string {
     .trim()
     .replace(/^https?:\/\//i, "")
     .split(/[?#]/, 1);
-  const name = directionProblem(bare) === null ? bare.slice(0, 200) : "";
+  const name = hiddenProblem(bare) === null ? bare.slice(0, 200) : "";
   return name.isWellFormed() && name !== "" ? name : checkType === "heartbeat" ? "heartbeat" : "monitor";
 }

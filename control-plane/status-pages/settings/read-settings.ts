@@ -14,7 +14,10 @@ import { readLine, readLines, refuse, type Read } from "#control-plane/status-pa
  * not given keep their values; monitors that leave the page leave its groups. Monitors are not looked up.
  */
 export function readSettings(given: Given, current: PageSettings | null, ownHost: string): Read<PageSettings> {
-  const title = given.title === undefined ? keep(current?.title ?? "") : readLine("title", given.title);
+  const title =
+    given.title === undefined || given.title === current?.title
+      ? keep(current?.title ?? "")
+      : readLine("title", given.title);
   if (!title.ok) return title;
   const slug = readSlug(given.slug, current);
   if (!slug.ok) return slug;

@@ -1,5 +1,5 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { directionProblem } from "#shared/text-direction.ts";
+import { hiddenProblem } from "#shared/hidden-characters.ts";
 
 /** A value as it is stored, or the refused field. */
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
@@ -26,7 +26,7 @@ export function readLines(field: string, given: string): Read<string> {
 }
 
 function readVisible(field: string, text: string): Read<string> {
-  const problem = directionProblem(text);
+  const problem = hiddenProblem(text);
   if (problem !== null) return refuse({ field, reason: "type", message: problem });
   return text.trim() === ""
     ? refuse({ field, reason: "range", message: "must not be blank" })

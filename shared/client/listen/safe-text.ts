@@ -1,30 +1,16 @@
+import { showHidden } from "#shared/hidden-characters.ts";
 import { isExactNumber } from "#shared/audit/exact-number.ts";
 import { findJsonFault } from "#shared/json/faults.ts";
 
-/**
- * Control characters (C0, C1), format characters (those that reorder text, UAX 9, and invisible ones), separators of
- * lines, private characters and halves of surrogate pairs.
- */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
 /** Bodies up to this length are indented; an event has a few thousand bytes. */
 const LONGEST_INDENTED = 65_536;
 /** Maximum nesting of what is indented: the indentation of deep JSON is many times its length. */
 const DEEPEST = 32;
 const LONGEST_LINE = 2_000;
 
-/** Writes each character that could control a terminal as the escape sequence that JSON has for it. */
-function escapeUnsafe(text: string): string {
-  return text.replaceAll(UNSAFE, (character) =>
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
-}
-
 /** Returns a text of another party as one line of limited length that cannot control a terminal. */
 export function safeLine(text: string, longest = LONGEST_LINE): string {
-  const shown = escapeUnsafe(text.slice(0, longest));
+  const shown = showHidden(text.slice(0, longest));
   return text.length > longest ? `${shown} ... (${text.length} characters)` : shown;
 }
 
@@ -39,7 +25,7 @@ export function safeBody(body: Uint8Array): readonly string[] {
   if (value === null) return [safeLine(text)];
   return JSON.stringify(value.json, null, 2)
     .split("\n")
-    .map((line) => escapeUnsafe(line));
+    .map((line) => showHidden(line));
 }
 
 function readJson(text: string): { readonly json: unknown } | null {

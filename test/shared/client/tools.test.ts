@@ -53,6 +53,20 @@ test("every tool is a command, with its target as the argument and its parameter
   for (const { name } of CONTRACTS) expect(help.said).toContain(`  ${name} `);
 });
 
+test("nothing that a target or a service answers controls the terminal or reorders its text", async () => {
+  const evil = "x\u009b2J\u202ey\u2066\u200e\u{e0041}";
+  answer = { status: 200, body: { data: { title: evil, [evil]: [evil] } } };
+  const lines = await runVantage(["check", "https://a.example"], environment);
+  expect(lines.said).toMatch(/^[ -~\n]*$/);
+  expect(lines.said).toContain(String.raw`title: x 2J\u202ey\u2066\u200e\udb40\udc41`);
+  const json = await runVantage(["check", "https://a.example", "--json"], environment);
+  expect(json.said).toMatch(/^[ -~\n]*$/);
+  expect(JSON.parse(json.said)).toEqual({ title: evil, [evil]: [evil] });
+  answer = { status: 400, body: { error: { code: "missing_parameter", message: evil } } };
+  const refused = await runVantage(["check", "https://a.example"], environment);
+  expect(refused.complained).toContain(String.raw`x\u009b2J\u202ey`);
+});
+
 test("--json prints the answer verbatim", async () => {
   const ran = await runVantage(["check", "https://a.example", "--json"], environment);
   expect(JSON.parse(ran.said)).toMatchObject({ host: "a.example" });

@@ -321,7 +321,7 @@ describe("an export", () => {
       const type = pick(["http", "keyword", "dns", "ping", "port"]);
       const isHttp = type === "http" || type === "keyword";
       return {
-        name: pick([`n${index}`, "same", "  spaced ", "ünï \u200f"]),
+        name: pick([`n${index}`, "same", "  spaced ", "ünï \u05d0"]),
         url: isHttp ? pick(["https://example.com/a?b=c", "example.org"]) : pick(["example.com", "EXAMPLE.org"]),
         check_type: type,
         interval_minutes: 1 + (next() % 60),

@@ -168,7 +168,7 @@ describe("a wrong field is named with what is allowed:", () => {
     [{ name: "Shop\r\nBcc: all@example.com" }, /^name: type: must not contain control characters/],
     [{ name: "Shop\u0000" }, /^name: type/],
     [{ name: "a\ud800" }, /^name: type/],
-    [{ name: "Shop \u202ednob" }, /^name: type: must not contain characters that reorder text/],
+    [{ name: "Shop \u202ednob" }, /^name: type: must not contain U\+202E, a character that reorders text/],
     [{ name: "Shop\u2028x" }, /^name: type/],
     [{ check_type: "heartbeat", locations: ["eu-west"] }, /^locations: unknown: is only for check_type http/],
     [{ heartbeat: { period_seconds: 60 } }, /^heartbeat: unknown: is only for check_type heartbeat/],
