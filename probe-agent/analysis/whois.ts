@@ -1,4 +1,4 @@
-import { WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
+import { HOST_NAME, WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 import { readHolder, type WhoisHolder } from "#probe-agent/analysis/registry/whois/holder.ts";
 import { toCommonLabels } from "#probe-agent/analysis/registry/whois/labels.ts";
 import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
@@ -51,7 +51,7 @@ export function parseWhois(text: string, server: string): WhoisRecord {
   const updated = fields.date("updated")?.iso ?? null;
   const expires = fields.date("expires")?.iso ?? null;
   const registrar = readRegistrar(fields);
-  const nameservers = fields.nameservers();
+  const nameservers = entries.length === 0 ? bareServers(prose) : fields.nameservers();
   const status = fields.statuses();
   const domain = fields.domain();
   const state = fields.state();
@@ -78,6 +78,22 @@ export function parseWhois(text: string, server: string): WhoisRecord {
     referral: fields.referral(),
   };
 }
+
+/**
+ * Returns the hosts of an answer that has nothing else: each line is a name and a host ("example ns1.example.net").
+ * Empty if a line has another name.
+ */
+function bareServers(prose: readonly string[]): string[] {
+  const pairs = prose.map((line) => BARE_SERVER.exec(line)).filter((pair) => pair !== null);
+  const names = new Set(pairs.map(([, name = ""]) => name.toLowerCase()));
+  const hosts = pairs.flatMap(([, , host = ""]) =>
+    HOST_NAME.test(host) ? [host.toLowerCase().replace(/\.$/, "")] : [],
+  );
+  return names.size === 1 ? [...new Set(hosts)].slice(0, MOST_SERVERS) : [];
+}
+
+const BARE_SERVER = /^([a-z0-9][a-z0-9-]{0,62}) ([a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,10}\.?)$/i;
+const MOST_SERVERS = 64;
 
 /**
  * Reports whether somebody holds the name. A registry can call a name reserved that it holds itself; such a name is

@@ -10,11 +10,12 @@ export interface WhoisDate {
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** Abbreviations of Spanish months that differ from English. NIC México writes 16-abr-1997. */
+/** Beginnings of Spanish months that differ from English. NIC México writes 16-abr-1997, NIC Chile 5 de enero de 2013. */
 const SPANISH: ReadonlyMap<string, number> = new Map([
   ["ene", 0],
   ["abr", 3],
   ["ago", 7],
+  ["set", 8],
   ["dic", 11],
 ]);
 
@@ -36,7 +37,8 @@ const ZONES: ReadonlyMap<string, number> = new Map(
 const MONTH_FIRST: ReadonlySet<string> = new Set(["us", "gov", "mil", "edu"]);
 
 const TIME = /(\d{1,2}):(\d{2})(?::(\d{2}))?/;
-const YEARS = [1970, 2200] as const;
+/** 9999 stands for no end, not for a year. */
+const YEARS = [1970, 9998] as const;
 const MAX_TEXT = 100;
 const MAX_LOG_LINE = 300;
 const BEFORE = /^(?:before|prior to)\s+/i;
@@ -51,14 +53,14 @@ interface Day {
 
 /**
  * Parses a date in any form that registries use. Returns null for anything else, and for 03/04/2024 from a server whose
- * order of day and month is unknown.
+ * order of day and month is unknown. `isShownMonthFirst`: another date of the answer has the month first.
  */
-export function readWhoisDate(text: string, server: string): WhoisDate | null {
+export function readWhoisDate(text: string, server: string, isShownMonthFirst = false): WhoisDate | null {
   const line = text.slice(0, MAX_TEXT).trim();
   // "Tue, 02 Jan 2024 03:04:05 GMT" (RFC 5322) and "Monday 16th Jun 2031" begin with a day of the week, which is not
   // needed.
   const plain = line.replace(BEFORE, "").replace(/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? (?=\d)/i, "");
-  const day = readDay(plain, server);
+  const day = readDay(plain, isShownMonthFirst ? true : isMonthFirst(server));
   if (day === null) return null;
   const { year, month, day: date } = day;
   const at = new Date(Date.UTC(year, month - 1, date) + timeOf(day.rest));
@@ -69,6 +71,17 @@ export function readWhoisDate(text: string, server: string): WhoisDate | null {
     month >= 1 &&
     month <= 12;
   return isValid && !Number.isNaN(at.getTime()) ? { iso: at.toISOString(), before: BEFORE.test(line) } : null;
+}
+
+const SLASHED = /^(\d{1,2})[-/](\d{1,2})[-/]\d{4}\b/;
+
+/** Reports whether dates such as 03/04/2024 have the month first: one has a day after 12 behind it, and none before it. */
+export function showsMonthFirst(dates: readonly string[]): boolean {
+  const pairs = dates.flatMap((text) => {
+    const [, first, second] = SLASHED.exec(text.slice(0, MAX_TEXT).trim()) ?? [];
+    return first === undefined ? [] : [[Number(first), Number(second)] as const];
+  });
+  return pairs.some(([, second]) => second > 12) && pairs.every(([first]) => first <= 12);
 }
 
 /** A logged change and its kind: "registrar AT ns.example 19960111 (Assigned)", "EXR-UANIC 20120730164230". */
@@ -87,7 +100,8 @@ export function readStampedChange(text: string): StampedChange | null {
   return date === null ? null : { iso: date.iso, note: note.trim().toLowerCase() };
 }
 
-type Reader = readonly [RegExp, (parts: readonly string[], server: string) => Omit<Day, "rest"> | null];
+/** `isMonthFirst`: of the server; null if it is unknown. */
+type Reader = readonly [RegExp, (parts: readonly string[], isMonthFirst: boolean | null) => Omit<Day, "rest"> | null];
 
 const numericDate = (year = "", month = "", day = "") => ({
   year: Number(year),
@@ -106,7 +120,7 @@ const READERS: readonly Reader[] = [
   // 2024-01-02, 2024/01/02, 2024.01.02, "2024. 01. 02."
   [/^(\d{4})[-/.] ?(\d{1,2})[-/.] ?(\d{1,2})(?!\d)\.?/, ([, year, month, day]) => numericDate(year, month, day)],
   // 20240102, with or without 12:00:00 or 120000 behind it
-  [/^((?:19|20|21)\d{2})(\d{2})(\d{2})(?!\d{1,5}(?!\d))/, ([, year, month, day]) => numericDate(year, month, day)],
+  [/^((?:19|[2-9]\d)\d{2})(\d{2})(\d{2})(?!\d{1,5}(?!\d))/, ([, year, month, day]) => numericDate(year, month, day)],
   // 2001-Aug-23
   [/^(\d{4})[- ]([a-z]{3,9})[- ](\d{1,2})\b\.?/i, ([, year, month, day]) => namedDate(year, month, day)],
   // 02-Jan-2024, 2 January 2024, 01st January 2000
@@ -114,6 +128,8 @@ const READERS: readonly Reader[] = [
     /^(\d{1,2})(?:st|nd|rd|th)?[- ./]([a-z]{3,9})[- ./,]{1,2}(\d{4})\b/i,
     ([, day, month, year]) => namedDate(year, month, day),
   ],
+  // 5 de enero de 2013
+  [/^(\d{1,2}) de ([a-z]{4,10}) (?:de|del) (\d{4})\b/i, ([, day, month, year]) => namedDate(year, month, day)],
   // January 2 2024; "Tue Dec 12 2000"
   [
     /^(?:[a-z]{3,9},? )?([a-z]{3,9})\s+(\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b/i,
@@ -128,8 +144,8 @@ const READERS: readonly Reader[] = [
   // 02/01/2024, 02-01-2024
   [
     /^(\d{1,2})[-/](\d{1,2})[-/](\d{4})\b/,
-    ([, first = "", second = "", year], server) => {
-      const monthFirst = Number(second) > 12 || (Number(first) <= 12 && isMonthFirst(server));
+    ([, first = "", second = "", year], isMonthFirstThere) => {
+      const monthFirst = Number(second) > 12 || (Number(first) <= 12 && isMonthFirstThere);
       if (monthFirst === null) return null;
       return monthFirst ? numericDate(year, first, second) : numericDate(year, second, first);
     },
@@ -138,12 +154,12 @@ const READERS: readonly Reader[] = [
   // country are from 1985.
   [
     /^(\d{2})\/(\d{2})\/(\d{2})(?!\d)/,
-    ([, day, month, year = ""], server) =>
-      isMonthFirst(server) === false ? numericDate(`${Number(year) < 70 ? "20" : "19"}${year}`, month, day) : null,
+    ([, day, month, year = ""], isMonthFirstThere) =>
+      isMonthFirstThere === false ? numericDate(`${Number(year) < 70 ? "20" : "19"}${year}`, month, day) : null,
   ],
 ];
 
-function readDay(text: string, server: string): Day | null {
+function readDay(text: string, isMonthFirstThere: boolean | null): Day | null {
   // "Mon Jan  2 12:00:00 UTC 2024" has the year after the time.
   const swapped = text.replace(
     /^((?:[a-z]{3},? )?[a-z]{3} +\d{1,2}) ([\d:]{5,8})((?: [A-Z]{1,5})?) (\d{4})$/i,
@@ -152,7 +168,7 @@ function readDay(text: string, server: string): Day | null {
   for (const [pattern, read] of READERS) {
     const found = pattern.exec(swapped);
     if (found !== null) {
-      const day = read(found, server);
+      const day = read(found, isMonthFirstThere);
       return day === null ? null : { ...day, rest: swapped.slice(found[0].length) };
     }
   }

@@ -1,21 +1,21 @@
 import {
   readStampedChange,
   readWhoisDate,
+  showsMonthFirst,
   type StampedChange,
   type WhoisDate,
 } from "#probe-agent/analysis/registry/whois/dates.ts";
-import { KEYS } from "#probe-agent/analysis/registry/whois/keys.ts";
+import { KEYS, SERVER_KEY } from "#probe-agent/analysis/registry/whois/keys.ts";
 import type { WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";
 import type { NameState, RegistryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 import { stateOfStatus } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
 /** Blocks about people and companies. A date or name in them is not that of the domain. */
 const OTHER_BLOCKS =
-  /^(?:contact|registrar|registrant|holder|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
+  /^(?:contact|registrar|registrant|holder|titular|reseller|owner|abuse)|(?:admin|tech|billing|contact|person)/;
 
-const SERVER_KEY =
-  /^(?:(?:primary|secondary|domain) )?(?:(?:name ?servers?|nserver|dns(?: servers?)?|ns|host ?name|ネームサーバ)(?: (?:name|hostname|information))?|(?:primary|secondary|domain) server|servers)(?: in (?:the )?listed order)?(?: ?\d{1,2})?$|^ns name \d\d$/;
-const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
+/** Matches the name of a host with at least one dot. */
+export const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})\.?$/i;
 /** Matches a line as in a zone file: "example.pt NS ns1.example.net.". */
 const ZONE_LINE = /^\S+\s+NS\s+(\S+)$/i;
 const MAX_LIST = 64;
@@ -26,6 +26,8 @@ export class WhoisFields {
   readonly #entries: readonly WhoisEntry[];
   readonly #server: string;
   readonly #format: RegistryFormat | null;
+  /** Whether a date of the answer can only have the month first: then all have. */
+  readonly #isMonthFirst: boolean;
 
   /**
    * `server` decides how to read dates such as 03/04/2024. For a server without a name, pass the name of the object.
@@ -39,6 +41,8 @@ export class WhoisFields {
       if (known === undefined) this.#byKey.set(entry.key, [entry]);
       else known.push(entry);
     }
+    const dates = this.of([...KEYS.created, ...KEYS.updated, ...KEYS.expires]).flatMap(({ values }) => values[0] ?? []);
+    this.#isMonthFirst = showsMonthFirst(dates);
   }
 
   /** Returns all entries of the keys, in the order of the keys. */
@@ -80,7 +84,7 @@ export class WhoisFields {
     // In the order of the text: the domain comes before its contacts and name servers, which have their own dates.
     for (const { key, section, values } of this.#entries) {
       const counts = KEYS[which].includes(key) && (!OTHER_BLOCKS.test(section) || /\bdate$/.test(key));
-      const date = counts ? readWhoisDate(values[0] ?? "", this.#server) : null;
+      const date = counts ? readWhoisDate(values[0] ?? "", this.#server, this.#isMonthFirst) : null;
       if (date !== null) return date;
     }
     return this.#loggedDate(which) ?? (which === "expires" ? this.#endInStatus() : null);

@@ -1,4 +1,5 @@
 import { withoutTrailing } from "#shared/strip-trailing.ts";
+import { isKnownLabel } from "#probe-agent/analysis/registry/whois/keys.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 
 /** One field of a WHOIS answer, with the lines that belong to it. */
@@ -26,8 +27,8 @@ const MAX_LINES = 5_000;
 const MAX_LINE = 1_000;
 const MAX_VALUES = 64;
 
-/** "[Key]" of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"). */
-const BRACKETED = /^(?:[a-z]\. ?)?\[([^\]]{1,60})\]/;
+/** "[Key]" of JPRS, which numbers the fields of some kinds of domain ("p. [Name Server]"), and "a [Key]" of MYNIC. */
+const BRACKETED = /^(?:[a-z](?:\. ?| {1,3}))?\[([^\]]{1,60})\]/;
 /**
  * Lines of some registries without a colon: "Record expires on 2025-01-02", "Record expires on Sun Mar 30 23:59:00
  * 2031", "Registered on 01st January 2000 at ...", "Domain EXAMPLE.KG (ACTIVE)".
@@ -37,6 +38,22 @@ const SPOKEN =
 const SPOKEN_DOMAIN = /^domain\s+([a-z0-9][a-z0-9.-]{0,252}\.[a-z0-9-]{2,63})(?:\s+\(([a-z ,-]{1,100})\))?$/i;
 /** "Registrar#. . . . cerist" of JWhoisServer. */
 const DOTTED = /^([^#:]{1,60})#( ?\. ?\..*)$/;
+/**
+ * Labels without a colon: "Last-update            2013-05-07" in columns, "Domain Name.......... example.ai" filled with
+ * dots. Prose has such lines too, so the label must be known.
+ */
+const COLUMNS = /^(\p{L}[\p{L}\d_-]{0,30}(?: [\p{L}\d_-]{1,30}){0,4}) {2,}([^\s:].*)$/u;
+const FILLED = /^(\p{L}[^.:#]{0,60}?)(?: ?\.){3,} *([^\s:.].*)$/u;
+/** "domain:Domain-Name:example.ma" and "domain:Created;I:20010101" of RWhois (RFC 2167, section 3.3). */
+const OF_CLASS = /^([a-z][a-z-]{0,30}):([a-z][\w-]{0,60})(?:;[a-z])?:(.*)$/i;
+const RWHOIS = /^%rwhois\b/i;
+/** Numbers before labels: "1a. domain", "10. Name Server". */
+const NUMBER = /^\d{1,2}[a-z]{0,2}\. {1,3}(?=\p{L})/u;
+/** A tag of YAML, on the line before a value or before it on its line. */
+const TAG_LINE = /^!(?:[\w./:!-]{0,80}|<[^<>]{1,100}>)$/;
+const YAML = /^(?:%YAML\b|(?:--- )?!(?:[\w./:!-]{1,80}|<[^<>]{1,100}>)$)/;
+const TAG = /^!(?:[\w./:!-]{0,80}|<[^<>]{1,100}>) +/;
+const QUOTED = /^(["'])([^"']*)\1$/;
 /** Headings that need no colon. */
 const HEADINGS =
   /^(?:(?:primary |secondary )?name ?servers?(?: information)?|registrar|registrant|holder|dnssec|organization using domain name|(?:admin|tech)(?:nical|inistrative)? contacts?)$/i;
@@ -76,10 +93,16 @@ class LineReader implements WhoisText {
   #object = "";
   #objects = 0;
   #afterBlank = true;
+  #isRwhois = false;
+  /** In YAML, the depth of a line alone says what it belongs to. */
+  #isYaml = false;
 
   read(line: string): void {
     const said = line.trim();
     if (said === "") return this.#blank();
+    if (YAML.test(said)) this.#isYaml = true;
+    if (TAG_LINE.test(said)) return;
+    if (RWHOIS.test(said)) this.#isRwhois = true;
     if (/^(?:[%#;]|>>>|--)/.test(said)) {
       this.prose.push(said.replace(/^[%#;>\s-]+/, ""));
       return;
@@ -87,16 +110,17 @@ class LineReader implements WhoisText {
     const bare = said.replace(/^(?:\*+\s*|-\s+)/, "");
     const indent = line.length - line.trimStart().length;
     const current = this.#current;
-    const field = fieldOf(bare, NAME_SERVERS.test(current?.key ?? ""));
+    const field = fieldOf(bare, { among: NAME_SERVERS.test(current?.key ?? ""), isRwhois: this.#isRwhois });
     const [, domain, status] = SPOKEN_DOMAIN.exec(bare) ?? [];
     if (domain !== undefined) {
       this.#add("domain", domain, indent);
       if (status !== undefined) this.#add("status", status, indent);
     } else if (field !== null) {
       if (field.bracketed === true) this.#heading = null;
-      this.#add(field.key, field.value, indent);
+      if (field.class !== undefined) this.#object = CONTACT_OBJECTS.test(field.class) ? "contact" : "";
+      this.#add(field.key, field.value, indent, field.class === undefined);
       const isBare = bare !== said || HEADINGS.test(field.key) || field.key === "domain" || field.bracketed === true;
-      if (field.value === "") this.#heading = { key: field.key, indent, bare: isBare };
+      if (field.value === "") this.#heading = { key: field.key, indent, bare: isBare && !this.#isYaml };
     } else if (HEADINGS.test(inEnglish(bare)) && (current === null || current.values.length > 0)) {
       this.#add(normal(bare), "", indent);
       this.#heading = { key: normal(bare), indent, bare: true };
@@ -114,8 +138,8 @@ class LineReader implements WhoisText {
     if (!waits) this.#current = null;
   }
 
-  #add(key: string, value: string, indent: number): void {
-    if (this.#afterBlank) {
+  #add(key: string, value: string, indent: number, beginsObject = true): void {
+    if (this.#afterBlank && beginsObject) {
       this.#objects += 1;
       const isRegistrar = this.#objects > 1 && key === "registrar";
       this.#object = CONTACT_OBJECTS.test(key) ? "contact" : isRegistrar ? "registrar" : "";
@@ -138,9 +162,15 @@ interface Field {
    * line.
    */
   readonly bracketed?: true;
+  /** Class of the object, in the form "class:key:value". */
+  readonly class?: string;
 }
 
-function fieldOf(line: string, among: boolean): Field | null {
+/** `among`: the lines before are name servers. `isRwhois`: every field has its class. */
+function fieldOf(
+  line: string,
+  { among, isRwhois }: { readonly among: boolean; readonly isRwhois: boolean },
+): Field | null {
   const [head = "", bracketed] = BRACKETED.exec(line) ?? [];
   if (bracketed !== undefined)
     return { key: normal(bracketed), value: line.slice(head.length).trim(), bracketed: true };
@@ -150,16 +180,28 @@ function fieldOf(line: string, among: boolean): Field | null {
   if (dotted !== undefined) return { key: normal(dotted), value: withoutLeaders(stated) };
   // "ns1.example.uk 2001:db8::1" is not a field.
   if (among && HOST_FIRST.test(line)) return null;
+  const [, column = "", inColumn = ""] = COLUMNS.exec(line) ?? FILLED.exec(line) ?? [];
+  if (column !== "" && isKnownLabel(normal(column)) && !LABELLED.test(inColumn)) {
+    return { key: normal(column), value: withoutLeaders(inColumn) };
+  }
+  const [, kind = "", attribute = "", ofClass = ""] = OF_CLASS.exec(line) ?? [];
+  if (kind !== "" && !ofClass.startsWith("//") && (isRwhois || isKnownLabel(normal(attribute)))) {
+    return { key: normal(attribute), value: ofClass.trim(), class: kind.toLowerCase() };
+  }
   const colon = line.indexOf(":");
   if (colon < 1 || colon > 70 || line.startsWith("//", colon + 1)) return null;
-  const key = normal(line.slice(0, colon));
+  const key = normal(line.slice(0, colon).replace(NUMBER, ""));
   return /^\p{L}/u.test(key) ? { key, value: withoutLeaders(line.slice(colon + 1)) } : null;
 }
 
-/** Removes the dots before a value: "REGISTRAR:.......cerist". */
+/** A value that is a field itself: the blanks before it are no column. */
+const LABELLED = /^[\p{L} ]{1,30}:(?: |$)/u;
+
+/** Removes what stands before a value, the dots of "REGISTRAR:.......cerist" and a tag of YAML, and quotes around it. */
 function withoutLeaders(value: string): string {
   const leaders = /^(?: ?\.){2,}/.exec(value)?.[0] ?? "";
-  return value.slice(leaders.length).trim();
+  const bare = value.slice(leaders.length).trim().replace(TAG, "");
+  return QUOTED.exec(bare)?.[2] ?? bare;
 }
 
 /** Returns the English part of a label: in "Nome de domínio / Domain Name", the part after the last such slash. */

@@ -53,13 +53,16 @@ export function readRegistrar(fields: WhoisFields): WhoisRegistrar | null {
   return Object.values(registrar).every((value) => value === null) ? null : registrar;
 }
 
+/** Statements that there is no registrar: "No registrar listed.  This domain is directly registered with Nominet." */
+const NONE = /^(?:no registrar\b|(?:none|n\/a|not applicable)\W*$)/i;
+
 function registrarName(fields: WhoisFields): string | null {
-  return (
+  const said =
     fields.first(KEYS.registrarName) ??
     fields.first(KEYS.company, BLOCK) ??
     fields.first(["name"], BLOCK) ??
-    fields.first(KEYS.registrar)
-  );
+    fields.first(KEYS.registrar);
+  return said === null || NONE.test(said) ? null : said;
 }
 
 function line(fields: WhoisFields, keys: readonly string[], fits: (value: string) => boolean): string | null {

@@ -60,6 +60,7 @@ const ABSENT: readonly RegExp[] = [
   /^(?:domain |query |registration )?(?:status|state)\W+(?:\d+ )?(?:available|free|not registered|no object found|not found)(?: \(no match\b.{0,270})?\W*$/i,
   /^(?:available|free)\W*$/i,
   /^this query returned 0 objects/i,
+  /(?<!\bif )\bno results? (?:were |was )?found\b/i,
   /no_se_encontro_el_objeto|object_not_found/i,
   /^we do not have an entry\b|^domain unknown\b/i,
   /\b(?:object|domain) not exists\b/i,
