@@ -162,6 +162,12 @@ function* validateNegative(session: Session, name: Name, type: string, reply: Re
   if (found.proof.kind !== "missing") return partFromProof(session, found);
   // The authority section can hold records of a zone above the zone of the name (RFC 4035 section 5.2).
   const home = homeOf(name, type);
+  if (isOwnDenial(reply, sets, trust)) {
+    // In an opt-out range an unsigned zone can hide, but not where the parent itself says that there is none: then the
+    // denial is its own, and must be complete (RFC 5155 section 8.4).
+    const hidden = yield* findZone(session, home, reply.authority);
+    if (hidden.status === "insecure" && hidden.denied === true) return partFromProof(session, found);
+  }
   const cut = findUnsignedCut(session, trust, found.denials, home);
   if (cut !== null) return part("insecure", cut.reasons);
   const below = yield* findZone(session, home, reply.authority);
@@ -170,6 +176,12 @@ function* validateNegative(session: Session, name: Name, type: string, reply: Re
     session,
     below.zone.text === trust.zone.text ? found : readProof(session, below, name, type, reply),
   );
+}
+
+/** Reports whether a zone, and none below it, says that a name does not exist: negative answers have the SOA of theirs. */
+function isOwnDenial({ status }: Reply, sets: readonly Rrset[], { zone }: SecureZone): boolean {
+  const speakers = sets.filter((set) => set.type === "SOA").map(({ owner }) => owner);
+  return status === "NXDOMAIN" && speakers.length > 0 && !speakers.some((speaker) => isBelow(speaker, zone));
 }
 
 interface FoundProof {

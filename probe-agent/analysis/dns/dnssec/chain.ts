@@ -204,7 +204,10 @@ function readDelegation(
   const denials = readDenials(session, reply.authority, parent.zone, parent.keys);
   const none = readNoDs(denials, parent.zone, child);
   if (none.kind === "missing") return markBogus(session, child, [none.reason, ...denials.faults]);
-  if (none.kind === "insecure") return markUnsigned(session, parent, denials, child, none.reason);
+  if (none.kind === "insecure") {
+    const step = markUnsigned(session, parent, denials, child, none.reason);
+    return { ...step, denied: reply.status === "NXDOMAIN" };
+  }
   noteProof(session, parent, denials);
   return { status: none.kind };
 }

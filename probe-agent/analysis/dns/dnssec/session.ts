@@ -46,7 +46,13 @@ export interface ZoneReport {
 /** Trust in a zone. `zone` is the zone at which the secure chain ends. */
 export type ZoneTrust =
   | { readonly status: "secure"; readonly zone: Name; readonly keys: readonly ZoneKey[] }
-  | { readonly status: Exclude<Status, "secure">; readonly zone: Name; readonly reasons: readonly string[] };
+  | {
+      readonly status: Exclude<Status, "secure">;
+      readonly zone: Name;
+      readonly reasons: readonly string[];
+      /** The parent says that nothing has the name of the zone (NXDOMAIN), but an opt-out range does not prove it. */
+      readonly denied?: boolean;
+    };
 
 /**
  * Result of one step down from a secure zone: the trust in the child zone, "no_cut" if no zone begins there, or

@@ -133,8 +133,7 @@ describe("a child that is signed", () => {
       for (const name of ["none.safe.example", "none.example"]) {
         const tamper = only(name, "A", said("NXDOMAIN", records));
         const verdict = validateIn(branches.zones, { name, type: "A" }, { anchors: branches.anchors, tamper });
-        const expected = name === "none.example" && branches === byOptOut ? "insecure" : "bogus";
-        expect([name, verdict.status], verdict.reasons.join("\n")).toEqual([name, expected]);
+        expect([name, verdict.status], verdict.reasons.join("\n")).toEqual([name, "bogus"]);
       }
     },
   );
@@ -146,5 +145,45 @@ describe("a child that is signed", () => {
       status: "indeterminate",
       reasons: ["A: The DS records of unsigned.example are not available: SERVFAIL"],
     });
+  });
+});
+
+describe("a name that an opt-out zone denies", () => {
+  // Of the three records of a proof (RFC 5155 section 7.2.2) the one that denies the wildcard is taken away. The names are
+  // those whose proofs have it apart.
+  const zone = zoneOf(byOptOut, "example");
+  const hashOf = ({ name }: DnsRecord): string => name.split(".")[0] ?? "";
+  const wildcard = new Set(
+    covering3(zone, "*.example")
+      .filter(({ type }) => type === "NSEC3")
+      .map(hashOf),
+  );
+  const NAMES = Array.from({ length: 40 }, (_, n) => `none${n}.example`).filter((name) => {
+    const needed = [...matching3(zone, "example"), ...covering3(zone, name)];
+    return needed.every((record) => !wildcard.has(hashOf(record)));
+  });
+  const withoutWildcard = ({ authority }: Reply): Partial<Reply> => ({
+    authority: authority.filter((record) => !wildcard.has(hashOf(record))),
+  });
+
+  it.each(NAMES.slice(0, 3).flatMap((name) => [name, `a.b.${name}`]))(
+    "is bogus if the wildcard is not denied: %s",
+    (name) => {
+      const question = { name, type: "A" };
+      const honest = validateIn(byOptOut.zones, question, byOptOut);
+      expect([honest.status, honest.denial], honest.reasons.join("\n")).toEqual(["insecure", "nsec3"]);
+      // A server that leaves the record out does so in every answer.
+      const tamper: Tamper = (_asked, reply) => ({ ...reply, ...withoutWildcard(reply) });
+      const verdict = validateIn(byOptOut.zones, question, { anchors: byOptOut.anchors, tamper });
+      expect([verdict.status, verdict.denial], verdict.reasons.join("\n")).toEqual(["bogus", "nsec3"]);
+      expect(verdict.reasons.join("\n")).toContain("No NSEC3 record denies the wildcard *.example");
+    },
+  );
+
+  it("stays insecure if an unsigned zone there says so", () => {
+    for (const name of ["none.unsigned.example", "a.b.c.unsigned.example"]) {
+      const verdict = validateIn(byOptOut.zones, { name, type: "A" }, byOptOut);
+      expect([name, verdict.status]).toEqual([name, "insecure"]);
+    }
   });
 });
