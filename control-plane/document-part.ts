@@ -25,7 +25,7 @@ export interface RowCounts {
   readonly ids: readonly number[];
 }
 
-/** What came of the rows of one list. */
+/** The result of an import for the rows of one list. */
 export interface WrittenPart {
   readonly counts: RowCounts;
   readonly problems: readonly RowProblem[];
@@ -48,7 +48,7 @@ export interface DocumentPart {
     accountId: number,
     nameOf: (monitorId: number) => string | undefined,
   ): Promise<readonly object[]>;
-  /** Returns the problems of rows that can be told without the account; `idOf` can return any number for a name. */
+  /** Returns the problems of rows that are found without the account; `idOf` can return any number for a name. */
   check(rows: Iterable<unknown>, idOf: IdOfName): readonly RowProblem[];
   /** Writes rows that have no such problems. */
   import(tx: Transaction, accountId: number, rows: Iterable<unknown>, idOf: IdOfName): Promise<WrittenPart>;

@@ -149,7 +149,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
       expect((await ask(line)).data).toMatchObject({ status: "scheduled", next_starts_at: "2030-01-06T02:00:00.000Z" });
     },
   'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/monitors?action=export"': async (line) => {
-    expect((await ask(line)).data).toMatchObject({ version: 1, monitors: [{ name: "Shop" }] });
+    expect((await ask(line)).data).toMatchObject({ version: 2, monitors: [{ name: "Shop" }] });
   },
   [`curl -H "X-API-Key: $KEY" -H "Content-Type: application/json" http://127.0.0.1:8080/api/v4/monitors -d '{"name": "Mail certificate", "url": "mail.example.com", "port": 465, "check_type": "ssl"}'`]:
     async (line) => {

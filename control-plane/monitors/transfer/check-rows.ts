@@ -31,7 +31,7 @@ export interface CheckedRow {
 }
 
 /** A secret that a monitor does not get. */
-export interface MissingSecret {
+interface MissingSecret {
   /** `body`, or `request_headers.` and the name of the field. */
   readonly field: string;
   readonly reason: "unknown" | "ambiguous";

@@ -7,7 +7,7 @@ import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** A row of the document; `depends_on` is the name of another row. */
-export type ExportedRow = Omit<MonitorDraft, "depends_on"> & {
+type ExportedRow = Omit<MonitorDraft, "depends_on"> & {
   readonly depends_on: string | null;
   /** Absent if the row has all its secrets. */
   readonly secrets_missing?: readonly string[];

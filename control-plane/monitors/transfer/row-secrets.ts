@@ -45,7 +45,7 @@ export function maskMissing(given: Given, names: readonly string[]): Given {
 }
 
 /**
- * Removes the masks that stand for secrets which the row's own monitor does not have, or that must not leave its origin,
+ * Removes the masks of secrets that the row's own monitor does not have, or that must not leave its origin,
  * and sorts the header fields as it has them. `missing` names what was removed.
  */
 export function fitMasks(

@@ -2,7 +2,7 @@ import type { DocumentPart } from "#control-plane/document-part.ts";
 import { readRow, type ReadRow } from "#control-plane/monitors/transfer/row.ts";
 
 /** Rows of a document, each of which is read when it is its turn. */
-export interface DocumentRows {
+interface DocumentRows {
   readonly count: number;
   /** Reads the rows in their order. After MOST_PROBLEMS problems those of a large document end. */
   read(): Iterable<ReadRow>;

@@ -10,7 +10,7 @@ import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { insertDrafts } from "#control-plane/monitors/write/create.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
-/** What came of the monitors of a document. */
+/** The result of an import for the monitors of a document. */
 interface WrittenRows {
   readonly counts: RowCounts;
   readonly problems: readonly RowProblem[];

@@ -37,7 +37,7 @@ const ZONES: ReadonlyMap<string, number> = new Map(
 const MONTH_FIRST: ReadonlySet<string> = new Set(["us", "gov", "mil", "edu"]);
 
 const TIME = /(\d{1,2}):(\d{2})(?::(\d{2}))?/;
-/** 9999 stands for no end, not for a year. */
+/** The year 9999 means that there is no end. */
 const YEARS = [1970, 9998] as const;
 const MAX_TEXT = 100;
 const MAX_LOG_LINE = 300;
