@@ -23,17 +23,14 @@ type Params = ParamsOf<typeof contract>;
 const READ_BYTES = 1024 * 1024;
 /** Part of the check's time that is kept to search the keyword, in milliseconds. */
 const RESERVE_MS = 100;
-/** Time for a body of which only the size is reported, in milliseconds. */
-const UNEXAMINED_MS = 3_000;
 
 /** No certificate is revoked. */
 const NONE: ReadonlyMap<Hop, string> = new Map();
 
 /**
  * Checks a URL by one fetch. Whether its certificates are revoked is asked at most once an hour, and only if nothing else
- * is wrong, so that an authority delays no outage. The body must be complete. That of a POST is read only if a condition
- * needs it, or if the verdict seems to change, and must be complete only for a condition. Failures are those of the
- * fetch; stage response and source probe (busy, too_slow ...) if the body could not be examined.
+ * is wrong, so that an authority delays no outage. The body must be complete, whatever the method. Failures are those of
+ * the fetch; stage response and source probe (busy, too_slow ...) if the body could not be examined.
  */
 export const monitorHttp = implement(contract, async (net, params) => {
   const startedAt = net.now();
@@ -59,21 +56,19 @@ export const monitorHttp = implement(contract, async (net, params) => {
 
 /** Reports whether the verdict depends on the body, which a response to HEAD does not have. */
 function isBodyJudged({ method, keyword, json }: Params): boolean {
-  return method === "GET" || keyword !== null || json !== null;
+  return method !== "HEAD" || keyword !== null || json !== null;
 }
 
 function requestOf(net: Net, params: Params): HttpRequest {
-  const { url, method, follow, headers, body, expected, keyword, known, always_whole } = params;
-  const isJudged = isBodyJudged(params);
+  const { url, method, follow, headers, body, expected, keyword } = params;
   return {
     url,
     method,
     follow,
     headers,
     ...(method === "POST" && body !== null ? { body: Buffer.from(body) } : {}),
-    needsBody: ({ code }) => examineStatus(code, expected) === null && (isJudged || always_whole || known !== "up"),
+    needsBody: ({ code }) => examineStatus(code, expected) === null,
     maxBodyBytes: READ_BYTES,
-    ...(!isJudged && { bodyTimeoutMs: UNEXAMINED_MS }),
     // What arrives in time can have the keyword.
     ...(keyword !== null && { bodyTimeoutMs: () => Math.max(0, net.remainingMs() - RESERVE_MS) }),
   };

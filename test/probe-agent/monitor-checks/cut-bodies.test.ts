@@ -60,6 +60,13 @@ describe("a response that ends early is down", () => {
     });
   });
 
+  it("to a POST as to a GET, also where the monitor is known to be up", async () => {
+    for (const known of ["up", "down", null]) {
+      const { verdict, fault } = await check(`${LONG}12345678`, { method: "POST", body: "a=1", known });
+      expect({ verdict, reason: fault?.reason }).toEqual({ verdict: "down", reason: "incomplete" });
+    }
+  });
+
   it("by a reset", async () => {
     const { fault } = await check(sendAndReset(`${LONG}12345678`));
     const message = "the response ended after 8 of 10,000 bytes: the server reset the connection or the stream";
@@ -81,6 +88,7 @@ describe("a response that stops without an end fails at the time limit", () => {
     ["without a length", `${HTML}\r\n12345678`],
   ])("%s", async (_where, octets) => {
     expect(await failure(sendOnly(octets))).toBe("response/target/timeout");
+    expect(await failure(sendOnly(octets), { method: "POST", known: "up" })).toBe("response/target/timeout");
   });
 });
 
@@ -100,6 +108,11 @@ describe("a complete response is up", () => {
 
   it("whose server keeps the connection open", async () => {
     expect(await check(sendOnly(`${OK}Content-Length: 8\r\n\r\n12345678`))).toMatchObject({ verdict: "up" });
+  });
+
+  it("to a POST", async () => {
+    const octets = `${CHUNKED}8\r\n12345678\r\n0\r\n\r\n`;
+    expect(await check(octets, { method: "POST", known: "up" })).toMatchObject({ verdict: "up", fault: null });
   });
 
   it.each([

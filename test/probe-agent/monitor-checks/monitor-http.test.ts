@@ -227,9 +227,7 @@ describe("the whole result", () => {
     expect(time).toBeCloseTo(toFirstByte.reduce((sum, value) => sum + value, 0) / 1_000, 6);
   });
 
-  it("says that a body was not read to its end, and waits for that of a POST only briefly", async () => {
-    const drip = await verdict("/drip-body?ms=50", { method: "POST", always_whole: true });
-    expect(drip).toMatchObject({ verdict: "up", whole: { body: { error: "timeout" } } });
+  it("says that a body was not read to its end", async () => {
     const cut = await verdict("/short", { always_whole: true });
     expect(cut).toMatchObject({ verdict: "down", whole: { body: { error: "incomplete" } } });
     const unread = await verdict("/status/500", { known: "up" });
