@@ -8,6 +8,11 @@ const runnable: ReadonlyMap<string, Implementation> = new Map([
   ...Object.entries(monitorChecks as unknown as Record<string, Implementation>),
 ]);
 
+/** Reports whether a job's name is that of a monitor's check. */
+export function isMonitorCheck(name: string): boolean {
+  return Object.hasOwn(monitorChecks, name);
+}
+
 /** Returns the implementation of a job's tool or monitor's check; undefined if this agent has none. */
 export function implementationOf(name: string): Implementation | undefined {
   return runnable.get(name);

@@ -4,7 +4,7 @@ import { failed, type Failed, type Outcome } from "#shared/outcome.ts";
 import { MAX_ARTIFACT_BYTES, MAX_RESULT_BYTES } from "#shared/wire.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { Net, ProgressEvent } from "#probe-agent/toolkit/net.ts";
-import { implementationOf } from "#probe-agent/implementations.ts";
+import { implementationOf, isMonitorCheck } from "#probe-agent/implementations.ts";
 import type { LoopWatch } from "#probe-agent/loop-watch.ts";
 import { blameOverload } from "#probe-agent/overload.ts";
 import type { JobInput } from "#probe-agent/tools/implement.ts";
@@ -71,7 +71,9 @@ export async function runJob(
   const startedAt = clock.monotonic();
   const timeout = createTimeout(limits.signal);
   let file: Uint8Array | null = null;
-  const net = createNet(limits, emit, (bytes) => {
+  // A slow resolver alone makes no outage: the look-up may take all of the time that a monitor gives its target.
+  const lookUps = isMonitorCheck(job.tool) ? { lookUpMs: Infinity } : {};
+  const net = createNet({ ...limits, ...lookUps }, emit, (bytes) => {
     file = bytes;
   });
   const ended = await Promise.race([execute(job, net, log), timeout.outcome]);

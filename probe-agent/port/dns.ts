@@ -107,8 +107,8 @@ export interface TrustAnchor {
 export interface DnsPort {
   query(question: DnsQuestion): Promise<DnsAnswer>;
   /**
-   * Looks up all A and AAAA records of a host name (or takes the literal itself) and applies the egress rules, within 5
-   * s or the deadline. Fails with stage dns and reason nxdomain, no_address, servfail, refused, timeout or
+   * Looks up all A and AAAA records of a host name (or takes the literal itself) and applies the egress rules, within the
+   * job's limits. Fails with stage dns and reason nxdomain, no_address, servfail, refused, timeout or
    * invalid_name. Refused if the egress rules forbid the name or every address.
    */
   resolve(host: string, only?: IpVersion): Promise<Outcome<Resolved>>;

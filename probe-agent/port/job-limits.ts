@@ -4,6 +4,8 @@ export interface JobLimits {
   readonly signal: AbortSignal;
   /** The deadline on the monotonic clock, in milliseconds. */
   readonly deadline: number;
+  /** Maximum time of a look-up of a host's addresses, in milliseconds; absent: 5 s. The deadline applies in any case. */
+  readonly lookUpMs?: number;
   /** Returns the control plane's time, advanced by the monotonic clock since the job's start. */
   now(): Date;
 }

@@ -38,9 +38,10 @@ export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
     configured.length > 0 ? Promise.resolve(configured) : readSystemServers(deps.resolvConf);
   return (job) => {
     const query = createQuery({ ...deps, servers }, job);
+    const resolver = { egress: deps.egress, clock: deps.clock, query, lookUpMs: job.lookUpMs };
     return {
       query: (question) => query(question),
-      resolve: (host, only) => resolveHost({ egress: deps.egress, clock: deps.clock, query }, host, only),
+      resolve: (host, only) => resolveHost(resolver, host, only),
       reverse: (ip) => reverseNames(query, ip),
     };
   };

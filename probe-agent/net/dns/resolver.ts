@@ -9,7 +9,7 @@ import { whyNoAddress } from "#probe-agent/net/dns/no-address.ts";
 import type { Address, IpVersion, Resolved } from "#probe-agent/port/address.ts";
 import type { DnsAnswer } from "#probe-agent/port/dns.ts";
 
-const RESOLVE_MS = 5_000;
+const LOOK_UP_MS = 5_000;
 const REVERSE_MS = 2_000;
 // Wait for the other address family after one has answered: enough time to repeat one lost query.
 const OTHER_FAMILY_MS = 1_500;
@@ -22,6 +22,8 @@ interface ResolverDeps {
   readonly egress: Egress;
   readonly clock: Clock;
   readonly query: Query;
+  /** Maximum time of a look-up, in milliseconds; absent: 5 s. */
+  readonly lookUpMs?: number | undefined;
 }
 
 /**
@@ -69,7 +71,7 @@ async function lookUp(deps: ResolverDeps, host: string, versions: readonly IpVer
   let timer: NodeJS.Timeout | undefined;
   const answers = await Promise.all(
     versions.map(async (version) => {
-      const question = { name: host, type: version === 4 ? "A" : "AAAA", timeoutMs: RESOLVE_MS };
+      const question = { name: host, type: version === 4 ? "A" : "AAAA", timeoutMs: deps.lookUpMs ?? LOOK_UP_MS };
       const answer = await deps.query(question, patience.signal);
       if (addressesOf(host, version, answer).length > 0) timer ??= setTimeout(() => patience.abort(), OTHER_FAMILY_MS);
       return answer;
