@@ -10,8 +10,11 @@ interface EventMonitor {
 
 /** A certificate as events show it. Times are ISO 8601 UTC. */
 export interface EventCertificate {
+  /** The server that sends it. */
   readonly host: string;
   readonly port: number;
+  /** leaf: the server's own one; others are sent with it. Absent in events of earlier releases, which are about the leaf. */
+  readonly role?: "leaf" | "intermediate" | "root";
   readonly subject: string;
   readonly issuer: string;
   readonly fingerprint_sha256: string;

@@ -111,6 +111,15 @@ export interface ExpiryFacts {
     readonly not_before: string;
     readonly not_after: string;
     readonly days_left: number;
+    /** The certificate of the chain that is sent whose validity ends first; it may be the server's own one. */
+    readonly first_to_end: {
+      readonly role: "leaf" | "intermediate" | "root";
+      readonly subject: string;
+      readonly issuer: string;
+      readonly fingerprint_sha256: string;
+      readonly not_after: string;
+      readonly days_left: number;
+    };
     readonly trusted: boolean;
     readonly trust_error: string | null;
     readonly looked_at: string;

@@ -51,7 +51,7 @@ export function showMonitor(
     status: state?.status ?? "unknown",
     ...options,
     ...notify,
-    ssl_days: expiry?.certificate?.days_left ?? null,
+    ssl_days: expiry?.certificate?.first_to_end.days_left ?? null,
     certificate: expiry?.certificate ?? null,
     certificate_error: expiry?.certificate_error ?? null,
     domain: expiry?.domain ?? null,

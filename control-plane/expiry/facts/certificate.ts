@@ -2,6 +2,24 @@ import { createHash } from "node:crypto";
 import { isRecord } from "#shared/is-record.ts";
 import { boundedText, readTime } from "#control-plane/expiry/facts/text.ts";
 
+/** A certificate that a server sends with its own one, and that belongs to the chain. */
+interface ChainCertificate {
+  readonly role: "intermediate" | "root";
+  /** SHA-256 of the certificate, lower-case hexadecimal. */
+  readonly fingerprint: string;
+  /** Distinguished names. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** ISO 8601 UTC. */
+  readonly notBefore: string;
+  readonly notAfter: string;
+}
+
+/** One of the certificates that a server sends. */
+export interface SentCertificate extends Omit<ChainCertificate, "role"> {
+  readonly role: ChainCertificate["role"] | "leaf";
+}
+
 /** What is known about the certificate of a server. */
 export interface CertificateFacts {
   /** SHA-256 of the certificate, lower-case hexadecimal. */
@@ -17,11 +35,12 @@ export interface CertificateFacts {
   readonly trusted: boolean;
   /** Why it is not trusted, a value of the ssl tool's trust_error; null if it is. */
   readonly trustError: string | null;
-  /** Fingerprints of the certificates that were sent with it. */
-  readonly chain: readonly string[];
+  /** Certificates of the chain that were sent with it. Absent in the facts of earlier releases. */
+  readonly above?: readonly ChainCertificate[];
 }
 
 const MOST_NAME = 500;
+const MOST_CHAIN_NAME = 200;
 const MOST_WORD = 100;
 const MOST_CHAIN = 10;
 const FINGERPRINT_BYTES = 32;
@@ -39,9 +58,6 @@ export function readCertificate(whole: unknown): CertificateFacts | null {
   if (fingerprint === null || notBefore === null || notAfter === null) return null;
   const { san } = certificate;
   const rows = Array.isArray(chain) ? (chain as readonly unknown[]) : [];
-  const sent = rows
-    .slice(0, MOST_CHAIN)
-    .filter((row) => isRecord(row) && row["sent"] === true && row["role"] !== "leaf");
   return {
     fingerprint,
     issuer: boundedText(certificate["issuer"], MOST_NAME) ?? "",
@@ -51,8 +67,38 @@ export function readCertificate(whole: unknown): CertificateFacts | null {
     names: digestNames(Array.isArray(san) ? san : []),
     trusted: trusted === true,
     trustError: boundedText(trustError, MOST_WORD),
-    chain: sent.flatMap((row) => (isRecord(row) ? (readFingerprint(row["fingerprint_sha256"]) ?? []) : [])),
+    above: rows.slice(0, MOST_CHAIN).flatMap((row) => readAbove(row) ?? []),
   };
+}
+
+/** Returns every certificate of the chain that the server sends, its own one first. */
+export function sentCertificates({
+  above = [],
+  ...facts
+}: CertificateFacts): readonly [SentCertificate, ...SentCertificate[]] {
+  const { fingerprint, issuer, subject, notBefore, notAfter } = facts;
+  return [{ role: "leaf", fingerprint, issuer, subject, notBefore, notAfter }, ...above];
+}
+
+/** Returns the certificate of the chain that ends first. */
+export function firstToEnd(facts: CertificateFacts): SentCertificate {
+  return sentCertificates(facts).reduce((first, next) =>
+    Date.parse(next.notAfter) < Date.parse(first.notAfter) ? next : first,
+  );
+}
+
+/** Reads a row of the chain; null if it is the leaf, was not sent or is of no use to any client. */
+function readAbove(row: unknown): ChainCertificate | null {
+  if (!isRecord(row) || row["sent"] !== true) return null;
+  const { role } = row;
+  const fingerprint = readFingerprint(row["fingerprint_sha256"]);
+  const notBefore = readTime(row["not_before"]);
+  const notAfter = readTime(row["not_after"]);
+  if (role !== "intermediate" && role !== "root") return null;
+  if (fingerprint === null || notBefore === null || notAfter === null) return null;
+  const issuer = boundedText(row["issuer"], MOST_CHAIN_NAME) ?? "";
+  const subject = boundedText(row["subject"], MOST_CHAIN_NAME) ?? "";
+  return { role, fingerprint, issuer, subject, notBefore, notAfter };
 }
 
 /** Reads a SHA-256 in hexadecimal; null if it is none. */

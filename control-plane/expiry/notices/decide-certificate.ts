@@ -1,4 +1,8 @@
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import {
+  sentCertificates,
+  type CertificateFacts,
+  type SentCertificate,
+} from "#control-plane/expiry/facts/certificate.ts";
 import { remember, type Informed, type Memory, type NotedCertificate } from "#control-plane/expiry/notices/memory.ts";
 import { daysLeft, thresholdsOf, tightestReached } from "#control-plane/expiry/notices/thresholds.ts";
 
@@ -11,8 +15,13 @@ interface PreviousCertificate {
 /** What a monitor is to be informed of. */
 export type CertificateNotice =
   | { readonly type: "ssl.chain_changed"; readonly previous: PreviousCertificate; readonly isRenewal: boolean }
-  | { readonly type: "ssl.expiring"; readonly threshold: number; readonly daysLeft: number }
-  | { readonly type: "ssl.expired"; readonly daysLeft: number };
+  | ExpiryNotice;
+
+/** One certificate of the chain ends or has ended. */
+type ExpiryNotice = { readonly certificate: SentCertificate; readonly daysLeft: number } & (
+  | { readonly type: "ssl.expiring"; readonly threshold: number }
+  | { readonly type: "ssl.expired" }
+);
 
 /** Notices, and what to remember with them. */
 interface CertificateDecision {
@@ -26,7 +35,8 @@ const KNOWN_MS = 7 * 86_400_000;
 /**
  * Decides of what a monitor is to be informed about the certificate that was found last. `before` is the one that was
  * found before that; null: there is none. The first certificate that a monitor has is no change. If several thresholds
- * were reached since the last decision, only the tightest counts.
+ * were reached since the last decision, only the tightest counts. Every certificate of the chain has thresholds of its
+ * own: one that has ended long ago and is still sent must not hide the end of another one.
  *
  * A certificate other than the one before is a change, with one exception. Servers behind a balancer can have different
  * certificates, which are found in turn: that is no event each time. So:
@@ -55,28 +65,45 @@ export function decideCertificate(
     notices.push({ type: "ssl.chain_changed", previous, isRenewal: isRenewal(noted, facts) });
   }
   const { issuer, names, notAfter } = facts;
-  let entry: Informed = {
-    identity: facts.fingerprint,
-    threshold: null,
-    expired: false,
-    ...known,
+  const own: Informed = {
+    ...(known ?? unnoticed(facts.fingerprint, now)),
     foundAt: now,
     returned: hasReturned,
     certificate: { issuer, names, notAfter },
   };
-  const expiresAt = Date.parse(notAfter);
+  const [leaf, ...above] = sentCertificates(facts);
+  let next = memory;
+  for (const certificate of above) {
+    const noticed = memory.find(({ identity }) => identity === certificate.fingerprint);
+    const decided = decideExpiry(certificate, noticed ?? unnoticed(certificate.fingerprint, now), now);
+    if (decided.notice !== null) notices.push(decided.notice);
+    // One of which nothing was noticed takes no space.
+    if (noticed !== undefined || decided.notice !== null) next = remember(next, { ...decided.entry, foundAt: now });
+  }
+  const decided = decideExpiry(leaf, own, now);
+  if (decided.notice !== null) notices.push(decided.notice);
+  return { notices, memory: remember(next, decided.entry) };
+}
+
+function unnoticed(fingerprint: string, now: number): Informed {
+  return { identity: fingerprint, foundAt: now, threshold: null, expired: false };
+}
+
+/** Decides about the end of one certificate, and returns what to remember of it. */
+function decideExpiry(
+  certificate: SentCertificate,
+  entry: Informed,
+  now: number,
+): { readonly notice: ExpiryNotice | null; readonly entry: Informed } {
+  const expiresAt = Date.parse(certificate.notAfter);
   const left = daysLeft(expiresAt, now);
   if (expiresAt <= now) {
-    if (!entry.expired) notices.push({ type: "ssl.expired", daysLeft: left });
-    entry = { ...entry, expired: true };
-  } else {
-    const threshold = tightestReached(thresholdsOf(expiresAt - Date.parse(facts.notBefore)), expiresAt, now);
-    if (threshold !== null && (entry.threshold === null || threshold < entry.threshold)) {
-      notices.push({ type: "ssl.expiring", threshold, daysLeft: left });
-      entry = { ...entry, threshold };
-    }
+    const notice = entry.expired ? null : ({ type: "ssl.expired", certificate, daysLeft: left } as const);
+    return { notice, entry: { ...entry, expired: true } };
   }
-  return { notices, memory: remember(memory, entry) };
+  const threshold = tightestReached(thresholdsOf(expiresAt - Date.parse(certificate.notBefore)), expiresAt, now);
+  if (threshold === null || (entry.threshold !== null && threshold >= entry.threshold)) return { notice: null, entry };
+  return { notice: { type: "ssl.expiring", certificate, threshold, daysLeft: left }, entry: { ...entry, threshold } };
 }
 
 function isRecent(known: Informed | undefined, now: number): boolean {

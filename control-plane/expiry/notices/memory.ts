@@ -18,7 +18,7 @@ export interface Informed {
   readonly certificate?: NotedCertificate;
 }
 
-/** What a monitor was informed of. The present one is the first. */
+/** What a monitor was informed of. The present one is the first; certificates of its chain are entries like others. */
 export type Memory = readonly Informed[];
 
 /** Maximum number of certificates remembered: those of a server that answers with several in turn. */
@@ -46,6 +46,7 @@ function withoutCertificate({ certificate: _certificate, ...entry }: Informed): 
 export function saysMore(memory: Memory, stored: Memory): boolean {
   const [present, before] = [memory[0], stored[0]];
   if (present === undefined || before === undefined) return memory.length > 0;
-  const isSame = JSON.stringify({ ...present, foundAt: 0 }) === JSON.stringify({ ...before, foundAt: 0 });
+  const withoutTimes = (entries: Memory) => JSON.stringify(entries.map((entry) => ({ ...entry, foundAt: 0 })));
+  const isSame = withoutTimes(memory) === withoutTimes(stored);
   return !isSame || present.foundAt - before.foundAt >= FOUND_STEP_MS;
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import { firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
 import { describeLookError } from "#control-plane/expiry/shown/look-error.ts";
@@ -39,13 +39,23 @@ interface Found {
 
 function showCertificate({ text, lookedAt }: Found, changedAt: Date | null, now: Date): ExpiryFacts["certificate"] {
   const facts = JSON.parse(text) as CertificateFacts;
+  const first = firstToEnd(facts);
+  const daysUntil = (end: string): number => daysLeft(Date.parse(end), now.getTime());
   return {
     issuer: facts.issuer,
     subject: facts.subject,
     fingerprint_sha256: facts.fingerprint,
     not_before: facts.notBefore,
     not_after: facts.notAfter,
-    days_left: daysLeft(Date.parse(facts.notAfter), now.getTime()),
+    days_left: daysUntil(facts.notAfter),
+    first_to_end: {
+      role: first.role,
+      subject: first.subject,
+      issuer: first.issuer,
+      fingerprint_sha256: first.fingerprint,
+      not_after: first.notAfter,
+      days_left: daysUntil(first.notAfter),
+    },
     trusted: facts.trusted,
     trust_error: facts.trustError,
     looked_at: lookedAt.toISOString(),

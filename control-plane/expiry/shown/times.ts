@@ -1,9 +1,9 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import { firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { readFacts } from "#control-plane/expiry/shown/store.ts";
 
-/** When the certificate and the registration of a monitor's target expire; null: not watched, or not known. */
+/** When the first certificate of the chain and the registration of a monitor's target expire; null: not watched, or not known. */
 interface ExpiryTimes {
   readonly certificate: Date | null;
   readonly domain: Date | null;
@@ -17,7 +17,7 @@ export async function readExpiryTimes(
   const times = new Map<number, ExpiryTimes>();
   for (const { monitorId, kind, facts } of await readFacts(sql, monitorIds)) {
     const known = times.get(monitorId) ?? { certificate: null, domain: null };
-    const at = kind === "certificate" ? (JSON.parse(facts) as CertificateFacts).notAfter : expiryOf(facts);
+    const at = kind === "certificate" ? firstToEnd(JSON.parse(facts) as CertificateFacts).notAfter : expiryOf(facts);
     times.set(monitorId, { ...known, [kind]: at === null ? null : new Date(at) });
   }
   return times;

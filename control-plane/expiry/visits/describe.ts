@@ -5,7 +5,11 @@ import {
   type ExpiryEventData,
 } from "#control-plane/events/expiry-event.ts";
 import type { NewEvent } from "#control-plane/events/event.ts";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import {
+  sentCertificates,
+  type CertificateFacts,
+  type SentCertificate,
+} from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { splitTarget } from "#control-plane/expiry/links/targets.ts";
 import type { CertificateNotice } from "#control-plane/expiry/notices/decide-certificate.ts";
@@ -20,11 +24,18 @@ export function certificateEvent(
   { target, facts }: { readonly target: string; readonly facts: CertificateFacts },
   now: number,
 ): NewEvent {
-  const left = daysLeft(Date.parse(facts.notAfter), now);
+  if (notice.type === "ssl.chain_changed") {
+    const [leaf] = sentCertificates(facts);
+    return toEvent(monitor, notice.type, now, {
+      certificate: showCertificate(target, leaf),
+      ...describeChange(notice, facts),
+      days_left: daysLeft(Date.parse(facts.notAfter), now),
+      threshold: null,
+    });
+  }
   return toEvent(monitor, notice.type, now, {
-    certificate: showCertificate(target, facts),
-    ...(notice.type === "ssl.chain_changed" ? describeChange(notice, facts) : {}),
-    days_left: left,
+    certificate: showCertificate(target, notice.certificate),
+    days_left: notice.daysLeft,
     threshold: notice.type === "ssl.expiring" ? notice.threshold : null,
   });
 }
@@ -62,14 +73,15 @@ function toEvent(
   return isMailed ? { ...event, mailTo: emails === null ? null : (JSON.parse(emails) as readonly string[]) } : event;
 }
 
-function showCertificate(target: string, facts: CertificateFacts): EventCertificate {
+function showCertificate(target: string, certificate: SentCertificate): EventCertificate {
   return {
     ...splitTarget(target),
-    subject: facts.subject,
-    issuer: facts.issuer,
-    fingerprint_sha256: facts.fingerprint,
-    not_before: facts.notBefore,
-    not_after: facts.notAfter,
+    role: certificate.role,
+    subject: certificate.subject,
+    issuer: certificate.issuer,
+    fingerprint_sha256: certificate.fingerprint,
+    not_before: certificate.notBefore,
+    not_after: certificate.notAfter,
   };
 }
 

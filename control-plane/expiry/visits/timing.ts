@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import { sentCertificates, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
 import { nextCrossing, thresholdsOf } from "#control-plane/expiry/notices/thresholds.ts";
@@ -55,10 +55,13 @@ export function nextAttempt(failedSince: number, luck: number, now: number): num
   return Math.round(now + Math.min(longest, Math.max(shortest, now - failedSince)) * (1 + luck / 5));
 }
 
-/** Returns when the next notice about a certificate is due, Unix milliseconds; null: none is. */
-export function certificateCrossing({ notBefore, notAfter }: CertificateFacts, now: number): number | null {
-  const expiresAt = Date.parse(notAfter);
-  return nextCrossing(thresholdsOf(expiresAt - Date.parse(notBefore)), expiresAt, now);
+/** Returns when the next notice about a certificate of the chain is due, Unix milliseconds; null: none is. */
+export function certificateCrossing(facts: CertificateFacts, now: number): number | null {
+  const crossings = sentCertificates(facts).flatMap(({ notBefore, notAfter }) => {
+    const expiresAt = Date.parse(notAfter);
+    return nextCrossing(thresholdsOf(expiresAt - Date.parse(notBefore)), expiresAt, now) ?? [];
+  });
+  return crossings.length === 0 ? null : Math.min(...crossings);
 }
 
 /** Returns when the next notice about a registration is due, Unix milliseconds; null: none is. */

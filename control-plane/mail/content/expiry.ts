@@ -10,14 +10,15 @@ const MOST_STATUSES = 5;
 export function describeExpiry(type: string, data: Partial<ExpiryEventData>, name: string): NoticeText | null {
   const facts = [...certificateFacts(data), ...domainFacts(data)];
   const left = formatDays(data.days_left ?? null);
+  const { noun, phrase } = CERTIFICATES[data.certificate?.role ?? "leaf"];
   switch (type) {
     case "ssl.expiring": {
-      const headline = `The certificate of ${name} expires ${left}.`;
-      return { label: `Certificate expires ${left}`, counted: "certificates expire", headline, facts };
+      const headline = `${phrase} of ${name} expires ${left}.`;
+      return { label: `${noun} expires ${left}`, counted: "certificates expire", headline, facts };
     }
     case "ssl.expired": {
-      const headline = `The certificate of ${name} has expired.`;
-      return { label: "Certificate expired", counted: "certificates expired", headline, facts };
+      const headline = `${phrase} of ${name} has expired.`;
+      return { label: `${noun} expired`, counted: "certificates expired", headline, facts };
     }
     case "ssl.chain_changed": {
       const isRenewal = data.looks_like_renewal === true;
@@ -40,6 +41,13 @@ export function describeExpiry(type: string, data: Partial<ExpiryEventData>, nam
   }
 }
 
+/** Words for a certificate by its place in the chain. */
+const CERTIFICATES = {
+  leaf: { noun: "Certificate", phrase: "The certificate" },
+  intermediate: { noun: "Intermediate certificate", phrase: "An intermediate certificate" },
+  root: { noun: "Root certificate", phrase: "The root certificate" },
+} as const;
+
 function formatDays(days: number | null): string {
   if (days === null) return "soon";
   if (days < 1) return "within a day";
@@ -48,9 +56,10 @@ function formatDays(days: number | null): string {
 
 function certificateFacts({ certificate }: Partial<ExpiryEventData>): NoticeText["facts"] {
   if (certificate === undefined) return [];
-  const { host, port, issuer, not_after: end, fingerprint_sha256: fingerprint } = certificate;
+  const { host, port, subject, issuer, not_after: end, fingerprint_sha256: fingerprint } = certificate;
   return [
     ["Server", `${toPlainLine(host, MOST_TEXT)} port ${port}`],
+    ["Certificate", toPlainLine(subject, MOST_TEXT)],
     ["Valid until", formatTime(new Date(end))],
     ["Issuer", toPlainLine(issuer, MOST_TEXT)],
     ["SHA-256", toPlainLine(fingerprint, MOST_TEXT)],

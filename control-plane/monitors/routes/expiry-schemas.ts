@@ -12,6 +12,17 @@ const CERTIFICATE = Type.Object(
     not_before: Time("Start of validity"),
     not_after: Time("End of validity"),
     days_left: Days("not_after"),
+    first_to_end: Type.Object(
+      {
+        role: Type.Enum(["leaf", "intermediate", "root"], { description: "leaf: the server's own certificate" }),
+        subject: Type.String({ description: "Distinguished name of its holder" }),
+        issuer: Type.String({ description: "Distinguished name of its issuer" }),
+        fingerprint_sha256: Type.String({ description: "SHA-256 of it, hexadecimal" }),
+        not_after: Time("End of its validity"),
+        days_left: Days("its not_after"),
+      },
+      { description: "The certificate of the chain that the server sends whose validity ends first" },
+    ),
     trusted: Type.Boolean({ description: "Whether a browser would connect when it was looked at" }),
     trust_error: Nullable(Type.String({ description: "Why not, as in the tool ssl; null if it is trusted" })),
     looked_at: Time("When it was last looked at successfully; about once a day, and soon after a change"),
@@ -54,7 +65,9 @@ const LookError = (what: string) =>
 
 /** What monitors show about their certificate and their domain. */
 export const SHOWN_EXPIRY = {
-  ssl_days: Nullable(Type.Integer({ description: "Whole days until the certificate expires; null while not known" })),
+  ssl_days: Nullable(
+    Type.Integer({ description: "Whole days until the first certificate of the chain expires; null while not known" }),
+  ),
   certificate: Nullable(CERTIFICATE),
   certificate_error: LookError("certificate"),
   domain: Nullable(DOMAIN),

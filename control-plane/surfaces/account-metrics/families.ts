@@ -137,7 +137,7 @@ export const FAMILIES: readonly (MonitorFamily | LocationFamily)[] = [
   },
   {
     name: "vantage_certificate_expiry_timestamp_seconds",
-    help: "When the certificate of the target expires, Unix time",
+    help: "When the first certificate of the chain of the target expires, Unix time",
     of: "monitor",
     add: (add, { expiry }) => addTime(add, expiry?.certificate),
   },

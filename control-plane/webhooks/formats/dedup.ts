@@ -53,7 +53,7 @@ const FINGERPRINT_PART = 16;
  *
  * - The end of an outage also ends the slowness before it, because no further event is sent about that.
  * - Another certificate ends the expiry of the one before.
- * - Nothing ends the alerts about a domain or a page; people close them.
+ * - Nothing ends the alerts about a certificate above the server's own one, a domain or a page; people close them.
  */
 export function alertChange({ id, type, createdAt, data }: FormatEvent): AlertChange {
   const known = (isRecord(data) ? data : {}) as KnownData;

@@ -170,6 +170,34 @@ describe("the certificate of a host", () => {
     expect((await world.types(ids[0] ?? 0)).at(-1)).toBe("ssl.chain_changed");
   });
 
+  it("is watched with the certificates above it: the first end counts, and the notice names the certificate", async () => {
+    const above = [
+      { role: "intermediate", digit: "1", subject: "CN=Intermediate", notBefore: day(-300), notAfter: day(200) },
+      { role: "extra", digit: "2", subject: "CN=Of no use", notBefore: day(-900), notAfter: day(-100) },
+    ] as const;
+    const start = (world.now().getTime() - START.getTime()) / DAY_MS;
+    const ending = { ...above[0], notAfter: day(start + 5.5) };
+    server(() => ({ digit: "f", notBefore: day(start - 11), notAfter: day(start + 79), above: [ending, above[1]] }));
+    const [id = 0] = await world.addMonitors([{ url: "https://b.example/", checkType: "http" }]);
+    await round();
+    const { certificate } = (await readExpiryFacts(world.sql, [id], world.now())).get(id) ?? {};
+    expect(certificate).toMatchObject({
+      fingerprint_sha256: "f".repeat(64),
+      days_left: 79,
+      first_to_end: { role: "intermediate", subject: "CN=Intermediate", days_left: 5 },
+    });
+    expect((await readExpiryTimes(world.sql, [id])).get(id)?.certificate).toEqual(day(start + 5.5));
+    expect(await world.types(id)).toEqual(["ssl.expiring 7"]);
+    const [event] = await world.events(id);
+    expect(event?.data).toMatchObject({
+      certificate: { host: "b.example", role: "intermediate", subject: "CN=Intermediate", issuer: "CN=R1" },
+      days_left: 5,
+      threshold: 7,
+    });
+    await pass(6 * 24);
+    expect(await world.types(id)).toEqual(["ssl.expiring 7", "ssl.expiring 1", "ssl.expired"]);
+  });
+
   it("that only private probes of an account look at is erased with the account", async () => {
     // What such a target has: the account as its scope. An address that no shared probe is allowed to reach is one.
     const [id = 0] = await world.addMonitors([{ url: "https://10.0.0.1/", checkType: "http" }]);

@@ -26,13 +26,20 @@ describe("a certificate from an agent", () => {
     const facts = readCertificate({ ...good, certificate: { ...good.certificate, issuer, san: [1, null, "a"] } });
     expect(facts?.issuer).toMatch(/^CN=x+$/);
     expect(facts?.issuer.length).toBeLessThanOrEqual(500);
-    const rows = Array.from({ length: 1_000 }, () => ({
-      sent: true,
-      role: "extra",
-      fingerprint_sha256: "b".repeat(64),
-    }));
-    expect(readCertificate({ ...good, chain: [null, 5, ...rows] })?.chain.length).toBeLessThanOrEqual(10);
     expect(JSON.stringify(facts).length).toBeLessThan(3_000);
+  });
+
+  it("has at most ten certificates above it, with bounded names", () => {
+    const row = { ...good.certificate, sent: true, role: "intermediate", subject: `\u0007${"x".repeat(100_000)}` };
+    const facts = readCertificate({ ...good, chain: [null, 5, ...Array.from({ length: 1_000 }, () => row)] });
+    expect(facts?.above?.length).toBe(8);
+    expect(JSON.stringify(facts).length).toBeLessThan(6_000);
+    const broken = [
+      { ...row, role: "boss" },
+      { ...row, sent: false },
+      { ...row, not_after: "tomorrow" },
+    ];
+    expect(readCertificate({ ...good, chain: broken })?.above).toEqual([]);
   });
 });
 

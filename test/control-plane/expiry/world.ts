@@ -200,20 +200,30 @@ export interface ScriptedCertificate {
   readonly notBefore: Date;
   readonly notAfter: Date;
   readonly issuer?: string;
+  readonly subject?: string;
   readonly names?: readonly string[];
+  /** Certificates that are sent with it. */
+  readonly above?: readonly (ScriptedCertificate & { readonly role: "intermediate" | "root" | "extra" })[];
 }
 
 /** Returns the whole result of a handshake. */
-export function shown({ digit, notBefore, notAfter, issuer = "CN=R1", names = ["a.example"] }: ScriptedCertificate) {
-  const certificate = {
+export function shown(scripted: ScriptedCertificate) {
+  const { names = ["a.example"], above = [] } = scripted;
+  const rows = above.map((certificate) => ({ ...rowOf(certificate), role: certificate.role, sent: true }));
+  const leaf = { ...rowOf(scripted), role: "leaf", sent: true };
+  const root = { ...rowOf({ ...scripted, digit: "0" }), role: "root", sent: false };
+  const certificate = { ...rowOf(scripted), san: names };
+  return { certificate, chain: [leaf, ...rows, root], trusted: true, trust_error: null };
+}
+
+function rowOf({ digit, notBefore, notAfter, issuer = "CN=R1", subject = "CN=a.example" }: ScriptedCertificate) {
+  return {
     fingerprint_sha256: digit.repeat(64),
     issuer,
-    subject: "CN=a.example",
-    san: names,
+    subject,
     not_before: notBefore.toISOString(),
     not_after: notAfter.toISOString(),
   };
-  return { certificate, chain: [], trusted: true, trust_error: null };
 }
 
 /** Returns the whole result of a registry. */

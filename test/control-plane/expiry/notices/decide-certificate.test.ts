@@ -17,7 +17,6 @@ const certificate = (name: string): CertificateFacts => ({
   names: "",
   trusted: true,
   trustError: null,
-  chain: [],
 });
 
 /** Finds certificates one after the other, `everyMs` apart, and returns the changes as "A>B". */
@@ -108,5 +107,70 @@ describe("certificates in any order", () => {
       const renewals = Array.from({ length: 50 }, (_, index) => times(1 + (next() % 20), `R${index}`));
       expect(changesOf(renewals.flat(), 60_000 * (1 + next()))).toHaveLength(49);
     }
+  });
+});
+
+describe("a certificate above the server's own one", () => {
+  const day = (days: number): string => new Date(START + days * DAY_MS).toISOString();
+  const above = (name: string, end: number, from = -300) => ({
+    role: "intermediate" as const,
+    fingerprint: name,
+    issuer: "CN=root",
+    subject: `CN=${name}`,
+    notBefore: day(from),
+    notAfter: day(end),
+  });
+  /** Finds a chain each day, and returns the notices as "day type subject". */
+  function noticesOf(chainOn: (at: number) => CertificateFacts, days: number, first: Memory = []): readonly string[] {
+    let memory = first;
+    return Array.from({ length: days }, (_, at) => at).flatMap((at) => {
+      const made = decideCertificate(chainOn(at), null, memory, START + at * DAY_MS);
+      memory = JSON.parse(JSON.stringify(made.memory)) as Memory;
+      return made.notices.map((notice) => {
+        const what = "certificate" in notice ? notice.certificate.subject : "";
+        const threshold = notice.type === "ssl.expiring" ? ` ${notice.threshold}` : "";
+        return `${at} ${notice.type}${threshold} ${what}`;
+      });
+    });
+  }
+
+  it("is noticed at thresholds of its own, once each, and at its end", () => {
+    const chain = { ...certificate("A"), above: [above("I", 20)] };
+    expect(noticesOf(() => chain, 30)).toEqual([
+      "0 ssl.expiring 30 CN=I",
+      "6 ssl.expiring 14 CN=I",
+      "13 ssl.expiring 7 CN=I",
+      "19 ssl.expiring 1 CN=I",
+      "20 ssl.expired CN=I",
+    ]);
+  });
+
+  it("hides no notice about the server's own one, however long it has ended", () => {
+    const chain = { ...certificate("A"), notBefore: day(-80), notAfter: day(10), above: [above("I", -900, -2_000)] };
+    expect(noticesOf(() => chain, 4)).toEqual([
+      "0 ssl.expired CN=I",
+      "0 ssl.expiring 14 CN=a.example",
+      "3 ssl.expiring 7 CN=a.example",
+    ]);
+  });
+
+  it("is noticed once where servers send it in turn with another one", () => {
+    const chain = (at: number) => ({ ...certificate("A"), above: [at % 2 === 0 ? above("I", 5) : above("J", 3_000)] });
+    expect(noticesOf(chain, 4)).toEqual(["0 ssl.expiring 7 CN=I"]);
+  });
+
+  it("begins anew when it is replaced, and under another certificate it is not noticed again", () => {
+    const replaced = (at: number) => ({ ...certificate("A"), above: [above(at < 2 ? "I" : "J", 6)] });
+    expect(noticesOf(replaced, 4)).toEqual(["0 ssl.expiring 7 CN=I", "2 ssl.expiring 7 CN=J"]);
+    const renewed = (at: number) => ({ ...certificate(at < 2 ? "A" : "B"), above: [above("I", 6)] });
+    expect(noticesOf(renewed, 4)).toEqual(["0 ssl.expiring 7 CN=I", "2 ssl.chain_changed "]);
+  });
+
+  it("is noticed for a monitor whose memory is of an earlier release", () => {
+    const old: Memory = [{ identity: "A", foundAt: START - DAY_MS, threshold: null, expired: false }];
+    expect(noticesOf(() => ({ ...certificate("A"), above: [above("I", 5)] }), 1, old)).toEqual([
+      "0 ssl.expiring 7 CN=I",
+    ]);
+    expect(noticesOf(() => certificate("A"), 1, old)).toEqual([]);
   });
 });

@@ -45,6 +45,14 @@ describe("a mail about an expiry", () => {
     expect(changed.headline).toBe("The certificate of Shop changed, and it does not look like a renewal.");
   });
 
+  it("about a certificate above the server's own one names it", () => {
+    const intermediate = { ...certificate, role: "intermediate", subject: "CN=Intermediate 1" };
+    const written = letter("ssl.expiring", { certificate: intermediate, days_left: 5 });
+    expect(written.subject).toBe("[Vantage] Intermediate certificate expires in 5 days: Shop");
+    expect(written.headline).toBe("An intermediate certificate of Shop expires in 5 days.");
+    expect(written.facts).toContainEqual(["Certificate", "CN=Intermediate 1"]);
+  });
+
   it("has lines of bounded length, whatever the names in the certificate contain", () => {
     const hostile = { ...certificate, issuer: `CN=\u202eevil\r\nBcc: x@example.com${"x".repeat(5_000)}` };
     const { facts } = letter("ssl.expired", { certificate: hostile, days_left: -1 });
