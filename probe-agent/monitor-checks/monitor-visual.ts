@@ -6,9 +6,13 @@ import { implement } from "#probe-agent/tools/implement.ts";
 /** Time of the check that is kept for the answer, in milliseconds. */
 const RESERVE_MS = 200;
 
+/** First status of an error (RFC 9110 section 15). */
+const FIRST_ERROR = 400;
+
 /**
- * Takes a picture of a page, which travels as a file with the result. A page of which there is a picture is up, whatever
- * it shows. Failures are those of the browser; no_browser with source probe if the agent has none.
+ * Takes a picture of a page, which travels as a file with the result. A page of which there is a picture is up. The page
+ * of an HTTP error is none. Failures are those of the browser; http_error; no_browser with source probe if the agent has
+ * none.
  */
 export const monitorVisual = implement(contract, async (net, params) => {
   if (net.browser === null) {
@@ -19,6 +23,10 @@ export const monitorVisual = implement(contract, async (net, params) => {
   const captured = await net.browser.capture({ url, width, height, fullPage, waitMs, timeoutMs });
   if (captured.status !== "ok") return captured;
   const { png, status, responseMs } = captured.data;
+  if (status !== null && status >= FIRST_ERROR) {
+    const message = `the page answers with HTTP ${status}, so no picture of it counts`;
+    return failed("response", "target", "http_error", message);
+  }
   net.attachFile(png);
   return ok(
     await answerWith({ fault: null, responseMs, httpStatus: status, phases: null }, params, () =>

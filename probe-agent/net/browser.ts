@@ -142,6 +142,11 @@ function busy(): Outcome<never> {
   return failed("request", "probe", "browser_busy", "the agent's browser was busy with other pages; try again later");
 }
 
+/** Returns the first line of a message, in which no URL is named: a user's URL can contain secrets. */
+function withoutUrls(message: string): string {
+  return (message.split("\n", 1)[0] ?? "").replaceAll(/\bhttps?:[^\s"']*/g, "(URL)");
+}
+
 /** Returns why a run has no result. */
 function failureOf({ end, gate, url }: Ended, log: (line: string) => void): Outcome<never> {
   switch (end.kind) {
@@ -161,7 +166,7 @@ function failureOf({ end, gate, url }: Ended, log: (line: string) => void): Outc
       return failed("response", "target", "picture_too_large", message);
     }
     default: {
-      log(`browser: ${end.kind === "broken" ? end.message : "its process ended without a result"}`);
+      log(`browser: ${end.kind === "broken" ? withoutUrls(end.message) : "its process ended without a result"}`);
       return failed("request", "probe", "browser_failed", "the agent's browser did not start, or it failed");
     }
   }

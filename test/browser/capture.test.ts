@@ -33,12 +33,13 @@ const page = (html: string): Promise<string> =>
     return true;
   });
 
+const logged: string[] = [];
 const browserFor = createBrowser({
   executable: CHROMIUM ?? "",
   clock: systemClock,
   egress: loopbackEgress,
   userAgent: TEST_AGENT,
-  log: () => undefined,
+  log: (line) => void logged.push(line),
 });
 
 async function capture(url: string, over: Partial<CaptureRequest> = {}): Promise<Outcome<Capture>> {
@@ -188,6 +189,15 @@ describeBrowser("a hostile page", () => {
     const outcome = await capture(await page(noise), { width: 1600, height: 1200 });
     expect(failureOf(outcome)).toBe("response/target/picture_too_large");
     expect(MAX_ARTIFACT_BYTES).toBe(4 * 1024 * 1024);
+  });
+
+  it("that is a download has no picture, which is no fault of the browser, and its address is in no log", async () => {
+    const url = await serve((_request, response) => {
+      response.writeHead(200, { "content-type": "application/zip", "content-disposition": "attachment" }).end("x");
+      return true;
+    });
+    expect(failureOf(await capture(`${url}file.zip?token=secret`))).toBe("response/target/no_document");
+    expect(logged.join("\n")).not.toContain("secret");
   });
 
   it("inside a private network has no picture", async () => {

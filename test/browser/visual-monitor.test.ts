@@ -40,11 +40,13 @@ setTimeout(() => { late.textContent = "later" }, 150); fetch("/gif").then(() => 
 
 let site: HttpServer;
 let html = RICH;
+let isBroken = false;
 
 beforeAll(async () => {
   site = await startHttpServer({
     handler: (_request, response, { path }) => {
-      if (path === "/gif") response.writeHead(200, { "content-type": "image/gif" }).end(GIF);
+      if (isBroken) response.writeHead(500, { "content-type": "text/html" }).end(html);
+      else if (path === "/gif") response.writeHead(200, { "content-type": "image/gif" }).end(GIF);
       else if (path === "/") response.writeHead(200, { "content-type": "text/html" }).end(html);
       else response.writeHead(404).end();
       return true;
@@ -149,5 +151,13 @@ describeBrowser("a visual monitor", () => {
       expect(pixels?.width).toBe(1_280);
       expect(pixels?.height).toBeGreaterThanOrEqual(800);
     }
+
+    isBroken = true;
+    await sql`update monitor_slots set planned_at = now(), due_at = now() where monitor_id = ${id}`;
+    await expect.poll(async () => (await read()).status, settles).toBe("unknown");
+    expect(await read()).toMatchObject({
+      last_error: { source: "target", reason: "http_error" },
+      visual: { accepted, latest: { picture_id: changed.visual.latest?.picture_id } },
+    });
   });
 });

@@ -14,7 +14,10 @@ export interface CheckFault {
 export interface Observation {
   /** One of the configured locations. */
   readonly location: string;
-  /** unknown: the probe or its network failed, or no probe was available. */
+  /**
+   * unknown: the probe or its network failed, or no probe was available. With a fault of the target: it answered, but with
+   * nothing that can be judged.
+   */
   readonly verdict: "up" | "down" | "unknown";
   /** Unix milliseconds of the beginning of the check. */
   readonly beganAt: number;

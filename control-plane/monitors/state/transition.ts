@@ -12,7 +12,13 @@ import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
 import { describeChange } from "#control-plane/monitors/state/status-change.ts";
-import { addVerdict, isNews, keepVerdicts, type KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
+import {
+  addVerdict,
+  dropUnjudged,
+  isNews,
+  keepVerdicts,
+  type KnownObservation,
+} from "#control-plane/monitors/state/verdicts.ts";
 import { castVotes, decideStatus } from "#control-plane/monitors/state/votes.ts";
 
 /** What follows from an observation or from time. */
@@ -51,7 +57,7 @@ function advance(
   const { news: observation, other } = observed;
   const before = boundTimes(stored, now);
   const able = findAble(settings, before, observed, now);
-  const known = keepVerdicts(able.locations, before.locations);
+  const known = dropUnjudged(keepVerdicts(able.locations, before.locations), other);
   const locations = observation === null ? known : addVerdict(settings, known, observation, now);
   const alone = findAlone(settings, before, able, locations, now);
   const fresh = freshLocations(settings, locations, now);

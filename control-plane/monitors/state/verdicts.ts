@@ -59,6 +59,17 @@ function shorten(fault: CheckFault): CheckFault {
   return { ...fault, message: fault.message.slice(0, MAX_MESSAGE).toWellFormed() };
 }
 
+/**
+ * Drops the verdict of a location whose target answered with something that cannot be judged, such as a page without a
+ * picture: nothing is known of it from then on. After a failure of the probe the verdict stays while it is fresh.
+ */
+export function dropUnjudged(locations: Locations, observation: Observation | null): Locations {
+  if (observation?.verdict !== "unknown" || observation.fault?.source !== "target") return locations;
+  const known = locations.get(observation.location);
+  if (known === undefined || known.at > observation.beganAt) return locations;
+  return new Map([...locations].filter(([location]) => location !== observation.location));
+}
+
 /** Drops the verdicts of all locations but these: of those that are no longer configured, or cannot check. */
 export function keepVerdicts(kept: readonly string[], locations: Locations): Locations {
   for (const location of locations.keys()) {

@@ -48,6 +48,12 @@ interface Navigation {
   readonly documentUrl: () => string | null;
 }
 
+/** Texts of playwright for navigations that fail without an error of Chromium, with the error that is meant. */
+const WORDS: readonly (readonly [text: RegExp, error: string])[] = [
+  [/Download is starting/, "net::ERR_ABORTED"],
+  [/Timeout/, "net::ERR_TIMED_OUT"],
+];
+
 /** Navigates to a page until its document begins to arrive. Returns why it did not; null if it did. */
 export async function navigate(
   page: Page,
@@ -59,7 +65,7 @@ export async function navigate(
     return null;
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
-    const word = /net::ERR_\w+/.exec(message)?.[0] ?? (/Timeout/.test(message) ? "net::ERR_TIMED_OUT" : null);
+    const word = /net::ERR_\w+/.exec(message)?.[0] ?? WORDS.find(([text]) => text.test(message))?.[1] ?? null;
     if (word !== null && ending.now() === null) return { kind: "no_document", error: word, url: documentUrl() ?? url };
     return (await ending.afterFailure()) ?? { kind: "broken", message: message.slice(0, 300) };
   }

@@ -31,16 +31,23 @@ async function check(captured: Outcome<Capture> | null, params: object = {}) {
   return { outcome: await monitorVisual.run(net, { ...PARAMS, ...params }), requests, files };
 }
 
-it("a page of which there is a picture is up, whatever its status, and the picture travels as a file", async () => {
+it("a page of which there is a picture is up, and the picture travels as a file", async () => {
   const png = Uint8Array.from([1, 2, 3]);
-  const { outcome, requests, files } = await check(ok({ png, status: 503, responseMs: 120 }), { wait_ms: 700 });
+  const { outcome, requests, files } = await check(ok({ png, status: 200, responseMs: 120 }), { wait_ms: 700 });
   expect(outcome).toMatchObject({
     status: "ok",
-    data: { verdict: "up", response_ms: 120, http_status: 503, fault: null, whole: null },
+    data: { verdict: "up", response_ms: 120, http_status: 200, fault: null, whole: null },
   });
   expect(files).toEqual([png]);
   expect(requests).toMatchObject([{ url: PARAMS.url, width: 640, height: 400, fullPage: true, waitMs: 700 }]);
   expect(requests[0]?.timeoutMs).toBeLessThan(40_000);
+});
+
+it.each([404, 500, 503])("the page of an HTTP error (%i) is no picture", async (status) => {
+  const { outcome, files } = await check(ok({ png: Uint8Array.from([1]), status, responseMs: 120 }));
+  expect(outcome).toMatchObject({ status: "failed", source: "target", reason: "http_error" });
+  expect(outcome).toHaveProperty("message", `the page answers with HTTP ${status}, so no picture of it counts`);
+  expect(files).toEqual([]);
 });
 
 it("a page without a picture is a failure of the check, without a file", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kinds, START, tell, tellOfDown, tellOfUp } from "#test/control-plane/monitors/state/story.ts";
+import { FAULT, kinds, START, tell, tellOfDown, tellOfUp } from "#test/control-plane/monitors/state/story.ts";
 
 describe("a verdict", () => {
   it("counts for two intervals and a timeout", () => {
@@ -37,6 +37,24 @@ describe("a verdict", () => {
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
     story.wait(200);
     expect(kinds(story.check("eu", "unknown").events)).toEqual(["unknown"]);
+  });
+
+  it("is gone at once when the target answers with what cannot be judged, such as a page without a picture", () => {
+    const story = tellOfUp({ locations: ["eu"] });
+    const { events } = story.check("eu", "unknown", { fault: FAULT });
+    expect(events).toEqual([{ kind: "unknown", at: story.now, previous: "up", silent: ["eu"] }]);
+    expect(story.check("eu", "unknown", { fault: FAULT }).events).toEqual([]);
+    expect(kinds(story.check("eu", "up").events)).toEqual(["up"]);
+    // A check that began before the newest verdict says nothing.
+    expect(story.check("eu", "unknown", { fault: FAULT, tookMs: 60_000 }).events).toEqual([]);
+    expect(story.state.status).toBe("up");
+  });
+
+  it("of other locations counts when one of them has nothing to judge", () => {
+    const story = tellOfUp();
+    expect(story.check("eu", "unknown", { fault: FAULT }).events).toEqual([]);
+    expect(story.state.status).toBe("up");
+    expect(kinds(story.check("us", "unknown", { fault: FAULT }).events)).toEqual(["unknown"]);
   });
 
   it("is not overwritten by that of an earlier check that arrives late", () => {

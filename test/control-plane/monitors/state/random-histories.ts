@@ -90,7 +90,10 @@ export function createHistory(dice: Dice, length: number, hasClockSteps: boolean
       verdict,
       beganAt: now - createAge(dice, hasClockSteps),
       responseMs: verdict === "up" && dice.perMille(950) ? dice.pick([100, 500, 501, 900, 900]) : null,
-      fault: verdict === "up" ? null : { ...FAULT, message: `check ${step}` },
+      fault:
+        verdict === "up"
+          ? null
+          : { ...FAULT, source: verdict === "down" ? "target" : "probe", message: `check ${step}` },
       isRecheck: dice.perMille(250),
     };
     steps.push({ now, observation: dice.perMille(50) ? null : observation });

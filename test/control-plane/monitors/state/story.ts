@@ -24,12 +24,15 @@ export const SETTINGS: StateSettings = {
 /** The fault of every failing check. */
 export const FAULT: CheckFault = { stage: "connect", source: "target", reason: "refused", message: "refused" };
 
+/** The fault of every check that a probe could not make. */
+const PROBE_FAULT: CheckFault = { stage: "request", source: "probe", reason: "no_probe", message: "no probe" };
+
 /** Further facts about a check of a story. */
 interface CheckOptions {
   readonly tookMs?: number;
   readonly responseMs?: number | null;
   readonly isRecheck?: boolean;
-  /** Fault of a check that is not good; default FAULT. */
+  /** Fault of a check that is not good; default FAULT, or that of the probe if nothing is known. */
   readonly fault?: CheckFault;
 }
 
@@ -63,8 +66,8 @@ export function tell(given: Partial<StateSettings> = {}): Story {
     wait(seconds) {
       story.now += seconds * 1_000;
     },
-    check(location, verdict, { tookMs = 0, responseMs = 100, isRecheck = false, fault: failed = FAULT } = {}) {
-      const fault = verdict === "up" ? null : failed;
+    check(location, verdict, { tookMs = 0, responseMs = 100, isRecheck = false, fault: wanted } = {}) {
+      const fault = verdict === "up" ? null : (wanted ?? (verdict === "down" ? FAULT : PROBE_FAULT));
       const observation = { location, verdict, beganAt: story.now - tookMs, responseMs, fault, isRecheck };
       const made = transition(settings, story.state, observation, story.now);
       story.state = made.state;
