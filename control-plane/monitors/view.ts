@@ -66,7 +66,7 @@ export function showMonitor(
     next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
     schedule_lag_ms: state?.scheduleLagMs ?? null,
     last_change_at: timeOf(state?.lastChangeAt),
-    last_error: state?.lastError ?? pictures?.fault ?? null,
+    last_error: state?.lastError ?? pictures?.fault ?? domainFault(monitor, state, expiry),
     uptime: statistics?.uptime ?? { d1: null, d7: null, d30: null, d90: null },
     response_ms: statistics?.responseMs ?? { p50: null, p95: null, p99: null },
     created_at: monitor.createdAt.toISOString(),
@@ -97,6 +97,18 @@ function showHeartbeat({ settings }: StoredMonitor, facts: HeartbeatFacts | null
   };
 }
 
+/** Returns why nothing is known about the domain of a domain monitor; null: something is, or it was not checked yet. */
+function domainFault(
+  { checkType, isActive }: StoredMonitor,
+  state: StateFacts | null,
+  expiry: ExpiryFacts | null,
+): StateFacts["lastError"] {
+  if (checkType !== "domain" || !isActive || state?.status !== "unknown" || state.lastCheckedAt === null) return null;
+  const reason = expiry?.domain_error?.reason ?? "no_registration_data";
+  const message = expiry?.domain_error?.message ?? "The registry has not answered yet.";
+  return { stage: "response", source: "service", reason, message };
+}
+
 /** How pictures are taken and compared, and the two that count. */
 interface VisualView extends VisualSettings {
   readonly accepted: { readonly picture_id: number; readonly at: string } | null;
@@ -104,6 +116,8 @@ interface VisualView extends VisualSettings {
     readonly picture_id: number;
     readonly at: string;
     readonly ratio: number;
+    /** The same as `ratio`, by a name that says its unit. */
+    readonly changed_percent: number;
     readonly difference_picture_id: number | null;
   } | null;
 }
@@ -121,6 +135,7 @@ function showVisual({ settings }: StoredMonitor, facts: PictureFacts | null): Vi
             picture_id: latest.pictureId,
             at: latest.at.toISOString(),
             ratio: latest.ratio,
+            changed_percent: latest.ratio,
             difference_picture_id: latest.differenceId,
           },
   };

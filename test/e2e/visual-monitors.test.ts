@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { failed } from "#shared/outcome.ts";
+import { failed, refused as refusedTarget } from "#shared/outcome.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { BLUE, pngOf, rawPng, WHITE } from "#test/support/pictures.ts";
 import { attachScripted, helloOf, type ScriptedAgent } from "#test/support/scripted-agent.ts";
@@ -236,7 +236,14 @@ describe("a visual monitor", () => {
       });
     }
     probe.show(PLAIN);
-    expect(await checkAgain(id)).toMatchObject({ status: "up", last_error: null, visual: { latest: { ratio: 0 } } });
+    expect(await checkAgain(id)).toMatchObject({
+      status: "up",
+      last_error: null,
+      visual: { latest: { ratio: 0, changed_percent: 0 } },
+    });
+    // What was up is not up any longer once its page has no picture.
+    probe.show((job) => probe.agent.answer(job, refusedTarget));
+    expect(await checkAgain(id)).toMatchObject({ status: "unknown", last_error: { reason: "target_not_allowed" } });
   });
 });
 

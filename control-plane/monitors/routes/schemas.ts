@@ -109,7 +109,10 @@ export const MONITOR = Type.Object(
     last_error: Nullable(
       Type.Object(
         { ...FAULT, message: Type.String({ description: "Cause for people" }) },
-        { description: "Fault of the newest failing check; null: none" },
+        {
+          description:
+            "Fault of the newest failing check; of a visual or domain monitor also why nothing is known; null: none",
+        },
       ),
     ),
     uptime: Type.Object(

@@ -38,6 +38,7 @@ export const SHOWN_VISUAL = Nullable(
             picture_id: PictureId,
             at: Time("When it was taken"),
             ratio: Type.Number({ description: "Pixels that differ from the accepted picture, percent" }),
+            changed_percent: Type.Number({ description: "The same as ratio, by a name that says its unit" }),
             difference_picture_id: Nullable({
               ...PictureId,
               description: "Picture that shows what differs; null: none",
