@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import type { Clock, Random } from "#shared/clock.ts";
 import { createEgress } from "#shared/egress.ts";
 import { readBuild, type Build } from "#shared/process/build.ts";
-import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
+import { browserAccount, findChromium, searchPathOf, whyNoSandbox } from "#shared/process/chromium.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openOptOutFile, type OptOutFile } from "#shared/process/opt-out-file.ts";
 import { formatAddress } from "#shared/settings/address.ts";
@@ -71,9 +71,6 @@ async function main(config: Config): Promise<void> {
   const entered = await opening;
   if (!entered.ok) fail(entered.line);
   const { membership } = entered;
-  if (chromium !== null && process.getuid?.() === 0) {
-    warn("Chromium runs without its sandbox because the agent runs as root: run the agent as another user");
-  }
 
   const ipv6 = hasGlobalIpv6(Object.values(networkInterfaces()).flat());
   const hello = buildHello(config, build.version, { raw, ipv6, browser: chromium !== null });
@@ -123,11 +120,15 @@ function openFiles(config: Config, warn: Warn): AgentFiles {
   return { data: data.data, trustAnchors: anchors.anchors, optOut: optOut.optOut, state: state.state };
 }
 
-/** Returns the path of the Chromium to run; null if there is none. */
+/** Returns the path of the Chromium to run; null if there is none that may run. */
 function findBrowser(configured: string | null, warn: Warn): string | null {
   const chromium = findChromium(configured, searchPathOf(process.env["PATH"]));
   if (chromium === null && configured !== null) warn(`VANTAGE_CHROMIUM ${configured} is not an executable file`);
-  return chromium;
+  const account = browserAccount();
+  const why = chromium === null || account === null ? null : whyNoSandbox(chromium, account);
+  if (why === null) return chromium;
+  warn(`the agent has no capability browser. Chromium is not used: ${why}; or run the agent as another user than root`);
+  return null;
 }
 
 interface NetworkParts {

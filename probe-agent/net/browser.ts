@@ -1,6 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
+import { browserAccount } from "#shared/process/chromium.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
 import { GATE_BOUNDS, openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
 import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
@@ -39,6 +40,7 @@ interface Task extends Pick<BrowserOrder, "url" | "conditions" | "picture"> {
 export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
   const { clock, egress } = options;
   const turns = createTurns(AT_ONCE);
+  const account = browserAccount();
   let waiting = 0;
 
   /** Loads a page. `leave` is called when the browser has exited, which may be a moment after the result. */
@@ -52,7 +54,7 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
     const signal = AbortSignal.any([limits.signal, cut.signal, AbortSignal.timeout(Math.max(0, Math.floor(budgetMs)))]);
     const { executable, userAgent } = options;
     const { url, conditions, picture } = task;
-    const order = { executable, port: gate.port, url, conditions, picture, userAgent, budgetMs };
+    const order = { executable, account, port: gate.port, url, conditions, picture, userAgent, budgetMs };
     try {
       const run = await runBrowser(order, signal);
       void run.gone.catch((error: unknown) => options.log(`browser: ${String(error)}`)).finally(leave);

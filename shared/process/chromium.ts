@@ -1,5 +1,6 @@
-import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { canUse, readNobody, type Account } from "#shared/process/system-account.ts";
 
 const PROGRAMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 
@@ -25,4 +26,58 @@ function isProgram(file: string): boolean {
 /** Returns the absolute directories of a PATH. */
 export function searchPathOf(path: string | undefined): readonly string[] {
   return (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+}
+
+/** Returns whom a browser of this process runs as: the caller (null), or for root the user nobody. */
+export function browserAccount(): Account | null {
+  return process.getuid?.() === 0 ? readNobody() : null;
+}
+
+/** Folders of the program that starts a sandbox without user namespaces: Debian's, and Google's package. */
+const SANDBOX_FOLDERS = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/opt/google/chrome"];
+const SETUID = 0o4000;
+
+/**
+ * Returns why root must not run a browser, as what follows "Chromium is not used: "; null: it can, as `account` with a
+ * sandbox. Pages come from strangers, so a browser of root runs as another user, and only with its sandbox. Checks files
+ * and starts no program.
+ */
+export function whyNoSandbox(executable: string, account: Account): string | null {
+  if (!canUse(executable, account)) {
+    return `the user nobody, as whom root runs it, cannot run ${executable}: install it outside of root's home`;
+  }
+  if (hasUserNamespaces() || hasSetuidSandbox(executable)) return null;
+  return (
+    "its sandbox cannot start: enable user namespaces (user.max_user_namespaces), or install Debian's chromium-sandbox " +
+    "and allow new privileges (no-new-privileges)"
+  );
+}
+
+function hasUserNamespaces(): boolean {
+  const read = (name: string): string | null => readText(`/proc/sys/${name}`);
+  return (
+    Number(read("user/max_user_namespaces") ?? 0) > 0 &&
+    read("kernel/unprivileged_userns_clone") !== "0" &&
+    (read("kernel/apparmor_restrict_unprivileged_userns") ?? "0") === "0"
+  );
+}
+
+/** Reports whether the program of Chromium's setuid sandbox is there, and whether this process may gain privileges by it. */
+function hasSetuidSandbox(executable: string): boolean {
+  const isAllowed = !/^NoNewPrivs:\s+1$/m.test(readText("/proc/self/status") ?? "");
+  const folders = [dirname(realpathSync(executable)), ...SANDBOX_FOLDERS];
+  return isAllowed && folders.some((folder) => isSetuidOfRoot(join(folder, "chrome-sandbox")));
+}
+
+function isSetuidOfRoot(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found !== undefined && found.uid === 0 && (found.mode & SETUID) !== 0;
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return null;
+  }
 }

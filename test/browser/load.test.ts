@@ -1,4 +1,5 @@
 import { afterAll, afterEach, expect, it } from "vitest";
+import { browserAccount } from "#shared/process/chromium.ts";
 import { openGate } from "#probe-agent/net/browser/gate.ts";
 import { runBrowser } from "#probe-agent/net/browser/run.ts";
 import { conditionsOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
@@ -207,7 +208,8 @@ describeBrowser("the browser itself", () => {
     const { url, port } = await page(TEXT);
     const limits = jobLimits(30_000);
     const gate = await openGate({ egress: loopbackEgress, dns: dnsPort([], { limits }), clock: systemClock, limits });
-    const order = { executable: CHROMIUM ?? "", port: gate.port, url, userAgent: "x", picture: null, budgetMs: 25_000 };
+    const program = { executable: CHROMIUM ?? "", account: browserAccount() };
+    const order = { ...program, port: gate.port, url, userAgent: "x", picture: null, budgetMs: 25_000 };
     const run = await runBrowser({ ...order, conditions: conditionsOf("desktop") }, limits.signal);
     const end = await run.end;
     await run.gone;

@@ -1,4 +1,5 @@
 import type { Browser, CDPSession, Page } from "playwright-core";
+import type { Account } from "#shared/process/system-account.ts";
 import { browserEnvironment, browserFlags, PICTURE_FLAGS } from "#probe-agent/net/browser/flags.ts";
 import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
 
@@ -16,14 +17,16 @@ export interface OpenBrowser {
   close(): Promise<void>;
 }
 
-/** Starts the program of an order. `sandbox` is false for root: Chromium's sandbox does not run as root. */
-export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promise<OpenBrowser> {
+/** Starts the program of an order in its sandbox. This process becomes the account of the order, too. */
+export async function openBrowser(order: BrowserOrder): Promise<OpenBrowser> {
   // The import takes 0.5 s, so only this process loads it.
   const { chromium } = await import("playwright-core");
+  // Only now, because another user may not be able to read the files of this program.
+  if (order.account !== null) become(order.account);
   const browser = await chromium.launch({
     executablePath: order.executable,
     headless: true,
-    chromiumSandbox: sandbox,
+    chromiumSandbox: true,
     args: [...browserFlags(order.port), ...(order.picture === null ? [] : PICTURE_FLAGS)],
     env: browserEnvironment(order.folder),
     timeout: order.budgetMs,
@@ -41,6 +44,13 @@ export async function openBrowser(order: BrowserOrder, sandbox: boolean): Promis
   const devtools = await page.context().newCDPSession(page);
   if (order.picture === null) await emulate(devtools, order);
   return { page, devtools, version: browser.version(), pid, processes, close: () => browser.close() };
+}
+
+/** Gives up the rights of root for good. */
+function become({ uid, gid }: Account): void {
+  process.setgroups?.([]);
+  process.setgid?.(gid);
+  process.setuid?.(uid);
 }
 
 /** What pages can adapt to is the same for every picture. */

@@ -20,7 +20,7 @@ function say(message: FromBrowser): void {
 }
 
 async function run(order: BrowserOrder): Promise<void> {
-  const browser = await openBrowser(order, process.getuid?.() !== 0);
+  const browser = await openBrowser(order);
   say({ kind: "started", pid: browser.pid });
   const watch = setInterval(() => {
     void browser

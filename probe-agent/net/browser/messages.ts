@@ -1,11 +1,14 @@
+import type { Account } from "#shared/process/system-account.ts";
 import type { BrowserConditions, Capture, CaptureRequest, PageLoad } from "#probe-agent/port/browser.ts";
 
 /** The order to the browser's process, sent once. */
 export interface BrowserOrder {
   /** Path of the browser program. */
   readonly executable: string;
-  /** A separate empty folder. The creator removes it. */
+  /** A separate empty folder that belongs to `account`. The creator removes it. */
   readonly folder: string;
+  /** Whom the browser runs as; null: the user of the agent. */
+  readonly account: Account | null;
   /** Port of the gate. */
   readonly port: number;
   readonly url: string;

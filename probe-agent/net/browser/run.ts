@@ -1,5 +1,5 @@
 import { fork, type ChildProcess } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm } from "node:fs/promises";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,8 +29,11 @@ interface Run {
 /** Starts a browser for one page; it writes only into its own folder. */
 export async function runBrowser(given: Omit<BrowserOrder, "folder">, signal: AbortSignal): Promise<Run> {
   const folder = await mkdtemp(join(tmpdir(), "vantage-browser-"));
+  if (given.account !== null) await chown(folder, given.account.uid, given.account.gid);
   const order: BrowserOrder = { ...given, folder };
   const child = fork(ENTRY, [], {
+    // The browser's user may not be able to enter the agent's own.
+    cwd: folder,
     // Contains nothing of the agent's environment: no token, key or setting.
     // playwright's own wait for fonts has no limit; the capture waits for a limited time.
     env: { TMPDIR: order.folder, PW_TEST_SCREENSHOT_NO_FONTS_READY: "1" },

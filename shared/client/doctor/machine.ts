@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { fail, ok, warn, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import { findRawSocketProblem, readRawSocketFacts } from "#shared/client/raw-sockets.ts";
 import { describeError } from "#shared/error-code.ts";
-import { findChromium } from "#shared/process/chromium.ts";
+import { browserAccount, findChromium, whyNoSandbox } from "#shared/process/chromium.ts";
 import { ENOUGH_DESCRIPTORS, readDescriptorLimit } from "#shared/process/descriptor-limit.ts";
 import { formatAddress } from "#shared/settings/address.ts";
 
@@ -70,7 +70,12 @@ export async function checkClock({ now }: Patient): Promise<Finding> {
 /** Checks for a browser. */
 export function checkChromium({ settings, searchPath }: Patient): Finding {
   const found = findChromium(settings.chromium, searchPath);
-  if (found !== null) return ok("chromium", found);
+  const account = browserAccount();
+  if (found !== null) {
+    const why = account === null ? null : whyNoSandbox(found, account);
+    if (why === null) return ok("chromium", account === null ? found : `${found}, as the user nobody`);
+    return warn("chromium", `${found} is not used: ${why}`, "do this, or run the agent as another user than root");
+  }
   if (settings.chromium !== null)
     return fail("chromium", `VANTAGE_CHROMIUM ${settings.chromium} cannot be run`, "correct the path");
   return warn(

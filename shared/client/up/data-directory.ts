@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "#shared/process/directory.ts";
-import { canEnter, databaseAccount } from "#shared/client/up/postgres/account.ts";
+import { canEnter, databaseAccount } from "#shared/process/system-account.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { findChromium, searchPathOf } from "#shared/process/chromium.ts";
+import { findChromium, searchPathOf, whyNoSandbox } from "#shared/process/chromium.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "vantage-test-"));
 const [empty, full] = [join(folder, "empty"), join(folder, "full")];
@@ -31,4 +31,14 @@ it("a configured browser is used, or none", () => {
 it("a search path consists of its absolute directories", () => {
   expect(searchPathOf("/usr/bin:relative::/bin")).toEqual(["/usr/bin", "/bin"]);
   expect(searchPathOf(undefined)).toEqual([]);
+});
+
+it("root uses no browser that the user nobody cannot reach", () => {
+  const nobody = { uid: 65_534, gid: 65_534 };
+  expect(whyNoSandbox(join(full, "chromium"), nobody)).toContain(
+    `the user nobody, as whom root runs it, cannot run ${full}`,
+  );
+  expect(whyNoSandbox(process.platform === "linux" ? "/bin/sh" : process.execPath, nobody) ?? "sandbox").toContain(
+    "sandbox",
+  );
 });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseAccount } from "#shared/client/up/postgres/account.ts";
+import { databaseAccount } from "#shared/process/system-account.ts";
 import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
 import { initialise, makeClusterDirectory, readPassword, ROLE } from "#shared/client/up/postgres/initialise.ts";
 import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";

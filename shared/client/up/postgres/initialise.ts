@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Account } from "#shared/client/up/postgres/account.ts";
+import type { Account } from "#shared/process/system-account.ts";
 import type { Problem } from "#shared/client/up/problem.ts";
 
 /** The superuser and only role of an embedded cluster. */

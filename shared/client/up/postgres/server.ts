@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLog, rotateLog } from "#shared/client/up/log-file.ts";
-import type { Account } from "#shared/client/up/postgres/account.ts";
+import type { Account } from "#shared/process/system-account.ts";
 import { runAs } from "#shared/client/up/postgres/initialise.ts";
 import { readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
 import type { Problem } from "#shared/client/up/problem.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { canEnter, canUse, parseNobody } from "#shared/client/up/postgres/account.ts";
+import { canEnter, canUse, parseNobody } from "#shared/process/system-account.ts";
 
 const STRANGER = { uid: 60_123, gid: 60_123 };
 const parent = mkdtempSync(join(tmpdir(), "vantage-account-"));

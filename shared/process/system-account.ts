@@ -21,6 +21,15 @@ export function parseNobody(passwd: string): Account {
   return Number.isInteger(uid) && Number.isInteger(gid) && uid > 0 ? { uid, gid } : NOBODY;
 }
 
+/** Returns the account `nobody` of this machine. */
+export function readNobody(): Account {
+  try {
+    return parseNobody(readFileSync("/etc/passwd", "utf8"));
+  } catch {
+    return NOBODY;
+  }
+}
+
 /**
  * Returns the account that PostgreSQL runs as: the caller (null). PostgreSQL refuses to run as root, so for root it is
  * the owner of the existing data, else `nobody`.
@@ -28,12 +37,7 @@ export function parseNobody(passwd: string): Account {
 export function databaseAccount(dataDirectory: string): Account | null {
   if (process.getuid?.() !== 0) return null;
   const owner = statSync(dataDirectory, { throwIfNoEntry: false });
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  try {
-    return parseNobody(readFileSync("/etc/passwd", "utf8"));
-  } catch {
-    return NOBODY;
-  }
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : readNobody();
 }
 
 /** Reports whether the account may enter every directory of an existing path, including the last. */
