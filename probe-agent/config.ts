@@ -34,6 +34,8 @@ export interface Config {
   readonly files: Files;
   /** Path of the Chromium to run; null for the one on PATH. */
   readonly chromium: string | null;
+  /** Pages that the browser loads at the same time. */
+  readonly browserSlots: number;
 }
 
 /** Configured location of the agent; fields are null if not set. */
@@ -105,6 +107,7 @@ export function readConfig(environment: Environment): ReadConfig {
     sources: sourcesOf(settings),
     files: filesOf(settings),
     chromium: settings.chromium,
+    browserSlots: settings.browserSlots,
   };
   return { ok: true, config };
 }

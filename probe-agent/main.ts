@@ -158,7 +158,7 @@ function createNetwork(config: Config, { files, build, icmpHost, chromium, warn 
     services: config.sources,
     data: files.data,
     trustAnchors: files.trustAnchors,
-    ...(chromium === null ? {} : { browser: { executable: chromium, log: warn } }),
+    ...(chromium === null ? {} : { browser: { executable: chromium, slots: config.browserSlots, log: warn } }),
   });
   const dnsFor = createDns({ servers: dnsServers, egress, clock, random });
   const selfTestDns = () =>

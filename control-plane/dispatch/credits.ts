@@ -62,6 +62,7 @@ function start({ clock }: HubState, job: RunningJob, session: Session): void {
         timeMs: clock.now().getTime(),
         leaseMs: SILENT_MS,
         input: request.input ?? "",
+        account: request.accountId === null ? "" : String(request.accountId),
         quiet: request.onAccepted === undefined && request.onProgress === undefined,
       },
     },

@@ -82,6 +82,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
     const limits = {
       signal: abort.signal,
       deadline: startedAt + ownMs,
+      account: job.account,
       now: () => new Date(job.timeMs + (clock.monotonic() - startedAt)),
     };
     const sendProgress = (event: { kind: string; data: unknown }): void => {

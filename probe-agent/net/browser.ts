@@ -3,18 +3,20 @@ import type { Egress } from "#shared/egress.ts";
 import { failed, ok, refused, type Outcome } from "#shared/outcome.ts";
 import { browserAccount } from "#shared/process/chromium.ts";
 import { documentFailure } from "#probe-agent/net/browser/failure.ts";
+import { createFairTurns, turnsOfOne } from "#probe-agent/net/browser/fair-turns.ts";
 import { GATE_BOUNDS, openGate, type Gate } from "#probe-agent/net/browser/gate.ts";
 import type { BrowserOrder } from "#probe-agent/net/browser/messages.ts";
 import { runBrowser, type RunEnd } from "#probe-agent/net/browser/run.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { BrowserConditions, BrowserPort } from "#probe-agent/port/browser.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
-import { createTurns } from "#probe-agent/threads/turns.ts";
 
 /** Options of the agent's browser. */
 interface BrowserOptions {
   /** Path of the browser program. */
   readonly executable: string;
+  /** Pages at the same time. Each takes processor time from the others, which shows in measurements. */
+  readonly slots: number;
   readonly clock: Clock;
   readonly egress: Egress;
   readonly userAgent: string;
@@ -22,9 +24,12 @@ interface BrowserOptions {
   readonly log: (line: string) => void;
 }
 
-/** One page at a time, because concurrent pages would distort each other's measurements. */
-const AT_ONCE = 1;
-/** Maximum number of waiting jobs. A measurement may take half a minute, a picture takes a few seconds. */
+/**
+ * Time of the browser that an account has in any minute for each of the turns it can have at once, in milliseconds.
+ * Pictures of ordinary pages take 2 to 5 s each.
+ */
+const BUDGET_MS = 45_000;
+/** Maximum number of waiting jobs of one account. A measurement may take half a minute, a picture takes a few seconds. */
 const MAX_WAITING = { measure: 4, capture: 16 } as const;
 /** Minimum time to start a browser and load a page, in milliseconds. */
 const LEAST_MS = { measure: 5000, capture: 3000 } as const;
@@ -39,9 +44,8 @@ interface Task extends Pick<BrowserOrder, "url" | "conditions" | "picture"> {
 /** Creates the browser queue of an agent. Each job's port ends with its job. No browser starts before there is work. */
 export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns: DnsPort) => BrowserPort {
   const { clock, egress } = options;
-  const turns = createTurns(AT_ONCE);
+  const turns = createFairTurns({ slots: options.slots, budgetMs: BUDGET_MS * turnsOfOne(options.slots), clock });
   const account = browserAccount();
-  let waiting = 0;
 
   /** Loads a page. `leave` is called when the browser has exited, which may be a moment after the result. */
   async function load(task: Task, job: Job, until: number, leave: () => void): Promise<Ended> {
@@ -76,11 +80,10 @@ export function createBrowser(options: BrowserOptions): (limits: JobLimits, dns:
     if (!check.ok) return check.code === "target_not_allowed" ? refused : INVALID;
     const until = Math.min(limits.deadline, clock.monotonic() + task.timeoutMs);
     const patience = Math.floor(until - clock.monotonic() - LEAST_MS[kind]);
-    if (waiting >= MAX_WAITING[kind] || patience < 0) return busy();
-    waiting += 1;
-    const leave = await turns.take(AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
-    waiting -= 1;
-    if (leave === null) return busy();
+    const { account: name = "" } = limits;
+    if (turns.waiting(name) >= MAX_WAITING[kind] || patience < 0) return busy(turns.isSpent(name));
+    const leave = await turns.take(name, AbortSignal.any([limits.signal, AbortSignal.timeout(patience)]));
+    if (leave === null) return busy(turns.isSpent(name));
     try {
       return { status: "ended", ended: await load({ ...task, url: check.url.href }, job, until, leave) };
     } catch (error) {
@@ -140,8 +143,11 @@ interface Ended {
 /** The result of a job for which no browser was started. */
 type NotRun = typeof INVALID | ReturnType<typeof busy>;
 
-function busy(): Outcome<never> {
-  return failed("request", "probe", "browser_busy", "the agent's browser was busy with other pages; try again later");
+function busy(isSpent: boolean): Outcome<never> {
+  const message = isSpent
+    ? "the account has used up its time of the agent's browser for this minute; try again later"
+    : "the agent's browser was busy with other pages; try again later";
+  return failed("request", "probe", "browser_busy", message);
 }
 
 /** Returns the first line of a message, in which no URL is named: a user's URL can contain secrets. */

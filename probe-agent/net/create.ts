@@ -32,8 +32,8 @@ export interface NetDeps {
   readonly services: Services;
   readonly data: DataPort;
   readonly trustAnchors: readonly TrustAnchor[];
-  /** The browser to run; absent if there is none. `log` takes one line when it fails. */
-  readonly browser?: { readonly executable: string; readonly log: (line: string) => void };
+  /** The browser to run; absent if there is none. `slots`: pages at the same time. `log` takes one line when it fails. */
+  readonly browser?: { readonly executable: string; readonly slots: number; readonly log: (line: string) => void };
   /** PEM texts of the roots to trust instead of Node's. */
   readonly roots?: readonly string[];
   /** Threads for analyses, started with the rules of `data`. Default: a new pool. */

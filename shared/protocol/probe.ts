@@ -217,6 +217,8 @@ export interface Job {
   input: string;
   /** no client follows the job: the agent sends neither Accepted nor Progress. An older agent still sends them */
   quiet: boolean;
+  /** since 1.2: names the account of the job, so that the agent shares its browser fairly; empty: none */
+  account: string;
 }
 
 export interface Cancel {
@@ -1952,7 +1954,18 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseJob(): Job {
-  return { jobId: "", attempt: 0, tool: "", params: "", deadlineMs: 0, timeMs: 0, leaseMs: 0, input: "", quiet: false };
+  return {
+    jobId: "",
+    attempt: 0,
+    tool: "",
+    params: "",
+    deadlineMs: 0,
+    timeMs: 0,
+    leaseMs: 0,
+    input: "",
+    quiet: false,
+    account: "",
+  };
 }
 
 export const Job: MessageFns<Job> = {
@@ -1983,6 +1996,9 @@ export const Job: MessageFns<Job> = {
     }
     if (message.quiet !== false) {
       writer.uint32(72).bool(message.quiet);
+    }
+    if (message.account !== "") {
+      writer.uint32(82).string(message.account);
     }
     return writer;
   },
@@ -2072,6 +2088,14 @@ export const Job: MessageFns<Job> = {
             message.quiet = reader.bool();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2098,6 +2122,7 @@ export const Job: MessageFns<Job> = {
     message.leaseMs = object.leaseMs ?? 0;
     message.input = object.input ?? "";
     message.quiet = object.quiet ?? false;
+    message.account = object.account ?? "";
     return message;
   },
 };

@@ -121,4 +121,8 @@ export const AGENT_SETTINGS = {
     absent: "found on PATH",
     meaning: "browser for screenshots and pagespeed; enables the capability browser",
   }),
+  browserSlots: agent("VANTAGE_BROWSER_SLOTS", integer(1, 32), {
+    default: "2",
+    meaning: "pages that the browser loads at the same time; from 2 on no account has all of them",
+  }),
 };

@@ -36,6 +36,7 @@ const page = (html: string): Promise<string> =>
 const logged: string[] = [];
 const browserFor = createBrowser({
   executable: CHROMIUM ?? "",
+  slots: 2,
   clock: systemClock,
   egress: loopbackEgress,
   userAgent: TEST_AGENT,

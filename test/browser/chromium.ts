@@ -44,6 +44,7 @@ export function agentBrowser(setting: Setting = {}) {
   const egress = setting.egress ?? loopbackEgress;
   const browserFor = createBrowser({
     executable: setting.executable ?? CHROMIUM ?? "",
+    slots: 2,
     clock: systemClock,
     egress,
     userAgent: TEST_AGENT,

@@ -95,7 +95,7 @@ describeBrowser("a page in the agent's browser", () => {
 
   it("is measured by the tool if PageSpeed Insights has no answer", async () => {
     const { url } = await page(TEXT);
-    const browser = { executable: CHROMIUM ?? "", log: () => undefined };
+    const browser = { executable: CHROMIUM ?? "", slots: 2, log: () => undefined };
     const result = await resultOf(pagespeed, { url }, { browser });
     expect(result).toMatchObject({
       source: "local",

@@ -69,6 +69,7 @@ describeBrowser("the same page", () => {
     const browsers = Array.from({ length: 2 }, () =>
       createBrowser({
         executable: CHROMIUM ?? "",
+        slots: 2,
         clock: systemClock,
         egress: loopbackEgress,
         userAgent: TEST_AGENT,

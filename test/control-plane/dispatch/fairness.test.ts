@@ -29,6 +29,8 @@ describe("an agent with one credit", () => {
     const withoutAccount = local.run(["agent-eu"], { accountId: null, params: "no account" });
     for (let at = 0; at < 4; at += 1) agent.answer(agent.jobs[at], ok({}));
     expect(agent.jobs.slice(0, 5).map((job) => job.params)).toEqual(["many", "many", "single", "no account", "many"]);
+    // The agent shares its browser by it.
+    expect(agent.jobs.slice(0, 5).map((job) => job.account)).toEqual(["1", "1", "2", "", "1"]);
     expect(await single).toMatchObject({ kind: "outcome" });
     expect(await withoutAccount).toMatchObject({ kind: "outcome" });
     for (let at = 4; at < 1_002; at += 1) agent.answer(agent.jobs[at], ok({}));

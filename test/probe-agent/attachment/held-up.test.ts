@@ -40,7 +40,7 @@ function runJob(tool: string, params: object, loop: LoopWatch): Promise<Outcome<
   const job = { jobId: "one", attempt: 1, tool, params: JSON.stringify(params), deadlineMs: 2_000, timeMs: 0 };
   return new Promise((resolve) => {
     pool.accept(
-      { ...job, leaseMs: 4_000, input: "", quiet: true },
+      { ...job, leaseMs: 4_000, input: "", account: "", quiet: true },
       {
         say({ body }) {
           if (body?.$case === "result") resolve(JSON.parse(body.value.outcome) as Outcome<unknown>);

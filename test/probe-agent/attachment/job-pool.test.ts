@@ -42,7 +42,7 @@ function runPing(quiet: boolean): Promise<AgentMessage[]> {
     const sent: AgentMessage[] = [];
     const job = { jobId: "one", attempt: 1, tool: "ping", params, deadlineMs: 60_000, timeMs: Date.now() };
     pool.accept(
-      { ...job, leaseMs: 4_000, input: "", quiet },
+      { ...job, leaseMs: 4_000, input: "", account: "", quiet },
       {
         say(message) {
           sent.push(message);

@@ -21,6 +21,7 @@ it("a browser that has no folder fails plainly, and keeps neither its turn nor i
   const lines: string[] = [];
   const browserFor = createBrowser({
     executable: "/bin/false",
+    slots: 2,
     clock: systemClock,
     egress: loopbackEgress,
     userAgent: TEST_AGENT,
