@@ -44,7 +44,7 @@ const SETUID = 0o4000;
  */
 export function whyNoSandbox(executable: string, account: Account): string | null {
   if (!canUse(executable, account)) {
-    return `the user nobody, as whom root runs it, cannot run ${executable}: install it outside of root's home`;
+    return `the user nobody, as whom root runs it, cannot run ${executable}: put it where this user can read it`;
   }
   if (hasUserNamespaces() || hasSetuidSandbox(executable)) return null;
   return (
