@@ -16,6 +16,7 @@ import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
+import { refuseOthersAtDomains } from "#control-plane/status-pages/routes/own-domains.ts";
 import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
 import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
@@ -53,7 +54,8 @@ export async function buildServer(app: App, parts: Parts, version: string, teard
   const { config } = app;
   const { hub, presence, checks, background } = parts;
   const { monitors, statusPages } = background.monitoring;
-  const server = createServer(app, readTls(config.tls));
+  const refuse = refuseOthersAtDomains((host) => statusPages.slugOfDomain(host));
+  const server = createServer({ ...app, refuse }, readTls(config.tls));
   teardown.push(() => server.close());
   await collectRoutes(server, { baseUrl: config.baseUrl, version });
   addComponents(server, CONTRACTS);

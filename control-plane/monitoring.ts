@@ -35,10 +35,10 @@ import { insertStates, resetStates } from "#control-plane/monitors/state/store.t
 import { readOwned } from "#control-plane/monitors/store.ts";
 import { createPictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
-import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
+import { startVerification } from "#control-plane/status-pages/domains/verification.ts";
 import { createStatusPages, type StatusPages } from "#control-plane/status-pages/status-pages.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 
@@ -125,8 +125,12 @@ export async function openMonitoring(
     baseUrl: deps.config.baseUrl,
     canSubscribe: mail.mailer !== null,
   });
+  teardown.push(() => statusPages.close());
+  await statusPages.start();
+  const verification = startVerification(deps);
+  teardown.push(() => verification.stop());
   accounts.addExporter("status_pages", (tx, accountId) => statusPages.export(tx, accountId));
-  accounts.onErase((tx, accountId) => noteAccountChanged(tx, [accountId]));
+  accounts.onErase((tx, accountId) => statusPages.accountErased(tx, accountId));
   const recording = { events, areCovered, requestEvidence };
   const evidence = startEvidenceWorker({
     ...deps,

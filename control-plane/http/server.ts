@@ -15,6 +15,7 @@ import { acceptLiteralPath } from "#control-plane/http/connection/literal-path.t
 import { refuseHost } from "#control-plane/http/connection/host-field.ts";
 import { createPipelineLimits } from "#control-plane/http/connection/pipelining.ts";
 import { createRequestIds } from "#control-plane/http/request-id.ts";
+import { readTarget } from "#control-plane/http/connection/request-target.ts";
 import { awaitRestOfBody } from "#control-plane/http/connection/rest-of-body.ts";
 import { createRegisteredRoutes, type RegisteredRoutes } from "#control-plane/http/operations/registered-routes.ts";
 import { sendTogether } from "#control-plane/http/connection/cork-answers.ts";
@@ -34,6 +35,8 @@ export interface ServerDeps {
     /** From this time on v1 and v2 answer 410. */
     readonly v1V2Sunset: Date;
   };
+  /** Refuses requests before everything else, also those for paths without a route. Default: none. */
+  readonly refuse?: (request: FastifyRequest) => Refusal | undefined;
 }
 
 /** Certificate chain and private key, PEM. */
@@ -58,7 +61,7 @@ const TLS_OPTIONS = { handshakeTimeout: 10_000 };
  * API version, 404 and 405 before anything else, limits for bodies and waits.
  */
 export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOptions): FastifyInstance {
-  const { clock, random, log, metrics, config } = deps;
+  const { clock, random, log, metrics, config, refuse } = deps;
   const nextId = createRequestIds(random);
   const routes = createRegisteredRoutes();
   const handleError = createErrorHandler(log, metrics, (request) => routes.rendererOf(pathOf(request.raw.url ?? "/")));
@@ -99,7 +102,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     genReqId: nextId,
-    rewriteUrl: ({ url = "/" }) => acceptLiteralPath(withoutSuffix(url.startsWith("/") ? url : toOriginForm(url))),
+    rewriteUrl: (request) => acceptLiteralPath(withoutSuffix(readTarget(request))),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // The router cannot parse the path: Fastify runs no decorators and no hooks for this request, and its query is null.
     frameworkErrors: (error, request, reply) => {
@@ -132,7 +135,7 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
   server.addHook("onClose", async () => clients.close());
   pipelines.install(server, (socket) => clients.watch(socket));
   server.addHook("onRequest", (request, _reply, done) => {
-    const refusal = refuseSunset(request);
+    const refusal = refuse?.(request) ?? refuseSunset(request);
     if (refusal !== undefined) done(refusal);
     else if (request.is404) done(unmatched(request, routes));
     else done(refuseHost(request.raw) ?? (isNameable(request.params) ? undefined : notFound()));
@@ -193,14 +196,4 @@ function pathOf(target: string): string {
 /** Removes `.php`: `/api/v4/check.php` is an alias of `/api/v4/check`, and so for every versioned path. */
 function withoutSuffix(target: string): string {
   return target.startsWith("/api/v") ? target.replace(/^(\/api\/v\d\/[a-z0-9-]+)\.php(?=[/?#]|$)/, "$1") : target;
-}
-
-/** Converts the absolute form to the origin form (RFC 9112, section 3.2.2). `*` becomes a path without a route. */
-function toOriginForm(target: string): string {
-  const scheme = /^https?:\/\//i.exec(target)?.[0];
-  if (scheme === undefined) return `/${target}`;
-  const rest = target.slice(scheme.length);
-  const start = rest.search(/[/?#]/);
-  const path = start === -1 ? "" : rest.slice(start);
-  return path.startsWith("/") ? path : `/${path}`;
 }

@@ -1,4 +1,5 @@
 import type { Static } from "typebox";
+import { recordOf } from "#control-plane/status-pages/domains/record.ts";
 import type { PAGE } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 
@@ -16,6 +17,8 @@ export function showPage(page: StatusPage, names: ReadonlyMap<number, string>, u
     footer: page.footer,
     is_public: page.isPublic,
     domain: page.domain,
+    domain_state: page.domainState,
+    domain_record: page.domain === null ? null : recordOf(page.domain, page.domainToken),
     show_causes: page.showCauses,
     auto_incidents: page.autoIncidents,
     auto_incidents_after_minutes: page.autoIncidentsAfterMinutes,

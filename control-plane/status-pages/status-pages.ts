@@ -1,25 +1,21 @@
+import type { Logger } from "pino";
+import type { Random } from "#shared/clock.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { namesOf } from "#control-plane/monitors/shown/shown.ts";
-import { onPageChanges } from "#control-plane/page-changes/page-changes.ts";
+import { notePageChanged, onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
-import { hostOf, isHostName } from "#control-plane/status-pages/settings/domain.ts";
+import { createServedDomains } from "#control-plane/status-pages/domains/served.ts";
+import { releaseAll } from "#control-plane/status-pages/domains/store.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
 import { showPage, type ShownPage } from "#control-plane/status-pages/show-page.ts";
-import {
-  countPages,
-  findBySlug,
-  findOwned,
-  findPage,
-  findSlugOfDomain,
-  listPages,
-} from "#control-plane/status-pages/store.ts";
+import { countPages, findBySlug, findOwned, findPage, listPages } from "#control-plane/status-pages/store.ts";
 import { changePage, createPage, MOST_PAGES, removePage, type Written } from "#control-plane/status-pages/writes.ts";
 
 /** A page of an account. */
@@ -37,8 +33,8 @@ export interface StatusPages {
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
   /** Returns the public page with a slug to which visitors can subscribe; null if there is none. */
   subscribable(slug: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
-  /** Returns the slug of the page whose domain is in a Host field; null if there is none. At most 10 s old. */
-  slugOfDomain(host: string): Promise<string | null>;
+  /** Returns the slug of the page whose verified domain is in a Host field; null if there is none. */
+  slugOfDomain(host: string): string | null;
   create(tx: Transaction, accountId: number, given: Given): Promise<Written>;
   change(tx: Transaction, page: OwnPage, given: Given): Promise<Written>;
   remove(tx: Transaction, page: OwnPage): Promise<Written>;
@@ -55,11 +51,19 @@ export interface StatusPages {
   readonly rows: DocumentPart;
   /** Returns the status pages of an account for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
+  /** Gives up the domains of an account that is being erased, and makes every replica read its pages again. */
+  accountErased(tx: Queryable, accountId: number): Promise<void>;
+  /** Reads what requests need before they are answered. Rejects if the database is away. */
+  start(): Promise<void>;
+  /** Stops the reading of domains. */
+  close(): void;
 }
 
 /** Dependencies of status pages. */
 interface StatusPagesDeps extends Pick<ViewDeps, "sql" | "clock" | "history"> {
   readonly sql: Sql;
+  readonly random: Random;
+  readonly log: Logger;
   readonly notifications: Notifications;
   /** Address of the service. */
   readonly baseUrl: string;
@@ -72,7 +76,6 @@ const CACHED_MS = 10_000;
 const CACHED_PAGES = 1_000;
 /** Maximum number of monitors in cached views: each takes some 10 KB. */
 const CACHED_MONITORS = 5_000;
-const CACHED_DOMAINS = 10_000;
 /** Maximum number of look-ups of each kind at the same time, so that other work has connections too. */
 const MOST_LOADS = 3;
 /** Maximum number of look-ups of each kind that wait; requests for further names without a page are refused. */
@@ -94,6 +97,8 @@ interface CachedView {
 export function createStatusPages({
   sql,
   clock,
+  random,
+  log,
   history,
   notifications,
   baseUrl,
@@ -101,10 +106,11 @@ export function createStatusPages({
 }: StatusPagesDeps): StatusPages {
   const { protocol, hostname } = new URL(baseUrl);
   const base = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
-  const urlOf = ({ slug, domain }: Pick<StatusPage, "slug" | "domain">): string =>
-    domain === null ? `${base}/status/${slug}` : `${protocol}//${domain}`;
+  const urlOf = ({ slug, domain, domainState }: Pick<StatusPage, "slug" | "domain" | "domainState">): string =>
+    domainState === "verified" ? `${protocol}//${domain}` : `${base}/status/${slug}`;
   const viewDeps = { sql, clock, history, urlOf, canSubscribe };
-  const writeDeps = { clock, ownHost: hostname };
+  const writeDeps = { clock, random, ownHost: hostname };
+  const domains = createServedDomains({ sql, log, ownHost: hostname });
 
   // Apart from its view: a request that may not see a page costs what one for a slug without a page costs, so that nobody
   // finds private pages by the time of the answer.
@@ -134,19 +140,6 @@ export function createStatusPages({
       return page === null ? null : { accountId: page.accountId, view: await buildView(viewDeps, page) };
     },
   });
-  const domains = createSharedCache<{ readonly slug: string }>({
-    clock,
-    ttlMs: CACHED_MS,
-    most: CACHED_DOMAINS,
-    mostSize: CACHED_DOMAINS,
-    sizeOf: () => 1,
-    mostLoads: MOST_LOADS,
-    mostWaiting: MOST_WAITING,
-    async load(domain) {
-      const slug = await findSlugOfDomain(sql, domain);
-      return slug === null ? null : { slug };
-    },
-  });
   onPageChanges(notifications, {
     accountChanged(accountId) {
       heads.forget((cached) => cached?.accountId === accountId);
@@ -155,12 +148,12 @@ export function createStatusPages({
     addressesChanged() {
       heads.forget((cached) => cached === null);
       views.forget((cached) => cached === null);
-      domains.forget(() => true);
+      domains.changed();
     },
     reset() {
       heads.forget(() => true);
       views.forget(() => true);
-      domains.forget(() => true);
+      domains.changed();
     },
   });
 
@@ -186,13 +179,10 @@ export function createStatusPages({
       const head = isSlug(slug) ? await heads.get(slug) : null;
       return head?.page.isPublic === true ? head.page : null;
     },
-    async slugOfDomain(field) {
-      const host = hostOf(field);
-      return isHostName(host) && host !== hostname ? ((await domains.get(host))?.slug ?? null) : null;
-    },
+    slugOfDomain: (field) => domains.slugOf(field),
     create: (tx, accountId, given) => createPage(writeDeps, tx, accountId, given),
     change: (tx, page, given) => changePage(writeDeps, tx, page, given),
-    remove: removePage,
+    remove: (tx, page) => removePage(writeDeps, tx, page),
     async find(on, { accountId, id }) {
       const page = await findPage(on, accountId, id);
       return page === null ? null : ((await showAll(on, accountId, [page]))[0] ?? null);
@@ -205,5 +195,11 @@ export function createStatusPages({
     rows: createPageRows(writeDeps),
     export: async (on, accountId) =>
       showAll(on, accountId, await listPages(on, accountId, { limit: MOST_PAGES, offset: 0 })),
+    async accountErased(tx, accountId) {
+      await releaseAll(tx, accountId, clock.now());
+      await notePageChanged(tx, accountId);
+    },
+    start: () => domains.read(),
+    close: () => domains.close(),
   };
 }

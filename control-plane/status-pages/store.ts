@@ -1,5 +1,10 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
-import type { PageGroup, PageSettings, StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
+import type {
+  DomainState,
+  PageGroup,
+  PageSettings,
+  StatusPage,
+} from "#control-plane/status-pages/settings/page-settings.ts";
 
 /** A monitor of a page as selected. */
 type MonitorRow = readonly [id: number, name: string | null, group: number | null, position: number | null];
@@ -21,30 +26,57 @@ export async function lockAccount(tx: Transaction, accountId: number): Promise<{
   return { pages: await countPages(tx, accountId) };
 }
 
+/** What a write of a page needs besides its settings. */
+interface PageWrite {
+  readonly now: Date;
+  /** Part of the record that verifies the domain of a new page. */
+  readonly domainToken: string;
+}
+
 /** Inserts a page and returns its id. Fails with UNIQUE_VIOLATION if the slug or the domain is in use. */
 export async function insertPage(
   tx: Transaction,
   accountId: number,
   settings: PageSettings,
-  now: Date,
+  { now, domainToken }: PageWrite,
 ): Promise<number> {
+  const { domain } = settings;
+  const domainState: DomainState | null = domain === null ? null : "pending";
+  const claimedAt = domain === null ? null : now;
   const [row] = await tx<{ id: number }[]>`
-    insert into status_pages (account_id, slug, title, description, footer, is_public, domain, show_causes,
-      auto_incidents, auto_incidents_after_minutes, group_names, created_at, updated_at)
+    insert into status_pages (account_id, slug, title, description, footer, is_public, domain, domain_token,
+      domain_state, domain_claimed_at, domain_due_at, show_causes, auto_incidents,
+      auto_incidents_after_minutes, group_names, created_at, updated_at)
     values (${accountId}, ${settings.slug}, ${settings.title}, ${settings.description}, ${settings.footer},
-      ${settings.isPublic}, ${settings.domain}, ${settings.showCauses}, ${settings.autoIncidents},
-      ${settings.autoIncidentsAfterMinutes}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
+      ${settings.isPublic}, ${domain}, ${domainToken}, ${domainState}, ${claimedAt}, ${claimedAt},
+      ${settings.showCauses}, ${settings.autoIncidents}, ${settings.autoIncidentsAfterMinutes}, ${settings.groups.map(({ name }) => name)}::text[], ${now}, ${now})
     returning id`;
   if (row === undefined) throw new Error("the page was not inserted");
   await insertMonitors(tx, row.id, settings);
   return row.id;
 }
 
-/** Writes all settings of a page. Fails with UNIQUE_VIOLATION if the slug or the domain is in use. */
-export async function updatePage(tx: Transaction, id: number, settings: PageSettings, now: Date): Promise<void> {
+/**
+ * Writes all settings of a page. Another domain is a new claim; with `asksDomain`, the record of one that is not verified
+ * is looked for at once. Fails with UNIQUE_VIOLATION if the slug or the domain is in use.
+ */
+export async function updatePage(
+  tx: Transaction,
+  id: number,
+  settings: PageSettings,
+  { now, asksDomain }: { readonly now: Date; readonly asksDomain: boolean },
+): Promise<void> {
+  const { domain } = settings;
+  const [isNone, isKept] = [domain === null, tx`domain is not distinct from ${domain}::text`];
   await tx`
     update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
-      footer = ${settings.footer}, is_public = ${settings.isPublic}, domain = ${settings.domain},
+      footer = ${settings.footer}, is_public = ${settings.isPublic}, domain = ${domain},
+      domain_state = case when ${isNone} then null when ${isKept} then domain_state else 'pending' end,
+      domain_claimed_at = case when ${isNone} then null when ${isKept} then domain_claimed_at else ${now} end,
+      domain_due_at = case
+        when ${isNone} then null
+        when ${isKept} and (domain_state = 'verified' or not ${asksDomain}) then domain_due_at
+        else ${now} end,
       show_causes = ${settings.showCauses}, auto_incidents = ${settings.autoIncidents},
       auto_incidents_after_minutes = ${settings.autoIncidentsAfterMinutes},
       group_names = ${settings.groups.map(({ name }) => name)}::text[], updated_at = ${now}
@@ -88,12 +120,6 @@ export async function findBySlug(sql: Queryable, slug: string): Promise<StatusPa
   return rows.map(readRow)[0] ?? null;
 }
 
-/** Returns the slug of the page with a domain; null if there is none. */
-export async function findSlugOfDomain(sql: Queryable, domain: string): Promise<string | null> {
-  const [row] = await sql<{ slug: string }[]>`select slug from status_pages where domain = ${domain}`;
-  return row?.slug ?? null;
-}
-
 /** Lists a page of an account's status pages, newest first. */
 export async function listPages(
   sql: Queryable,
@@ -122,7 +148,7 @@ export async function findOwned(sql: Queryable, accountId: number, ids: readonly
 function pages(sql: Queryable, where: SqlFragment) {
   return sql`
     select p.id, p.account_id as "accountId", p.slug, p.title, p.description, p.footer, p.is_public as "isPublic",
-      p.domain, p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
+      p.domain, p.domain_state as "domainState", p.domain_token as "domainToken", p.show_causes as "showCauses", p.auto_incidents as "autoIncidents",
       p.auto_incidents_after_minutes as "autoIncidentsAfterMinutes", p.group_names as "groupNames", p.created_at as "createdAt", p.updated_at as "updatedAt", (
         select coalesce(json_agg(json_build_array(monitor_id, name, group_index, group_position) order by position), '[]')
         from status_page_monitors where page_id = p.id

@@ -1,10 +1,13 @@
-import type { Clock } from "#shared/clock.ts";
+import type { Clock, Random } from "#shared/clock.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { randomBase62 } from "#control-plane/keys/format.ts";
 import { namesOf } from "#control-plane/monitors/shown/shown.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
+import { HELD_MS } from "#control-plane/status-pages/domains/record.ts";
+import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/store.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
@@ -27,13 +30,14 @@ export type Written =
 /** Dependencies of the writes. */
 export interface WriteDeps {
   readonly clock: Clock;
+  readonly random: Random;
   /** Host of the service itself, which is no page's domain. */
   readonly ownHost: string;
 }
 
 /** Creates a page. */
 export async function createPage(
-  { clock, ownHost }: WriteDeps,
+  { clock, random, ownHost }: WriteDeps,
   tx: Transaction,
   accountId: number,
   given: Given,
@@ -46,9 +50,11 @@ export async function createPage(
   const vetted = await vetMonitors(tx, accountId, read.value);
   if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
   return unlessInUse(vetted.value, async () => {
-    const id = await insertPage(tx, accountId, vetted.value, clock.now());
+    const now = clock.now();
+    const domainToken = randomBase62(random, TOKEN_LENGTH);
+    const id = await insertPage(tx, accountId, vetted.value, { now, domainToken });
     await notePageChanged(tx, accountId);
-    return { kind: "written", id };
+    return unlessHeld(tx, accountId, vetted.value.domain, now, { kind: "written", id });
   });
 }
 
@@ -67,19 +73,25 @@ export async function changePage(
   const vetted = await vetMonitors(tx, accountId, read.value);
   if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
   return unlessInUse(vetted.value, async () => {
-    await updatePage(tx, id, vetted.value, clock.now());
+    const now = clock.now();
+    const { domain } = vetted.value;
+    await releaseDomain(tx, { accountId, id }, domain, now);
+    await updatePage(tx, id, vetted.value, { now, asksDomain: given.domain !== undefined });
     await notePageChanged(tx, accountId);
-    return { kind: "written", id };
+    const written = { kind: "written", id } as const;
+    return domain === current.domain ? written : unlessHeld(tx, accountId, domain, now, written);
   });
 }
 
 /** Deletes a page. */
 export async function removePage(
+  { clock }: Pick<WriteDeps, "clock">,
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
 ): Promise<Written> {
   if ((await lockAccount(tx, accountId)) === null) return { kind: "gone" };
   await notePageChanged(tx, accountId);
+  await releaseDomain(tx, { accountId, id }, null, clock.now());
   return (await deletePage(tx, accountId, id)) ? { kind: "written", id } : { kind: "absent" };
 }
 
@@ -116,4 +128,25 @@ async function unlessInUse(settings: PageSettings, write: () => Promise<Written>
   }
 }
 
+/**
+ * Refuses a domain that another account gave up shortly before. Looked for after the write, which waits for another
+ * transaction that gives up the domain at the same time.
+ */
+async function unlessHeld(
+  tx: Transaction,
+  accountId: number,
+  domain: string | null,
+  now: Date,
+  written: Written,
+): Promise<Written> {
+  if (domain === null) return written;
+  const releasedAt = await findRelease(tx, { accountId, domain }, new Date(now.getTime() - HELD_MS));
+  if (releasedAt === null) return written;
+  const free = new Date(releasedAt.getTime() + HELD_MS).toISOString();
+  const message = `another account had the domain ${domain} until recently; you can use it from ${free} on`;
+  return { kind: "invalid", problem: { field: "domain", reason: "duplicate", message } };
+}
+
 const DOMAIN_INDEX = "status_pages_domain";
+/** Length of the token in the record of a page's domain, in base62 characters. */
+const TOKEN_LENGTH = 32;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { askWire } from "#test/support/raw-http.ts";
+import { askWire, sendRaw } from "#test/support/raw-http.ts";
+import { serveAt } from "#test/support/verified-domain.ts";
 
 let plane: TestControlPlane;
 let key: string;
@@ -64,6 +65,8 @@ describe("a status page", () => {
   it("has a domain of its own", async () => {
     await createPage({ slug: "own", title: "Own", domain: "status.acme.example" });
     const host = { host: "status.acme.example" };
+    expect((await ask("/", host)).body.toString(), "before it is verified").not.toContain("Own</h1>");
+    await serveAt(plane, host.host);
     const page = await ask("/", host);
     expect([page.status, page.body.toString()]).toEqual([200, expect.stringContaining("Own</h1>")]);
     expect(page.body.toString()).toContain(`href="/feed.rss"`);
@@ -77,10 +80,42 @@ describe("a status page", () => {
     ]) {
       expect((await ask(path, host)).status, path).toBe(200);
     }
-    // The rest of the service is there as well; the paths of the page are nowhere else.
-    expect((await ask("/healthz", host)).status).toBe(200);
     expect((await ask("/nothing", host)).status).toBe(404);
-    expect((await ask("/")).status).toBe(404);
     expect((await ask("/feed.rss")).status).toBe(404);
+  });
+
+  it("has nothing but itself at its domain", async () => {
+    await createPage({ slug: "apart", domain: "status.apart.example" });
+    await createPage({ slug: "next-door" });
+    const host = { host: "status.apart.example" };
+    await serveAt(plane, host.host);
+    expect((await ask("/status/apart/feed.rss", host)).status).toBe(200);
+    const paths = ["/healthz", "/readyz", "/docs", "/openapi.json", "/api/v4/tools", "/api/v4/status?slug=apart"];
+    const others = ["/api/open/", "/api/heartbeat/x", "/metrics", "/s/Zm9vYmFyMDEyMzQ1Njc4OQ", "/status/next-door"];
+    for (const path of [...paths, ...others, "/api/v4/status.php?slug=apart", "/%64ocs", "/docs/"]) {
+      expect((await ask(path)).status, `${path} at the service`).not.toBe(500);
+      const { status, headers } = await ask(path, { ...host, "x-api-key": key });
+      expect([status, headers["allow"]], path).toEqual([404, undefined]);
+    }
+    for (const path of ["/healthz", "/api/v4/monitors", "/mcp"]) {
+      const answer = await askWire(`${plane.url}${path}`, host, "{}");
+      expect([answer.status, answer.headers["allow"]], path).toEqual([404, undefined]);
+    }
+  });
+
+  it("at its domain is asked for by the target in absolute form, whatever the Host field says", async () => {
+    await createPage({ slug: "absolute", title: "Absolute", domain: "status.absolute.example" });
+    await serveAt(plane, "status.absolute.example");
+    const shows = async (target: string, host: string) => {
+      const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      const answer = await sendRaw(plane.url, head);
+      return [Number(answer.split(" ", 2)[1]), answer.includes("Absolute</h1>")];
+    };
+    const service = new URL(plane.url).host;
+    expect(await shows("http://status.absolute.example/", service)).toEqual([200, true]);
+    expect(await shows("http://STATUS.absolute.example:80", service)).toEqual([200, true]);
+    expect(await shows("http://status.absolute.example/healthz", service)).toEqual([404, false]);
+    expect(await shows(`http://${service}/healthz`, "status.absolute.example")).toEqual([200, false]);
+    expect(await shows(`http://user@${service}/healthz`, service)).toEqual([400, false]);
   });
 });

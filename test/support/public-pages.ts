@@ -53,7 +53,7 @@ export async function startPublicPages(views: Readonly<Record<string, PageView>>
         if (waiting.has(slug)) throw new DatabaseAway("too many names wait to be looked up");
         return known.get(slug) ?? null;
       },
-      slugOfDomain: async (field) => domains.get(hostOf(field)) ?? null,
+      slugOfDomain: (field) => domains.get(hostOf(field)) ?? null,
     },
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

@@ -12,17 +12,18 @@ const known = new LRUCache<string, true>({ max: 1_000 });
 
 /**
  * Returns the 400 for a request with a missing, repeated or invalid Host field (RFC 9112, section 3.2), else undefined.
- * Of several fields Node silently keeps the first. HTTP/1.0 has no Host field.
+ * Of several fields Node silently keeps the first. HTTP/1.0 has no Host field. The value can be that of a target in
+ * absolute form, which replaces the field (request-target.ts).
  */
 export function refuseHost({ headers: { host }, rawHeaders, httpVersion }: IncomingMessage): Refusal | undefined {
-  if (host === undefined) return httpVersion === "1.1" ? refusal("required", "Send a Host header.") : undefined;
   let fields = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? "";
     if (name.length === 4 && name.toLowerCase() === "host") fields += 1;
   }
+  if (fields === 0 && httpVersion === "1.1") return refusal("required", "Send a Host header.");
   if (fields > 1) return refusal("duplicate", "Send one Host header.");
-  if (known.has(host)) return undefined;
+  if (host === undefined || known.has(host)) return undefined;
   if (!isHost(host))
     return refusal("type", "The Host header must be a host name or an address, with or without a port.");
   known.set(host, true);

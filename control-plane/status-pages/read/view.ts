@@ -26,7 +26,7 @@ export interface ViewDeps {
   readonly clock: Clock;
   readonly history: Pick<History, "days" | "lastResponses">;
   /** Returns the address of a page. */
-  readonly urlOf: (page: Pick<StatusPage, "slug" | "domain">) => string;
+  readonly urlOf: (page: Pick<StatusPage, "slug" | "domain" | "domainState">) => string;
   /** Whether visitors of public pages can subscribe by mail. */
   readonly canSubscribe: boolean;
 }

@@ -13,7 +13,7 @@ interface PublicPages {
   /** Returns the view of a page; null if there is none that this account, or a visitor without account, can see. */
   view(slug: string, viewerAccountId: number | null): Promise<PageView | null>;
   /** Returns the slug of the page whose own domain is in a Host field; null if there is none. */
-  slugOfDomain(host: string): Promise<string | null>;
+  slugOfDomain(host: string): string | null;
 }
 
 /** What entrances depend on. */
@@ -60,7 +60,7 @@ export function createEntrances({ visits, gate, pages }: EntranceDeps): readonly
       baseOf: () => "",
       async viewOf(request, reply) {
         takeVisit(visits, request);
-        const slug = await pages.slugOfDomain(request.headers.host ?? "");
+        const slug = pages.slugOfDomain(request.headers.host ?? "");
         if (slug === null) throw notFound();
         return await read(slug, request, reply);
       },

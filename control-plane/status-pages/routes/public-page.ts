@@ -146,7 +146,7 @@ function addRoutes(
             errors: ["not_found", "rate_limit_exceeded"],
           })
         : { hide: true },
-      config: renderError === undefined ? {} : { renderError },
+      config: { isOfPage: true, ...(renderError === undefined ? {} : { renderError }) },
       handler,
     });
   }

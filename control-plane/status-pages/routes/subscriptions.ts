@@ -65,11 +65,12 @@ interface SubscriptionRoutesDeps {
 }
 
 const CONFIG = {
+  isOfPage: true,
   renderError: ({ details }: { readonly details: { readonly message: string } }, _: unknown, reply: FastifyReply) => {
     describe(reply);
     return renderMessage("Not possible", details.message);
   },
-};
+} as const;
 const DOCUMENTED = { tag: "Status pages", security: "none", plain: "text/html", data: HTML } as const;
 
 /** Registers POST /status/<slug>/subscribe, and the links in mails to subscribers. */
@@ -103,10 +104,9 @@ function registerForm(server: FastifyInstance, deps: SubscriptionRoutesDeps): vo
     url: "/subscribe",
     config: CONFIG,
     schema: { hide: true },
-    async handler(request, reply) {
-      // First of all: the look-up of a Host field reads the database.
+    handler(request, reply) {
       take(subscriptions, request);
-      const slug = await deps.pages.slugOfDomain(request.headers.host ?? "");
+      const slug = deps.pages.slugOfDomain(request.headers.host ?? "");
       if (slug === null) throw notFound();
       return subscribe(request, reply, slug);
     },

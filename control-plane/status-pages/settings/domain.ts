@@ -2,6 +2,8 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 
 /** Maximum length of a host name (RFC 1035). */
 export const MOST_HOST = 253;
+/** Maximum length of a page's domain: the name of the record that verifies it is 9 characters longer. */
+const MOST_DOMAIN = 244;
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const DIGITS = /^\d+$/;
@@ -13,7 +15,7 @@ export function hostOf(field: string): string {
 }
 
 /** Reports whether a text is a host name in lower case that has a dot and is no IP address. */
-export function isHostName(text: string): boolean {
+function isHostName(text: string): boolean {
   const labels = text.split(".");
   const isNamed = text.length <= MOST_HOST && labels.length >= 2 && labels.every((label) => LABEL.test(label));
   // The last label of a name is never a number, so that names and IPv4 addresses differ (RFC 1123, section 2.1).
@@ -29,6 +31,10 @@ export function readDomain(
   if (!isHostName(domain)) {
     const message = "must be a host name such as status.example.com, in ASCII, without a scheme, a port or a path";
     return { ok: false, problem: { field: "domain", reason: "type", message } };
+  }
+  if (domain.length > MOST_DOMAIN) {
+    const message = `must have at most ${MOST_DOMAIN} characters, so that its record has a name`;
+    return { ok: false, problem: { field: "domain", reason: "range", message } };
   }
   if (domain === ownHost) {
     const message = "is the host name of this service; use one of your own";

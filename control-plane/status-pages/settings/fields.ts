@@ -83,7 +83,8 @@ const OPTIONAL = {
       maxLength: MOST_HOST,
       examples: ["status.example.com"],
       description:
-        "Host name of your own under which the page is served too, once its DNS leads to this service; null: none",
+        "Host name of your own under which the page is served too, once its DNS leads to this service and has the record in " +
+        "domain_record; null: none. Sending it again has the record looked for at once",
     }),
   ),
   show_causes: Type.Boolean({
@@ -131,7 +132,7 @@ export const CHANGE = Type.Partial(Type.Object({ title: TITLE, slug: SLUG, ...OP
 export type Given = Static<typeof CHANGE>;
 
 /** Fields of answers that clients can send back. */
-export const READ_ONLY = ["id", "url", "created_at", "updated_at"];
+export const READ_ONLY = ["id", "url", "domain_state", "domain_record", "created_at", "updated_at"];
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 
@@ -146,6 +147,23 @@ export const PAGE = Type.Object(
     footer: Nullable(Type.String({ description: "Plain text at the end of the page; null: none" })),
     is_public: Type.Boolean({ description: "Whether everybody can see the page" }),
     domain: Nullable(Type.String({ description: "Host name under which the page is served too; null: none" })),
+    domain_state: Nullable(
+      Type.Union([Type.Literal("pending"), Type.Literal("verified"), Type.Literal("failed")], {
+        description:
+          "pending: the record of the domain is looked for every 10 minutes; verified: it was found, and the domain " +
+          "serves the page; failed: it was not found for a day, and is looked for every hour; null: no domain",
+      }),
+    ),
+    domain_record: Nullable(
+      Type.Object(
+        {
+          name: Type.String({ description: "Name of the record" }),
+          type: Type.Literal("TXT", { description: "Type of the record" }),
+          value: Type.String({ description: "Text of the record" }),
+        },
+        { description: "DNS record that verifies the domain; null: no domain" },
+      ),
+    ),
     show_causes: Type.Boolean({ description: "Whether visitors read the causes of outages as their account does" }),
     auto_incidents: Type.Boolean({ description: "Whether outages are incidents of the page" }),
     auto_incidents_after_minutes: Type.Integer({ description: "Minutes after which a confirmed outage is one" }),

@@ -33,10 +33,20 @@ export interface PageSettings {
   readonly groups: readonly PageGroup[];
 }
 
+/**
+ * How far the verification of a domain is: its record is looked for; was found, so that the domain serves the page; was
+ * not found for a day.
+ */
+export type DomainState = "pending" | "verified" | "failed";
+
 /** A stored status page. */
 export interface StatusPage extends PageSettings {
   readonly id: number;
   readonly accountId: number;
+  /** null: it has no domain. */
+  readonly domainState: DomainState | null;
+  /** Part of the record that verifies the domain. */
+  readonly domainToken: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

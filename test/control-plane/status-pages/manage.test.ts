@@ -4,6 +4,7 @@ import { PAGE } from "#control-plane/status-pages/settings/fields.ts";
 import { MOST_PAGES } from "#control-plane/status-pages/writes.ts";
 import { errorOf, startPageWorld, URL, type Owner, type PageWorld } from "#test/control-plane/status-pages/world.ts";
 import type { Answer } from "#test/support/control-plane.ts";
+import { markVerified } from "#test/support/verified-domain.ts";
 
 /** The fields of an answer that these tests read. */
 interface Shown {
@@ -134,12 +135,22 @@ describe("a status page", () => {
     expect((await world.remove(stranger, made[0]?.id ?? 0)).status).toBe(404);
   });
 
-  it("has its domain in its address", async () => {
+  it("has its domain in its address once it is verified", async () => {
     const made = await create({ domain: "Status.Example.ORG" });
-    expect(made).toMatchObject({ domain: "status.example.org", url: "http://status.example.org" });
+    const url = `${world.app.config.baseUrl}/status/${made.slug}`;
+    const name = "_vantage.status.example.org";
+    const record = { name, type: "TXT", value: expect.stringMatching(/^vantage-page=[0-9A-Za-z]{32}$/) };
+    const pending = { domain: "status.example.org", domain_state: "pending", domain_record: record };
+    expect(made).toMatchObject({ ...pending, url });
+    await markVerified(world.app.sql, "status.example.org");
+    const verified = { domain_state: "verified", url: "http://status.example.org" };
+    expect(shown(await read(made.id))).toMatchObject(verified);
+    expect(shown(await world.put(owner, made.id, { domain: "STATUS.example.org" }))).toMatchObject(verified);
     const freed = shown(await world.put(owner, made.id, { domain: null }));
-    expect(freed.domain).toBeNull();
-    expect((await create({ domain: "status.example.org" })).domain).toBe("status.example.org");
+    expect(freed).toMatchObject({ domain: null, domain_state: null, domain_record: null, url });
+    const again = await create({ domain: "status.example.org" });
+    expect(again).toMatchObject({ ...pending, url: `${world.app.config.baseUrl}/status/${again.slug}` });
+    expect(Value.Errors(PAGE, again)).toEqual([]);
   });
 
   it("is created once for a repeated idempotency key", async () => {
@@ -192,6 +203,7 @@ describe("a refused write names the field", () => {
     ["a domain without a dot", { domain: "localhost" }, "domain", "type"],
     ["an address as the domain", { domain: "192.0.2.1" }, "domain", "type"],
     ["a domain with an empty label", { domain: "status..com" }, "domain", "type"],
+    ["a domain without room for its record", { domain: `${"a".repeat(60)}.`.repeat(4) + "com" }, "domain", "range"],
     ["a domain that is not ASCII", { domain: "stätus.example.com" }, "domain", "type"],
     ["a monitor that is absent", { monitors: [{ id: 999_999 }] }, "monitors.0.id", "unknown"],
     ["a monitor id that is text", { monitors: [{ id: "one" }] }, "monitors.0.id", "type"],

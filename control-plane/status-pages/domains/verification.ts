@@ -1,0 +1,132 @@
+import type { Static } from "typebox";
+import type { Logger } from "pino";
+import { dns } from "#shared/tools/dns.ts";
+import { parseToolParams } from "#shared/tools/parse-params.ts";
+import type { Clock } from "#shared/clock.ts";
+import { hasErrorCode } from "#shared/error-code.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import type { CheckContext } from "#control-plane/checks/context.ts";
+import { runCheck } from "#control-plane/checks/run-check.ts";
+import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+import { logFailure, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
+import { decideDomain, HELD_MS, hasRecord, recordOf } from "#control-plane/status-pages/domains/record.ts";
+import {
+  claimDomains,
+  deleteReleases,
+  findRelease,
+  isTaken,
+  postponeDomain,
+  settleDomain,
+  type ClaimedDomain,
+} from "#control-plane/status-pages/domains/store.ts";
+
+/** Dependencies of the verification. */
+interface VerificationDeps {
+  readonly sql: Sql;
+  readonly checks: CheckContext;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Verifies the domains of pages, at one replica. */
+interface Verification {
+  /** Begins no further look-ups, and gives back those that are running: another replica repeats them. */
+  stop(): Promise<void>;
+}
+
+/** Time between two searches for domains that are due, in milliseconds. */
+const EVERY_MS = 1_000;
+/** Time after which another replica asks again, in milliseconds: longer than a look-up takes. */
+const LEASE_MS = 60_000;
+/** Time after which a look is tried again for which no probe was free, in milliseconds. */
+const POSTPONED_MS = 15_000;
+/** Maximum number of look-ups at the same time. */
+const MOST_AT_ONCE = 10;
+/** Time for running looks to be given back when the replica stops, in milliseconds. */
+const STOP_MS = 5_000;
+const NAME = "status pages: verification of domains";
+
+/**
+ * Starts to ask for the records of domains that are not verified. The look-ups are jobs of shared probes: private ones
+ * belong to accounts, which could make theirs say anything, and this process looks up no names that users give.
+ */
+export function startVerification({ sql, checks, clock, log }: VerificationDeps): Verification {
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function look(claimed: ClaimedDomain): Promise<void> {
+    const record = recordOf(claimed.domain, claimed.token);
+    const answer = await ask(checks, record.name, stopping.signal);
+    const now = clock.now();
+    if (answer.kind === "unasked") return postponeDomain(sql, claimed, new Date(now.getTime() + POSTPONED_MS));
+    const isFound = answer.result !== null && hasRecord(answer.result, record);
+    try {
+      await transact(sql, async (tx) => {
+        const since = new Date(now.getTime() - HELD_MS);
+        const isFree = isFound && !(await isTaken(tx, claimed)) && (await findRelease(tx, claimed, since)) === null;
+        const after = decideDomain(isFree, claimed.claimedAt, now);
+        if (!(await settleDomain(tx, claimed, after)) || after.state !== "verified") return;
+        await notePageChanged(tx, claimed.accountId);
+      });
+    } catch (error) {
+      // Another page took the domain meanwhile: it is asked for again when the lease ends.
+      if (!hasErrorCode(error, UNIQUE_VIOLATION)) throw error;
+    }
+  }
+
+  function start(claimed: ClaimedDomain): void {
+    const looking = look(claimed)
+      // The domain is asked for again when the lease ends.
+      .catch((error: unknown) => logFailure(log, NAME, error))
+      .finally(() => running.delete(looking));
+    running.add(looking);
+  }
+
+  /** Begins to ask for what is due, and does not wait: a slow server holds up no other domain. */
+  async function round(): Promise<void> {
+    const now = clock.now();
+    await deleteReleases(sql, new Date(now.getTime() - HELD_MS));
+    // Without a shared probe at this replica the domains are left to others.
+    if (!checks.hub.roster.candidates(null).list.some(({ online }) => online)) return;
+    const most = stopping.signal.aborted ? 0 : MOST_AT_ONCE - running.size;
+    if (most === 0) return;
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    for (const claimed of await claimDomains(sql, { now, leaseEndsAt, most })) start(claimed);
+  }
+
+  const rounds = startUpkeep({ everyMs: EVERY_MS, round, name: NAME, log });
+  return {
+    async stop() {
+      rounds.stop();
+      stopping.abort();
+      await waitAtMost(STOP_MS, Promise.allSettled(running), undefined);
+    },
+  };
+}
+
+/** What a probe found; `result` is null if the look-up itself failed. */
+type Asked =
+  | { readonly kind: "asked"; readonly result: Static<typeof dns.result> | null }
+  /** No probe could look, or the replica stops. */
+  | { readonly kind: "unasked" };
+
+/** Asks one shared probe for the TXT records of a name. */
+async function ask(checks: CheckContext, name: string, signal: AbortSignal): Promise<Asked> {
+  const parsed = parseToolParams(dns, { domain: name, types: "TXT" }, { from: "json", unknown: "refuse" });
+  if (!parsed.ok) return { kind: "asked", result: null };
+  const answer = await runCheck(checks, {
+    contract: dns,
+    params: parsed.value,
+    accountId: null,
+    locations: null,
+    maxLocations: 1,
+    pace: "paced",
+    signal,
+  });
+  if (answer.kind === "unavailable" || answer.kind === "cancelled") return { kind: "unasked" };
+  const isKnown = answer.kind === "single" && answer.outcome.status === "ok";
+  return { kind: "asked", result: isKnown ? (answer.outcome.data as Static<typeof dns.result>) : null };
+}
