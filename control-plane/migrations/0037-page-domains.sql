@@ -1,4 +1,5 @@
--- Pages' own domains are verified by a TXT record before they serve.
+-- Pages' own domains are verified by a TXT record before they serve. Replicas of the release before write pages without
+-- these columns while a new one is rolled out.
 
 alter table status_pages
   -- Value of the record; random, so that nobody else can know it before it is published.
@@ -10,14 +11,8 @@ alter table status_pages
   -- When the record is asked for next. While a replica asks: when others may. null: never, as for verified domains.
   add column domain_due_at timestamptz;
 
-alter table status_pages alter column domain_token drop default;
-
 -- Domains of before count as verified.
 update status_pages set domain_state = 'verified', domain_claimed_at = updated_at where domain is not null;
-
-alter table status_pages add check (
-  (domain is null) = (domain_state is null) and (domain is null) = (domain_claimed_at is null)
-);
 
 -- A claim that failed keeps nobody else from the name.
 drop index status_pages_domain;

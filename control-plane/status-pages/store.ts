@@ -71,8 +71,8 @@ export async function updatePage(
   await tx`
     update status_pages set slug = ${settings.slug}, title = ${settings.title}, description = ${settings.description},
       footer = ${settings.footer}, is_public = ${settings.isPublic}, domain = ${domain},
-      domain_state = case when ${isNone} then null when ${isKept} then domain_state else 'pending' end,
-      domain_claimed_at = case when ${isNone} then null when ${isKept} then domain_claimed_at else ${now} end,
+      domain_state = case when ${isNone} then null when ${isKept} then coalesce(domain_state, 'pending') else 'pending' end,
+      domain_claimed_at = case when ${isNone} then null when ${isKept} then coalesce(domain_claimed_at, ${now}) else ${now} end,
       domain_due_at = case
         when ${isNone} then null
         when ${isKept} and (domain_state = 'verified' or not ${asksDomain}) then domain_due_at

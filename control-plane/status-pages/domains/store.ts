@@ -104,7 +104,7 @@ async function insertReleases(
     insert into released_domains (domain, account_id, released_at)
     select domain, account_id, ${now} from status_pages
     where account_id = ${accountId} and id = coalesce(${pageId}::bigint, id) and domain_state = 'verified'
-      and domain is distinct from ${kept}
+      and domain is not null and domain is distinct from ${kept}
     on conflict (domain) do update set account_id = excluded.account_id, released_at = excluded.released_at`;
 }
 
@@ -116,6 +116,6 @@ export async function deleteReleases(sql: Sql, before: Date): Promise<void> {
 /** Returns the slug of the page of each verified domain. */
 export async function readServed(sql: Sql): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ domain: string; slug: string }[]>`
-    select domain, slug from status_pages where domain_state = 'verified'`;
+    select domain, slug from status_pages where domain_state = 'verified' and domain is not null`;
   return new Map(rows.map(({ domain, slug }) => [domain, slug]));
 }
