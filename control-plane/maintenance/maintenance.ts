@@ -128,7 +128,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       if (scheduled + inProgress > MOST_WINDOWS) return { kind: "limit", most: MOST_WINDOWS };
     }
     const isShownNow = isShown(written) && (before === null || !isShown(before));
-    return { kind: "written", window: written, isNews: isShownNow && (await markAnnounced(tx, window.id)) };
+    return { kind: "written", window: written, isNews: isShownNow && (await markAnnounced(tx, window.id, now)) };
   }
 
   async function upkeep(): Promise<void> {

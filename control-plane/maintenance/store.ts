@@ -81,8 +81,9 @@ export async function replaceScope(
 }
 
 /** Notes that visitors are informed of a window. Returns false if they were before. */
-export async function markAnnounced(tx: Transaction, id: number): Promise<boolean> {
-  const { count } = await tx`update maintenance set is_announced = true where id = ${id} and not is_announced`;
+export async function markAnnounced(tx: Transaction, id: number, now: Date): Promise<boolean> {
+  const { count } = await tx`
+    update maintenance set is_announced = true, announced_at = ${now} where id = ${id} and not is_announced`;
   return count > 0;
 }
 

@@ -77,6 +77,8 @@ export interface ShownMaintenance {
   /** Of the occurrence that runs now, else of the next one, else of the last one. */
   readonly startsAt: Date;
   readonly endsAt: Date;
+  /** When visitors were informed of it. */
+  readonly announcedAt: Date;
   readonly monitorIds: readonly number[];
 }
 

@@ -77,6 +77,7 @@ export function makeMaintenance(id: number, over: Partial<ShownMaintenance> = {}
     status: "scheduled",
     startsAt: hoursAgo(-20),
     endsAt: hoursAgo(-22),
+    announcedAt: hoursAgo(100),
     monitorIds: [2],
     ...over,
   };

@@ -10,6 +10,11 @@ interface PublishedWindow {
   /** Of the occurrence that runs now, else of the next one, else of the last one. */
   readonly startsAt: Date;
   readonly endsAt: Date;
+  /**
+   * When visitors were informed of it. Later occurrences of a repeated window are news when they come into sight, 14 days
+   * ahead.
+   */
+  readonly announcedAt: Date;
   /** Those of the given monitors that it covers. */
   readonly monitorIds: readonly number[];
 }
@@ -49,7 +54,9 @@ function publish(row: PublishedRow, monitors: readonly TaggedMonitor[]): readonl
   for (const [status, startsAt, endsAt] of occurrences) {
     if (startsAt === null || endsAt === null) continue;
     const monitorIds = covered.map(({ id }) => id);
-    return [{ id: row.id, title: row.title, status, startsAt, endsAt, monitorIds }];
+    const inSight = row.isRepeated ? startsAt.getTime() - SHOWN_MS : 0;
+    const announcedAt = new Date(Math.max(row.announcedAt.getTime(), inSight));
+    return [{ id: row.id, title: row.title, status, startsAt, endsAt, announcedAt, monitorIds }];
   }
   return [];
 }

@@ -7,6 +7,9 @@ export interface PublishedRow {
   readonly title: string;
   readonly monitorIds: readonly number[];
   readonly tags: readonly string[];
+  /** When visitors were informed of the window, else when it was written. */
+  readonly announcedAt: Date;
+  readonly isRepeated: boolean;
   readonly runningFrom: Date | null;
   readonly runningTo: Date | null;
   readonly nextFrom: Date | null;
@@ -26,7 +29,8 @@ export async function findPublished(
   { from, now, to, limit }: { readonly from: Date; readonly now: Date; readonly to: Date; readonly limit: number },
 ): Promise<readonly PublishedRow[]> {
   return sql<PublishedRow[]>`
-    select m.id, m.title, s.monitor_ids as "monitorIds", s.tags, running.starts_at as "runningFrom",
+    select m.id, m.title, s.monitor_ids as "monitorIds", s.tags, coalesce(m.announced_at, m.created_at) as "announcedAt",
+      m.rrule is not null as "isRepeated", running.starts_at as "runningFrom",
       running.ends_at as "runningTo", next.starts_at as "nextFrom", next.ends_at as "nextTo",
       last.starts_at as "lastFrom", last.ends_at as "lastTo"
     from maintenance as m

@@ -1,9 +1,6 @@
 import type { PageView, ShownIncident, ShownMaintenance, ShownMonitor } from "#control-plane/status-pages/page.ts";
 import { listMonitors } from "#control-plane/status-pages/render/monitor-names.ts";
 
-/** A view has the maintenance of the next 14 days, so each window was visible from this time before its start on. */
-const AHEAD_MS = 14 * 86_400_000;
-
 /** When a thing appeared on the page and when it last changed. */
 interface Changes {
   readonly first: Date;
@@ -16,10 +13,13 @@ export function changesOfIncident({ startedAt, resolvedAt, updates }: ShownIncid
   return { first: startedAt, last: newestOf(times) };
 }
 
-/** Returns when an occurrence of maintenance appeared on the page at the latest, and when its status last changed. */
-export function changesOfMaintenance({ status, startsAt, endsAt }: ShownMaintenance): Changes {
-  const first = new Date(startsAt.getTime() - AHEAD_MS);
-  return { first, last: { scheduled: first, in_progress: startsAt, completed: endsAt }[status] };
+/**
+ * Returns when an occurrence of maintenance was announced, and when its status last changed. One that was written after
+ * its planned start changed when it was announced.
+ */
+export function changesOfMaintenance({ status, startsAt, endsAt, announcedAt }: ShownMaintenance): Changes {
+  const changed = { scheduled: announcedAt, in_progress: startsAt, completed: endsAt }[status];
+  return { first: announcedAt, last: newestOf([announcedAt, changed]) };
 }
 
 /** Returns when what a page shows of some of its monitors last changed, apart from their figures. */

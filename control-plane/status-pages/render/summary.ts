@@ -223,18 +223,17 @@ function describeIncident(view: PageView, incident: ShownIncident) {
 function describeWindow(view: PageView, window: ShownMaintenance) {
   const { id, title, status, startsAt, endsAt, monitorIds } = window;
   const changes = changesOfMaintenance(window);
-  const first = changes.first.toISOString();
   return {
     id: `maintenance-${id}`,
     name: title,
     status,
-    created_at: first,
+    created_at: changes.first.toISOString(),
     updated_at: changes.last.toISOString(),
     monitoring_at: null,
     resolved_at: status === "completed" ? endsAt.toISOString() : null,
     impact: "maintenance",
     shortlink: `${view.url}#maintenance-${id}`,
-    started_at: first,
+    started_at: startsAt.toISOString(),
     page_id: view.slug,
     incident_updates: [],
     components: componentsOf(view, monitorIds),

@@ -121,6 +121,46 @@ describe("a page in trouble", () => {
   });
 });
 
+describe("maintenance", () => {
+  const datesOf = async (slug: string) => {
+    const { body } = await ask(world, `/status/${slug}/summary.json`);
+    const windows = (body as unknown as { scheduled_maintenances: Record<string, string>[] }).scheduled_maintenances;
+    return windows.map(({ name, created_at: announced, started_at: starts }) => [name, announced, starts]);
+  };
+  const from = (time: number) => new Date(time).toISOString();
+
+  it("is dated by its announcement and its planned start; repeated, when it comes into sight, 14 days ahead", async () => {
+    const { slug, monitor } = await world.createSimple(owner);
+    const now = clock.now().getTime();
+    const schedule = async (body: object) => {
+      const shared = { monitor_ids: [monitor], duration_seconds: 600 };
+      const made = await world.call("/api/v4/maintenance", { key: owner.key, body: { ...shared, ...body } });
+      expect(made.status, made.text).toBe(201);
+      return (made.body.data as { readonly id: number }).id;
+    };
+    const [once, first] = [now + 30 * HOUR_MS, now + 50 * HOUR_MS];
+    await schedule({ title: "Once", public: true, starts_at: from(once) });
+    await schedule({ title: "Often", public: true, starts_at: from(first), rrule: "FREQ=DAILY;INTERVAL=20" });
+    const hidden = await schedule({ title: "Later told", starts_at: from(once) });
+    clock.advance(HOUR_MS);
+    const shown = await world.call(`/api/v4/maintenance?id=${hidden}`, {
+      method: "PUT",
+      key: owner.key,
+      body: { public: true },
+    });
+    expect(shown.status, shown.text).toBe(200);
+    const expected = [
+      ["Once", from(now), from(once)],
+      ["Later told", from(now + HOUR_MS), from(once)],
+      ["Often", from(now), from(first)],
+    ];
+    await expect.poll(() => datesOf(slug)).toEqual(expected);
+    const second = first + 20 * 24 * HOUR_MS;
+    clock.advance(second - 10 * 24 * HOUR_MS - clock.now().getTime());
+    expect(await datesOf(slug)).toEqual([["Often", from(second - 14 * 24 * HOUR_MS), from(second)]]);
+  });
+});
+
 describe("the limit of an address", () => {
   it("is 60 requests per minute for pages, feeds, badges, JSON and shared results together", async () => {
     const { slug } = await world.createSimple(owner);

@@ -88,6 +88,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance, serviceUr
   const facts = [
     `${MAINTENANCE_WORDS[status]}.`,
     `From ${formatTime(startsAt)} to ${formatTime(endsAt)}.`,
+    `Announced ${formatTime(first)}.`,
     ...affects(view, monitorIds),
   ];
   return {

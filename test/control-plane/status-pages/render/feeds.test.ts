@@ -52,7 +52,7 @@ describe("the Atom feed", () => {
       [id("incident-7"), hoursAgo(28).toISOString()],
       [id(`maintenance-1-${start(50)}`), hoursAgo(29).toISOString()],
       [id("incident-8"), hoursAgo(40).toISOString()],
-      [id(`maintenance-3-${start(-20)}`), hoursAgo(14 * 24 - 20).toISOString()],
+      [id(`maintenance-3-${start(-20)}`), hoursAgo(100).toISOString()],
     ]);
     for (const entry of all(feed, "entry")) {
       for (const name of ["id", "title", "updated", "published", "content", "link"]) {
@@ -69,6 +69,32 @@ describe("the Atom feed", () => {
     expect(content.text).toMatch(
       /<strong>Resolved, [^<]*<\/strong><br>All requests succeed again\.<\/p>\s*<p><strong>Investigating, [^<]*<\/strong><br>Requests fail\.<br>We look for the cause\.<\/p>/,
     );
+  });
+
+  it("dates maintenance by its announcement, and then by its planned start and its end", () => {
+    const starts = { startsAt: hoursAgo(5), endsAt: hoursAgo(1) };
+    const view = makeView({
+      incidents: [],
+      maintenance: [
+        makeMaintenance(1, { announcedAt: hoursAgo(3) }),
+        makeMaintenance(2, { ...starts, status: "completed", announcedAt: hoursAgo(30) }),
+        makeMaintenance(3, { ...starts, status: "in_progress", announcedAt: hoursAgo(30) }),
+        makeMaintenance(4, { ...starts, status: "in_progress", announcedAt: hoursAgo(2) }),
+      ],
+    });
+    const dates = all(parseXml(renderAtom(view, SERVICE)), "entry").map((entry) => [
+      all(entry, "link")[0]?.attributes["href"]?.split("#")[1],
+      textOf(entry, "published"),
+      textOf(entry, "updated"),
+    ]);
+    const at = (hours: number) => hoursAgo(hours).toISOString();
+    expect(dates).toEqual([
+      ["maintenance-2", at(30), at(1)],
+      ["maintenance-4", at(2), at(2)],
+      ["maintenance-1", at(3), at(3)],
+      ["maintenance-3", at(30), at(5)],
+    ]);
+    expect(renderRss(view, SERVICE)).toContain("Announced ");
   });
 
   it("of a page on its own domain links there, and keeps its ids", () => {

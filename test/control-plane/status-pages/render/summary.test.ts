@@ -156,6 +156,19 @@ describe("the summary in Statuspage's shape", () => {
     expect(renderSummary({ ...quiet, generatedAt: hoursAgo(-1) })).toBe(renderSummary(quiet));
   });
 
+  it("dates maintenance by its announcement and its planned start", () => {
+    const view = makeView({ maintenance: [makeMaintenance(1, { announcedAt: hoursAgo(3) })] });
+    const [window] = readAs(Summary, renderSummary(view))["scheduled_maintenances"] ?? [];
+    const [announced, starts, ends] = [hoursAgo(3), hoursAgo(-20), hoursAgo(-22)].map((time) => time.toISOString());
+    expect(window).toMatchObject({
+      created_at: announced,
+      updated_at: announced,
+      started_at: starts,
+      scheduled_for: starts,
+      scheduled_until: ends,
+    });
+  });
+
   it("never calls a monitor operational if its status is unknown", () => {
     const view = makeView({ groups: [{ name: null, monitors: [makeMonitor(1, { status: "unknown" })] }] });
     const { components = [] } = readAs(Summary, renderSummary(view));
