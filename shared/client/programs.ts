@@ -13,3 +13,6 @@ export const PROGRAMS = {
   controlPlane: fileURLToPath(new URL("../../control-plane/main.ts", import.meta.url)),
   agent: fileURLToPath(new URL("../../probe-agent/main.ts", import.meta.url)),
 };
+
+/** The file that ends a program with the process that has started it, for `node --import`; it needs an IPC channel. */
+export const LEASH = new URL("leash.ts", import.meta.url).href;

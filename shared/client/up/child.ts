@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LEASH } from "#shared/client/programs.ts";
 import { readLastLine, openLog, rotateLog } from "#shared/client/up/log-file.ts";
 import type { ProcessTable } from "#shared/client/up/process-table.ts";
 
@@ -34,8 +35,6 @@ const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 /** After this uptime the restart delay is reset to the first one. */
 const HEALTHY_AFTER_MS = 60_000;
-
-const LEASH = new URL("leash.ts", import.meta.url).href;
 
 /** Starts the child and restarts it until `stop`. */
 export function startChild(options: ChildOptions): Child {

@@ -1,7 +1,7 @@
 import { isMainThread } from "node:worker_threads";
 
-// The supervisor preloads this file into control plane and agent (node --import). When the supervisor ends for any
-// reason, the channel to it closes, and the process stops as after SIGTERM.
+// The supervisor and the launcher's commands preload this file into control plane and agent (node --import). When the
+// process that has started them ends for any reason, the channel to it closes, and they stop as after SIGTERM.
 
 if (isMainThread && process.channel) {
   // Forked programs inherit execArgv, but they have their own channel and lifetime.
