@@ -19,6 +19,7 @@ import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";
 import { refuseOthersAtDomains } from "#control-plane/status-pages/routes/own-domains.ts";
 import { registerPublicPages } from "#control-plane/status-pages/routes/public-page.ts";
 import { registerSharedPage } from "#control-plane/surfaces/share-page/routes.ts";
+import { createHome } from "#control-plane/surfaces/home/home.ts";
 import { registerAdminProbes } from "#control-plane/surfaces/operator/probes.ts";
 import { checkTool } from "#control-plane/surfaces/mcp/check-tool.ts";
 import { getBatchTool } from "#control-plane/surfaces/mcp/get-batch.ts";
@@ -105,7 +106,9 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });
   registerHeartbeats(server, { clock, pings: monitoring.pings });
   registerSharedPage(server, { visits, measurements });
-  registerPublicPages(server, { clock, gate, visits, pages: monitoring.statusPages, baseUrl: config.baseUrl });
+  const { baseUrl } = config;
+  const home = createHome(CONTRACTS, { allowance: openLimits.allowance, baseUrl });
+  registerPublicPages(server, { clock, gate, visits, pages: monitoring.statusPages, baseUrl, home });
   registerConfirmation(server, { clock, recipients: mail.recipients });
   const { registry } = app.metrics;
   registerOpenTier(server, CONTRACTS, { checks, ...openLimits, registry, baseUrl: config.baseUrl });

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import type { KeyScope } from "#shared/tools/define.ts";
 import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { keyInBody } from "#control-plane/http/body.ts";
@@ -154,7 +155,7 @@ const WRONG_KEY =
 
 function missingKey(request: FastifyRequest): string {
   const parameter = request.apiVersion === "v4" || request.apiVersion === null ? "" : ", or in the api_key parameter";
-  return `Send your API key ${WHERE}${parameter}. If you have no key, ask the operator or create one in the dashboard.`;
+  return `Send your API key ${WHERE}${parameter}. If you have no key, ask the operator, who creates one with: ${LAUNCHER} keys create`;
 }
 
 function overLimit(state: LimitState, nowMs: number): Refusal {

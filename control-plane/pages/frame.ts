@@ -1,14 +1,17 @@
+import { hash } from "node:crypto";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 
-/** Content-Security-Policy of all pages: it allows inline styles and nothing else. */
-export const PAGE_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 const STYLE =
-  "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}" +
+  ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}" +
   "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.25rem .5rem;" +
   "border-bottom:1px solid #ddd;overflow-wrap:anywhere}th{font-weight:normal;color:#555;width:40%}" +
+  "input,select,button{font:inherit;max-width:100%;box-sizing:border-box;padding:.25rem .5rem}pre{overflow-x:auto}" +
   "@media(prefers-color-scheme:dark){body{color:#eee;background:#151515}th{color:#aaa}th,td{border-color:#333}a{color:#8bf}}";
+
+const STYLE_HASH = `'sha256-${hash("sha256", STYLE, "base64")}'`;
+
+/** Content-Security-Policy of all pages: it allows their style and nothing else. */
+export const PAGE_POLICY = `default-src 'none'; style-src ${STYLE_HASH}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** Head of a page. */
 interface PageHead {

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
+import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { readQuery } from "#control-plane/http/params.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import { takeVisit } from "#control-plane/http/visits.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 import { renderBadge } from "#control-plane/status-pages/render/badge.ts";
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
@@ -48,13 +50,15 @@ interface PublicPagesDeps extends EntranceDeps {
   readonly clock: Clock;
   /** Address of this service. */
   readonly baseUrl: string;
+  /** Answers requests for the root that are for no page's domain; null: there is nothing for this client. */
+  readonly home?: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null;
 }
 
 /**
  * Registers the public forms of status pages: HTML, feeds, badge, and JSON in Statuspage's shape, at /status/<slug> and
  * at the root of the pages' own domains.
  */
-export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, ...deps }: PublicPagesDeps): void {
+export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, home, ...deps }: PublicPagesDeps): void {
   const serviceUrl = baseUrl.endsWith("/") ? baseUrl.slice(0, -1) : baseUrl;
   const documents = new WeakMap<PageView, Map<string, Document>>();
 
@@ -85,6 +89,12 @@ export function registerPublicPages(server: FastifyInstance, { baseUrl, clock, .
       addRoutes(server, prefix, format, {
         ...(format.path === "" ? { renderError: pageError } : {}),
         async handler(request, reply) {
+          if (prefix === "" && format.path === "" && deps.pages.slugOfDomain(request.headers.host ?? "") === null) {
+            takeVisit(deps.visits, request);
+            const answered = home?.(request, reply) ?? null;
+            if (answered === null) throw notFound();
+            return await answered;
+          }
           const view = await entrance.viewOf(request, reply);
           const base = entrance.baseOf(view);
           const document = documentOf(view, `${base} ${format.path}`, format.type, () =>
