@@ -90,7 +90,9 @@ describe("the page of a shared answer", () => {
     const { body } = await plane.call(`${CALL}&share=1`, { key });
     const page = await plane.call(`/s/${String(body.meta["share_id"])}`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'sha256-[A-Za-z0-9+\/]{43}='/);
+    expect(page.headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+\/]{43}='/,
+    );
     expect(page.headers.get("x-robots-tag")).toBe("noindex");
     expect(page.headers.get("cache-control")).toBe("public, max-age=60");
     expect(page.text).toContain("127.0.0.1");
