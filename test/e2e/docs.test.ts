@@ -53,6 +53,75 @@ describe("GET /docs", () => {
   });
 });
 
+describe("the page /docs", () => {
+  interface Entry {
+    readonly summary: string;
+    readonly operationId: string;
+    readonly tags: readonly string[];
+    readonly parameters?: readonly { readonly name: string }[];
+    readonly requestBody?: object;
+  }
+  const read = async () => {
+    const page = await plane.call("/docs/");
+    const [, path = ""] = /"url":\s*"([^"]+)"/.exec(page.text) ?? [];
+    expect(path).toMatch(/^\/docs\//);
+    const { body } = await plane.call(path);
+    return body as unknown as {
+      readonly info: { readonly description: string };
+      readonly tags: readonly { readonly name: string; readonly description?: string }[];
+      readonly paths: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
+    };
+  };
+
+  it("has an entry for each action of a path, with what the action needs", async () => {
+    const { paths } = await read();
+    const { api } = await document();
+    const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        path,
+        method,
+        operation: operation as unknown as Entry,
+      })),
+    );
+    const actions = operations.flatMap(({ path, method, operation }) => {
+      const action = operation.parameters?.find(({ name }) => name === "action") as
+        | { readonly schema: { readonly enum: readonly string[] } }
+        | undefined;
+      return operation.tags[0]?.startsWith("Tools") === true
+        ? []
+        : (action?.schema.enum ?? []).map((name) => ({ path, method, name, sum: operation.summary }));
+    });
+    expect(actions.length).toBeGreaterThan(10);
+    const summaries = actions.map(({ path, method, name, sum }) => {
+      const entry = paths[`${path}?action=${name}`]?.[method];
+      expect(entry?.summary, `${method} ${path} ${name}`).not.toBe(sum);
+      expect(paths[path]?.[method]?.parameters?.some((one) => one.name === "action")).toBe(false);
+      return entry?.summary;
+    });
+    expect(new Set(summaries).size).toBe(actions.length);
+    const run = paths["/api/v4/monitors?action=run"]?.["post"];
+    expect([run?.summary, run?.requestBody]).toEqual(["Check a monitor now", undefined]);
+    expect(run?.parameters?.map(({ name }) => name)).toEqual(["id", "X-Idempotency-Key"]);
+    expect(JSON.stringify(paths["/api/v4/monitors?action=import"]?.["post"]?.requestBody)).toContain('"monitors"');
+    const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map((entry) => entry.operationId));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("has each tool once, although it takes GET and POST", async () => {
+    const { paths } = await read();
+    for (const { name } of CONTRACTS) expect(Object.keys(paths[`/api/v4/${name}`] ?? {}), name).toEqual(["get"]);
+  });
+
+  it("has an introduction, and says of each group what it is for", async () => {
+    const { info, tags, paths } = await read();
+    expect(info.description).toContain("deploy/vantage keys create");
+    expect(info.description).toContain("/api/v4/check?url=example.com");
+    const described = tags.flatMap(({ name, description = "" }) => (description === "" ? [] : [name]));
+    const used = Object.values(paths).flatMap((methods) => Object.values(methods).flatMap((entry) => entry.tags));
+    expect([...new Set(used)].toSorted()).toEqual(described.toSorted());
+  });
+});
+
 describe("GET /openapi.json", () => {
   it("is OpenAPI 3.1 without an error of a linter", async () => {
     const { text, api } = await document();

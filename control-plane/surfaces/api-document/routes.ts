@@ -1,6 +1,9 @@
 import swagger from "@fastify/swagger";
 import reference from "@scalar/fastify-api-reference";
+import { LAUNCHER } from "#shared/launcher.ts";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
+import { toReadingDocument } from "#control-plane/surfaces/api-document/reading-document.ts";
+import { TAGS } from "#control-plane/surfaces/api-document/tags.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   createDocument,
@@ -27,28 +30,11 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
         title: "Vantage",
         version,
         summary: "Website diagnostics and monitoring from many locations",
-        description:
-          "A successful response is `{data, meta}`, an error `{error, meta}`. Every response has X-Request-Id. Every " +
-          "response to a request with a key has X-RateLimit-Limit, -Remaining, -Reset and the RateLimit fields.",
+        description: introduce(baseUrl),
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: baseUrl }],
-      tags: [
-        "Tools",
-        "Measurements",
-        "Batch",
-        "Monitors",
-        "Incidents",
-        "Changes",
-        "Audit",
-        "Open tier",
-        "Agent endpoint",
-        "Catalogue",
-        "Admin",
-        "Health",
-        "Tools, version 3",
-        "Monitors, version 3",
-      ].map((name) => ({ name })),
+      tags: [...TAGS],
       components: {
         securitySchemes: {
           apiKey: {
@@ -65,19 +51,46 @@ export async function collectRoutes(server: FastifyInstance, { baseUrl, version 
   });
 }
 
+/** Writes the introduction, in CommonMark. */
+function introduce(baseUrl: string): string {
+  return [
+    "Vantage examines web sites, hosts, names and mail from probes in one or many places, and monitors them.",
+    `Send your key as \`X-API-Key: <key>\` or \`Authorization: Bearer <key>\`. The operator of the service creates keys with \`${LAUNCHER} keys create\`. ` +
+      "The tools of the open tier need none.",
+    `The first request: \`curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"\`. Without a key: ` +
+      `\`curl "${baseUrl}/api/open/dns?q=example.com"\`.`,
+    "A successful response is `{data, meta}`, an error `{error, meta}` with a `code` for programs, a `message` for people, " +
+      "and the `field` at fault. Every response has X-Request-Id. Every response to a request with a key has " +
+      "X-RateLimit-Limit, -Remaining, -Reset and the RateLimit fields.",
+    "Lists run newest first, in pages of `per_page` rows. Writes accept X-Idempotency-Key, so that a repetition does " +
+      "nothing twice.",
+    "This document for programs: `/openapi.json`.",
+  ].join("\n\n");
+}
+
+/** Path of the document that the page /docs shows. */
+const READING_PATH = "/docs/reading.json";
+
 /** Registers GET /openapi.json and the page /docs, generated from all routes; call after the last route. */
 export async function registerDocs(server: FastifyInstance): Promise<void> {
-  let document: Document | undefined;
-  server.route({
-    method: "GET",
-    url: "/openapi.json",
-    schema: { hide: true },
-    handler: (request, reply) => {
-      const text = (): string => JSON.stringify(escapeDescriptions(server.swagger()));
-      document ??= createDocument(text(), { type: "application/json; charset=utf-8" });
-      return sendDocument(request, reply, document);
-    },
-  });
+  const documents = [
+    ["/openapi.json", () => server.swagger()],
+    [READING_PATH, () => toReadingDocument(server.swagger())],
+  ] as const;
+  for (const [url, make] of documents) {
+    let document: Document | undefined;
+    server.route({
+      method: "GET",
+      url,
+      schema: { hide: true },
+      handler: (request, reply) => {
+        document ??= createDocument(JSON.stringify(escapeDescriptions(make())), {
+          type: "application/json; charset=utf-8",
+        });
+        return sendDocument(request, reply, document);
+      },
+    });
+  }
   await server.register(async (pages) => {
     cacheDocuments(pages);
     await registerPages(pages);
@@ -102,12 +115,14 @@ async function registerPages(server: FastifyInstance): Promise<void> {
     hooks: { onRequest: withPlainOrigin },
     // The page calls only this server.
     configuration: {
-      url: "/openapi.json",
+      url: READING_PATH,
       pageTitle: "Vantage API",
       withDefaultFonts: false,
       telemetry: false,
       showDeveloperTools: "never",
       hideClientButton: true,
+      // It would offer the document for readers; the introduction names the one for programs.
+      documentDownloadType: "none",
       agent: { disabled: true },
       mcp: { disabled: true },
       authentication: { preferredSecurityScheme: "apiKey" },
