@@ -91,7 +91,7 @@ describe("the page of a shared answer", () => {
     const page = await plane.call(`/s/${String(body.meta["share_id"])}`);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(page.headers.get("content-security-policy")).toMatch(
-      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+\/]{43}='/,
+      /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='/,
     );
     expect(page.headers.get("x-robots-tag")).toBe("noindex");
     expect(page.headers.get("cache-control")).toBe("public, max-age=60");

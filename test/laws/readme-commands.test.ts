@@ -81,6 +81,11 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   "deploy/vantage keys create --account-id 1": async (line) => {
     expect(await succeed(line)).toMatch(/^vtg_\w{36}\n\(key \d+, plan captain; not shown again\)\n$/);
   },
+  [`curl -X PUT -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" "http://127.0.0.1:8080/api/admin/accounts?id=1" -d '{"email": "you@example.com"}'`]:
+    async (line) => {
+      const answer = await succeed(`${line} -sS --fail-with-body`, { TOKEN: newcomer.operatorToken });
+      expect(JSON.parse(answer)).toMatchObject({ data: { id: 1, email: "you@example.com" } });
+    },
   "deploy/vantage keys create --plan pro": async (line) => {
     const made = await succeed(line);
     expect(made).toMatch(/^vtg_\w{36}\n\(key \d+, plan pro; /);
