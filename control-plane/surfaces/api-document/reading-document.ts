@@ -19,32 +19,33 @@ interface Action {
   readonly body: "none" | "whole" | number;
 }
 
-const Simple = (summary: string, ...parameters: readonly string[]): Action => ({ summary, parameters, body: "none" });
+const simple = (summary: string, ...parameters: readonly string[]): Action => ({ summary, parameters, body: "none" });
 
 /** What operations do without an action ("") and with each: the document has only their sum. By the id of the operation. */
 const ACTIONS: Readonly<Record<string, Readonly<Record<string, Action>>>> = {
   read_monitors: {
-    "": Simple(
-      "List your monitors, newest first, or get one by id with its newest checks",
-      ...["id", "page", "per_page", "status", "tag", "check_type", "q"],
-    ),
-    export: Simple("Get all your monitors as a document for an import"),
-    history: Simple("Get the results of a monitor over time", "id", "from", "to"),
-    picture: Simple("Get a picture of a visual monitor", "id", "picture_id"),
+    "": {
+      summary: "List your monitors, newest first, or get one by id with its newest checks",
+      parameters: ["id", "page", "per_page", "status", "tag", "check_type", "q"],
+      body: "none",
+    },
+    export: simple("Get all your monitors as a document for an import"),
+    history: simple("Get the results of a monitor over time", "id", "from", "to"),
+    picture: simple("Get a picture of a visual monitor", "id", "picture_id"),
   },
   create_monitor: {
     "": { summary: "Create a monitor", parameters: [], body: 0 },
-    run: Simple("Check a monitor now", "id"),
-    rotate: Simple("Replace the address of a heartbeat", "id"),
-    accept: Simple("Compare a visual monitor with its newest picture from now on", "id"),
+    run: simple("Check a monitor now", "id"),
+    rotate: simple("Replace the address of a heartbeat", "id"),
+    accept: simple("Compare a visual monitor with its newest picture from now on", "id"),
     import: { summary: "Create the monitors of a document", parameters: ["dry_run"], body: 1 },
   },
   create_webhook: {
     "": { summary: "Create a webhook", parameters: [], body: "whole" },
-    rotate: Simple("Replace the secret of a webhook", "id"),
-    test: Simple("Send a test event to a webhook", "id"),
-    replay: Simple("Send a delivery again", "delivery_id"),
-    recover: Simple("Send again what a webhook has not got", "id", "since"),
+    rotate: simple("Replace the secret of a webhook", "id"),
+    test: simple("Send a test event to a webhook", "id"),
+    replay: simple("Send a delivery again", "delivery_id"),
+    recover: simple("Send again what a webhook has not got", "id", "since"),
   },
 };
 
