@@ -40,6 +40,8 @@ export interface MonitorChangeFacts {
   readonly incidentId: number | null;
   /** One sentence on the outage with a stable word; null if there is none. */
   readonly cause: { readonly code: string; readonly message: string } | null;
+  /** The newest cause, if it can differ from `cause`; absent: it is the same. */
+  readonly causeNow?: { readonly code: string; readonly message: string } | null;
   readonly failing: readonly FailingLocation[];
   /** Response time of a degraded monitor; null otherwise. */
   readonly responseMs: number | null;
@@ -52,6 +54,8 @@ export interface MonitorEventData {
   readonly previous_status: "up" | "down" | "degraded" | "unknown";
   readonly status: "up" | "down" | "degraded";
   readonly cause: { readonly code: string; readonly message: string } | null;
+  /** The newest cause, which differs from `cause` if another fault followed the first of the outage that has ended. */
+  readonly cause_now: { readonly code: string; readonly message: string } | null;
   /** The failing locations, each with the error of its newest check. */
   readonly locations: readonly {
     readonly location: string;
@@ -96,6 +100,7 @@ function toData(change: MonitorChangeFacts): MonitorEventData {
     monitor: { id: monitor.id, name: monitor.name, url: monitor.url, check_type: monitor.check_type },
     ...statusesOf(change),
     cause,
+    cause_now: change.causeNow ?? cause,
     locations: failing.map(({ location, since, fault }) => {
       return { location, since: new Date(since).toISOString(), error: fault };
     }),

@@ -92,8 +92,10 @@ export interface Incident {
   readonly recoveredAt: Date | null;
   /** Never before confirmedAt; null while it is open. */
   readonly resolvedAt: Date | null;
-  /** null if a user opened the incident. */
+  /** The first cause of the outage; null if a user opened the incident. */
   readonly cause: Cause | null;
+  /** The newest cause of the outage, as it was last seen; equal to `cause` if that has not changed. */
+  readonly causeNow: Cause | null;
   readonly locations: readonly AffectedLocation[];
   /** The monitor whose outage holds the notices of this one back; null if none did. */
   readonly suppressedBy: number | null;

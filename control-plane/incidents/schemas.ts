@@ -115,6 +115,7 @@ export const READ_ONLY = [
   "resolved_at",
   "duration_seconds",
   "cause",
+  "cause_now",
   "locations",
   "suppressed_by",
   "updates",
@@ -132,6 +133,11 @@ const Fault = Type.Object(
   },
   { description: "Newest fault at this location during the incident" },
 );
+
+const CAUSE = {
+  code: Type.String({ description: "Cause as a stable word, e.g. connect_refused" }),
+  message: Type.String({ description: "Cause for people, one line of at most 300 characters" }),
+};
 
 const Update = Type.Object({
   id: Type.Integer({ description: "Id of the update" }),
@@ -169,13 +175,15 @@ export const INCIDENT = Type.Object({
   resolved_at: Nullable(moment("When it ended; null while it is open")),
   duration_seconds: Type.Integer({ minimum: 0, description: "Seconds from started_at to its end, or until now" }),
   cause: Nullable(
-    Type.Object(
-      {
-        code: Type.String({ description: "Cause as a stable word, e.g. connect_refused" }),
-        message: Type.String({ description: "Cause for people, one line of at most 300 characters" }),
-      },
-      { description: "Why the monitor is down; null if the incident was opened by hand" },
-    ),
+    Type.Object(CAUSE, {
+      description: "Why the monitor went down: the first cause; null if the incident was opened by hand",
+    }),
+  ),
+  cause_now: Nullable(
+    Type.Object(CAUSE, {
+      description:
+        "The newest cause, which differs from cause if another fault followed the first; null if the incident was opened by hand",
+    }),
   ),
   locations: Type.Array(
     Type.Object({
@@ -206,7 +214,7 @@ export const DETAILS = Type.Object({
       at: moment("When it happened"),
       kind: Type.String({
         description:
-          "opened, confirmed, location_failed, location_recovered, recovered, resolved, flapping, reminder, suppressed, " +
+          "opened, confirmed, location_failed, location_recovered, cause_changed, recovered, resolved, flapping, reminder, suppressed, " +
           "released, evidence, paused, deleted, changed_target, acknowledged, unacknowledged, edited, note or update",
       }),
       by: Nullable(Type.String({ description: "Who did it; null: the service" })),

@@ -25,6 +25,9 @@ export interface IncidentRow extends Pick<
   readonly checkType: string | null;
   readonly causeCode: string | null;
   readonly causeMessage: string | null;
+  /** null: the cause has not changed. */
+  readonly causeNowCode: string | null;
+  readonly causeNowMessage: string | null;
   readonly locations: string;
   readonly acknowledgedAt: Date | null;
   readonly acknowledgedBy: string | null;
@@ -134,13 +137,14 @@ export function columns(sql: Queryable) {
     monitor_url as "monitorUrl", check_type as "checkType", monitor_ids as "monitorIds", page_ids as "pageIds", title,
     status, impact, is_public as "isPublic", started_at as "startedAt", confirmed_at as "confirmedAt",
     recovered_at as "recoveredAt", resolved_at as "resolvedAt", cause_code as "causeCode",
-    cause_message as "causeMessage", locations, suppressed_by as "suppressedBy", acknowledged_at as "acknowledgedAt",
+    cause_message as "causeMessage", cause_now_code as "causeNowCode", cause_now_message as "causeNowMessage", locations, suppressed_by as "suppressedBy", acknowledged_at as "acknowledgedAt",
     acknowledged_by as "acknowledgedBy", entry_count as "entryCount"`;
 }
 
 /** Converts a row. */
 export function readRow(row: IncidentRow): Incident {
-  const { monitorId, monitorName, monitorUrl, checkType, causeCode, causeMessage } = row;
+  const { monitorId, monitorName, monitorUrl, checkType, causeCode, causeMessage, causeNowCode } = row;
+  const cause = causeCode === null ? null : { code: causeCode, message: causeMessage ?? "" };
   return {
     id: row.id,
     accountId: row.accountId,
@@ -158,7 +162,8 @@ export function readRow(row: IncidentRow): Incident {
     confirmedAt: row.confirmedAt,
     recoveredAt: row.recoveredAt,
     resolvedAt: row.resolvedAt,
-    cause: causeCode === null ? null : { code: causeCode, message: causeMessage ?? "" },
+    cause,
+    causeNow: causeNowCode === null ? cause : { code: causeNowCode, message: row.causeNowMessage ?? "" },
     locations: JSON.parse(row.locations) as readonly AffectedLocation[],
     suppressedBy: row.suppressedBy,
     acknowledged: row.acknowledgedAt === null ? null : { at: row.acknowledgedAt, by: row.acknowledgedBy ?? "" },

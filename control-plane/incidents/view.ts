@@ -22,6 +22,7 @@ export function showIncident(incident: Incident, updates: readonly Entry[], now:
     resolved_at: incident.resolvedAt?.toISOString() ?? null,
     duration_seconds: durationSeconds(incident, now),
     cause: incident.cause,
+    cause_now: incident.causeNow,
     locations: incident.locations,
     suppressed_by: incident.suppressedBy,
     acknowledged: acknowledged === null ? null : { at: acknowledged.at.toISOString(), by: acknowledged.by },

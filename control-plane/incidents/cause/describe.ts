@@ -1,7 +1,7 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
 import { describeHeartbeat, isHeartbeat } from "#control-plane/incidents/cause/heartbeat.ts";
 import { cutLine, plainLine } from "#control-plane/incidents/cause/plain-line.ts";
-import type { Cause, FailingLocation, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 
 /** Maximum length of a cause, in UTF-16 code units. */
 const MOST_CAUSE = 300;
@@ -50,6 +50,17 @@ export function describeLocation(monitor: MonitorTarget, { location, fault }: Fa
   if (isHeartbeat(monitor.checkType)) return capitalize(describeHeartbeat(fault, MOST_CAUSE).message);
   const { headline, suffix } = describeFault(monitor, fault);
   return cutLine(`${nameLocation(location)}: ${headline}${suffix}`, MOST_CAUSE);
+}
+
+/**
+ * Reports whether two faults of one location are the same cause, for a reader: what is measured anew by each check can
+ * differ. A fault that is not known is no change.
+ */
+export function isSameCause(monitor: MonitorTarget, one: Fault | null, other: Fault | null): boolean {
+  if (one === null || other === null) return true;
+  if (one.stage === other.stage && one.reason === other.reason && one.message === other.message) return true;
+  if (isHeartbeat(monitor.checkType)) return false;
+  return describeFault(monitor, one).key === describeFault(monitor, other).key;
 }
 
 /** Joins locations with the same cause. The most frequent cause is first, equally frequent ones in the given order. */

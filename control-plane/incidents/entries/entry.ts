@@ -9,6 +9,7 @@ export type ServiceKind =
   | "confirmed"
   | "location_failed"
   | "location_recovered"
+  | "cause_changed"
   | "recovered"
   | "resolved"
   | "flapping"
@@ -56,6 +57,7 @@ export const MOST_ENTRIES = 1_500;
 const REPEATED: ReadonlySet<string> = new Set<ServiceKind>([
   "location_failed",
   "location_recovered",
+  "cause_changed",
   "flapping",
   "reminder",
   "suppressed",

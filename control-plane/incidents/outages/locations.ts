@@ -37,6 +37,15 @@ export function changeLocations(
   };
 }
 
+/** Marks the locations as up that have recovered. */
+export function recoverLocations(
+  known: readonly AffectedLocation[],
+  good: readonly string[],
+): readonly AffectedLocation[] {
+  const names = new Set(good.map((location) => location.slice(0, MOST_LOCATION)));
+  return known.map((one) => (names.has(one.location) ? { ...one, status: "up" } : one));
+}
+
 function affected({ location, fault }: FailingLocation, before: Fault | null): AffectedLocation {
   return {
     location: location.slice(0, MOST_LOCATION),

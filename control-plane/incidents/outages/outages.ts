@@ -1,12 +1,18 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { describeCause, describeLocation } from "#control-plane/incidents/cause/describe.ts";
+import { describeCause, describeLocation, isSameCause } from "#control-plane/incidents/cause/describe.ts";
 import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 import { isRepeated, MOST_REPEATED, serviceEntry, type ServiceKind } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries } from "#control-plane/incidents/entries/store.ts";
-import type { FailingLocation, Incident, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import type {
+  AffectedLocation,
+  Cause,
+  FailingLocation,
+  Incident,
+  MonitorTarget,
+} from "#control-plane/incidents/incident.ts";
 import { addressTo, holdText } from "#control-plane/incidents/outages/lines.ts";
 import { changeLocations } from "#control-plane/incidents/outages/locations.ts";
-import { endOutages, lockOutage, updateLocations, updateSuppressedBy } from "#control-plane/incidents/outages/store.ts";
+import { endOutages, lockOutage, updateOutage, updateSuppressedBy } from "#control-plane/incidents/outages/store.ts";
 
 /** The locations that fail now. */
 interface ChangedOutage {
@@ -43,26 +49,69 @@ const END_TEXTS: Readonly<Record<EndKind, string>> = {
 };
 
 /**
- * Stores which locations fail now, with an entry for each change. The cause is described again when a further location
- * fails. Returns false if nothing changed or the incident has ended.
+ * Stores which locations fail now and why, with an entry for each change. Returns false if nothing changed or the incident
+ * has ended.
  */
-export async function changeOutage(
-  tx: Transaction,
-  incidentId: number,
-  { monitor, failing, at }: ChangedOutage,
-): Promise<boolean> {
+export async function changeOutage(tx: Transaction, incidentId: number, change: ChangedOutage): Promise<boolean> {
+  const incident = await lockOutage(tx, incidentId);
+  return incident !== null && storeChange(tx, incident, change);
+}
+
+/**
+ * Stores why locations fail now, with an entry if the cause has changed. `failing`: locations of the outage with their
+ * newest faults; the others go on as they were. Returns false if nothing changed or the incident has ended.
+ */
+export async function changeCause(tx: Transaction, incidentId: number, change: ChangedOutage): Promise<boolean> {
   const incident = await lockOutage(tx, incidentId);
   if (incident === null) return false;
+  const newest = new Map(change.failing.map((one) => [one.location, one]));
+  const order = change.monitor.settings.locations;
+  const failing = incident.locations
+    .filter(({ status }) => status === "down")
+    .map(({ location, error }) => newest.get(location) ?? { location, fault: error })
+    .toSorted((one, other) => order.indexOf(one.location) - order.indexOf(other.location));
+  return storeChange(tx, incident, { ...change, failing });
+}
+
+/**
+ * The cause stays the first one. Until it changes, it is described again when a further location fails with it. What
+ * follows it is the newest cause: another fault at a location, or another most frequent one.
+ */
+async function storeChange(
+  tx: Transaction,
+  incident: Incident,
+  { monitor, failing, at }: ChangedOutage,
+): Promise<boolean> {
   const { locations, failed, recovered } = changeLocations(incident.locations, failing);
-  if (failed.length === 0 && recovered.length === 0) return false;
-  const cause = failed.length === 0 ? incident.cause : describeCause(monitor, failing);
-  await updateLocations(tx, incidentId, locations, cause);
+  const hasOtherFault = changesCause(monitor, incident.locations, failing);
+  if (failed.length === 0 && recovered.length === 0 && !hasOtherFault) return false;
+  const { causeNow } = incident;
+  const described = failed.length > 0 || hasOtherFault ? describeCause(monitor, failing) : causeNow;
+  const isOther = hasOtherFault || described?.code !== causeNow?.code;
+  const isFirst = !isOther && causeNow === incident.cause;
+  const cause = isFirst ? described : incident.cause;
+  await updateOutage(tx, { id: incident.id, locations, cause, causeNow: isSame(described, cause) ? cause : described });
   const entries = [
     ...failed.map((one) => serviceEntry("location_failed", at, describeLocation(monitor, one))),
     ...recovered.map((name) => serviceEntry("location_recovered", at, `${plainLine(name, MOST_TEXT)} has recovered`)),
+    ...(isOther && described !== null ? [serviceEntry("cause_changed", at, described.message)] : []),
   ];
-  await insertEntries(tx, addressTo(incidentId, entries), MOST_REPEATED);
+  await insertEntries(tx, addressTo(incident.id, entries), MOST_REPEATED);
   return true;
+}
+
+/** Reports whether a location that failed before fails now for another reason. */
+function changesCause(
+  monitor: MonitorTarget,
+  known: readonly AffectedLocation[],
+  failing: readonly FailingLocation[],
+): boolean {
+  const errors = new Map(known.filter(({ status }) => status === "down").map((one) => [one.location, one.error]));
+  return failing.some(({ location, fault }) => !isSameCause(monitor, errors.get(location) ?? null, fault));
+}
+
+function isSame(one: Cause | null, other: Cause | null): boolean {
+  return one?.code === other?.code && one?.message === other?.message;
 }
 
 /**

@@ -4,7 +4,8 @@ import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries, type AddressedEntry } from "#control-plane/incidents/entries/store.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
 import { addressTo, firstTexts } from "#control-plane/incidents/outages/lines.ts";
-import { markRecovered } from "#control-plane/incidents/outages/store.ts";
+import { recoverLocations } from "#control-plane/incidents/outages/locations.ts";
+import { markRecovered, updateLocations } from "#control-plane/incidents/outages/store.ts";
 
 /** The recovery of a monitor. */
 interface Recovery {
@@ -12,6 +13,8 @@ interface Recovery {
   /** The first good check. */
   readonly recoveredAt: Date;
   readonly confirmedAt: Date;
+  /** Names of the locations whose newest check was good. */
+  readonly good: readonly string[];
 }
 
 /**
@@ -31,8 +34,13 @@ export async function resolveOutages(
     if (incident === undefined) return null;
     const entries = describeRecovery(incident, recovery);
     all.push(...entries);
-    return { ...incident, entryCount: incident.entryCount + entries.length };
+    const locations = recoverLocations(incident.locations, recovery.good);
+    return { ...incident, locations, entryCount: incident.entryCount + entries.length };
   });
+  await updateLocations(
+    tx,
+    resolved.filter((one) => one !== null),
+  );
   await insertEntries(tx, all, null);
   return resolved;
 }

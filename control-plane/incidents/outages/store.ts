@@ -1,6 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { NewEntry } from "#control-plane/incidents/entries/entry.ts";
-import type { AffectedLocation, Cause, Incident } from "#control-plane/incidents/incident.ts";
+import type { Cause, Incident } from "#control-plane/incidents/incident.ts";
 import { columns, readRow, type IncidentRow } from "#control-plane/incidents/store.ts";
 
 /** An outage to insert. */
@@ -58,17 +58,30 @@ export async function lockOutage(sql: Queryable, id: number): Promise<Incident |
   return row === undefined ? null : readRow(row);
 }
 
-/** Stores the locations and the cause of an outage. */
-export async function updateLocations(
+/** Stores the locations and the causes of an outage. */
+export async function updateOutage(
   sql: Queryable,
-  id: number,
-  locations: readonly AffectedLocation[],
-  cause: Cause | null,
+  { id, locations, cause, causeNow }: Pick<Incident, "id" | "locations" | "cause" | "causeNow">,
 ): Promise<void> {
+  const changed = causeNow === cause ? null : causeNow;
   await sql`
     update incidents set locations = ${JSON.stringify(locations)}, cause_code = ${cause?.code ?? null},
-      cause_message = ${cause?.message ?? null}
+      cause_message = ${cause?.message ?? null}, cause_now_code = ${changed?.code ?? null},
+      cause_now_message = ${changed?.message ?? null}
     where id = ${id}`;
+}
+
+/** Stores the locations of outages, which are locked. */
+export async function updateLocations(
+  sql: Queryable,
+  outages: readonly Pick<Incident, "id" | "locations">[],
+): Promise<void> {
+  if (outages.length === 0) return;
+  await sql`
+    update incidents as i set locations = given.locations from unnest(
+      ${outages.map(({ id }) => id)}::bigint[],
+      ${outages.map(({ locations }) => JSON.stringify(locations))}::text[]
+    ) as given (id, locations) where i.id = given.id`;
 }
 
 /** Stores which monitors' outages hold the notices of outages back. Locks the outages in the order of their ids. */

@@ -22,6 +22,8 @@ export interface Notice {
   readonly isHeartbeat: boolean;
   /** One sentence; null if nothing is known. */
   readonly cause: string | null;
+  /** The newest cause of an outage, if it is not the first; else null. */
+  readonly causeNow: string | null;
   /** Stable word for the cause; null if there is none. */
   readonly causeCode: string | null;
   readonly startedAt: Date | null;
@@ -79,7 +81,8 @@ export function readNotice({ type, body }: SentEvent): Notice {
         ? describeDeactivated(data as WebhookEventData, name)
         : describeExpiry(type, withCause(data), name),
     isHeartbeat: monitor?.check_type === HEARTBEAT,
-    cause: cause == null ? null : toPlainLine(cause.message, MOST_TEXT),
+    cause: cause == null ? null : lineOf(cause),
+    causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),
     causeCode: cause?.code ?? null,
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
@@ -89,6 +92,10 @@ export function readNotice({ type, body }: SentEvent): Notice {
     page: type === "visual.changed" ? readPage(body) : null,
     locations: monitor?.check_type === HEARTBEAT ? [] : listLocations(data),
   };
+}
+
+function lineOf({ message }: { readonly message: string }): string {
+  return toPlainLine(message, MOST_TEXT);
 }
 
 function readPage(body: string): Notice["page"] {

@@ -84,7 +84,8 @@ function listFacts(notice: Notice, known: Letter["facts"]): Letter["facts"] {
   const cause = text === null ? notice.cause : null;
   const isOutage = kind === "down" || kind === "reminder" || kind === "up";
   return [
-    ...(cause === null ? [] : ([["Cause", cause]] as const)),
+    ...(cause === null ? [] : ([[notice.causeNow === null ? "Cause" : "First cause", cause]] as const)),
+    ...(notice.causeNow === null ? [] : ([["Last cause", notice.causeNow]] as const)),
     ...known,
     ...(isOutage && startedAt !== null
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)

@@ -31,6 +31,7 @@ export function toNewEvent(
     recoveredAt: notice.kind === "up" ? notice.recoveredAt : null,
     incidentId: outage.openId ?? outage.incident?.id ?? null,
     cause: isOutage ? describeCause(monitor, failing) : (outage.incident?.cause ?? null),
+    causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
     failing: isOutage ? failing : [],
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
     isFlapping: state.isFlapping,

@@ -1,12 +1,19 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";
-import { addLines, changeOutage, suppressOutages, type Line } from "#control-plane/incidents/outages/outages.ts";
+import {
+  addLines,
+  changeCause,
+  changeOutage,
+  suppressOutages,
+  type Line,
+} from "#control-plane/incidents/outages/outages.ts";
 import { resolveOutages } from "#control-plane/incidents/outages/resolve.ts";
 import type { CheckType, MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { StateEvent } from "#control-plane/monitors/state/events.ts";
+import { findChangedCauses } from "#control-plane/monitors/watch/changed-causes.ts";
 
 /** The facts about a monitor that its incidents and events contain. */
 export interface OutageFacts {
@@ -92,7 +99,9 @@ async function resolveAll(tx: Transaction, steps: readonly Step[]): Promise<void
   const resolved = await resolveOutages(
     tx,
     wanted.map(({ step, up, incidentId }) => {
-      return { incidentId, recoveredAt: new Date(up.recoveredAt), confirmedAt: step.at };
+      const { locations } = step.noticed.state;
+      const good = [...locations.keys()].filter((location) => locations.get(location)?.verdict === "up");
+      return { incidentId, recoveredAt: new Date(up.recoveredAt), confirmedAt: step.at, good };
     }),
   );
   for (const [index, { step }] of wanted.entries()) {
@@ -100,15 +109,17 @@ async function resolveAll(tx: Transaction, steps: readonly Step[]): Promise<void
   }
 }
 
-/** Stores the failing locations of outages whose incidents were open before. */
+/** Stores the failing locations and the causes of outages whose incidents were open before. */
 async function changeAll(tx: Transaction, known: readonly Step[]): Promise<void> {
-  for (const { noticed, monitor, outage, at } of known) {
+  for (const { before, noticed, monitor, outage, at } of known) {
     for (const event of noticed.events) {
       const isChange = event.kind === "down" || event.kind === "failing";
       if (isChange && outage.openId !== null) {
         await changeOutage(tx, outage.openId, { monitor, failing: event.failing, at });
       }
     }
+    const failing = findChangedCauses(monitor, before, noticed.state);
+    if (failing.length > 0 && outage.openId !== null) await changeCause(tx, outage.openId, { monitor, failing, at });
   }
 }
 

@@ -7,6 +7,7 @@ import { encodeGoodCheck } from "#control-plane/monitors/snapshots/good-check.ts
 import { encodePhases } from "#control-plane/monitors/snapshots/phases.ts";
 import { nextPlanned } from "#control-plane/monitors/schedule/planned-time.ts";
 import type { ClaimedSlot } from "#control-plane/monitors/schedule/store.ts";
+import { findChangedCauses } from "#control-plane/monitors/watch/changed-causes.ts";
 import type { Finding } from "#control-plane/monitors/watch/observe.ts";
 import { stateSettings, type WatchedMonitor } from "#control-plane/monitors/watch/watched.ts";
 import type { NewRecord } from "#control-plane/monitors/watch/store.ts";
@@ -40,7 +41,7 @@ export interface PlannedRecord {
   /** Time of the transition, Unix milliseconds. */
   readonly now: number;
   readonly record: NewRecord;
-  /** Nothing but the state changes: it can be recorded together with others. */
+  /** Nothing but the state changes, not even the cause of an outage: it can be recorded together with others. */
   readonly isQuiet: boolean;
 }
 
@@ -75,7 +76,8 @@ export function planRecord(finished: Finished, now: number): PlannedRecord {
     before,
     transition: made,
     now,
-    isQuiet: made.events.length === 0 && before.held === null,
+    isQuiet:
+      made.events.length === 0 && before.held === null && findChangedCauses(monitor, before, made.state).length === 0,
     record: {
       monitorId: slot.monitorId,
       location: slot.location,

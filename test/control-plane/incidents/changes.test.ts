@@ -22,6 +22,7 @@ const BY_HAND: Incident = {
   recoveredAt: null,
   resolvedAt: null,
   cause: null,
+  causeNow: null,
   locations: [],
   suppressedBy: null,
   acknowledged: null,

@@ -79,8 +79,8 @@ export async function openOutage(
 export async function resolveOutage(
   tx: Transaction,
   incidentId: number,
-  times: { readonly recoveredAt: Date; readonly confirmedAt: Date },
+  times: { readonly recoveredAt: Date; readonly confirmedAt: Date; readonly good?: readonly string[] },
 ): Promise<Incident | null> {
-  const [resolved = null] = await resolveOutages(tx, [{ incidentId, ...times }]);
+  const [resolved = null] = await resolveOutages(tx, [{ incidentId, good: [], ...times }]);
   return resolved;
 }

@@ -57,6 +57,15 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
 `);
   });
 
+  it("names the first and the last cause at its end, where they differ", () => {
+    const over = { kind: "up", previous: "down", recoveredAt: AT, failing: [] } as const;
+    const last = { code: "connect_refused", message: "Connection refused in eu-west (port 443)" };
+    expect(textOf({ ...over, causeNow: last })).toContain(
+      `First cause: ${CAUSE.message}\nLast cause:  ${last.message}\n`,
+    );
+    expect(textOf({ ...over, causeNow: CAUSE })).toMatch(/^Cause: +TLS handshake/m);
+  });
+
   it("of a heartbeat names neither a target nor a location", () => {
     const message = "no ping arrived by 2026-11-23 02:41:07 UTC";
     const fault = { stage: "request", source: "target", reason: "heartbeat_late", message };
