@@ -18,6 +18,7 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     ...state,
     changedAt: state.changedAt === null ? null : bound(state.changedAt),
     knownSince: state.knownSince === null ? null : bound(state.knownSince),
+    failedAt: state.failedAt === null ? null : bound(state.failedAt),
     changes: state.changes.map(bound),
     held: state.held === null ? null : boundHeld(state.held, bound),
     locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
@@ -31,9 +32,9 @@ function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotic
 }
 
 /** The other times are never later than one of these. */
-function hasTimeAfter({ changedAt, held, locations, blind, alone }: MonitorState, now: number): boolean {
+function hasTimeAfter({ changedAt, failedAt, held, locations, blind, alone }: MonitorState, now: number): boolean {
   const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
-  if ((changedAt ?? now) > now || (endedAt ?? now) > now) return true;
+  if ((changedAt ?? now) > now || (failedAt ?? now) > now || (endedAt ?? now) > now) return true;
   for (const { at } of locations.values()) if (at > now) return true;
   return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);
 }

@@ -1,8 +1,16 @@
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import type { KnownObservation } from "#control-plane/monitors/state/verdicts.ts";
 import type { Votes } from "#control-plane/monitors/state/votes.ts";
 
 /** The facts about the time before a change of status. */
-type Before = Pick<MonitorState, "lastKnown" | "changedAt" | "knownSince" | "failing">;
+type Before = Pick<MonitorState, "lastKnown" | "changedAt" | "knownSince" | "failedAt" | "failing">;
+
+/** Returns when the newest failing check began, after an observation; null: there is none. Times are Unix milliseconds. */
+export function newestFailure(failedAt: number | null, observed: KnownObservation | null, now: number): number | null {
+  if (observed?.verdict !== "down") return failedAt;
+  const at = Math.min(observed.beganAt, now);
+  return failedAt === null ? at : Math.max(failedAt, at);
+}
 
 /**
  * Returns when an outage started: the first failing check of the locations that confirm it. A location that has been
@@ -20,11 +28,16 @@ export function outageStart({ lastKnown, knownSince, failing }: Before, { down }
 }
 
 /**
- * Returns when a monitor recovered: the first good check, after its status last changed, of the locations that vote up.
+ * Returns when a monitor recovered: the first good check, after its status last changed, of the locations that vote up; at
+ * the end of an outage only those after its last failing check count, so that no check of it fails after its end.
  * Locations that were up all the time do not date it; if there are no others, because failing ones fell silent, it
  * recovers now.
  */
-export function recoveryStart({ changedAt }: Before, { up }: Votes, now: number): number {
-  const since = up.map(({ known }) => known.since).filter((time) => changedAt === null || time >= changedAt);
-  return since.length > 0 ? Math.min(...since) : now;
+export function recoveryStart({ lastKnown, changedAt, failedAt }: Before, { up }: Votes, now: number): number {
+  const failed = lastKnown === "down" ? (failedAt ?? -Infinity) : -Infinity;
+  const times = up
+    .filter(({ known }) => changedAt === null || known.since >= changedAt)
+    .map(({ known: { since, at } }) => (since > failed ? since : at))
+    .filter((time) => time > failed);
+  return times.length > 0 ? Math.min(...times) : now;
 }

@@ -51,6 +51,8 @@ export interface MonitorState {
   readonly changedAt: number | null;
   /** When lastKnown began: the first failing check of the outage, or the first good one since; null: none yet. */
   readonly knownSince: number | null;
+  /** When the newest failing check began, of any location; null: none has failed. A recovery begins after it. */
+  readonly failedAt: number | null;
   /** Whether it is degraded while it is up; while the status is unknown: whether it was. */
   readonly isDegraded: boolean;
   /**
@@ -87,6 +89,7 @@ export const NEW_STATE: MonitorState = {
   lastKnown: null,
   changedAt: null,
   knownSince: null,
+  failedAt: null,
   isDegraded: false,
   isDegradedReported: false,
   slowStreak: 0,

@@ -7,6 +7,7 @@ import { failingLocations, nextFailing } from "#control-plane/monitors/state/fai
 import { addChange, areFlapping, recentChanges } from "#control-plane/monitors/state/flapping.ts";
 import { freshLocations, type FreshLocation } from "#control-plane/monitors/state/freshness.ts";
 import type { Observation } from "#control-plane/monitors/state/observation.ts";
+import { newestFailure } from "#control-plane/monitors/state/outage-times.ts";
 import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
@@ -69,7 +70,8 @@ function advance(
   const status = decideStatus(settings, before.status, votes, alone !== null);
   const lastKnown = status === "unknown" ? before.lastKnown : status;
   const evidence = { votes, failing: failingLocations(fresh, alone), silent: silentLocations(settings, status, fresh) };
-  const change = describeChange(before, status, evidence, now);
+  const failedAt = newestFailure(before.failedAt, observation, now);
+  const change = describeChange({ ...before, failedAt }, status, evidence, now);
   const hasTurned = before.lastKnown !== null && lastKnown !== before.lastKnown;
   const changes = hasTurned ? addChange(recent, now) : recent;
   const isFlapping = areFlapping(changes);
@@ -93,6 +95,7 @@ function advance(
     lastKnown,
     changedAt: change === null ? before.changedAt : now,
     knownSince: change === null ? before.knownSince : change.knownSince,
+    failedAt,
     isDegraded: speed.isDegraded,
     isDegradedReported: before.isDegradedReported,
     slowStreak: speed.slowStreak,

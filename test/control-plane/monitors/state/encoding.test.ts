@@ -10,6 +10,7 @@ const FULL: MonitorState = {
   lastKnown: "down",
   changedAt: START,
   knownSince: START - 1,
+  failedAt: START + 2_000,
   isDegraded: true,
   isDegradedReported: true,
   slowStreak: -3,

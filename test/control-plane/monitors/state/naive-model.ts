@@ -141,7 +141,12 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
     if (status === "up" && statusBefore !== "up") {
       const changed = decided.findLastIndex(({ status: was }, at) => was !== (decided[at - 1]?.status ?? "unknown"));
       const changedAt = changed < 0 ? -Infinity : decided[changed]!.at;
-      const joined = up.map(since).filter((time) => time >= changedAt);
+      const failedAt = Math.max(-Infinity, ...seen.filter((one) => one.verdict === "down").map(({ at }) => at));
+      const last = lastKnownBefore === "down" ? failedAt : -Infinity;
+      const joined = up
+        .filter((location) => since(location) >= changedAt)
+        .map((location) => (since(location) > last ? since(location) : of(location).at(-1)!.at))
+        .filter((time) => time > last);
       const recoveredAt = joined.length > 0 ? Math.min(...joined) : now;
       if (lastKnownBefore !== "up") turns.push({ began: recoveredAt, found: now, isForgotten: false });
       events.push({

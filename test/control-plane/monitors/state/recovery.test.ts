@@ -20,6 +20,40 @@ describe("a monitor that was down", () => {
     expect(story.check("ap", "up").events).toMatchObject([{ kind: "up", recoveredAt, isNotice: true }]);
   });
 
+  it("recovered with the first good check after the last failing one, not with a good one before that", () => {
+    const story = tellOfDown();
+    story.wait(246);
+    story.check("eu", "up");
+    story.wait(20);
+    expect(story.check("us", "down").events).toEqual([]);
+    story.wait(20);
+    const recoveredAt = story.now;
+    expect(story.check("us", "up").events).toMatchObject([{ kind: "up", recoveredAt, isNotice: true }]);
+    expect(story.state.knownSince).toBe(recoveredAt);
+  });
+
+  it("recovered with a later good check of the location that was good first, if that is the first after it", () => {
+    const story = tellOfDown({ locations: ["a", "b", "c", "d", "e"] });
+    story.check("a", "up");
+    story.wait(20);
+    story.check("b", "down");
+    story.wait(40);
+    const recoveredAt = story.now;
+    story.check("a", "up");
+    story.wait(5);
+    story.check("b", "up");
+    story.wait(5);
+    expect(story.check("c", "up").events).toMatchObject([{ kind: "up", recoveredAt }]);
+  });
+
+  it("recovers now if a check that failed began after its good ones, and ended before them", () => {
+    const story = tellOfDown();
+    story.check("eu", "up", { tookMs: 5_000 });
+    story.check("ap", "down", { tookMs: 100 });
+    const [end] = story.check("us", "up", { tookMs: 9_000 }).events;
+    expect(end).toMatchObject({ kind: "up", recoveredAt: story.now });
+  });
+
   it("did not recover before it was down, although a location was up all the time", () => {
     const story = tellOfUp();
     story.checkAll({ eu: "down", us: "down" });
