@@ -29,6 +29,8 @@ export function failingLocations(
 interface Found {
   /** The status after it, which can be that before. */
   readonly status: Status;
+  /** See MonitorState. */
+  readonly knownSince: MonitorState["knownSince"];
   readonly fresh: readonly FreshLocation[];
   /** The only one of several locations that can check; null: it is not so. */
   readonly alone: MonitorState["alone"];
@@ -36,10 +38,14 @@ interface Found {
   readonly lost: readonly string[];
 }
 
-/** Lists the locations of a monitor that is up which keep failing. A single location only confirms its own failure. */
-function failingAlone(settings: StateSettings, { fresh, alone }: Found): readonly FailingLocation[] {
+/**
+ * Lists the locations of a monitor that is up which keep failing. A single location only confirms its own failure, and one
+ * that has not been checked since the end of an outage says nothing about the time after it.
+ */
+function failingAlone(settings: StateSettings, { knownSince, fresh, alone }: Found): readonly FailingLocation[] {
   if (settings.locations.length === 1 || alone !== null) return [];
-  return failingLocations(fresh.filter(({ known }) => known.streak >= KEEPS_FAILING));
+  const hasBeenAsked = ({ known }: FreshLocation): boolean => knownSince === null || known.at > knownSince;
+  return failingLocations(fresh.filter((one) => one.known.streak >= KEEPS_FAILING && hasBeenAsked(one)));
 }
 
 /**

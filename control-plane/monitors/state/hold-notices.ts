@@ -103,13 +103,13 @@ export function holdNotices(
     return { state: next, events, rechecks: [...rechecks, ...lookAgain(settings, next, rechecks, now)], notices };
   }
   if (held.endedAt === null) {
-    const asked = [...rechecks, ...askFailing(settings, next, now, now)];
+    const asked = join(rechecks, askFailing(settings, next, now, now));
     return { state: { ...next, held: { ...held, endedAt: now } }, events, rechecks: asked, notices };
   }
   if (!stillFails(settings, next, held.endedAt, now)) {
     const isRecent = isBeingConfirmed({ at: held.endedAt }, now);
     const asked = isRecent ? askFailing(settings, next, held.endedAt, now) : [];
-    return { state: next, events, rechecks: [...rechecks, ...asked], notices };
+    return { state: next, events, rechecks: join(rechecks, asked), notices };
   }
   return release(held, next);
 }
@@ -141,6 +141,12 @@ function askFailing(settings: StateSettings, state: MonitorState, since: number,
   const fresh = freshLocations(settings, state.locations, now);
   const failing = failingLocations(fresh.filter(({ known }) => known.at <= since));
   return failing.map(({ location }) => ({ location, at: now + RECHECK_MS }));
+}
+
+/** Adds checks of locations that have none planned yet. */
+function join(rechecks: readonly Recheck[], more: readonly Recheck[]): readonly Recheck[] {
+  const isPlanned = (location: string): boolean => rechecks.some((recheck) => recheck.location === location);
+  return [...rechecks, ...more.filter(({ location }) => !isPlanned(location))];
 }
 
 /**

@@ -17,9 +17,11 @@ export interface Recheck {
 export const RECHECK_MS = 1_000;
 
 /**
- * Plans the extra checks after an observation. `state` is the state after it.
+ * Plans the extra checks after an observation. `state` is the state after it; `wasDown`: the last known status before it
+ * was down.
  *
  * - An outage or a recovery that the location has not confirmed: the location again, until it has.
+ * - The first good check of a location while the monitor is down: the others that have not recovered, at once.
  * - A failure of one of several locations: the others at once, and the location again.
  * - A later planned failure of it: the others that have given no verdict since its first one.
  *
@@ -28,7 +30,7 @@ export const RECHECK_MS = 1_000;
  */
 export function planRechecks(
   settings: StateSettings,
-  state: MonitorState,
+  { state, wasDown }: { readonly state: MonitorState; readonly wasDown: boolean },
   observation: KnownObservation,
   needed: Confirmation,
   now: number,
@@ -38,7 +40,11 @@ export function planRechecks(
   const known = state.locations.get(location);
   if (known === undefined || (verdict === "down" && state.status === "down")) return [];
   const again = isConfirmed(settings, state, known, needed) ? [] : [{ location, at: now + RECHECK_MS }];
-  if (verdict === "up" || settings.locations.length === 1) return again;
+  if (settings.locations.length === 1) return again;
+  if (verdict === "up") {
+    const isFirst = wasDown && known.streak === 1 && !isRecheck;
+    return isFirst ? [...askUnrecovered(settings, state, location, now), ...again] : again;
+  }
   if (again.length === 0) return isRecheck ? [] : askOthers(settings, state, observation, known.since, now);
   return known.streak === 1 && isRecheck ? again : [...askOthers(settings, state, observation, now, now), ...again];
 }
@@ -89,6 +95,22 @@ function askOthers(
   return settings.locations
     .filter((location) => location !== observation.location)
     .filter((location) => canContribute(settings, locations.get(location), before, now))
+    .map((location) => ({ location, at: now }));
+}
+
+/** Lists the other locations that may have recovered too: they failed, or are silent, and have not just been checked. */
+function askUnrecovered(
+  settings: StateSettings,
+  { locations }: MonitorState,
+  recovered: string,
+  now: number,
+): readonly Recheck[] {
+  const isWanted = (known: LocationState | undefined): boolean => {
+    if (known === undefined || !isFresh(settings, known, now)) return true;
+    return known.verdict === "down" && known.at <= now - RECHECK_MS;
+  };
+  return settings.locations
+    .filter((location) => location !== recovered && isWanted(locations.get(location)))
     .map((location) => ({ location, at: now }));
 }
 

@@ -76,7 +76,9 @@ function advance(
   const changes = hasTurned ? addChange(recent, now) : recent;
   const isFlapping = areFlapping(changes);
   const lost = before.failing.filter((one) => settings.locations.includes(one) && !able.locations.includes(one));
-  const { failing, event: failingEvent } = nextFailing(settings, before, { status, fresh, alone, lost }, now);
+  const knownSince = change === null ? before.knownSince : change.knownSince;
+  const found = { status, knownSince, fresh, alone, lost };
+  const { failing, event: failingEvent } = nextFailing(settings, before, found, now);
   const speed = nextSpeed(settings, before, status, observation);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
@@ -94,7 +96,7 @@ function advance(
     status,
     lastKnown,
     changedAt: change === null ? before.changedAt : now,
-    knownSince: change === null ? before.knownSince : change.knownSince,
+    knownSince,
     failedAt,
     isDegraded: speed.isDegraded,
     isDegradedReported: before.isDegradedReported,
@@ -111,7 +113,7 @@ function advance(
   };
   const rechecks =
     observation !== null
-      ? planRechecks(settings, state, observation, needed, now)
+      ? planRechecks(settings, { state, wasDown: before.lastKnown === "down" }, observation, needed, now)
       : other?.verdict === "unknown"
         ? repeatRecheck(settings, state, other.location, needed, now)
         : [];

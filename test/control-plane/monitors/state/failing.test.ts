@@ -66,8 +66,24 @@ describe("an outage", () => {
     failAlone(story, "us", 3);
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
     expect(story.state.failing).toEqual(["eu", "us"]);
-    expect(kinds(story.check("eu", "up").events)).toEqual(["up!", "advisory"]);
+    expect(kinds(story.check("eu", "up").events)).toEqual(["up!"]);
+    expect(story.state.failing).toEqual([]);
+    story.wait(1);
+    expect(kinds(story.check("us", "down").events)).toEqual(["advisory"]);
     expect(story.state.failing).toEqual(["us"]);
+  });
+
+  it("leaves no advisory of a location that was not asked again since its end", () => {
+    const story = tellOfDown();
+    story.wait(240);
+    story.checkAll({ eu: "down", us: "down", ap: "down" });
+    story.wait(6);
+    story.check("eu", "up");
+    story.wait(1);
+    expect(kinds(story.check("us", "up").events)).toEqual(["up!"]);
+    expect(story.state).toMatchObject({ status: "up", failing: [] });
+    story.wait(1);
+    expect(kinds(story.check("ap", "up", { isRecheck: true }).events)).toEqual([]);
   });
 
   it("has an event for each change of the failing locations", () => {

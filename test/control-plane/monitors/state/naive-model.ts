@@ -173,7 +173,9 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       }
     }
     if (status === "up") {
-      const alone = failingNow.filter(({ location }) => several && streak(location).length >= 3);
+      // Of the time after an outage, only checks after it say something.
+      const isSaid = (location: string) => of(location).at(-1)!.at > turns.at(-1)!.began;
+      const alone = failingNow.filter(({ location }) => several && streak(location).length >= 3 && isSaid(location));
       failing = alone.map(({ location }) => location);
       const old = lastKnownBefore === "down" ? [] : named;
       if ([...failing].toSorted().join() !== [...old].toSorted().join()) {
@@ -250,7 +252,17 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
     function ask({ location, isRecheck }: Seen): readonly Recheck[] {
       const again = { location, at: now + 1_000 };
       const length = streak(location).length;
-      if (verdict(location) === "up") return lastKnown === "down" && length < successes ? [again] : [];
+      if (verdict(location) === "up") {
+        // Whether the others have recovered too is asked once, by the first good check that was planned.
+        const isFirst = several && lastKnownBefore === "down" && length === 1 && !isRecheck;
+        const unrecovered = settings.locations.filter((other) => {
+          const last = of(other).at(-1);
+          if (other === location) return false;
+          return !isFresh(last, now) || (last!.verdict === "down" && last!.at <= now - 1_000);
+        });
+        const asked = isFirst ? unrecovered.map((other) => ({ location: other, at: now })) : [];
+        return lastKnown === "down" && length < successes ? [...asked, again] : asked;
+      }
       if (status === "down") return [];
       if (!several) return length < failures ? [again] : [];
       const others = settings.locations.filter((other) => {

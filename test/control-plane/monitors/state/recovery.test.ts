@@ -20,6 +20,32 @@ describe("a monitor that was down", () => {
     expect(story.check("ap", "up").events).toMatchObject([{ kind: "up", recoveredAt, isNotice: true }]);
   });
 
+  it("asks its other locations at once with its first good check, as a failing one does, and only once", () => {
+    const story = tellOfDown({ locations: ["a", "b", "c", "d", "e"] });
+    const asked = ["b", "c", "d", "e"].map((location) => ({ location, at: story.now }));
+    expect(story.check("a", "up").rechecks).toEqual(asked);
+    expect(story.check("b", "up", { isRecheck: true }).rechecks).toEqual([]);
+    story.wait(60);
+    expect(story.check("a", "up").rechecks).toEqual([]);
+  });
+
+  it("asks those that still fail also if the first good check ends the outage", () => {
+    const story = tellOfUp();
+    story.checkAll({ eu: "down", us: "down" });
+    story.wait(50);
+    const { events, rechecks } = story.check("eu", "up");
+    expect(kinds(events)).toEqual(["up!"]);
+    expect(rechecks).toEqual([{ location: "us", at: story.now }]);
+  });
+
+  it("asks nothing of locations that were good all the time, or were checked a moment ago", () => {
+    const story = tellOfUp({ locations: ["a", "b", "c", "d", "e"] });
+    story.checkAll({ a: "down", b: "down", c: "down" });
+    story.wait(50);
+    story.check("c", "down");
+    expect(story.check("a", "up").rechecks).toEqual([{ location: "b", at: story.now }]);
+  });
+
   it("recovered with the first good check after the last failing one, not with a good one before that", () => {
     const story = tellOfDown();
     story.wait(246);
