@@ -1,5 +1,6 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { History } from "#control-plane/monitors/history/history.ts";
+import { describeAdvisory } from "#control-plane/monitors/advisory.ts";
 import type { KnowledgePort, StateFacts } from "#control-plane/monitors/ports.ts";
 import { readSlotFacts } from "#control-plane/monitors/schedule/store.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
@@ -38,21 +39,14 @@ async function readStateFacts(sql: Queryable, ids: readonly number[]): Promise<R
   );
 }
 
-/** Returns the fault of the location that failed most recently; null if none fails. */
+/**
+ * Returns the fault of the location that failed most recently, of a first try that passed on the re-check included; null if
+ * none fails.
+ */
 function newestFault({ locations }: MonitorState): StateFacts["lastError"] {
-  const failing = Array.from(locations.values()).filter(({ fault }) => fault !== null);
-  return failing.toSorted((one, other) => other.at - one.at)[0]?.fault ?? null;
-}
-
-/** Describes the locations that keep failing while the monitor is up; null if there are none. */
-function describeAdvisory({ status, failing, locations }: MonitorState): StateFacts["advisory"] {
-  if (status !== "up" || failing.length === 0) return null;
-  const known = failing.flatMap((location) => locations.get(location) ?? []);
-  const since = Math.min(...known.map((location) => location.since));
-  const cause = known.find(({ fault }) => fault !== null)?.fault?.message ?? "the check fails";
-  return {
-    since: new Date(since),
-    locations: failing,
-    message: `The check fails in ${failing.join(", ")} only: ${cause}`,
-  };
+  const faults = Array.from(locations.values()).flatMap(({ at, fault, firstTries }) => {
+    const newest = fault ?? firstTries?.fault ?? null;
+    return newest === null ? [] : { at, fault: newest };
+  });
+  return faults.toSorted((one, other) => other.at - one.at)[0]?.fault ?? null;
 }

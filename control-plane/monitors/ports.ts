@@ -50,14 +50,14 @@ export interface StateFacts {
   readonly status: "up" | "down" | "unknown";
   readonly isDegraded: boolean;
   readonly isFlapping: boolean;
-  /** Locations that fail while the monitor is up; null: none. */
+  /** What people should know about a monitor that is up: locations that fail, alone or at the first try; null: nothing. */
   readonly advisory: { readonly since: Date; readonly locations: readonly string[]; readonly message: string } | null;
   readonly lastCheckedAt: Date | null;
   readonly nextCheckAt: Date | null;
   /** How much later than planned the newest check began, in milliseconds. */
   readonly scheduleLagMs: number | null;
   readonly lastChangeAt: Date | null;
-  /** Fault of the newest failing check. */
+  /** Fault of the newest failing check, that of a first try which passed on the re-check included. */
   readonly lastError: CheckFault | null;
 }
 

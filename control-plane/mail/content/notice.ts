@@ -53,7 +53,7 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs, page, text 
     case "up":
       return lasted === "" ? `${name} is up again.` : `${name} is up again after ${lasted}.`;
     case "degraded":
-      return responseMs === null ? `${name} responds slowly.` : `${name} responds slowly: ${responseMs} ms.`;
+      return responseMs === null ? `${name} is degraded.` : `${name} responds slowly: ${responseMs} ms.`;
     case "not_degraded":
       return `${name} responds quickly again.`;
     case "visual":

@@ -94,10 +94,16 @@ export const MONITOR = Type.Object(
       Type.Object(
         {
           since: Time("Since when they fail"),
-          locations: Type.Array(Type.String(), { description: "Locations that fail" }),
+          locations: Type.Array(Type.String(), {
+            description: "Locations that fail, or whose first try fails each time",
+          }),
           message: Type.String({ description: "Explanation for people" }),
         },
-        { description: "Locations that fail while the monitor is up; null: none" },
+        {
+          description:
+            "Locations that keep failing while the monitor is up, or where three planned checks in a row failed and passed " +
+            "on the re-check; null: none",
+        },
       ),
     ),
     last_checked_at: Nullable(Time("Beginning of the newest check")),

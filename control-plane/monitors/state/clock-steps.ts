@@ -12,6 +12,7 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     ...known,
     at: bound(known.at),
     since: bound(known.since),
+    ...(known.firstTries && { firstTries: { ...known.firstTries, since: bound(known.firstTries.since) } }),
   });
   const boundDated = (one: DatedLocation): DatedLocation => ({ ...one, at: bound(one.at) });
   return {

@@ -12,16 +12,23 @@ const NO_SPEED: Speed = { isDegraded: false, slowStreak: 0 };
 
 /**
  * Returns the speed after an observation; null: only time has passed. Good planned checks of all locations count, in
- * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before.
+ * the order of their arrival. A monitor that is down has no speed; one whose status is unknown keeps that of before. One
+ * is degraded too whose first tries fail each time at a location (`isUnsteady`): its users wait for the second.
  */
 export function nextSpeed(
-  { degradedMs }: StateSettings,
+  settings: StateSettings,
   before: MonitorState,
-  status: Status,
+  { status, isUnsteady }: { readonly status: Status; readonly isUnsteady: boolean },
   observation: KnownObservation | null,
 ): Speed {
+  const { degradedMs } = settings;
   if (status === "down" || degradedMs === null) return NO_SPEED;
   if (status === "unknown") return before;
+  const { slowStreak, isDegraded } = addSpeed(degradedMs, before, observation);
+  return { slowStreak, isDegraded: isDegraded || isUnsteady };
+}
+
+function addSpeed(degradedMs: number, before: Speed, observation: KnownObservation | null): Speed {
   if (observation === null || observation.verdict !== "up" || observation.isRecheck) return before;
   if (observation.responseMs === null) return before;
   const { slowStreak, isDegraded } = before;

@@ -4,14 +4,18 @@ import type { DatedLocation, HeldNotice, LocationState, MonitorState } from "#co
 /** A fault as stored: stage, source, reason, message. */
 type StoredFault = readonly [stage: string, source: string, reason: string, message: string];
 
-/** A location as stored. `fault` is missing if there is none. */
+/** First tries as stored. */
+type StoredTries = readonly [failed: number, since: number, fault: StoredFault | null];
+
+/** A location as stored. What is missing at the end is not there. */
 type StoredLocation = readonly [
   location: string,
   verdict: "up" | "down",
   at: number,
   streak: number,
   since: number,
-  fault?: StoredFault,
+  fault?: StoredFault | null,
+  firstTries?: StoredTries,
 ];
 
 /** Returns a state as JSON. What has its usual value is left out; NEW_STATE is `{}`. */
@@ -29,6 +33,7 @@ export function encodeState(state: MonitorState): string {
     changes: state.changes.length === 0 ? undefined : state.changes,
     flapping: unless(false, state.isFlapping),
     failing: state.failing.length === 0 ? undefined : state.failing,
+    unsteady: state.unsteady.length === 0 ? undefined : state.unsteady,
     remind: unless(null, state.remindAt),
     held: state.held === null ? undefined : encodeHeld(state.held),
     incident: unless(null, state.incidentId),
@@ -57,6 +62,7 @@ export function decodeState(text: string): MonitorState {
     changes: readList(stored["changes"]).filter((at) => typeof at === "number"),
     isFlapping: stored["flapping"] === true,
     failing: readList(stored["failing"]).filter((location) => typeof location === "string"),
+    unsteady: readList(stored["unsteady"]).filter((location) => typeof location === "string"),
     remindAt: readNumber(stored["remind"]),
     held: readHeld(stored["held"]),
     incidentId: readNumber(stored["incident"]),
@@ -67,21 +73,36 @@ export function decodeState(text: string): MonitorState {
 }
 
 function encodeLocation([location, known]: readonly [string, LocationState]): StoredLocation {
-  const { verdict, at, streak, since, fault } = known;
-  if (fault === null) return [location, verdict, at, streak, since];
-  return [location, verdict, at, streak, since, [fault.stage, fault.source, fault.reason, fault.message]];
+  const { verdict, at, streak, since, fault, firstTries } = known;
+  if (firstTries !== undefined) {
+    const tries = [firstTries.failed, firstTries.since, encodeFault(firstTries.fault)] as const;
+    return [location, verdict, at, streak, since, encodeFault(fault), tries];
+  }
+  return fault === null
+    ? [location, verdict, at, streak, since]
+    : [location, verdict, at, streak, since, encodeFault(fault)];
+}
+
+function encodeFault(fault: CheckFault | null): StoredFault | null {
+  return fault === null ? null : [fault.stage, fault.source, fault.reason, fault.message];
 }
 
 function readLocations(stored: unknown): ReadonlyMap<string, LocationState> {
   const locations = new Map<string, LocationState>();
   for (const item of readList(stored)) {
-    const [location, word, at, streak, since, fault] = readList(item);
+    const [location, word, at, streak, since, fault, tries] = readList(item);
     const verdict = readVerdict(word);
     if (typeof location !== "string" || verdict === null) continue;
     if (typeof at !== "number" || typeof streak !== "number" || typeof since !== "number") continue;
-    locations.set(location, { verdict, at, streak, since, fault: readFault(fault) });
+    locations.set(location, { verdict, at, streak, since, fault: readFault(fault), ...readTries(tries) });
   }
   return locations;
+}
+
+function readTries(stored: unknown): Pick<LocationState, "firstTries"> {
+  const [failed, since, fault] = readList(stored);
+  if (typeof failed !== "number" || typeof since !== "number") return {};
+  return { firstTries: { failed, since, fault: readFault(fault) } };
 }
 
 function encodeDated({ location, at }: DatedLocation): readonly [location: string, at: number] {

@@ -44,12 +44,17 @@ export type StateEvent =
     }
   /** Other locations fail than before, while the monitor stays down. */
   | { readonly kind: "failing"; readonly at: number; readonly failing: readonly FailingLocation[] }
-  /** `responseMs` is that of the newest check. */
-  | { readonly kind: "degraded"; readonly at: number; readonly responseMs: number }
+  /** `responseMs` is that of the newest check; null: it is not slow, but its first tries fail each time. */
+  | { readonly kind: "degraded"; readonly at: number; readonly responseMs: number | null }
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
   | { readonly kind: "flapping"; readonly at: number; readonly isFlapping: boolean }
   /** Some locations keep failing while the monitor is up; an empty list ends it. */
   | { readonly kind: "advisory"; readonly at: number; readonly failing: readonly FailingLocation[] }
+  /**
+   * Planned checks of some locations fail each time and pass on the re-check, while the monitor is up; an empty list ends
+   * it. `since` is the beginning of the first of them.
+   */
+  | { readonly kind: "first_tries"; readonly at: number; readonly failing: readonly FailingLocation[] }
   /** The outage lasts, and a reminder is due. */
   | { readonly kind: "reminder"; readonly at: number };

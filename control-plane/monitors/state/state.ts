@@ -3,6 +3,15 @@ import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
 /** The status of a monitor. Whether it is degraded is a separate fact about one that is up. */
 export type Status = "up" | "down" | "unknown";
 
+/** Planned checks in a row whose first try failed at a location. Each passed on its re-check, but for one that is under way. */
+export interface FirstTries {
+  readonly failed: number;
+  /** Unix milliseconds of the beginning of the first of them. */
+  readonly since: number;
+  /** Fault of the newest of them. */
+  readonly fault: CheckFault | null;
+}
+
 /** The newest verdict of a location. Times are Unix milliseconds. */
 export interface LocationState {
   readonly verdict: "up" | "down";
@@ -14,6 +23,8 @@ export interface LocationState {
   readonly since: number;
   /** Fault of the newest failing check; null if the verdict is up. */
   readonly fault: CheckFault | null;
+  /** Absent: the newest planned check was good, or its failure goes on. */
+  readonly firstTries?: FirstTries;
 }
 
 /**
@@ -70,6 +81,8 @@ export interface MonitorState {
    * down: all that fail. While unknown: those of lastKnown.
    */
   readonly failing: readonly string[];
+  /** The locations whose first tries fail each time, as the newest event named them; none while the monitor is down. */
+  readonly unsteady: readonly string[];
   /** When the next reminder of the outage is due; null: none is. */
   readonly remindAt: number | null;
   readonly held: HeldNotice | null;
@@ -96,6 +109,7 @@ export const NEW_STATE: MonitorState = {
   changes: [],
   isFlapping: false,
   failing: [],
+  unsteady: [],
   remindAt: null,
   held: null,
   incidentId: null,

@@ -4,6 +4,7 @@ import { confirmationFor } from "#control-plane/monitors/state/confirmation.ts";
 import { hasEndedDegraded, nextSpeed } from "#control-plane/monitors/state/degraded.ts";
 import type { StateEvent } from "#control-plane/monitors/state/events.ts";
 import { failingLocations, nextFailing } from "#control-plane/monitors/state/failing.ts";
+import { nextFirstTries, nextUnsteady } from "#control-plane/monitors/state/first-tries.ts";
 import { addChange, areFlapping, recentChanges } from "#control-plane/monitors/state/flapping.ts";
 import { freshLocations, type FreshLocation } from "#control-plane/monitors/state/freshness.ts";
 import type { Observation } from "#control-plane/monitors/state/observation.ts";
@@ -25,7 +26,7 @@ import { castVotes, decideStatus } from "#control-plane/monitors/state/votes.ts"
 /** What follows from an observation or from time. */
 export interface Transition {
   readonly state: MonitorState;
-  /** In this order: the change of status, flapping, failing locations, speed, reminder. */
+  /** In this order: the change of status, flapping, failing locations, first tries, speed, reminder. */
   readonly events: readonly StateEvent[];
   /** Extra checks to schedule, each location once. */
   readonly rechecks: readonly Recheck[];
@@ -59,7 +60,8 @@ function advance(
   const before = boundTimes(stored, now);
   const able = findAble(settings, before, observed, now);
   const known = dropUnjudged(keepVerdicts(able.locations, before.locations), other);
-  const locations = observation === null ? known : addVerdict(settings, known, observation, now);
+  const firstTries = observation === null ? undefined : nextFirstTries(settings, before, observation, now);
+  const locations = observation === null ? known : addVerdict(settings, known, observation, now, firstTries);
   const alone = findAlone(settings, before, able, locations, now);
   const fresh = freshLocations(settings, locations, now);
   const recent = recentChanges(before.changes, now);
@@ -79,15 +81,17 @@ function advance(
   const knownSince = change === null ? before.knownSince : change.knownSince;
   const found = { status, knownSince, fresh, alone, lost };
   const { failing, event: failingEvent } = nextFailing(settings, before, found, now);
-  const speed = nextSpeed(settings, before, status, observation);
+  const { unsteady, event: triesEvent } = nextUnsteady(before, found, now);
+  const speed = nextSpeed(settings, before, { status, isUnsteady: unsteady.length > 0 }, observation);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
   const events: StateEvent[] = [];
   if (change !== null) events.push(change.event);
   if (isFlapping !== before.isFlapping) events.push({ kind: "flapping", at: now, isFlapping });
   if (failingEvent !== null) events.push(failingEvent);
+  if (triesEvent !== null) events.push(triesEvent);
   if (speed.isDegraded && !before.isDegraded) {
-    events.push({ kind: "degraded", at: now, responseMs: observation?.responseMs ?? 0 });
+    events.push({ kind: "degraded", at: now, responseMs: unsteady.length > 0 ? null : (observation?.responseMs ?? 0) });
   }
   if (hasEndedDegraded(settings, before, status, speed)) events.push({ kind: "recovered_speed", at: now });
   if (isDue) events.push({ kind: "reminder", at: now });
@@ -104,6 +108,7 @@ function advance(
     changes,
     isFlapping,
     failing,
+    unsteady,
     remindAt,
     held: before.held,
     incidentId: lastKnown === "down" ? before.incidentId : null,

@@ -1,7 +1,7 @@
 import { isFresh } from "#control-plane/monitors/state/freshness.ts";
 import type { CheckFault, Observation } from "#control-plane/monitors/state/observation.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
-import type { LocationState } from "#control-plane/monitors/state/state.ts";
+import type { FirstTries, LocationState } from "#control-plane/monitors/state/state.ts";
 
 /** The newest verdicts by location. */
 type Locations = ReadonlyMap<string, LocationState>;
@@ -33,13 +33,14 @@ export function isNews(
 
 /**
  * Returns the verdicts with a new one. It continues the location's streak if it equals the verdict before it and that
- * one is still fresh: checks before a long silence confirm nothing.
+ * one is still fresh: checks before a long silence confirm nothing. `firstTries`: those of the location after it.
  */
 export function addVerdict(
   settings: StateSettings,
   locations: Locations,
   { location, verdict, beganAt, fault }: KnownObservation,
   now: number,
+  firstTries?: FirstTries,
 ): Locations {
   const at = Math.min(beganAt, now);
   const known = locations.get(location);
@@ -49,13 +50,14 @@ export function addVerdict(
     at,
     streak: continues ? known.streak + 1 : 1,
     since: continues ? Math.min(known.since, at) : at,
-    fault: verdict === "up" || fault === null ? null : shorten(fault),
+    fault: verdict === "up" ? null : shorten(fault),
+    ...(firstTries === undefined ? {} : { firstTries: { ...firstTries, fault: shorten(firstTries.fault) } }),
   });
 }
 
 /** Bounds the size of a state, which is stored again with every observation. */
-function shorten(fault: CheckFault): CheckFault {
-  if (fault.message.length <= MAX_MESSAGE) return fault;
+function shorten(fault: CheckFault | null): CheckFault | null {
+  if (fault === null || fault.message.length <= MAX_MESSAGE) return fault;
   return { ...fault, message: fault.message.slice(0, MAX_MESSAGE).toWellFormed() };
 }
 

@@ -9,6 +9,8 @@ export interface WatchMetrics {
   readonly dropped: Counter<"reason">;
   /** Checks that could not begin when they were claimed, because their target or the agents had no room. */
   readonly postponed: Counter;
+  /** Planned checks that failed and passed on the re-check. */
+  readonly firstTries: Counter;
   readonly transitions: Counter<"kind">;
 }
 
@@ -59,6 +61,11 @@ export function createWatchMetrics(registry: Registry, sources: WatchSources): W
     postponed: new Counter({
       name: "vantage_monitor_checks_postponed_total",
       help: "Attempts to begin a check that were put off, because its target or the agents had no room",
+      registers,
+    }),
+    firstTries: new Counter({
+      name: "vantage_monitor_first_tries_failed_total",
+      help: "Planned checks of monitors that failed and passed on the re-check",
       registers,
     }),
     transitions: new Counter({

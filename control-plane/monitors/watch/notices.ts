@@ -1,6 +1,7 @@
 import type { NewEvent } from "#control-plane/events/event.ts";
 import { toMonitorEvent } from "#control-plane/events/monitor-event.ts";
 import { describeCause } from "#control-plane/incidents/cause/describe.ts";
+import { describeFirstTries } from "#control-plane/monitors/advisory.ts";
 import type { FailingLocation } from "#control-plane/monitors/state/events.ts";
 import { failingLocations } from "#control-plane/monitors/state/failing.ts";
 import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
@@ -30,7 +31,7 @@ export function toNewEvent(
     startedAt: isOutage || notice.kind === "up" ? startedAt : null,
     recoveredAt: notice.kind === "up" ? notice.recoveredAt : null,
     incidentId: outage.openId ?? outage.incident?.id ?? null,
-    cause: isOutage ? describeCause(monitor, failing) : (outage.incident?.cause ?? null),
+    cause: isOutage ? describeCause(monitor, failing) : (outage.incident?.cause ?? describeUnsteady(notice, state)),
     causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
     failing: isOutage ? failing : [],
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
@@ -41,6 +42,12 @@ export function toNewEvent(
   // The evidence of a heartbeat is its pings: its mail has nothing to wait for.
   const isAwaited = notice.kind === "down" && outage.isOpened && checkType !== "heartbeat";
   return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
+}
+
+/** Says why a monitor is degraded that is not slow. */
+function describeUnsteady(notice: Notice, state: MonitorState): { code: string; message: string } | null {
+  const advisory = notice.kind === "degraded" && notice.responseMs === null ? describeFirstTries(state) : null;
+  return advisory === null ? null : { code: "first_tries", message: advisory.message };
 }
 
 function failingNow({ locations, alone }: MonitorState): readonly FailingLocation[] {

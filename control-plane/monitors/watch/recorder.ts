@@ -5,6 +5,7 @@ import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { areLate, noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import { releaseSlots } from "#control-plane/monitors/schedule/store.ts";
+import { passesAfterFirstTry } from "#control-plane/monitors/state/first-tries.ts";
 import type { WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { checkOf, planRecord, type Finished, type PlannedRecord } from "#control-plane/monitors/watch/plan-record.ts";
 import { isPassing, recordApart } from "#control-plane/monitors/watch/record-apart.ts";
@@ -127,8 +128,9 @@ export function createRecorder({ sql, clock, metrics, log, recordWithEvents }: R
     });
   }
 
-  function finish({ finished, record }: PlannedRecord, state: string): void {
+  function finish({ finished, record, before, transition }: PlannedRecord, state: string): void {
     metrics.checks.inc({ verdict: finished.finding.verdict });
+    if (passesAfterFirstTry(before, transition.state, finished.slot.location)) metrics.firstTries.inc();
     // The next observation of the monitor continues from the state that was just written.
     for (const next of remove(finished)) {
       next.state = state;

@@ -17,11 +17,23 @@ const FULL: MonitorState = {
   changes: [START - 3, START - 2],
   isFlapping: true,
   failing: ["eu", "us"],
+  unsteady: ["ap"],
   remindAt: START + 600_000,
   held: { reason: "dependency", previous: "unknown", endedAt: START },
   incidentId: 12,
   locations: new Map([
     ["eu", { verdict: "down", at: START, streak: 3, since: START - 3, fault: FAULT }],
+    [
+      "ap",
+      {
+        verdict: "up",
+        at: START,
+        streak: 1,
+        since: START,
+        fault: null,
+        firstTries: { failed: 4, since: START, fault: FAULT },
+      },
+    ],
     ["__proto__", { verdict: "up", at: START, streak: 1, since: START, fault: null }],
   ]),
   blind: [{ location: "us", at: START }],

@@ -12,6 +12,8 @@ interface Seen extends Observation {
   at: number;
   /** The newest verdict of the location, if any, was no longer fresh when this one arrived. */
   readonly isAfterSilence: boolean;
+  /** The monitor was last known to be down. */
+  readonly isInOutage: boolean;
 }
 
 /** What was decided at one step. */
@@ -21,7 +23,9 @@ interface Decided {
   readonly seen: Seen | null;
   readonly isFlapping: boolean;
   readonly isDegraded: boolean;
+  readonly isUnsteady: boolean;
   readonly named: readonly string[];
+  readonly unsteady: readonly string[];
 }
 
 /** What the model says after a step. */
@@ -31,6 +35,7 @@ export interface Verdict {
   readonly isFlapping: boolean;
   readonly isDegraded: boolean;
   readonly failing: readonly string[];
+  readonly unsteady: readonly string[];
   readonly remindAt: number | null;
   readonly events: readonly StateEvent[];
   readonly rechecks: readonly Recheck[];
@@ -60,6 +65,18 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
   }
   const since = (location: string) => Math.min(...streak(location).map(({ at }) => at));
 
+  /** The planned checks in a row at a location that failed without failing on, oldest first. */
+  function firstTries(location: string): readonly Seen[] {
+    let run: readonly Seen[] = [];
+    for (const [index, one] of of(location).entries()) {
+      const isFailingOn = !one.isAfterSilence && of(location)[index - 1]?.verdict === "down";
+      if (one.isAfterSilence || one.isInOutage || settings.isPassive) run = [];
+      if (one.isInOutage || settings.isPassive || one.isRecheck) continue;
+      run = one.verdict === "up" || isFailingOn ? [] : [...run, one];
+    }
+    return run;
+  }
+
   /** No time lies after now: what was written before the clock was set back happened at the latest now. */
   function bound(now: number): void {
     for (const one of seen) one.at = Math.min(one.at, now);
@@ -76,6 +93,7 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
     const newest = observation === null ? undefined : of(observation.location).at(-1);
     const isLate = newest !== undefined && observation !== null && newest.at <= now && observation.beganAt < newest.at;
     bound(now);
+    const lastKnownBefore = (decided.findLast(({ status: was }) => was !== "unknown")?.status ?? null) as Known | null;
     let added: Seen | null = null;
     if (observation !== null && observation.verdict !== "unknown" && !isLate) {
       if (settings.locations.includes(observation.location)) {
@@ -85,6 +103,7 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
           verdict: observation.verdict,
           at: Math.min(observation.beganAt, now),
           isAfterSilence,
+          isInOutage: lastKnownBefore === "down",
         };
         seen.push(added);
       }
@@ -92,7 +111,6 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
 
     const before = decided.at(-1);
     const statusBefore = before?.status ?? "unknown";
-    const lastKnownBefore = (decided.findLast(({ status: was }) => was !== "unknown")?.status ?? null) as Known | null;
     const recentTurns = () => turns.slice(1).filter(({ isForgotten }) => !isForgotten).length;
     // The first status that is known is no change.
     const wasFlapping = recentTurns() >= 5;
@@ -183,22 +201,42 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       }
     }
 
+    let unsteady = before?.unsteady ?? [];
+    if (status === "down") unsteady = [];
+    if (status === "up") {
+      // The newest one has not passed yet if the location fails now.
+      const passed = (one: string) => firstTries(one).length - (verdict(one) === "down" ? 1 : 0);
+      const trying = fresh.filter((one) => passed(one) >= 3 && of(one).at(-1)!.at > turns.at(-1)!.began);
+      if ([...trying].toSorted().join() !== [...unsteady].toSorted().join()) {
+        const tries = trying.map((location) => {
+          const run = firstTries(location);
+          return { location, fault: run.at(-1)!.fault, since: run[0]!.at };
+        });
+        events.push({ kind: "first_tries", at: now, failing: tries });
+      }
+      unsteady = trying;
+    }
+
     // The speeds of the planned good checks since the monitor was last down, those made while it was unknown left out.
     const upSince = decided.findLastIndex(({ status: was }) => was === "down") + 1;
-    const whileUp = [...decided.slice(upSince), { status, seen: added }].filter((one) => one.status === "up");
-    const checks = whileUp.map((one) => one.seen);
-    const isSlow = checks
-      .filter((one) => one !== null && one.verdict === "up" && !one.isRecheck && one.responseMs !== null)
-      .map((one) => one!.responseMs! > (settings.degradedMs ?? Infinity));
+    const isUnsteady = unsteady.length > 0 && settings.degradedMs !== null;
+    const whileUp = [...decided.slice(upSince), { status, seen: added, isUnsteady }].filter(
+      (one) => one.status === "up",
+    );
+    const isSlow: boolean[] = [];
     let isDegraded = false;
-    for (let end = 3; end <= isSlow.length; end++) {
-      const last = isSlow.slice(end - 3, end);
-      if (last.every(Boolean)) isDegraded = true;
-      if (!last.some(Boolean)) isDegraded = false;
+    for (const { seen: one, isUnsteady: isToo } of whileUp) {
+      if (one !== null && one.verdict === "up" && !one.isRecheck && one.responseMs !== null) {
+        isSlow.push(one.responseMs > (settings.degradedMs ?? Infinity));
+        const last = isSlow.slice(-3);
+        if (last.length === 3 && last.every(Boolean)) isDegraded = true;
+        if (last.length === 3 && !last.some(Boolean)) isDegraded = false;
+      }
+      isDegraded ||= isToo;
     }
     if (status === "down") isDegraded = false;
     if (isDegraded && before?.isDegraded !== true) {
-      events.push({ kind: "degraded", at: now, responseMs: added!.responseMs! });
+      events.push({ kind: "degraded", at: now, responseMs: isUnsteady ? null : added!.responseMs! });
     }
     const isQuick = settings.degradedMs === null || (isSlow.length >= 3 && !isSlow.slice(-3).some(Boolean));
     if (!isDegraded && status === "up" && (before?.isDegraded === true || (isDegradedReported && isQuick))) {
@@ -217,13 +255,14 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       }
     }
 
-    decided.push({ at: now, status, seen: added, isFlapping, isDegraded, named: failing });
+    decided.push({ at: now, status, seen: added, isFlapping, isDegraded, isUnsteady, named: failing, unsteady });
     return {
       status,
       lastKnown,
       isFlapping,
       isDegraded,
       failing,
+      unsteady,
       remindAt: reminders[0] ?? null,
       events,
       rechecks: settings.isPassive ? [] : added !== null ? ask(added) : askAgain(),

@@ -86,8 +86,8 @@ describe("random histories", () => {
       let state = NEW_STATE;
       for (const [at, step] of steps.entries()) {
         const { state: next, events, rechecks } = apply(settings, state, step);
-        const { status, lastKnown, isFlapping, isDegraded, failing, remindAt } = next;
-        const actual = { status, lastKnown, isFlapping, isDegraded, failing, remindAt, events, rechecks };
+        const { status, lastKnown, isFlapping, isDegraded, failing, unsteady, remindAt } = next;
+        const actual = { status, lastKnown, isFlapping, isDegraded, failing, unsteady, remindAt, events, rechecks };
         const expected = model(step, state.isDegradedReported);
         if (!isDeepStrictEqual(actual, expected)) expect({ seed, at, ...actual }).toEqual({ seed, at, ...expected });
         for (const { kind } of events) met.add(kind);
@@ -100,6 +100,7 @@ describe("random histories", () => {
       "degraded",
       "down",
       "failing",
+      "first_tries",
       "flapping",
       "recovered_speed",
       "reminder",

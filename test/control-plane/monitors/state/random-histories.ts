@@ -67,8 +67,8 @@ function createAge(dice: Dice, hasClockSteps: boolean): number {
 }
 
 /**
- * Creates a history. The target is up or down for some time, at some locations also alone; probes fall silent; some
- * checks take long, so that their observations arrive late.
+ * Creates a history. The target is up or down for some time, at some locations also alone, or only at the first
+ * try; probes fall silent; some checks take long, so that their observations arrive late.
  */
 export function createHistory(dice: Dice, length: number, hasClockSteps: boolean): History {
   const settings = createSettings(dice);
@@ -77,13 +77,21 @@ export function createHistory(dice: Dice, length: number, hasClockSteps: boolean
   let isTargetDown = dice.perMille(300);
   let wrong = new Set<string>();
   let silent = new Set<string>();
+  // Locations whose first tries fail, and those of them that are to be re-checked.
+  let unsteady = new Set<string>();
+  const retried = new Set<string>();
   for (let step = 0; step < length; step++) {
     now += createPause(dice, hasClockSteps);
     if (dice.perMille(60)) isTargetDown = !isTargetDown;
     if (dice.perMille(60)) wrong = new Set(settings.locations.filter(() => dice.perMille(250)));
     if (dice.perMille(60)) silent = new Set(settings.locations.filter(() => dice.perMille(250)));
+    if (dice.perMille(60)) unsteady = new Set(settings.locations.filter(() => dice.perMille(250)));
     const location = dice.perMille(10) ? "elsewhere" : dice.pick(settings.locations);
-    const isDown = isTargetDown !== wrong.has(location);
+    const isRecheck = dice.perMille(retried.has(location) ? 900 : 250);
+    const isFirst = unsteady.has(location) && !isRecheck;
+    if (isFirst) retried.add(location);
+    else retried.delete(location);
+    const isDown = isTargetDown !== wrong.has(location) || isFirst;
     const verdict = silent.has(location) || dice.perMille(30) ? "unknown" : isDown ? "down" : "up";
     const observation: Observation = {
       location,
@@ -94,7 +102,7 @@ export function createHistory(dice: Dice, length: number, hasClockSteps: boolean
         verdict === "up"
           ? null
           : { ...FAULT, source: verdict === "down" ? "target" : "probe", message: `check ${step}` },
-      isRecheck: dice.perMille(250),
+      isRecheck,
     };
     steps.push({ now, observation: dice.perMille(50) ? null : observation });
   }

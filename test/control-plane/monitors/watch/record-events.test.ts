@@ -43,7 +43,7 @@ describe("a change of a monitor during the check that finds its outage", () => {
   });
 
   it("counts for the notice that waited until the change was committed", async () => {
-    const monitor = await recording.watchOne({ notify_email: true, notify_emails: EMAILS.slice(0, 1) });
+    const monitor = await recording.watch({ notify_email: true, notify_emails: EMAILS.slice(0, 1) });
     await monitor.end(await monitor.begin(), UP);
     // One location already fails, so that the next one makes the monitor down.
     const [first, ...others] = await monitor.begin();

@@ -116,10 +116,10 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
       const slots = await claimSlots(sql, { now, most: 100, lease: randomInt(1, 2 ** 47), ...options });
       return slots.filter(({ monitorId }) => monitorId === id);
     },
-    async end(slots: readonly ClaimedSlot[], finding: Finding): Promise<void> {
+    async end(slots: readonly ClaimedSlot[], finding: Finding, isRecheck = false): Promise<void> {
       for (const slot of slots) {
         const { state, stateVersion } = slot;
-        const common = { lagMs: 0, isRecheck: false, unserved: [], beganAt: Date.now(), state, stateVersion };
+        const common = { lagMs: 0, isRecheck, unserved: [], beganAt: Date.now(), state, stateVersion };
         recorder.add({ slot, monitor: monitors.of(slot), finding, ...common });
       }
       await recorder.settle();
@@ -165,6 +165,8 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
         select planned_at as at from monitor_slots where monitor_id = ${id} order by at desc`;
       return rows.map(({ at }) => at);
     },
+    /** Number of planned checks that failed and passed on the re-check. */
+    firstTries: async () => (await metrics.firstTries.get()).values[0]?.value ?? 0,
     async transitions(): Promise<readonly unknown[]> {
       const { values } = await metrics.transitions.get();
       return values.filter(({ value }) => value > 0).map(({ labels }) => labels.kind);
