@@ -6,6 +6,7 @@ export type EventType =
   | "monitor.down"
   | "monitor.up"
   | "monitor.degraded"
+  | "monitor.advisory"
   | "ssl.expiring"
   | "ssl.expired"
   | "ssl.chain_changed"

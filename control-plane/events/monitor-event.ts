@@ -21,8 +21,15 @@ interface FailingLocation {
   readonly since: number;
 }
 
+/** What people should know about a monitor that is up. */
+interface Advisory {
+  readonly since: Date;
+  readonly locations: readonly string[];
+  readonly message: string;
+}
+
 /** Kinds of changes of a monitor that receivers are informed of. */
-type MonitorChange = "down" | "up" | "degraded" | "recovered_speed" | "reminder";
+type MonitorChange = "down" | "up" | "degraded" | "recovered_speed" | "reminder" | "advisory";
 
 /** A change of a monitor. Times are Unix milliseconds. */
 export interface MonitorChangeFacts {
@@ -46,6 +53,8 @@ export interface MonitorChangeFacts {
   /** Response time of a degraded monitor; null otherwise. */
   readonly responseMs: number | null;
   readonly isFlapping: boolean;
+  /** What people should know about a monitor that is up; absent: nothing. */
+  readonly advisory?: Advisory;
 }
 
 /** The field `data` of an event about a monitor. */
@@ -69,6 +78,8 @@ export interface MonitorEventData {
   readonly duration_seconds: number | null;
   readonly response_time_ms: number | null;
   readonly flapping: boolean;
+  /** monitor.advisory: what begins, as reads of the monitor show it. */
+  readonly advisory?: { readonly since: string; readonly locations: readonly string[]; readonly message: string };
 }
 
 const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
@@ -77,6 +88,7 @@ const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
   degraded: "monitor.degraded",
   recovered_speed: "monitor.up",
   reminder: "reminder",
+  advisory: "monitor.advisory",
 };
 
 /** Describes a change of a monitor as an event. */
@@ -94,7 +106,7 @@ export function toMonitorEvent(change: MonitorChangeFacts): EventFacts {
 }
 
 function toData(change: MonitorChangeFacts): MonitorEventData {
-  const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping } = change;
+  const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping, advisory } = change;
   const endedAt = change.recoveredAt ?? change.at;
   return {
     monitor: { id: monitor.id, name: monitor.name, url: monitor.url, check_type: monitor.check_type },
@@ -109,6 +121,7 @@ function toData(change: MonitorChangeFacts): MonitorEventData {
     duration_seconds: startedAt === null ? null : Math.max(0, Math.round((endedAt - startedAt) / 1_000)),
     response_time_ms: responseMs,
     flapping: isFlapping,
+    ...(advisory && { advisory: { ...advisory, since: advisory.since.toISOString() } }),
   };
 }
 
@@ -122,6 +135,8 @@ function statusesOf({ kind, previous }: MonitorChangeFacts): Pick<MonitorEventDa
       return { previous_status: "up", status: "degraded" };
     case "recovered_speed":
       return { previous_status: "degraded", status: "up" };
+    case "advisory":
+      return { previous_status: "up", status: "up" };
     case "reminder":
       return { previous_status: "down", status: "down" };
   }

@@ -14,7 +14,8 @@ export function describeAdvisory(state: Facts): Advisory | null {
   return describeFailing(state) ?? describeFirstTries(state);
 }
 
-function describeFailing({ failing, locations }: Facts): Advisory | null {
+/** Describes the locations that keep failing while the monitor is up; null if there are none. */
+export function describeFailing({ failing, locations }: Pick<Facts, "failing" | "locations">): Advisory | null {
   if (failing.length === 0) return null;
   const known = failing.flatMap((location) => locations.get(location) ?? []);
   const since = Math.min(...known.map((location) => location.since));

@@ -85,6 +85,8 @@ export interface MonitorSettings {
   readonly degraded_ms: number | null;
   readonly watch_domain: boolean;
   readonly notify_email: boolean;
+  /** Whether advisories are mailed too. */
+  readonly notify_advisories: boolean;
   /** null: the account's address. */
   readonly notify_emails: readonly string[] | null;
   readonly repeat_minutes: number | null;

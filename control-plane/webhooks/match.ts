@@ -1,6 +1,6 @@
 import type { EventType } from "#control-plane/events/event.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
-import { EVENT_TYPES, type WebhookFilter } from "#control-plane/webhooks/webhook.ts";
+import { EVENT_TYPES, NAMED_ONLY, type WebhookFilter } from "#control-plane/webhooks/webhook.ts";
 
 /** The types that the smallest plan allows. */
 const FREE_TYPES: ReadonlySet<EventType> = new Set(["monitor.down", "monitor.up", "test"]);
@@ -8,6 +8,11 @@ const FREE_TYPES: ReadonlySet<EventType> = new Set(["monitor.down", "monitor.up"
 /** Returns the event types that a plan allows. */
 export function typesOf(plan: PlanName): readonly EventType[] {
   return plan === "free" ? EVENT_TYPES.filter((type) => FREE_TYPES.has(type)) : EVENT_TYPES;
+}
+
+/** Returns the event types that a subscription without a list gets under a plan. */
+export function defaultTypesOf(plan: PlanName): readonly EventType[] {
+  return typesOf(plan).filter((type) => !NAMED_ONLY.has(type));
 }
 
 /** An event as far as subscriptions select by it. */
@@ -29,7 +34,7 @@ interface Selection {
 export function matchesEvent({ plan, events, filter }: Selection, event: MatchedEvent): boolean {
   const type = EVENT_TYPES.find((one) => one === event.type);
   if (type === undefined || !typesOf(plan).includes(type)) return false;
-  if (events !== null && !events.includes(type)) return false;
+  if (!(events ?? defaultTypesOf(plan)).includes(type)) return false;
   if (filter === null) return true;
   if (event.monitorId === null) return false;
   return filter.monitor_ids.includes(event.monitorId) || filter.tags.some((tag) => event.tags.includes(tag));

@@ -5,7 +5,7 @@ import type { EventType } from "#control-plane/events/event.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
-import { typesOf } from "#control-plane/webhooks/match.ts";
+import { defaultTypesOf, typesOf } from "#control-plane/webhooks/match.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
 import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
 import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
@@ -119,8 +119,12 @@ function readEvents(
       "events",
     );
   }
-  const isShownList = present === null && allowed.every((type) => given.includes(type));
+  const isShownList = present === null && isSameSet(given, defaultTypesOf(plan));
   return { ok: true, value: isShownList ? null : allowed.filter((type) => given.includes(type)) };
+}
+
+function isSameSet(given: readonly EventType[], types: readonly EventType[]): boolean {
+  return given.every((type) => types.includes(type)) && types.every((type) => given.includes(type));
 }
 
 function readFilter(given: Given["filter"], present: WebhookFilter | null): Written<WebhookFilter | null> {

@@ -54,7 +54,9 @@ const FIELDS = {
   events: Nullable(
     Type.Array(Type.Enum(EVENT_TYPES), {
       maxItems: 100,
-      description: "Event types to send. Default or null: all that the plan allows",
+      description:
+        "Event types to send. Default or null: all that the plan allows, but for monitor.advisory, which is sent only where " +
+        "it is named",
     }),
   ),
   filter: Nullable(

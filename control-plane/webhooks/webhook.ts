@@ -6,6 +6,7 @@ export const EVENT_TYPES = [
   "monitor.down",
   "monitor.up",
   "monitor.degraded",
+  "monitor.advisory",
   "ssl.expiring",
   "ssl.expired",
   "ssl.chain_changed",
@@ -14,6 +15,9 @@ export const EVENT_TYPES = [
   "visual.changed",
   "test",
 ] as const satisfies readonly EventType[];
+
+/** Types that a subscription gets only if it names them. */
+export const NAMED_ONLY: ReadonlySet<EventType> = new Set(["monitor.advisory"]);
 
 /** Which events a subscription gets: those about one of these monitors, or about a monitor with one of these tags. */
 export interface WebhookFilter {

@@ -66,6 +66,7 @@ const SETTINGS: MonitorSettings = {
   degraded_ms: null,
   watch_domain: false,
   notify_email: false,
+  notify_advisories: false,
   notify_emails: null,
   repeat_minutes: null,
 };

@@ -3,6 +3,7 @@ import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { VisualEventData } from "#control-plane/events/visual-event.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import type { WebhookEventData } from "#control-plane/events/webhook-event.ts";
+import { describeAdvisory } from "#control-plane/mail/content/advisory.ts";
 import { describeExpiry } from "#control-plane/mail/content/expiry.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
@@ -79,7 +80,9 @@ export function readNotice({ type, body }: SentEvent): Notice {
     text:
       type === "webhook.deactivated"
         ? describeDeactivated(data as WebhookEventData, name)
-        : describeExpiry(type, withCause(data), name),
+        : type === "monitor.advisory"
+          ? describeAdvisory(data, name)
+          : describeExpiry(type, withCause(data), name),
     isHeartbeat: monitor?.check_type === HEARTBEAT,
     cause: cause == null ? null : lineOf(cause),
     causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),

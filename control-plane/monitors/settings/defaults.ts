@@ -47,6 +47,7 @@ export const DEFAULT_SETTINGS: MonitorSettings = {
   degraded_ms: null,
   watch_domain: false,
   notify_email: false,
+  notify_advisories: false,
   notify_emails: null,
   repeat_minutes: null,
 };

@@ -168,6 +168,11 @@ const FIELDS = {
       description: "Id of a monitor: while that one is down, notices of this one are held back. Default: null",
     }),
   ),
+  notify_advisories: Type.Boolean({
+    description:
+      "Whether advisories are mailed too, where notify_email is true: locations that fail alone, or only at the first " +
+      "try. Default: false",
+  }),
   notify_emails: Nullable(
     Type.Array(Type.Union([Item, Type.Object({ email: Item })]), {
       maxItems: 10,

@@ -49,12 +49,22 @@ export type StateEvent =
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
   | { readonly kind: "flapping"; readonly at: number; readonly isFlapping: boolean }
-  /** Some locations keep failing while the monitor is up; an empty list ends it. */
-  | { readonly kind: "advisory"; readonly at: number; readonly failing: readonly FailingLocation[] }
+  /** Some locations keep failing while the monitor is up; an empty list ends it. `isNew`: none did before. */
+  | {
+      readonly kind: "advisory";
+      readonly at: number;
+      readonly failing: readonly FailingLocation[];
+      readonly isNew: boolean;
+    }
   /**
    * Planned checks of some locations fail each time and pass on the re-check, while the monitor is up; an empty list ends
-   * it. `since` is the beginning of the first of them.
+   * it. `since` is the beginning of the first of them. `isNew`: those of no location did before.
    */
-  | { readonly kind: "first_tries"; readonly at: number; readonly failing: readonly FailingLocation[] }
+  | {
+      readonly kind: "first_tries";
+      readonly at: number;
+      readonly failing: readonly FailingLocation[];
+      readonly isNew: boolean;
+    }
   /** The outage lasts, and a reminder is due. */
   | { readonly kind: "reminder"; readonly at: number };

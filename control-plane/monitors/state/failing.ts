@@ -67,7 +67,11 @@ export function nextFailing(settings: StateSettings, before: MonitorState, found
   }
   const failing = failingAlone(settings, found);
   const named = before.lastKnown === "down" ? [] : before.failing;
-  return { failing: names(failing), event: isSame(named, failing) ? null : { kind: "advisory", at: now, failing } };
+  const isNew = named.length === 0;
+  return {
+    failing: names(failing),
+    event: isSame(named, failing) ? null : { kind: "advisory", at: now, failing, isNew },
+  };
 }
 
 function names(failing: readonly FailingLocation[]): readonly string[] {

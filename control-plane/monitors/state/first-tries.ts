@@ -63,5 +63,6 @@ export function nextUnsteady(
     });
   const unsteady = failing.map(({ location }) => location);
   const isSame = unsteady.length === before.unsteady.length && unsteady.every((one) => before.unsteady.includes(one));
-  return { unsteady, event: isSame ? null : { kind: "first_tries", at: now, failing } };
+  const isNew = before.unsteady.length === 0;
+  return { unsteady, event: isSame ? null : { kind: "first_tries", at: now, failing, isNew } };
 }

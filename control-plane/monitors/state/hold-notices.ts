@@ -12,7 +12,7 @@ import { meetsQuorum } from "#control-plane/monitors/state/votes.ts";
 /** An event to send to people. The other events are only recorded. */
 export type Notice = Extract<
   StateEvent,
-  { readonly kind: "down" | "up" | "degraded" | "recovered_speed" | "reminder" }
+  { readonly kind: "down" | "up" | "degraded" | "recovered_speed" | "reminder" | "advisory" | "first_tries" }
 >;
 
 /** What can hold notices back, at the time of the transition. */
@@ -38,7 +38,7 @@ const LOOK_MS = 2_000;
 /**
  * Decides which events of a transition become notices.
  *
- * 1. While there is a reason to hold, the notice of a new outage is held. Reminders and slowness are dropped.
+ * 1. While there is a reason to hold, the notice of a new outage is held. Reminders, slowness and advisories are dropped.
  *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
  *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
  * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every
@@ -89,6 +89,8 @@ export function holdNotices(
     } else if (event.kind === "recovered_speed") {
       if (isDegradedReported) notices.push(event);
       isDegradedReported = false;
+    } else if (event.kind === "advisory" || event.kind === "first_tries") {
+      if (event.isNew && reason === null) notices.push(event);
     } else if (event.kind === "reminder" && reason === null && held === null) {
       notices.push(event);
     }

@@ -1,7 +1,7 @@
 import type { NewEvent } from "#control-plane/events/event.ts";
 import { toMonitorEvent } from "#control-plane/events/monitor-event.ts";
 import { describeCause } from "#control-plane/incidents/cause/describe.ts";
-import { describeFirstTries } from "#control-plane/monitors/advisory.ts";
+import { describeFailing, describeFirstTries } from "#control-plane/monitors/advisory.ts";
 import type { FailingLocation } from "#control-plane/monitors/state/events.ts";
 import { failingLocations } from "#control-plane/monitors/state/failing.ts";
 import type { Notice } from "#control-plane/monitors/state/hold-notices.ts";
@@ -17,16 +17,34 @@ export function toNewEvent(
   notice: Notice,
   { state, outage, writtenAt }: { readonly state: MonitorState; readonly outage: Outage; readonly writtenAt: Date },
 ): NewEvent {
-  const { id, accountId, name, url, checkType, settings } = monitor;
+  const { checkType, settings } = monitor;
+  const event =
+    notice.kind === "advisory" || notice.kind === "first_tries"
+      ? advisoryEvent(monitor, notice, state)
+      : changeEvent(monitor, notice, state, outage);
+  const isMailed = settings.notify_email && (event.type !== "monitor.advisory" || settings.notify_advisories);
+  if (!isMailed) return event;
+  const mailed = { ...event, mailTo: settings.notify_emails };
+  // The evidence of a heartbeat is its pings: its mail has nothing to wait for.
+  const isAwaited = notice.kind === "down" && outage.isOpened && checkType !== "heartbeat";
+  return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
+}
+
+type AdvisoryNotice = Extract<Notice, { readonly kind: "advisory" | "first_tries" }>;
+
+function changeEvent(
+  monitor: OutageFacts,
+  notice: Exclude<Notice, AdvisoryNotice>,
+  state: MonitorState,
+  outage: Outage,
+): NewEvent {
   const failing = notice.kind === "down" ? notice.failing : failingNow(state);
   const isOutage = notice.kind === "down" || notice.kind === "reminder";
   const startedAt =
     notice.kind === "down" ? notice.startedAt : (outage.incident?.startedAt.getTime() ?? state.knownSince);
-  const event = toMonitorEvent({
+  return toMonitorEvent({
+    ...commonFacts(monitor, notice, state),
     kind: notice.kind,
-    accountId,
-    monitor: { id, name, url, check_type: checkType },
-    at: notice.at,
     previous: "previous" in notice ? notice.previous : state.status,
     startedAt: isOutage || notice.kind === "up" ? startedAt : null,
     recoveredAt: notice.kind === "up" ? notice.recoveredAt : null,
@@ -35,13 +53,31 @@ export function toNewEvent(
     causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
     failing: isOutage ? failing : [],
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
-    isFlapping: state.isFlapping,
   });
-  if (!settings.notify_email) return event;
-  const mailed = { ...event, mailTo: settings.notify_emails };
-  // The evidence of a heartbeat is its pings: its mail has nothing to wait for.
-  const isAwaited = notice.kind === "down" && outage.isOpened && checkType !== "heartbeat";
-  return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
+}
+
+function advisoryEvent(monitor: OutageFacts, { kind, at, failing }: AdvisoryNotice, state: MonitorState): NewEvent {
+  const advisory = kind === "advisory" ? describeFailing(state) : describeFirstTries(state);
+  return toMonitorEvent({
+    ...commonFacts(monitor, { at }, state),
+    kind: "advisory",
+    previous: "up",
+    startedAt: null,
+    recoveredAt: null,
+    incidentId: null,
+    cause: describeCause(monitor, failing),
+    failing,
+    responseMs: null,
+    ...(advisory && { advisory }),
+  });
+}
+
+function commonFacts(
+  { id, accountId, name, url, checkType }: OutageFacts,
+  { at }: { at: number },
+  state: MonitorState,
+) {
+  return { accountId, monitor: { id, name, url, check_type: checkType }, at, isFlapping: state.isFlapping };
 }
 
 /** Says why a monitor is degraded that is not slow. */

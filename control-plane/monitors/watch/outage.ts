@@ -23,7 +23,10 @@ export interface OutageFacts {
   /** Empty for a heartbeat. */
   readonly url: string;
   readonly checkType: CheckType | "heartbeat";
-  readonly settings: Pick<MonitorSettings, "timeout_seconds" | "port" | "locations" | "notify_email" | "notify_emails">;
+  readonly settings: Pick<
+    MonitorSettings,
+    "timeout_seconds" | "port" | "locations" | "notify_email" | "notify_emails" | "notify_advisories"
+  >;
 }
 
 /** The incident of a monitor after a transition. */

@@ -9,6 +9,7 @@ export type Severity = "critical" | "warning" | "info";
 const SEVERITIES = {
   MonitorDown: "critical",
   MonitorDegraded: "warning",
+  MonitorAdvisory: "warning",
   CertificateExpired: "critical",
   CertificateExpiring: "warning",
   CertificateChanged: "warning",
@@ -53,7 +54,8 @@ const FINGERPRINT_PART = 16;
  *
  * - The end of an outage also ends the slowness before it, because no further event is sent about that.
  * - Another certificate ends the expiry of the one before.
- * - Nothing ends the alerts about a certificate above the server's own one, a domain or a page; people close them.
+ * - Nothing ends the alerts about a certificate above the server's own one, a domain, a page or an advisory; people close
+ *   them.
  */
 export function alertChange({ id, type, createdAt, data }: FormatEvent): AlertChange {
   const known = (isRecord(data) ? data : {}) as KnownData;
@@ -71,6 +73,8 @@ export function alertChange({ id, type, createdAt, data }: FormatEvent): AlertCh
       return opening(down);
     case "monitor.degraded":
       return opening(degraded);
+    case "monitor.advisory":
+      return opening(alert("MonitorAdvisory", `${monitorId}-advisory`));
     case "monitor.up":
       return { opens: null, resolves: known.previous_status === "degraded" ? [degraded] : [down, degraded] };
     case "ssl.expiring":

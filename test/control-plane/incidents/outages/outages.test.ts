@@ -175,7 +175,12 @@ describe("an outage", () => {
     const resolved = await within((tx) =>
       resolveOutages(
         tx,
-        ids.map((incidentId, n) => ({ incidentId, recoveredAt: after(120 + n), confirmedAt: after(120 + n), good: [] })),
+        ids.map((incidentId, n) => ({
+          incidentId,
+          recoveredAt: after(120 + n),
+          confirmedAt: after(120 + n),
+          good: [],
+        })),
       ),
     );
     expect(resolved.map((one) => one?.resolvedAt ?? null)).toEqual([after(120), null, after(122)]);

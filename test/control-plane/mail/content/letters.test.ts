@@ -66,6 +66,20 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     expect(textOf({ ...over, causeNow: CAUSE })).toMatch(/^Cause: +TLS handshake/m);
   });
 
+  it("that has not begun is an advisory: it says that the monitor is up, and where it fails", () => {
+    const advisory = {
+      since: new Date(AT - 60_000),
+      locations: ["eu-west"],
+      message: "The check fails in eu-west only: x",
+    };
+    const change = { kind: "advisory", previous: "up", startedAt: null, incidentId: null, advisory } as const;
+    const letter = writeNotice(noticeOf(change), BASE);
+    expect(letter.subject).toBe("[Vantage] Advisory: shop");
+    expect(letter.headline).toBe("shop is up, with an advisory. The check fails in eu-west only: x");
+    expect(letter.facts).toContainEqual(["Since", "2026-11-23 02:40:12 UTC"]);
+    expect(letter.list?.items).toHaveLength(1);
+  });
+
   it("of a heartbeat names neither a target nor a location", () => {
     const message = "no ping arrived by 2026-11-23 02:41:07 UTC";
     const fault = { stage: "request", source: "target", reason: "heartbeat_late", message };

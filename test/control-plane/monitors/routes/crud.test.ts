@@ -70,6 +70,7 @@ describe("a monitor", () => {
       degraded_ms: null,
       watch_domain: false,
       notify_emails: [],
+      notify_advisories: false,
       repeat_minutes: null,
       request_headers: {},
       body: null,

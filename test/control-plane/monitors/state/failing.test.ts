@@ -11,7 +11,7 @@ describe("a location that fails while the monitor is up", () => {
     const since = story.now;
     expect(failAlone(story, "us", 2)).toEqual([]);
     expect(story.check("us", "down").events).toEqual([
-      { kind: "advisory", at: story.now, failing: [{ location: "us", fault: FAULT, since }] },
+      { kind: "advisory", at: story.now, failing: [{ location: "us", fault: FAULT, since }], isNew: true },
     ]);
     expect(failAlone(story, "us", 10)).toEqual([]);
     expect(story.state).toMatchObject({ status: "up", failing: ["us"] });
@@ -20,7 +20,7 @@ describe("a location that fails while the monitor is up", () => {
   it("ends the advisory when it succeeds", () => {
     const story = tellOfUp();
     failAlone(story, "us", 3);
-    expect(story.check("us", "up").events).toEqual([{ kind: "advisory", at: story.now, failing: [] }]);
+    expect(story.check("us", "up").events).toEqual([{ kind: "advisory", at: story.now, failing: [], isNew: false }]);
   });
 
   it("ends the advisory when it falls silent", () => {

@@ -32,16 +32,22 @@ describe("notices of a monitor that nothing holds back", () => {
     expect(send("up")).toEqual(["recovered_speed"]);
   });
 
-  it("are no unknown status, no outage that goes on after it, no advisory, no flapping", () => {
+  it("are no unknown status, no outage that goes on after it, no flapping", () => {
     const story = tellOfDown({ locations: ["eu"], retries: 0 });
     story.wait(600);
     expect(notice(story, story.expire(), FREE).sent).toEqual([]);
     expect(notice(story, story.check("eu", "down"), FREE).sent).toEqual([]);
-    const several = tellOfUp();
-    for (let failures = 0; failures < 3; failures++) {
-      expect(notice(several, several.check("us", "down"), FREE).sent).toEqual([]);
-    }
-    expect(several.state.failing).toEqual(["us"]);
+  });
+
+  it("are the beginning of an advisory, once: not a further location of it, nor its end", () => {
+    const several = tellOfUp({ locations: ["a", "b", "c", "d", "e"] });
+    const send = (location: string, verdict: "up" | "down") =>
+      notice(several, several.check(location, verdict), FREE).sent;
+    expect([send("a", "down"), send("a", "down"), send("a", "down")]).toEqual([[], [], ["advisory"]]);
+    expect([send("b", "down"), send("b", "down"), send("b", "down")].flat()).toEqual([]);
+    expect(several.state.failing).toEqual(["a", "b"]);
+    expect([send("a", "up"), send("b", "up")].flat()).toEqual([]);
+    expect([send("b", "down"), send("b", "down"), send("b", "down")].flat()).toEqual(["advisory"]);
   });
 });
 
@@ -49,6 +55,14 @@ describe.each([
   ["maintenance", MAINTENANCE],
   ["dependency", DEPENDENCY],
 ] as const)("during %s", (reason, context) => {
+  it("an advisory that begins is not sent", () => {
+    const several = tellOfUp();
+    for (let failures = 0; failures < 3; failures++) {
+      expect(notice(several, several.check("us", "down"), context).sent).toEqual([]);
+    }
+    expect(several.state.failing).toEqual(["us"]);
+  });
+
   it("the notice of an outage is held, and dropped if the monitor recovers", () => {
     const story = begin();
     const made = story.check("eu", "down");

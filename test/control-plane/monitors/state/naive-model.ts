@@ -197,7 +197,7 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       failing = alone.map(({ location }) => location);
       const old = lastKnownBefore === "down" ? [] : named;
       if ([...failing].toSorted().join() !== [...old].toSorted().join()) {
-        events.push({ kind: "advisory", at: now, failing: alone });
+        events.push({ kind: "advisory", at: now, failing: alone, isNew: old.length === 0 });
       }
     }
 
@@ -212,7 +212,7 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
           const run = firstTries(location);
           return { location, fault: run.at(-1)!.fault, since: run[0]!.at };
         });
-        events.push({ kind: "first_tries", at: now, failing: tries });
+        events.push({ kind: "first_tries", at: now, failing: tries, isNew: unsteady.length === 0 });
       }
       unsteady = trying;
     }

@@ -42,6 +42,7 @@ describe("a monitor whose planned checks fail at one location and pass on the re
     expect(await monitor.events("monitor.degraded")).toMatchObject([
       { cause: { code: "first_tries", message }, response_time_ms: null },
     ]);
+    expect(await monitor.events("monitor.advisory")).toMatchObject([{ advisory: { locations: ["eu-west"], message } }]);
     await monitor.end(await monitor.begin(), UP);
     expect(await monitor.shown()).toMatchObject({ last_error: null, advisory: null });
   });

@@ -18,6 +18,7 @@ import { createRecordWithEvents } from "#control-plane/monitors/watch/record-eve
 import { createRecorder } from "#control-plane/monitors/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/monitors/watch/watched.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { createWebhookSource } from "#control-plane/webhooks/source.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
@@ -100,7 +101,10 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
     insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
     select ${accountId}, email, now(), now(), false from unnest(${EMAILS}::text[]) as email`;
   const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
-  const events = createEvents({ random: systemRandom, sources: [mail.source] });
+  const events = createEvents({
+    random: systemRandom,
+    sources: [mail.source, createWebhookSource(() => Promise.resolve(new Map()))],
+  });
   const recordWithEvents = createRecordWithEvents({ sql, events, areCovered, requestEvidence, metrics });
   const log = pino({ level: "silent" });
   const recorder = createRecorder({ sql, clock: systemClock, metrics, log, recordWithEvents });
@@ -148,10 +152,37 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
         select body from events where monitor_id = ${id} and type = ${type} order by created_at, id`;
       return rows.map(({ body }) => (JSON.parse(body) as { data: Readonly<Record<string, unknown>> }).data);
     },
+    /** Creates a webhook of the account. Returns its id. */
+    async subscribe(types: readonly string[] | null): Promise<number> {
+      const body = { url: "https://hooks.example.com/x", events: types };
+      const made = await plane.call("/api/v4/webhooks", { method: "POST", key, body });
+      expect(made.status, made.text).toBe(201);
+      return (made.body.data as { readonly id: number }).id;
+    },
+    /** Reads a webhook. */
+    async webhook(webhookId: number): Promise<{ readonly events: readonly string[] }> {
+      const { body } = await plane.call("/api/v4/webhooks", { key });
+      const found = (body.data as readonly { id: number; events: readonly string[] }[]).find(
+        (one) => one.id === webhookId,
+      );
+      if (found === undefined) throw new Error("no webhook");
+      return found;
+    },
+    async changeWebhook(webhookId: number, body: object): Promise<void> {
+      const { status, text } = await plane.call(`/api/v4/webhooks?id=${webhookId}`, { method: "PUT", key, body });
+      expect(status, text).toBe(200);
+    },
+    /** Returns the ids of the webhooks to which events of a type are sent. */
+    async posted(type: string): Promise<readonly number[]> {
+      const rows = await sql<{ id: number }[]>`
+        select d.receiver_id as id from deliveries as d join events as e on e.id = d.event_id
+        where e.monitor_id = ${id} and e.type = ${type} and d.channel = 'webhook' order by d.id`;
+      return rows.map((row) => row.id);
+    },
     async mailed(): Promise<readonly string[]> {
       const rows = await sql<{ type: string; recipient: string }[]>`
         select e.type, d.recipient from deliveries as d join events as e on e.id = d.event_id
-        where e.monitor_id = ${id} order by d.id`;
+        where e.monitor_id = ${id} and d.channel = 'mail' order by d.id`;
       return rows.map(({ type, recipient }) => `${type} ${recipient}`);
     },
     state: async () => (await readStates(sql, [id])).get(id)?.state,
