@@ -14,7 +14,7 @@ import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts"
 
 /** The watch over certificates and registrations, at one replica. */
 interface Expiry {
-  /** Notes the fingerprint that a check of a monitor has seen: another certificate is looked at early. */
+  /** Notes the fingerprint that a check of a monitor has seen: another certificate is looked at at once. */
   note(monitorId: number, fingerprint: string): void;
   /** Does everything that is due now. The timers call it, too. */
   round(): Promise<void>;

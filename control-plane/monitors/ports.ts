@@ -136,6 +136,8 @@ export interface ExpiryFacts {
   } | null;
   /** null: the last look succeeded, or there was none yet. */
   readonly certificate_error: LookError | null;
+  /** What people should know about the server, from wherever it is checked; absent: nothing. */
+  readonly advisory?: NonNullable<StateFacts["advisory"]>;
   readonly domain_error: LookError | null;
 }
 

@@ -61,7 +61,7 @@ export function showMonitor(
     visual: showVisual(monitor, pictures),
     degraded: state?.isDegraded ?? false,
     flapping: state?.isFlapping ?? false,
-    advisory: showAdvisory(state?.advisory ?? null),
+    advisory: showAdvisory(state?.advisory ?? (state?.status === "up" ? expiry?.advisory : null) ?? null),
     last_checked_at: timeOf(heartbeat === null ? state?.lastCheckedAt : heartbeat.lastPingAt),
     next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
     schedule_lag_ms: state?.scheduleLagMs ?? null,

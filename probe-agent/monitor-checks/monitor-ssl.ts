@@ -45,7 +45,8 @@ export const monitorSsl = implement(contract, async (net, params) => {
   return ok(
     await answerWith({ fault, responseMs, httpStatus: null, phases: null, certificate: chain.leaf.der }, params, () => {
       const verdict = { trusted: trust.trusted, trust_error: trust.error, revocation: revocation.revocation };
-      return Promise.resolve({ host, port, ip: address.ip, ...describe(chain, now), ...verdict });
+      const protocol = observation.protocol ?? observation.serverVersion;
+      return Promise.resolve({ host, port, ip: address.ip, protocol, ...describe(chain, now), ...verdict });
     }),
   );
 });

@@ -5,8 +5,8 @@ import { Host } from "#shared/tools/fields.ts";
 
 /**
  * Makes one handshake for monitors of type ssl, and for the daily look at the certificate of a host. The whole result
- * has the fields certificate, chain, trusted and trust_error of the ssl tool, without its survey of versions and suites,
- * which takes dozens of connections.
+ * has the fields certificate, chain, trusted, trust_error and protocol of the ssl tool, the newest version that the server
+ * speaks, without its survey of versions and suites, which takes dozens of connections.
  */
 export const monitorSsl = defineTool({
   ...MONITOR_CHECK,

@@ -86,7 +86,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
   const maintenance = createMaintenance({ sql: app.sql, clock: app.clock, log, monitorsOf: readOwned });
   const parts = [
-    createPageRows({ clock: app.clock, ownHost: "127.0.0.1" }),
+    createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),
     createWindowRows({ clock: app.clock, maintenance, announce: () => Promise.resolve() }),
   ];
   registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [], parts });

@@ -37,6 +37,33 @@ export interface CertificateFacts {
   readonly trustError: string | null;
   /** Certificates of the chain that were sent with it. Absent in the facts of earlier releases. */
   readonly above?: readonly ChainCertificate[];
+  /** Newest version that the server speaks, as the ssl tool names it; absent: the agent did not say. */
+  readonly protocol?: string;
+  /** First look in a row that found nothing newer than TLS 1.1, Unix milliseconds; absent: the newest one did. */
+  readonly oldTlsSince?: number;
+}
+
+/** Versions that browsers refuse (RFC 8996), in the words of people. */
+const OLD_VERSIONS: ReadonlyMap<string, string> = new Map([
+  ["SSLv3", "SSL 3.0"],
+  ["TLSv1", "TLS 1.0"],
+  ["TLSv1.1", "TLS 1.1"],
+]);
+
+/** Notes since when a server speaks nothing newer than TLS 1.1. An agent that does not say so changes nothing. */
+export function noteOldTls(found: CertificateFacts, before: CertificateFacts | null, now: number): CertificateFacts {
+  const { protocol = before?.protocol } = found;
+  if (protocol === undefined) return found;
+  const isOld = OLD_VERSIONS.has(protocol);
+  return { ...found, protocol, ...(isOld ? { oldTlsSince: before?.oldTlsSince ?? now } : {}) };
+}
+
+/** Says that a server speaks nothing newer than TLS 1.1; null if it does, or it is not known. */
+export function describeOldTls({ protocol, oldTlsSince }: CertificateFacts): { since: Date; message: string } | null {
+  const version = OLD_VERSIONS.get(protocol ?? "");
+  if (version === undefined || oldTlsSince === undefined) return null;
+  const message = `The server speaks nothing newer than ${version}; browsers refuse versions before TLS 1.2`;
+  return { since: new Date(oldTlsSince), message };
 }
 
 const MOST_NAME = 500;
@@ -52,6 +79,7 @@ const FINGERPRINT_BYTES = 32;
 export function readCertificate(whole: unknown): CertificateFacts | null {
   if (!isRecord(whole) || !isRecord(whole["certificate"])) return null;
   const { certificate, chain, trusted, trust_error: trustError } = whole;
+  const protocol = boundedText(whole["protocol"], MOST_WORD);
   const fingerprint = readFingerprint(certificate["fingerprint_sha256"]);
   const notBefore = readTime(certificate["not_before"]);
   const notAfter = readTime(certificate["not_after"]);
@@ -68,6 +96,7 @@ export function readCertificate(whole: unknown): CertificateFacts | null {
     trusted: trusted === true,
     trustError: boundedText(trustError, MOST_WORD),
     above: rows.slice(0, MOST_CHAIN).flatMap((row) => readAbove(row) ?? []),
+    ...(protocol === null ? {} : { protocol }),
   };
 }
 

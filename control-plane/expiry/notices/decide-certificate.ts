@@ -15,7 +15,9 @@ interface PreviousCertificate {
 /** What a monitor is to be informed of. */
 export type CertificateNotice =
   | { readonly type: "ssl.chain_changed"; readonly previous: PreviousCertificate; readonly isRenewal: boolean }
-  | ExpiryNotice;
+  | ExpiryNotice
+  /** The server speaks nothing newer than TLS 1.1. */
+  | { readonly type: "monitor.advisory" };
 
 /** One certificate of the chain ends or has ended. */
 type ExpiryNotice = { readonly certificate: SentCertificate; readonly daysLeft: number } & (
@@ -44,6 +46,8 @@ const KNOWN_MS = 7 * 86_400_000;
  * 1. One that was not found within KNOWN_MS is new: always a change.
  * 2. One that was has come back. That is a change if the one before was new: somebody took it back (A, B, A).
  * 3. If the one before had come back too, both are in use at the same time (A, B, A, B): no change.
+ *
+ * That the server speaks nothing newer than TLS 1.1 is noticed once, whatever its certificate, until it speaks a newer one.
  *
  * Each certificate is followed by a change back at most once, because it is new only once. So n certificates in turn,
  * in any order, make n - 1 changes of the first kind and at most n - 1 of the second, however long it goes on.
@@ -82,7 +86,8 @@ export function decideCertificate(
   }
   const decided = decideExpiry(leaf, own, now);
   if (decided.notice !== null) notices.push(decided.notice);
-  return { notices, memory: remember(next, decided.entry) };
+  if (facts.oldTlsSince !== undefined && last?.oldTls !== true) notices.push({ type: "monitor.advisory" });
+  return { notices, memory: remember(next, noteAdvisory(decided.entry, facts)) };
 }
 
 function unnoticed(fingerprint: string, now: number): Informed {
@@ -104,6 +109,10 @@ function decideExpiry(
   const threshold = tightestReached(thresholdsOf(expiresAt - Date.parse(certificate.notBefore)), expiresAt, now);
   if (threshold === null || (entry.threshold !== null && threshold >= entry.threshold)) return { notice: null, entry };
   return { notice: { type: "ssl.expiring", certificate, threshold, daysLeft: left }, entry: { ...entry, threshold } };
+}
+
+function noteAdvisory({ oldTls: _before, ...entry }: Informed, { oldTlsSince }: CertificateFacts): Informed {
+  return oldTlsSince === undefined ? entry : { ...entry, oldTls: true };
 }
 
 function isRecent(known: Informed | undefined, now: number): boolean {

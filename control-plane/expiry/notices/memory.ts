@@ -14,6 +14,8 @@ export interface Informed {
   readonly expired: boolean;
   /** Of a certificate: it was found again soon after another one. Absent: it was not. */
   readonly returned?: boolean;
+  /** Of the present certificate: a notice was made that the server speaks nothing newer than TLS 1.1. Absent: none was. */
+  readonly oldTls?: true;
   /** Of the present certificate. Absent in the memories of earlier releases. */
   readonly certificate?: NotedCertificate;
 }

@@ -10,7 +10,7 @@ interface Reports {
   flush(): Promise<void>;
 }
 
-/** An early look is at the earliest this long after the last one, in milliseconds. */
+/** A look after another change, or at a known certificate, is at the earliest this long after the last one, milliseconds. */
 const PAUSES = { newMs: 10 * 60_000, knownMs: 6 * 3_600_000 };
 /** Time after which the same fingerprint of a monitor is reported again, in milliseconds. */
 const AGAIN_MS = 3_600_000;
@@ -26,15 +26,24 @@ interface Seen {
   readonly at: number;
 }
 
-/** Creates the reports of one replica. The first fingerprint that it sees of a monitor is reported too. */
+/**
+ * Creates the reports of one replica. The first fingerprint that it sees of a monitor is reported too, and each once more
+ * if checks still see it some minutes later.
+ */
 export function createReports(sql: Sql, clock: Clock): Reports {
-  const seen = new Map<number, { last: string; reported: readonly Seen[] }>();
+  const seen = new Map<number, { last: string; reported: readonly Seen[]; repeatAt: number | null }>();
   const waiting = new Map<string, Report>();
   return {
     note(monitorId, fingerprint) {
       const known = seen.get(monitorId);
-      if (known?.last === fingerprint) return;
       const now = clock.monotonic();
+      if (known?.last === fingerprint) {
+        // The look at once can have met a server that still had the certificate before.
+        if (known.repeatAt === null || now < known.repeatAt) return;
+        known.repeatAt = null;
+        waiting.set(`${monitorId} ${fingerprint}`, { monitorId, fingerprint });
+        return;
+      }
       const before = known?.reported.find((one) => one.fingerprint === fingerprint);
       if (known !== undefined && before !== undefined && now - before.at < AGAIN_MS) {
         known.last = fingerprint;
@@ -43,7 +52,7 @@ export function createReports(sql: Sql, clock: Clock): Reports {
       if (seen.size >= MOST_KEPT) seen.clear();
       const others = (known?.reported ?? []).filter((one) => one.fingerprint !== fingerprint);
       const reported = [{ fingerprint, at: now }, ...others].slice(0, MOST_OF_ONE);
-      seen.set(monitorId, { last: fingerprint, reported });
+      seen.set(monitorId, { last: fingerprint, reported, repeatAt: now + PAUSES.newMs });
       waiting.set(`${monitorId} ${fingerprint}`, { monitorId, fingerprint });
     },
     async flush() {

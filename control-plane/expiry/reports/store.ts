@@ -7,9 +7,9 @@ export interface Report {
 }
 
 /**
- * Plans an early look at certificates that checks found changed. One that its monitors have seen before can be another
- * server behind a balancer, and waits longer. A target that was never looked at, or whose host does not answer, keeps
- * its time.
+ * Plans a look at certificates that checks found changed: at once, or `newMs` after the last look if another change was
+ * found within that time. One that its monitors have seen before can be another server behind a balancer, and waits until
+ * `knownMs` after the last look. A target that was never looked at, or whose host does not answer, keeps its time.
  */
 export async function planEarlyLooks(
   sql: Sql,
@@ -19,8 +19,11 @@ export async function planEarlyLooks(
 ): Promise<void> {
   await sql`
     with wanted as materialized (
-      select t.id, min(t.looked_at + case when position(r.fingerprint in l.memory) > 0 then ${knownMs}::float8
-        else ${newMs}::float8 end * interval '1 millisecond') as at
+      select t.id, min(case
+        when position(r.fingerprint in l.memory) > 0 then t.looked_at + ${knownMs}::float8 * interval '1 millisecond'
+        when t.changed_at > ${now}::timestamptz - ${newMs}::float8 * interval '1 millisecond'
+          then t.looked_at + ${newMs}::float8 * interval '1 millisecond'
+        else ${now}::timestamptz end) as at
       from unnest(
         ${reports.map(({ monitorId }) => monitorId)}::bigint[], ${reports.map(({ fingerprint }) => fingerprint)}::text[]
       ) as r (monitor_id, fingerprint)

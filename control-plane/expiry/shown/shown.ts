@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import { firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import { describeOldTls, firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
 import { describeLookError } from "#control-plane/expiry/shown/look-error.ts";
@@ -20,7 +20,9 @@ export async function readExpiryFacts(
     if (facts === null && error === null) continue;
     if (row.kind === "certificate") {
       const certificate = facts && showCertificate(facts, row.changedAt, now);
-      shown.set(row.monitorId, { ...known, certificate, certificate_error: error });
+      const old = facts && describeOldTls(JSON.parse(facts.text) as CertificateFacts);
+      const advisory = old && { ...old, locations: [] };
+      shown.set(row.monitorId, { ...known, certificate, certificate_error: error, ...(advisory && { advisory }) });
     } else {
       const domain = facts && showDomain(facts, row.target, now);
       shown.set(row.monitorId, { ...known, domain, domain_error: error });

@@ -4,8 +4,10 @@ import {
   type EventDomain,
   type ExpiryEventData,
 } from "#control-plane/events/expiry-event.ts";
+import { toMonitorEvent } from "#control-plane/events/monitor-event.ts";
 import type { NewEvent } from "#control-plane/events/event.ts";
 import {
+  describeOldTls,
   sentCertificates,
   type CertificateFacts,
   type SentCertificate,
@@ -24,6 +26,7 @@ export function certificateEvent(
   { target, facts }: { readonly target: string; readonly facts: CertificateFacts },
   now: number,
 ): NewEvent {
+  if (notice.type === "monitor.advisory") return advisoryEvent(monitor, facts, now);
   if (notice.type === "ssl.chain_changed") {
     const [leaf] = sentCertificates(facts);
     return toEvent(monitor, notice.type, now, {
@@ -38,6 +41,27 @@ export function certificateEvent(
     days_left: notice.daysLeft,
     threshold: notice.type === "ssl.expiring" ? notice.threshold : null,
   });
+}
+
+function advisoryEvent(informed: InformedMonitor, facts: CertificateFacts, now: number): NewEvent {
+  const { id, accountId, name, url, checkType, isMailed, isAdvised } = informed;
+  const old = describeOldTls(facts) ?? { since: new Date(now), message: "" };
+  const event = toMonitorEvent({
+    kind: "advisory",
+    accountId,
+    monitor: { id, name, url, check_type: checkType },
+    at: now,
+    previous: "up",
+    startedAt: null,
+    recoveredAt: null,
+    incidentId: null,
+    cause: { code: "old_tls", message: old.message },
+    failing: [],
+    responseMs: null,
+    isFlapping: false,
+    advisory: { ...old, locations: [] },
+  });
+  return isMailed && isAdvised ? { ...event, mailTo: addressesOf(informed) } : event;
 }
 
 /** Describes a notice about a registration as an event. */
@@ -63,14 +87,19 @@ export function registrationEvent(
 }
 
 function toEvent(
-  { id, accountId, name, url, checkType, isMailed, emails }: InformedMonitor,
-  type: (CertificateNotice | RegistrationNotice)["type"],
+  informed: InformedMonitor,
+  type: Exclude<(CertificateNotice | RegistrationNotice)["type"], "monitor.advisory">,
   now: number,
   data: Omit<ExpiryEventData, "monitor">,
 ): NewEvent {
+  const { id, accountId, name, url, checkType, isMailed } = informed;
   const monitor = { id, name, url, check_type: checkType };
   const event = toExpiryEvent(type, { accountId, createdAt: new Date(now), data: { monitor, ...data } });
-  return isMailed ? { ...event, mailTo: emails === null ? null : (JSON.parse(emails) as readonly string[]) } : event;
+  return isMailed ? { ...event, mailTo: addressesOf(informed) } : event;
+}
+
+function addressesOf({ emails }: InformedMonitor): readonly string[] | null {
+  return emails === null ? null : (JSON.parse(emails) as readonly string[]);
 }
 
 function showCertificate(target: string, certificate: SentCertificate): EventCertificate {

@@ -1,5 +1,5 @@
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
-import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
+import { noteOldTls, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
 import type { Look } from "#control-plane/expiry/visits/look.ts";
@@ -93,7 +93,8 @@ function applyLook(before: TargetBefore, look: Look | null, luck: number, now: n
   const found = { ...answered, error: null, doubtedAt: null, lookedAt: now, lookAt: nextDailyLook(target, now) };
   if (look.kind === "domain") return { ...found, registration: look.facts };
   const isOther = before.certificate !== null && before.certificate.fingerprint !== look.facts.fingerprint;
-  return { ...found, certificate: look.facts, changedAt: isOther ? now : kept.changedAt };
+  const certificate = noteOldTls(look.facts, before.certificate, now);
+  return { ...found, certificate, changedAt: isOther ? now : kept.changedAt };
 }
 
 /**

@@ -70,6 +70,8 @@ export interface InformedMonitor {
   readonly checkType: string;
   readonly tags: readonly string[];
   readonly isMailed: boolean;
+  /** Whether advisories are mailed too. */
+  readonly isAdvised: boolean;
   /** JSON of the addresses; null: the address of the account. */
   readonly emails: string | null;
 }
@@ -82,6 +84,7 @@ export async function readInformed(
   return tx<InformedMonitor[]>`
     select id, account_id as "accountId", name, url, check_type as "checkType", tags,
       coalesce((settings::json ->> 'notify_email')::boolean, false) as "isMailed",
+      coalesce((settings::json ->> 'notify_advisories')::boolean, false) as "isAdvised",
       settings::json ->> 'notify_emails' as emails
     from monitors where id = any(${[...monitorIds]}::bigint[]) order by id`;
 }

@@ -102,7 +102,7 @@ export const MONITOR = Type.Object(
         {
           description:
             "Locations that keep failing while the monitor is up, or where three planned checks in a row failed and passed " +
-            "on the re-check; null: none",
+            "on the re-check; or, without a location, that the server speaks nothing newer than TLS 1.1. null: none of these",
         },
       ),
     ),

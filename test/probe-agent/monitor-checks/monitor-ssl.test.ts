@@ -47,6 +47,12 @@ describe("a TLS server", () => {
     expect(whole).not.toHaveProperty("ciphers");
   });
 
+  it.each(["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"] as const)("names %s as the newest version", async (version) => {
+    const options = { minVersion: "TLSv1", maxVersion: version } as const;
+    const { verdict, whole } = await check(await issue(), options, { always_whole: true });
+    expect({ verdict, whole }).toMatchObject({ verdict: "up", whole: { protocol: version } });
+  });
+
   it.each([
     ["expired", { notAfter: daysFromNow(-2) }, /^The certificate expired on /],
     ["not_yet_valid", { notBefore: daysFromNow(2) }, /is not valid before/],
