@@ -75,7 +75,7 @@ describe("a server that speaks nothing newer than TLS 1.1", () => {
     expect(await told(ids[0] ?? 0)).toHaveLength(2);
   });
 
-  it("is told to a monitor that is added later, and to nobody during maintenance", async () => {
+  it("has an event for a monitor that is added later, and none during maintenance", async () => {
     const [late = 0, quiet = 0] = await world.addMonitors([
       { url: "https://old.example/late", checkType: "http" },
       { url: "https://old.example/quiet", checkType: "http" },
