@@ -29,6 +29,12 @@ const LONG = `"${"x".repeat(SIZE)}"`;
 const WEBHOOK = '"url":"https://example.com/"';
 const MONITOR = '"url":"https://example.com/"';
 
+const PAGE = '"title":"x","slug":"oversize"';
+const inDocument = (lists: string): string => `{"version":2,"monitors":[],${lists}}`;
+const inPage = (monitors: string): string => `{${PAGE},"monitors":${monitors}}`;
+const inWindow = (monitors: string): string =>
+  `{"title":"x","starts_at":"2099-01-01T00:00:00Z","duration_seconds":60,"monitors":${monitors}}`;
+
 function send(method: string, path: string, body: string) {
   return plane.call(`/api/${path}`, { method, key, body, headers: { "content-type": "application/json" } });
 }
@@ -52,6 +58,17 @@ describe("a body of 1 MB is refused and its field is named", () => {
     ["POST", "v4/monitors?action=import", "monitors.0.expected_codes", inRow(`"expected_codes":${NUMBERS}`)],
     ["POST", "v4/monitors?action=import", "monitors.0.k0", inRow(MEMBERS.slice(1, -1))],
     ["POST", "v4/monitors?action=import", "k0", `{"version":1,"monitors":[{}],${MEMBERS.slice(1)}`],
+    ["POST", "v4/monitors?action=import", "monitors.0.secrets_missing", inRow(`"secrets_missing":${TEXTS}`)],
+    ["POST", "v4/monitors?action=import", "status_pages", inDocument(`"status_pages":${LISTS}`)],
+    ["POST", "v4/monitors?action=import", "maintenance", inDocument(`"maintenance":${NUMBERS}`)],
+    ["POST", "v4/monitors?action=import", "status_pages.0.monitors", inDocument(`"status_pages":[${inPage(NUMBERS)}]`)],
+    [
+      "POST",
+      "v4/monitors?action=import",
+      "status_pages.0.k0",
+      inDocument(`"status_pages":[{${PAGE},${MEMBERS.slice(1)}]`),
+    ],
+    ["POST", "v4/monitors?action=import", "maintenance.0.monitors", inDocument(`"maintenance":[${inWindow(TEXTS)}]`)],
     ["POST", "v4/batch", "urls", `{"urls":${NUMBERS}}`],
     ["POST", "v4/measurements", "locations", `{"tool":"check","params":{${MONITOR}},"locations":${TEXTS}}`],
     ["POST", "v4/measurements", "params", `{"tool":"check","params":${MEMBERS}}`],

@@ -100,7 +100,8 @@ async function importAll(
   for (const part of parts) problems.push(...part.check(document.parts[part.name], standIn));
   if (problems.length > 0) return refuseProblems(problems);
   const rows = checked.rows.filter((row) => row !== null);
-  const more = refuseOverAllowance(account, plan, rows.filter((row) => row.own === null).length);
+  const added = rows.filter((row) => row.own === null).length;
+  const more = added === 0 ? null : refuseOverAllowance(account, plan, added);
   if (more !== null) return more;
   const monitors = await writeRows(deps, tx, account, rows, linked.parents);
   if (monitors.problems.length > 0) return refuseProblems(monitors.problems);
@@ -124,14 +125,15 @@ async function importAll(
   };
 }
 
-/** Refuses more rows than the plan allows monitors, before a row is looked at. */
+/** Refuses more rows than the account can have monitors, before a row is looked at. */
 function refuseTooMany(
   account: MonitorAccount,
   plan: Parameters<typeof refuseOverAllowance>[1],
   { version, monitors }: ImportedDocument,
 ): Written<never> | null {
   if (version === 1) return refuseOverAllowance(account, plan, monitors.count);
-  if (monitors.count <= plan.monitors) return null;
+  // After a downgrade it has more than the plan allows.
+  if (monitors.count <= Math.max(plan.monitors, account.total)) return null;
   const message = `The plan allows ${plan.monitors} monitors, paused ones included; the document has ${monitors.count}.`;
   return refuseWrite({ code: "plan_limit_exceeded", field: "monitors", message });
 }

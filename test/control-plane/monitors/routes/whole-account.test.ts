@@ -396,4 +396,18 @@ describe("a document with problems", () => {
     expect((await send(key, { version: 2, monitors: names(20, 26) })).status).toBe(403);
     expect((await send(key, { version: 2, monitors: names(100, 130) })).status).toBe(403);
   });
+
+  it("is unchanged after a downgrade too, which pauses what the plan does not allow", async () => {
+    const { id, key } = await createOwner("pro");
+    const monitors = Array.from({ length: 30 }, (_, n) => ({ name: `n${n}`, check_type: "heartbeat" }));
+    await send(key, { version: 2, monitors });
+    const document = await exportOf(key);
+    await service.operate("PUT", `/api/admin/accounts?id=${id}`, { plan: "starter" });
+    expect((await listOf(key)).filter((row) => row["paused_reason"] === "plan")).toHaveLength(5);
+    expect(await exportOf(key)).toEqual(document);
+    expect((await send(key, document)).body.data).toMatchObject(counts(0, 0, 30));
+    expect((await listOf(key)).filter((row) => row["paused_reason"] === "plan")).toHaveLength(5);
+    const more = { version: 2, monitors: [{ name: "more", check_type: "heartbeat" }] };
+    expect((await send(key, more)).status).toBe(403);
+  });
 });
