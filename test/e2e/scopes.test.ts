@@ -14,8 +14,7 @@ beforeAll(async () => {
   accountId = (body.data as { account_id: number }).account_id;
   for (const scopes of [["check"], ["check", "dns"], ["dns"], ["monitors"], ["monitors:read"], ["check", "monitors"]]) {
     const made = await plane.operate("POST", "/api/admin/keys", { account_id: accountId, scopes });
-    expect(made.body.data["scopes"]).toEqual(scopes);
-    keys.set(scopes.join(), made.body.data["key"]);
+    keys.set((made.body.data["scopes"] as readonly string[]).join(), made.body.data["key"]);
   }
   keepAlive(await attachScripted(plane, helloOf("eu-west")));
 });
@@ -146,6 +145,8 @@ describe("a key with the scope monitors:read", () => {
   });
 
   it("is made where the plan has monitors, and only if it is asked for", async () => {
+    const made = ["check", "check,dns", "dns", "monitors", "monitors:read", "check,monitors"];
+    expect([...keys.keys()]).toEqual(made);
     const asked = (plan: string) => plane.operate("POST", "/api/admin/keys", { plan, scopes: ["monitors:read"] });
     expect((await asked("free")).body.error).toMatchObject({ field: "scopes", reason: "enum" });
     expect((await asked("starter")).status).toBe(201);
