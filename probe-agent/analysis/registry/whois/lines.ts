@@ -185,7 +185,11 @@ function fieldOf(
     return { key: normal(column), value: withoutLeaders(inColumn) };
   }
   const [, kind = "", attribute = "", ofClass = ""] = OF_CLASS.exec(line) ?? [];
-  if (kind !== "" && !ofClass.startsWith("//") && (isRwhois || isKnownLabel(normal(attribute)))) {
+  if (
+    kind !== "" &&
+    !ofClass.startsWith("//") &&
+    (isRwhois || (kind === "domain" && isKnownLabel(normal(attribute))))
+  ) {
     return { key: normal(attribute), value: ofClass.trim(), class: kind.toLowerCase() };
   }
   const colon = line.indexOf(":");

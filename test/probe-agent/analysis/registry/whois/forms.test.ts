@@ -260,6 +260,11 @@ describe("what only looks like such a form", () => {
     expect(readWhoisDate("99991231", "whois.registry.example")).toBeNull();
   });
 
+  it("is no field: a label in a remark", () => {
+    const text = "domain: example.test\nnserver: ns1.example.net\nremarks:registrar:Nobody\n";
+    expect(parseWhois(text, "whois.registry.example")).toMatchObject({ registered: true, registrar: null });
+  });
+
   it("keeps fields behind two blanks that have their own label", () => {
     const read = parseWhois("Registrar  Name: Example\nDomain name: example.test\n", "whois.registry.example");
     expect(read.domain).toBe("example.test");
