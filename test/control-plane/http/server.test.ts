@@ -52,6 +52,10 @@ describe("paths and methods", () => {
     expect(await sendRaw(gate.url, `GET http://x.example/api/v4/whoami HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1.1 200/);
     expect(await sendRaw(gate.url, `GET http://x.example HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1.1 404/);
     expect(await sendRaw(gate.url, `OPTIONS * HTTP/1.1\r\n${head}`)).toMatch(/^HTTP\/1.1 404/);
+    // Its host replaces the Host field, which has to be there all the same.
+    const target = "GET http://x.example/api/v4/whoami HTTP/1.1\r\n";
+    expect(await sendRaw(gate.url, `${target}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 400/);
+    expect(await sendRaw(gate.url, `${target.replace("x.example", "a%20b")}${head}`)).toMatch(/^HTTP\/1.1 400/);
   });
 
   it.each(["DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"])("%s on GET and POST is 405 with Allow", async (method) => {
