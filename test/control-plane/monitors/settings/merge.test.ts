@@ -73,6 +73,7 @@ describe("a new monitor", () => {
       watch_domain: false,
       notify_email: false,
       notify_emails: null,
+      notify_advisories: false,
       repeat_minutes: null,
       request_headers: {},
       body: null,
