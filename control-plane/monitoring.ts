@@ -33,6 +33,7 @@ import { createSchedule, requestChecksAfter } from "#control-plane/monitors/sche
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
+import { startVisits } from "#control-plane/monitors/visits/visits.ts";
 import { createPictureFinding } from "#control-plane/monitors/watch/picture-finding.ts";
 import { startWatch, type Watch } from "#control-plane/monitors/watch/watch.ts";
 import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
@@ -156,6 +157,9 @@ export async function openMonitoring(
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
+  const unserved: Watch["unserved"] = (accountId, locations) => watch.unserved(accountId, locations);
+  const visits = startVisits({ sql, clock, log, unserved, recording });
+  teardown.push(() => visits.stop());
   const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: recording }, teardown);
   return { monitors, pictures, maintenance, history, watch, pings, statusPages };
 }

@@ -58,7 +58,7 @@ function noAgents({ enrolled, active }: Survey): Cause {
     enrolled === 0
       ? "No probe agent is enrolled, so no check can run. Create a join token with `deploy/vantage probes token` and " +
         "start an agent with it."
-      : "No probe agent is connected. No monitor is checked: each becomes unknown about three intervals after its last check, " +
+      : "No probe agent is connected. No monitor is checked: each becomes unknown two intervals after its last check, " +
         "and outages are not noticed. Start the agents, or check their network to this service; " +
         "`deploy/vantage probes list` shows when each was last connected.";
   return { code: "no_agents", subject: "", message, ...active };

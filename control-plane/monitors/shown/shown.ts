@@ -1,6 +1,7 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { findNames, findShown } from "#control-plane/monitors/shown/store.ts";
 import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 
 /** What status pages know about a monitor. */
 export interface ShownFacts {
@@ -14,7 +15,7 @@ export interface ShownFacts {
   readonly changedAt: Date;
   readonly status: "up" | "down" | "unknown";
   readonly isDegraded: boolean;
-  /** Beginning of its newest check; null: there is none. */
+  /** Beginning of its newest check that has found it up or down; null: there is none, or it is not scheduled. */
   readonly lastCheckedAt: Date | null;
   /** When it is checked; null: it is paused, or nothing is planned for its check type. */
   readonly schedule: { readonly intervalSeconds: number; readonly timeoutSeconds: number } | null;
@@ -39,11 +40,27 @@ export async function shownFactsOf(
   if (ids.length === 0) return new Map();
   const rows = await findShown(sql, accountId, ids);
   return new Map(
-    rows.map(({ state: text, intervalSeconds, timeoutSeconds, updatedAt, ...row }) => {
-      const { status, isDegraded, changedAt: statusChangedAt } = decodeState(text);
+    rows.map(({ state: text, intervalSeconds, timeoutSeconds, updatedAt, goodAt, ...row }) => {
+      const state = decodeState(text);
+      const { status, isDegraded, changedAt: statusChangedAt } = state;
       const changedAt = new Date(Math.max(updatedAt.getTime(), statusChangedAt ?? 0));
       const schedule = intervalSeconds === null || timeoutSeconds === null ? null : { intervalSeconds, timeoutSeconds };
-      return [row.id, { ...row, changedAt, status, isDegraded, schedule: row.isActive ? schedule : null }];
+      const lastCheckedAt = schedule === null ? null : newestVerdict(state, goodAt);
+      return [
+        row.id,
+        { ...row, changedAt, status, isDegraded, lastCheckedAt, schedule: row.isActive ? schedule : null },
+      ];
     }),
   );
+}
+
+/**
+ * Returns when the newest check with a verdict began. One that no probe could run observes nothing. The state forgets
+ * the verdicts of locations that have lost their probes: a failing one among them dates from before the last change.
+ */
+function newestVerdict({ locations, lastKnown, changedAt }: MonitorState, goodAt: Date | null): Date | null {
+  const times = Array.from(locations.values(), ({ at }) => at);
+  if (goodAt !== null) times.push(goodAt.getTime());
+  if (times.length === 0 && lastKnown !== null && changedAt !== null) times.push(changedAt);
+  return times.length === 0 ? null : new Date(Math.max(...times));
 }

@@ -18,7 +18,8 @@ interface MonitorRow {
   readonly isActive: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly lastCheckedAt: Date | null;
+  /** Beginning of the newest good check of a location that it is still checked from; null: there is none. */
+  readonly goodAt: Date | null;
   /** JSON of MonitorState. */
   readonly state: string;
   /** The longest of its locations; null: it is not scheduled. */
@@ -35,12 +36,12 @@ export async function findShown(
   return sql<MonitorRow[]>`
     select m.id, m.account_id as "accountId", m.name, m.tags, m.is_active as "isActive",
       m.created_at as "createdAt", m.updated_at as "updatedAt",
-      greatest(t.last_checked_at, s.checked_at) as "lastCheckedAt", t.state,
+      s.good_at as "goodAt", t.state,
       s.interval_seconds as "intervalSeconds", s.timeout_seconds as "timeoutSeconds"
     from monitors as m join monitor_states as t on t.monitor_id = m.id
     cross join lateral (
       select max(interval_seconds) as interval_seconds, max(timeout_seconds) as timeout_seconds,
-        max(checked_at) as checked_at
+        max(good_at) as good_at
       from monitor_slots where monitor_id = m.id
     ) as s
     where m.account_id = ${accountId} and m.id = any(${[...ids]}::bigint[])`;

@@ -19,6 +19,14 @@ export function isFresh(
   return isPassive || now - at <= 2 * intervalMs + timeoutMs;
 }
 
+/** Returns from when on a fresh verdict no longer counts, Unix milliseconds. */
+export function staleAt(
+  { intervalMs, timeoutMs }: Pick<StateSettings, "intervalMs" | "timeoutMs">,
+  { at }: Pick<LocationState, "at">,
+): number {
+  return at + 2 * intervalMs + timeoutMs + 1;
+}
+
 /** Lists the configured locations with a fresh verdict, in the configured order. */
 export function freshLocations(
   settings: StateSettings,

@@ -23,7 +23,8 @@ export async function insertStates(sql: Queryable, monitorIds: readonly number[]
 export async function resetStates(sql: Queryable, monitorIds: readonly number[]): Promise<void> {
   await sql`
     update monitor_states
-    set status = ${NEW_STATE.status}, state = ${encodeState(NEW_STATE)}, state_version = state_version + 1
+    set status = ${NEW_STATE.status}, state = ${encodeState(NEW_STATE)}, state_version = state_version + 1,
+      visit_at = '-infinity'
     where monitor_id = any(${[...monitorIds]}::bigint[])`;
 }
 

@@ -4,6 +4,8 @@ import { noteLateChecks } from "#control-plane/monitors/history/record.ts";
 import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
 import { judgeDependency, type Dependency } from "#control-plane/monitors/state/dependency.ts";
 import { decodeState, encodeState } from "#control-plane/monitors/state/encoding.ts";
+import { nextVisit } from "#control-plane/monitors/state/next-visit.ts";
+import { visitBy } from "#control-plane/monitors/visits/store.ts";
 import { applyChanges, type ApplyDeps, type MonitorChange } from "#control-plane/monitors/watch/apply-changes.ts";
 import type { WatchMetrics } from "#control-plane/monitors/watch/metrics.ts";
 import { checkOf, extraChecks, planRecord, type PlannedRecord } from "#control-plane/monitors/watch/plan-record.ts";
@@ -50,6 +52,7 @@ async function record(tx: Transaction, deps: RecordEventsDeps, given: PlannedRec
   const { status } = applied.state;
   const recorded = await recordAll(tx, [{ ...quiet, ...extraChecks(location, applied.rechecks), status, state }]);
   if (!recorded.has(0)) throw new Error("an observation with a locked slot and state was not recorded");
+  await visitBy(tx, given.record.monitorId, nextVisit(planned.settings, applied.state, now));
   return { state, transition };
 }
 

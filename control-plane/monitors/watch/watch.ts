@@ -29,6 +29,8 @@ import { createReleasingMap } from "#control-plane/releasing-map.ts";
 export interface Watch {
   /** Looks for due checks now: a monitor was created, changed or is to be run. */
   wake(): void;
+  /** Returns those among the locations of an account's monitor that have had no connected probe for some time. */
+  unserved(accountId: number, locations: readonly string[]): readonly string[];
   /** Claims no more checks, lets running ones finish for `graceMs`, and gives the others back. */
   stop(graceMs: number): Promise<void>;
 }
@@ -212,6 +214,7 @@ export function startWatch(deps: WatchDeps): Watch {
 
   return {
     wake: () => loop.wake(),
+    unserved: (accountId, locations) => unserved.among(accountId, locations),
     async stop(graceMs) {
       await loop.stop();
       const timer = setTimeout(() => {
