@@ -13,6 +13,8 @@ export type EventType =
   | "domain.expiring"
   | "domain.expired"
   | "visual.changed"
+  | "monitor.unwatched"
+  | "monitor.watched"
   | "test";
 
 /**

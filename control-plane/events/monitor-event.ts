@@ -29,7 +29,15 @@ interface Advisory {
 }
 
 /** Kinds of changes of a monitor that receivers are informed of. */
-type MonitorChange = "down" | "up" | "degraded" | "recovered_speed" | "reminder" | "advisory";
+type MonitorChange =
+  | "down"
+  | "up"
+  | "degraded"
+  | "recovered_speed"
+  | "reminder"
+  | "advisory"
+  | "unwatched"
+  | "watched";
 
 /** A change of a monitor. Times are Unix milliseconds. */
 export interface MonitorChangeFacts {
@@ -38,8 +46,10 @@ export interface MonitorChangeFacts {
   readonly monitor: EventMonitor;
   /** When it was confirmed. */
   readonly at: number;
-  /** Last status before an outage or its end; ignored for other kinds. */
+  /** Last status before an outage or its end, or the last known one before a lack of results; ignored for other kinds. */
   readonly previous: "up" | "down" | "unknown";
+  /** Status after a lack of results; absent: unknown. Ignored for other kinds. */
+  readonly current?: "up" | "down" | "unknown";
   /** Beginning of the outage; null if there is none. */
   readonly startedAt: number | null;
   /** The first good check of a recovery; null otherwise. */
@@ -61,7 +71,7 @@ export interface MonitorChangeFacts {
 export interface MonitorEventData {
   readonly monitor: EventMonitor;
   readonly previous_status: "up" | "down" | "degraded" | "unknown";
-  readonly status: "up" | "down" | "degraded";
+  readonly status: "up" | "down" | "degraded" | "unknown";
   readonly cause: { readonly code: string; readonly message: string } | null;
   /** The newest cause, which differs from `cause` if another fault followed the first of the outage that has ended. */
   readonly cause_now: { readonly code: string; readonly message: string } | null;
@@ -72,9 +82,9 @@ export interface MonitorEventData {
     readonly error: FailingLocation["fault"];
   }[];
   readonly incident_id: number | null;
-  /** Beginning of the outage. */
+  /** Beginning of the outage, or of the lack of results. */
   readonly started_at: string | null;
-  /** Duration of the outage, until now if it lasts. */
+  /** Its duration, until now if it lasts. */
   readonly duration_seconds: number | null;
   readonly response_time_ms: number | null;
   readonly flapping: boolean;
@@ -89,6 +99,8 @@ const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
   recovered_speed: "monitor.up",
   reminder: "reminder",
   advisory: "monitor.advisory",
+  unwatched: "monitor.unwatched",
+  watched: "monitor.watched",
 };
 
 /** Describes a change of a monitor as an event. */
@@ -125,7 +137,11 @@ function toData(change: MonitorChangeFacts): MonitorEventData {
   };
 }
 
-function statusesOf({ kind, previous }: MonitorChangeFacts): Pick<MonitorEventData, "previous_status" | "status"> {
+function statusesOf({
+  kind,
+  previous,
+  current = "unknown",
+}: MonitorChangeFacts): Pick<MonitorEventData, "previous_status" | "status"> {
   switch (kind) {
     case "down":
       return { previous_status: previous, status: "down" };
@@ -139,5 +155,9 @@ function statusesOf({ kind, previous }: MonitorChangeFacts): Pick<MonitorEventDa
       return { previous_status: "up", status: "up" };
     case "reminder":
       return { previous_status: "down", status: "down" };
+    case "unwatched":
+      return { previous_status: previous, status: "unknown" };
+    case "watched":
+      return { previous_status: "unknown", status: current };
   }
 }

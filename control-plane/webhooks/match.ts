@@ -10,9 +10,9 @@ export function typesOf(plan: PlanName): readonly EventType[] {
   return plan === "free" ? EVENT_TYPES.filter((type) => FREE_TYPES.has(type)) : EVENT_TYPES;
 }
 
-/** Returns the event types that a subscription without a list gets under a plan. */
-export function defaultTypesOf(plan: PlanName): readonly EventType[] {
-  return typesOf(plan).filter((type) => !NAMED_ONLY.has(type));
+/** Returns the event types that a subscription gets; null: it names none. */
+export function selectedTypes(plan: PlanName, events: readonly EventType[] | null): readonly EventType[] {
+  return typesOf(plan).filter((type) => (events === null ? !NAMED_ONLY.has(type) : events.includes(type)));
 }
 
 /** An event as far as subscriptions select by it. */
@@ -33,8 +33,7 @@ interface Selection {
 /** Reports whether a subscription gets an event. An event about no monitor passes no filter. */
 export function matchesEvent({ plan, events, filter }: Selection, event: MatchedEvent): boolean {
   const type = EVENT_TYPES.find((one) => one === event.type);
-  if (type === undefined || !typesOf(plan).includes(type)) return false;
-  if (!(events ?? defaultTypesOf(plan)).includes(type)) return false;
+  if (type === undefined || !selectedTypes(plan, events).includes(type)) return false;
   if (filter === null) return true;
   if (event.monitorId === null) return false;
   return filter.monitor_ids.includes(event.monitorId) || filter.tags.some((tag) => event.tags.includes(tag));

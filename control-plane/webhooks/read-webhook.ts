@@ -5,7 +5,7 @@ import type { EventType } from "#control-plane/events/event.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
-import { defaultTypesOf, typesOf } from "#control-plane/webhooks/match.ts";
+import { selectedTypes, typesOf } from "#control-plane/webhooks/match.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
 import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
 import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
@@ -119,7 +119,7 @@ function readEvents(
       "events",
     );
   }
-  const isShownList = present === null && isSameSet(given, defaultTypesOf(plan));
+  const isShownList = present === null && isSameSet(given, selectedTypes(plan, null));
   return { ok: true, value: isShownList ? null : allowed.filter((type) => given.includes(type)) };
 }
 

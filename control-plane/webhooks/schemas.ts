@@ -55,8 +55,8 @@ const FIELDS = {
     Type.Array(Type.Enum(EVENT_TYPES), {
       maxItems: 100,
       description:
-        "Event types to send. Default or null: all that the plan allows, but for monitor.advisory, which is sent only where " +
-        "it is named",
+        "Event types to send. Default or null: all that the plan allows, but for monitor.advisory, monitor.unwatched and " +
+        "monitor.watched, which are sent only where they are named",
     }),
   ),
   filter: Nullable(

@@ -2,7 +2,7 @@ import type { Static } from "typebox";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 import { adviseOn, FORMATS, maskOptions } from "#control-plane/webhooks/formats/formats.ts";
-import { defaultTypesOf, typesOf } from "#control-plane/webhooks/match.ts";
+import { selectedTypes } from "#control-plane/webhooks/match.ts";
 import type { SHOWN } from "#control-plane/webhooks/schemas.ts";
 import { maskSecret, MASK } from "#control-plane/webhooks/secrets.ts";
 import type { StoredWebhook, WebhookSecrets } from "#control-plane/webhooks/webhook.ts";
@@ -27,7 +27,7 @@ export function showWebhook(
     url,
     secret: maskSecret(secrets.secret),
     ...(signingSecret === null ? {} : { signing_secret: signingSecret }),
-    events: events === null ? [...defaultTypesOf(plan)] : typesOf(plan).filter((type) => events.includes(type)),
+    events: [...selectedTypes(plan, events)],
     filter: filter === null ? null : { monitor_ids: [...filter.monitor_ids], tags: [...filter.tags] },
     headers: Object.fromEntries(Object.keys(secrets.headers).map((header) => [header, MASK])),
     format,

@@ -13,11 +13,17 @@ export const EVENT_TYPES = [
   "domain.expiring",
   "domain.expired",
   "visual.changed",
+  "monitor.unwatched",
+  "monitor.watched",
   "test",
 ] as const satisfies readonly EventType[];
 
 /** Types that a subscription gets only if it names them. */
-export const NAMED_ONLY: ReadonlySet<EventType> = new Set(["monitor.advisory"]);
+export const NAMED_ONLY: ReadonlySet<EventType> = new Set([
+  "monitor.advisory",
+  "monitor.unwatched",
+  "monitor.watched",
+]);
 
 /** Which events a subscription gets: those about one of these monitors, or about a monitor with one of these tags. */
 export interface WebhookFilter {

@@ -7,6 +7,7 @@ import { describeAdvisory } from "#control-plane/mail/content/advisory.ts";
 import { describeExpiry } from "#control-plane/mail/content/expiry.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
+import { describeUnwatched } from "#control-plane/mail/content/unwatched.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
@@ -82,7 +83,7 @@ export function readNotice({ type, body }: SentEvent): Notice {
         ? describeDeactivated(data as WebhookEventData, name)
         : type === "monitor.advisory"
           ? describeAdvisory(data, name)
-          : describeExpiry(type, withCause(data), name),
+          : (describeUnwatched(type, data, name) ?? describeExpiry(type, withCause(data), name)),
     isHeartbeat: monitor?.check_type === HEARTBEAT,
     cause: cause == null ? null : lineOf(cause),
     causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),

@@ -25,6 +25,7 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
     blind: state.blind.map(boundDated),
     alone: state.alone === null ? null : boundDated(state.alone),
+    unwatched: state.unwatched === null ? null : { ...state.unwatched, since: bound(state.unwatched.since) },
   };
 }
 
@@ -33,9 +34,11 @@ function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotic
 }
 
 /** The other times are never later than one of these. */
-function hasTimeAfter({ changedAt, failedAt, held, locations, blind, alone }: MonitorState, now: number): boolean {
+function hasTimeAfter(state: MonitorState, now: number): boolean {
+  const { changedAt, failedAt, held, locations, blind, alone, unwatched } = state;
   const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
-  if ((changedAt ?? now) > now || (failedAt ?? now) > now || (endedAt ?? now) > now) return true;
+  const times = [changedAt, failedAt, endedAt, unwatched?.since ?? null];
+  if (times.some((at) => at !== null && at > now)) return true;
   for (const { at } of locations.values()) if (at > now) return true;
   return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);
 }

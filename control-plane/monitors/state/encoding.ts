@@ -1,5 +1,11 @@
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
-import type { DatedLocation, HeldNotice, LocationState, MonitorState } from "#control-plane/monitors/state/state.ts";
+import type {
+  DatedLocation,
+  HeldNotice,
+  LocationState,
+  MonitorState,
+  Unwatched,
+} from "#control-plane/monitors/state/state.ts";
 
 /** A fault as stored: stage, source, reason, message. */
 type StoredFault = readonly [stage: string, source: string, reason: string, message: string];
@@ -40,6 +46,7 @@ export function encodeState(state: MonitorState): string {
     locations: state.locations.size === 0 ? undefined : Array.from(state.locations, encodeLocation),
     blind: state.blind.length === 0 ? undefined : state.blind.map(encodeDated),
     alone: state.alone === null ? undefined : encodeDated(state.alone),
+    unwatched: state.unwatched === null ? undefined : [state.unwatched.since, state.unwatched.isTold ? 1 : 0],
   });
 }
 
@@ -69,6 +76,7 @@ export function decodeState(text: string): MonitorState {
     locations: readLocations(stored["locations"]),
     blind: readList(stored["blind"]).flatMap((one) => readDated(one) ?? []),
     alone: readDated(stored["alone"]),
+    unwatched: readUnwatched(stored["unwatched"]),
   };
 }
 
@@ -112,6 +120,11 @@ function encodeDated({ location, at }: DatedLocation): readonly [location: strin
 function readDated(stored: unknown): DatedLocation | null {
   const [location, at] = readList(stored);
   return typeof location === "string" && typeof at === "number" ? { location, at } : null;
+}
+
+function readUnwatched(stored: unknown): Unwatched | null {
+  const [since, isTold] = readList(stored);
+  return typeof since === "number" ? { since, isTold: isTold === 1 } : null;
 }
 
 function readFault(stored: unknown): CheckFault | null {

@@ -67,4 +67,8 @@ export type StateEvent =
       readonly isNew: boolean;
     }
   /** The outage lasts, and a reminder is due. */
-  | { readonly kind: "reminder"; readonly at: number };
+  | { readonly kind: "reminder"; readonly at: number }
+  /** It has lacked results since `since`, and people are to be told. `silent`: the locations without a fresh verdict. */
+  | { readonly kind: "unwatched"; readonly at: number; readonly since: number; readonly silent: readonly string[] }
+  /** It has results again, after people were told that it lacked them since `since`. */
+  | { readonly kind: "watched"; readonly at: number; readonly since: number };

@@ -12,7 +12,18 @@ import { meetsQuorum } from "#control-plane/monitors/state/votes.ts";
 /** An event to send to people. The other events are only recorded. */
 export type Notice = Extract<
   StateEvent,
-  { readonly kind: "down" | "up" | "degraded" | "recovered_speed" | "reminder" | "advisory" | "first_tries" }
+  {
+    readonly kind:
+      | "down"
+      | "up"
+      | "degraded"
+      | "recovered_speed"
+      | "reminder"
+      | "advisory"
+      | "first_tries"
+      | "unwatched"
+      | "watched";
+  }
 >;
 
 /** What can hold notices back, at the time of the transition. */
@@ -39,6 +50,7 @@ const LOOK_MS = 2_000;
  * Decides which events of a transition become notices.
  *
  * 1. While there is a reason to hold, the notice of a new outage is held. Reminders, slowness and advisories are dropped.
+ *    That results are lacking is told when the reason has ended, if they still are.
  *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
  *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
  * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every
@@ -70,7 +82,7 @@ export function holdNotices(
       notices: [...notices, released],
     };
   };
-  let { held, isDegradedReported } = state;
+  let { held, isDegradedReported, unwatched } = state;
   for (const event of events) {
     if (event.kind === "down" && event.isNotice) {
       const { previous } = event;
@@ -93,9 +105,14 @@ export function holdNotices(
       if (event.isNew && reason === null) notices.push(event);
     } else if (event.kind === "reminder" && reason === null && held === null) {
       notices.push(event);
+    } else if (event.kind === "unwatched" && reason === null) {
+      notices.push(event);
+      unwatched = { since: event.since, isTold: true };
+    } else if (event.kind === "watched") {
+      notices.push(event);
     }
   }
-  const next = { ...state, held, isDegradedReported };
+  const next = { ...state, held, isDegradedReported, unwatched };
   if (held === null) return { state: next, events, rechecks, notices };
   if (reason !== null) {
     return { state: { ...next, held: { reason, previous: held.previous, endedAt: null } }, events, rechecks, notices };

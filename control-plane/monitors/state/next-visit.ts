@@ -1,13 +1,14 @@
 import { freshLocations, staleAt } from "#control-plane/monitors/state/freshness.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import { unwatchedDueAt } from "#control-plane/monitors/state/unwatched.ts";
 
 /** Longest time between two visits, in milliseconds: other settings can make results old earlier than was planned. */
 const MOST_MS = 600_000;
 
 /**
  * Returns when time alone can next change something about a monitor that is checked by a schedule: one of its results
- * gets too old to count. All times are Unix milliseconds. Newer results only move that to a later time, so a visit can
+ * gets too old to count, or people are to be told that it lacks them. All times are Unix milliseconds. Newer results only move that to a later time, so a visit can
  * find that nothing has happened.
  */
 export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
@@ -15,5 +16,7 @@ export function nextVisit(settings: StateSettings, state: MonitorState, now: num
   if (state.status !== "unknown") {
     for (const { known } of freshLocations(settings, state.locations, now)) times.push(staleAt(settings, known));
   }
+  const dueAt = unwatchedDueAt(state, now);
+  if (dueAt !== null) times.push(dueAt);
   return Math.min(...times);
 }

@@ -47,6 +47,14 @@ export type HeldNotice = {
     }
 );
 
+/** A lack of results: too few are fresh to judge the monitor. Not of a monitor that waits for pings. */
+export interface Unwatched {
+  /** When it began, Unix milliseconds. */
+  readonly since: number;
+  /** Whether people were told. */
+  readonly isTold: boolean;
+}
+
 /** A location at a time, Unix milliseconds. */
 export interface DatedLocation {
   readonly location: string;
@@ -94,6 +102,8 @@ export interface MonitorState {
   readonly blind: readonly DatedLocation[];
   /** The only one of several locations that can check, and when that was last so; null: it is not so. It decides alone. */
   readonly alone: DatedLocation | null;
+  /** null: there are enough results, or nobody has looked yet. */
+  readonly unwatched: Unwatched | null;
 }
 
 /** The state of a monitor that is new, resumed, or has a new target. */
@@ -116,4 +126,5 @@ export const NEW_STATE: MonitorState = {
   locations: new Map(),
   blind: [],
   alone: null,
+  unwatched: null,
 };

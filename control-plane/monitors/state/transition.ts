@@ -12,7 +12,7 @@ import { newestFailure } from "#control-plane/monitors/state/outage-times.ts";
 import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/monitors/state/rechecks.ts";
 import { nextReminder } from "#control-plane/monitors/state/reminders.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
-import type { MonitorState, Status } from "#control-plane/monitors/state/state.ts";
+import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import { describeChange } from "#control-plane/monitors/state/status-change.ts";
 import {
   addVerdict,
@@ -21,12 +21,15 @@ import {
   keepVerdicts,
   type KnownObservation,
 } from "#control-plane/monitors/state/verdicts.ts";
-import { castVotes, decideStatus } from "#control-plane/monitors/state/votes.ts";
+import { nextUnwatched } from "#control-plane/monitors/state/unwatched.ts";
+import { castVotes, decideStatus, isEnough } from "#control-plane/monitors/state/votes.ts";
 
 /** What follows from an observation or from time. */
 export interface Transition {
   readonly state: MonitorState;
-  /** In this order: the change of status, flapping, failing locations, first tries, speed, reminder. */
+  /**
+   * In this order: the change of status, flapping, failing locations, first tries, speed, reminder, lack of results.
+   */
   readonly events: readonly StateEvent[];
   /** Extra checks to schedule, each location once. */
   readonly rechecks: readonly Recheck[];
@@ -71,7 +74,9 @@ function advance(
 
   const status = decideStatus(settings, before.status, votes, alone !== null);
   const lastKnown = status === "unknown" ? before.lastKnown : status;
-  const evidence = { votes, failing: failingLocations(fresh, alone), silent: silentLocations(settings, status, fresh) };
+  const isWatched = settings.isPassive || isEnough(settings, fresh.length, alone !== null);
+  const silent = silentLocations(settings, fresh);
+  const evidence = { votes, failing: failingLocations(fresh, alone), silent: status === "unknown" ? silent : [] };
   const failedAt = newestFailure(before.failedAt, observation, now);
   const change = describeChange({ ...before, failedAt }, status, evidence, now);
   const hasTurned = before.lastKnown !== null && lastKnown !== before.lastKnown;
@@ -83,6 +88,7 @@ function advance(
   const { failing, event: failingEvent } = nextFailing(settings, before, found, now);
   const { unsteady, event: triesEvent } = nextUnsteady(before, found, now);
   const speed = nextSpeed(settings, before, { status, isUnsteady: unsteady.length > 0 }, observation);
+  const { unwatched, event: watchEvent } = nextUnwatched(before, { isWatched, silent }, now);
   const { remindAt, isDue } = nextReminder(settings, before, { status, lastKnown }, now);
 
   const events: StateEvent[] = [];
@@ -95,6 +101,7 @@ function advance(
   }
   if (hasEndedDegraded(settings, before, status, speed)) events.push({ kind: "recovered_speed", at: now });
   if (isDue) events.push({ kind: "reminder", at: now });
+  if (watchEvent !== null) events.push(watchEvent);
 
   const state: MonitorState = {
     status,
@@ -115,6 +122,7 @@ function advance(
     locations,
     blind: able.blind,
     alone,
+    unwatched,
   };
   const rechecks =
     observation !== null
@@ -125,8 +133,7 @@ function advance(
   return { state, events, rechecks };
 }
 
-/** Lists the locations without a fresh verdict, for a monitor whose status is unknown. */
-function silentLocations(settings: StateSettings, status: Status, fresh: readonly FreshLocation[]): readonly string[] {
-  if (status !== "unknown") return [];
+/** Lists the locations without a fresh verdict. */
+function silentLocations(settings: StateSettings, fresh: readonly FreshLocation[]): readonly string[] {
   return settings.locations.filter((configured) => !fresh.some(({ location }) => location === configured));
 }

@@ -29,8 +29,13 @@ export function meetsQuorum({ quorum }: StateSettings, down: number, fresh: numb
   return quorum === "majority" ? 2 * down > fresh : down >= Math.min(quorum, fresh);
 }
 
+/** Reports whether so many fresh locations are evidence: one of several is only if no other can check. */
+export function isEnough({ locations }: StateSettings, fresh: number, isAlone: boolean): boolean {
+  return fresh >= (isAlone ? 1 : Math.min(MIN_FRESH, locations.length));
+}
+
 /**
- * Decides the status. Without enough fresh locations it is unknown; one of several is enough only if no other can check.
+ * Decides the status. Without enough fresh locations it is unknown.
  * A quorum of failures is an outage; otherwise a strict majority of successes is up; otherwise, for example if the votes
  * are even, the status stays as it was.
  */
@@ -40,7 +45,7 @@ export function decideStatus(
   { fresh, down, up }: Votes,
   isAlone: boolean,
 ): Status {
-  if (fresh < (isAlone ? 1 : Math.min(MIN_FRESH, settings.locations.length))) return "unknown";
+  if (!isEnough(settings, fresh, isAlone)) return "unknown";
   if (meetsQuorum(settings, down.length, fresh)) return "down";
   return 2 * up.length > fresh ? "up" : before;
 }

@@ -30,7 +30,9 @@ export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: nu
   const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);
   const before = decodeState(row.state);
   const made = transition(settings, before, null, now);
-  if (made.events.length === 0) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
+  // That results are lacking is noted although nothing follows from it yet.
+  const isSame = made.events.length === 0 && made.state.unwatched === before.unwatched;
+  if (isSame) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
   return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }) };
 }
 

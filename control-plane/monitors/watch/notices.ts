@@ -45,11 +45,15 @@ function changeEvent(
   return toMonitorEvent({
     ...commonFacts(monitor, notice, state),
     kind: notice.kind,
-    previous: "previous" in notice ? notice.previous : state.status,
-    startedAt: isOutage || notice.kind === "up" ? startedAt : null,
+    previous: previousOf(notice, state),
+    startedAt: "since" in notice ? notice.since : isOutage || notice.kind === "up" ? startedAt : null,
     recoveredAt: notice.kind === "up" ? notice.recoveredAt : null,
     incidentId: outage.openId ?? outage.incident?.id ?? null,
-    cause: isOutage ? describeCause(monitor, failing) : (outage.incident?.cause ?? describeUnsteady(notice, state)),
+    cause: isOutage
+      ? describeCause(monitor, failing)
+      : notice.kind === "unwatched"
+        ? describeLack(notice.silent)
+        : (outage.incident?.cause ?? describeUnsteady(notice, state)),
     causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
     failing: isOutage ? failing : [],
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
@@ -77,13 +81,24 @@ function commonFacts(
   { at }: { at: number },
   state: MonitorState,
 ) {
-  return { accountId, monitor: { id, name, url, check_type: checkType }, at, isFlapping: state.isFlapping };
+  const { status: current, isFlapping } = state;
+  return { accountId, monitor: { id, name, url, check_type: checkType }, at, current, isFlapping };
 }
 
 /** Says why a monitor is degraded that is not slow. */
 function describeUnsteady(notice: Notice, state: MonitorState): { code: string; message: string } | null {
   const advisory = notice.kind === "degraded" && notice.responseMs === null ? describeFirstTries(state) : null;
   return advisory === null ? null : { code: "first_tries", message: advisory.message };
+}
+
+function previousOf(notice: Notice, { status, lastKnown }: MonitorState): "up" | "down" | "unknown" {
+  if (notice.kind === "unwatched") return lastKnown ?? "unknown";
+  return "previous" in notice ? notice.previous : status;
+}
+
+/** Says which results a monitor lacks. */
+function describeLack(silent: readonly string[]): { readonly code: string; readonly message: string } {
+  return { code: "no_results", message: `No recent result has come from ${silent.join(", ")}` };
 }
 
 function failingNow({ locations, alone }: MonitorState): readonly FailingLocation[] {

@@ -16,6 +16,7 @@ const SEVERITIES = {
   DomainExpired: "critical",
   DomainExpiring: "warning",
   PageChanged: "warning",
+  MonitorUnwatched: "warning",
   Test: "info",
 } as const satisfies Readonly<Record<string, Severity>>;
 
@@ -94,6 +95,10 @@ export function alertChange({ id, type, createdAt, data }: FormatEvent): AlertCh
       return opening(alert("DomainExpired", `${monitorId}-domain-expired`));
     case "visual.changed":
       return opening(alert("PageChanged", `${monitorId}-page`));
+    case "monitor.unwatched":
+      return opening(alert("MonitorUnwatched", `${monitorId}-unwatched`));
+    case "monitor.watched":
+      return { opens: null, resolves: [alert("MonitorUnwatched", `${monitorId}-unwatched`)] };
     case "test":
       // Each test is visible, also while an earlier one is open.
       return opening(alert("Test", `test-${id}`));

@@ -38,6 +38,7 @@ const FULL: MonitorState = {
   ]),
   blind: [{ location: "us", at: START }],
   alone: { location: "eu", at: START - 4 },
+  unwatched: { since: START - 5, isTold: true },
 };
 
 function addVerdictTo(message: string): Pick<MonitorState, "locations"> {

@@ -26,6 +26,7 @@ interface Decided {
   readonly isUnsteady: boolean;
   readonly named: readonly string[];
   readonly unsteady: readonly string[];
+  readonly isWatched: boolean;
 }
 
 /** What the model says after a step. */
@@ -255,7 +256,20 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
       }
     }
 
-    decided.push({ at: now, status, seen: added, isFlapping, isDegraded, isUnsteady, named: failing, unsteady });
+    const isWatched = settings.isPassive || fresh.length >= (several ? 2 : 1);
+    const unwatched = isWatched ? [] : decided.slice(decided.findLastIndex((one) => one.isWatched) + 1);
+    const lackedSince = unwatched[0]?.at ?? now;
+    if (!isWatched && now - lackedSince >= 600_000) {
+      events.push({
+        kind: "unwatched",
+        at: now,
+        since: lackedSince,
+        silent: settings.locations.filter((one) => !fresh.includes(one)),
+      });
+    }
+
+    const flags = { isFlapping, isDegraded, isUnsteady, isWatched };
+    decided.push({ at: now, status, seen: added, ...flags, named: failing, unsteady });
     return {
       status,
       lastKnown,

@@ -105,6 +105,7 @@ describe("random histories", () => {
       "recovered_speed",
       "reminder",
       "unknown",
+      "unwatched",
       "up",
     ]);
   });

@@ -35,6 +35,8 @@ describe("every format says", () => {
     ["domain.expiring", "The domain of shop expires in 14 days.", "warning"],
     ["domain.expired", "The domain registration of shop has lapsed.", "critical"],
     ["visual.changed", "shop looks different: 12.3 % of its pixels.", "warning"],
+    ["monitor.unwatched", "shop is not being checked. Whether it works is not known.", "warning"],
+    ["monitor.watched", "shop is checked again after 4 min 5 s.", "info"],
     ["test", "Test from Vantage: alerts arrive here.", "info"],
   ])("of %s: %s (%s)", (name, title, severity) => {
     expect(describeAlert(EVENTS[name]!, BASE)).toMatchObject({ title, severity });

@@ -104,6 +104,12 @@ export const EVENTS: Readonly<Record<string, FormatEvent>> = {
     cause: { code: "gone", message: "The registry does not know the domain any more" },
   }),
   "visual.changed": visualEvent(),
+  "monitor.unwatched": monitorEvent({
+    kind: "unwatched",
+    cause: { code: "no_results", message: "No recent result has come from eu-west, us-east" },
+    failing: [],
+  }),
+  "monitor.watched": monitorEvent({ kind: "watched", current: "up", cause: null, failing: [] }),
   test: testEvent(),
 };
 

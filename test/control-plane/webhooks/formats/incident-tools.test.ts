@@ -87,6 +87,8 @@ describe("PagerDuty", () => {
     ["domain.expiring", "trigger", "7-domain-expiring", "warning"],
     ["domain.expired", "trigger", "7-domain-expired", "critical"],
     ["visual.changed", "trigger", "7-page", "warning"],
+    ["monitor.unwatched", "trigger", "7-unwatched", "warning"],
+    ["monitor.watched", "resolve", "7-unwatched", undefined],
     ["test", "trigger", "test-evt_1", "info"],
   ])("for %s gets %s of %s, %s", (name, action, key, severity) => {
     const { event_action, dedup_key, payload } = pagerduty(EVENTS[name]!);
