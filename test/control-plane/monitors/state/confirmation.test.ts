@@ -180,7 +180,10 @@ describe("the quorum of several locations", () => {
   ] as const)("%s: %i of %i failing is down: %s", (quorum, failing, all, isDown) => {
     const locations = ["a", "b", "c", "d", "e"].slice(0, all);
     const story = tellOfUp({ locations, quorum });
-    for (const location of locations.slice(0, failing)) story.check(location, "down");
+    for (const location of locations.slice(0, failing)) {
+      story.check(location, "down");
+      if (quorum === 1) story.check(location, "down", { isRecheck: true });
+    }
     expect(story.state.status).toBe(isDown ? "down" : "up");
   });
 
@@ -196,8 +199,29 @@ describe("the quorum of several locations", () => {
     expect(story.state.status).toBe("down");
   });
 
+  it("of one is met by a failure that the location itself has confirmed, a second later", () => {
+    const story = tellOfUp({ quorum: 1 });
+    const first = story.check("eu", "down");
+    expect(first.events).toEqual([]);
+    expect(first.rechecks).toContainEqual({ location: "eu", at: story.now + 1_000 });
+    story.wait(1);
+    expect(story.checkAll({ us: "up", ap: "up" })).toEqual([]);
+    const second = story.check("eu", "down", { isRecheck: true });
+    expect(kinds(second.events)).toEqual(["down!"]);
+    expect(second.rechecks).toEqual([]);
+  });
+
+  it("of one is not met by a failure that the location does not confirm", () => {
+    const story = tellOfUp({ quorum: 1 });
+    story.check("eu", "down");
+    expect(story.check("eu", "up", { isRecheck: true }).events).toEqual([]);
+    expect(story.check("us", "down").events).toEqual([]);
+    expect(story.state.status).toBe("up");
+  });
+
   it("of one keeps a monitor down while that one location fails, although a majority is up", () => {
     const story = tellOfUp({ quorum: 1 });
+    story.check("eu", "down");
     expect(kinds(story.check("eu", "down").events)).toEqual(["down!"]);
     story.wait(20);
     expect(story.checkAll({ us: "up", ap: "up", eu: "down" })).toEqual([]);

@@ -118,7 +118,8 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
 
     const fresh = settings.locations.filter((location) => isFresh(of(location).at(-1), now));
     const verdict = (location: string) => of(location).at(-1)?.verdict;
-    let failures = several ? 1 : settings.retries + 1;
+    let failures = settings.retries + 1;
+    if (several) failures = settings.quorum === 1 ? 2 : 1;
     if (wasFlapping && failures < 3 && !settings.isPassive) failures = 3;
     const successes = lastKnownBefore === "down" ? settings.recovery : 1;
     const down = fresh.filter((location) => verdict(location) === "down" && streak(location).length >= failures);

@@ -66,12 +66,12 @@ describe("a change of a monitor during the check that finds its outage", () => {
   });
 
   it("counts for the decision: a larger quorum is not met, and reminders begin", async () => {
-    const monitor = await recording.watch({ quorum: 1 });
+    const monitor = await recording.watch({ quorum: 2 });
     await monitor.end(await monitor.begin(), UP);
-    const [first, ...others] = await monitor.begin();
-    if (first === undefined) throw new Error("no slot");
-    await monitor.change({ quorum: 2, repeat_minutes: 10 });
-    await monitor.end([first], DOWN);
+    const [first, second, ...others] = await monitor.begin();
+    if (first === undefined || second === undefined) throw new Error("no slots");
+    await monitor.change({ quorum: 3, repeat_minutes: 10 });
+    await monitor.end([first, second], DOWN);
     expect(await monitor.state()).toMatchObject({ status: "up", remindAt: null });
     expect(await monitor.transitions()).toEqual(["up"]);
     await monitor.end(others, DOWN);
