@@ -18,11 +18,12 @@ export type EventType =
   | "test";
 
 /**
- * Types of events that only lead to mails: an outage that lasts, a request to confirm an address, a webhook that the
+ * Types of events that only lead to mails: an outage that lasts, a monitor that changes too often, a request to confirm an address, a webhook that the
  * service made inactive, and what subscribers of status pages get.
  */
 export type MailEventType =
   | "reminder"
+  | "flapping"
   | "confirm"
   | "webhook.deactivated"
   | "page.confirm"

@@ -37,7 +37,8 @@ type MonitorChange =
   | "reminder"
   | "advisory"
   | "unwatched"
-  | "watched";
+  | "watched"
+  | "flapping";
 
 /** A change of a monitor. Times are Unix milliseconds. */
 export interface MonitorChangeFacts {
@@ -48,7 +49,7 @@ export interface MonitorChangeFacts {
   readonly at: number;
   /** Last status before an outage or its end, or the last known one before a lack of results; ignored for other kinds. */
   readonly previous: "up" | "down" | "unknown";
-  /** Status after a lack of results; absent: unknown. Ignored for other kinds. */
+  /** Status after a lack of results, or while it is flapping; absent: unknown. Ignored for other kinds. */
   readonly current?: "up" | "down" | "unknown";
   /** Beginning of the outage; null if there is none. */
   readonly startedAt: number | null;
@@ -65,6 +66,8 @@ export interface MonitorChangeFacts {
   readonly isFlapping: boolean;
   /** What people should know about a monitor that is up; absent: nothing. */
   readonly advisory?: Advisory;
+  /** Whether its flapping begins, lasts or ends; absent: the change is another one. */
+  readonly phase?: "begins" | "lasts" | "ends";
 }
 
 /** The field `data` of an event about a monitor. */
@@ -90,6 +93,8 @@ export interface MonitorEventData {
   readonly flapping: boolean;
   /** monitor.advisory: what begins, as reads of the monitor show it. */
   readonly advisory?: { readonly since: string; readonly locations: readonly string[]; readonly message: string };
+  /** Only of mails about flapping. */
+  readonly phase?: "begins" | "lasts" | "ends";
 }
 
 const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
@@ -101,6 +106,7 @@ const TYPES: Readonly<Record<MonitorChange, EventType | MailEventType>> = {
   advisory: "monitor.advisory",
   unwatched: "monitor.unwatched",
   watched: "monitor.watched",
+  flapping: "flapping",
 };
 
 /** Describes a change of a monitor as an event. */
@@ -118,7 +124,7 @@ export function toMonitorEvent(change: MonitorChangeFacts): EventFacts {
 }
 
 function toData(change: MonitorChangeFacts): MonitorEventData {
-  const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping, advisory } = change;
+  const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping, advisory, phase } = change;
   const endedAt = change.recoveredAt ?? change.at;
   return {
     monitor: { id: monitor.id, name: monitor.name, url: monitor.url, check_type: monitor.check_type },
@@ -134,6 +140,7 @@ function toData(change: MonitorChangeFacts): MonitorEventData {
     response_time_ms: responseMs,
     flapping: isFlapping,
     ...(advisory && { advisory: { ...advisory, since: advisory.since.toISOString() } }),
+    ...(phase === undefined ? {} : { phase }),
   };
 }
 
@@ -157,6 +164,8 @@ function statusesOf({
       return { previous_status: "down", status: "down" };
     case "unwatched":
       return { previous_status: previous, status: "unknown" };
+    case "flapping":
+      return { previous_status: current, status: current };
     case "watched":
       return { previous_status: "unknown", status: current };
   }

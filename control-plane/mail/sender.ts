@@ -95,5 +95,9 @@ async function write(
       head: { kind: first.type, incidentId: first.incidentId },
     };
   }
-  return { letter: writeDigest([first, ...others], count, baseUrl), head: { kind: "digest", incidentId: null } };
+  const isFlapping =
+    [first, ...others].every(({ monitorId }) => monitorId === first.monitorId) &&
+    events.some(({ type }) => type === "flapping");
+  const kind = isFlapping ? "flapping" : "digest";
+  return { letter: writeDigest([first, ...others], count, baseUrl), head: { kind, incidentId: null } };
 }

@@ -232,19 +232,44 @@ describe("many notices", () => {
     await expect.poll(async () => (await world.read()).every(({ status }) => status === "delivered")).toBe(true);
   });
 
-  it("about a flapping monitor come every ten minutes", async () => {
+  it("about a flapping monitor wait for the notice of its flapping, and arrive with it", async () => {
     await start();
     await world.confirm(OPS);
-    await world.publish([OPS], [{ isFlapping: true }]);
+    await world.publish([OPS], [{ isFlapping: true }, { kind: "flapping", current: "down", phase: "begins" }]);
     await arrived(1);
+    expect(mailAt(0).header("subject")).toBe("[Vantage] Flapping: shop");
+    expect(mailAt(0).header("x-service-event")).toBe("flapping");
     for (const kind of ["up", "down", "up"] as const) await world.publish([OPS], [{ kind, isFlapping: true }]);
     await expect.poll(async () => (await world.sql`select from deliveries where held_by = 'flapping'`).length).toBe(3);
     expect(sink.mails).toHaveLength(1);
-    await world.sql`update deliveries set released_at = released_at - interval '10 min'`;
-    await world.hurry();
+    await world.sql`update deliveries set released_at = released_at - interval '1 min'`;
+    await world.publish([OPS], [{ kind: "flapping", current: "up", phase: "ends" }]);
     await arrived(2);
-    expect(mailAt(1).header("subject")).toBe("[Vantage] Flapping: shop");
-    expect(mailAt(1).text).toContain("shop is flapping: 3 changes.");
+    expect(mailAt(1).header("subject")).toBe("[Vantage] No longer flapping, up: shop");
+    expect(mailAt(1).header("x-service-event")).toBe("flapping");
+    expect(mailAt(1).text).toContain("shop is no longer flapping. It is up.");
+    expect(mailAt(1).text.match(/ UTC (?:Recovered|Down)/g)).toHaveLength(3);
+  });
+
+  it("about a flapping heartbeat arrive when its flapping begins", async () => {
+    const service = await start();
+    await world.confirm(OPS);
+    const made = await service.operate("POST", "/api/admin/keys", { account_id: world.accountId });
+    const { key } = made.body.data as { key: string };
+    const body = { name: "backup", check_type: "heartbeat", notify_email: true, notify_emails: [OPS] };
+    const { id } = (await service.call("/api/v4/monitors", { key, body })).body.data as { id: number };
+    const monitor = (await service.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { heartbeat_url: string };
+    const { pathname } = new URL(monitor.heartbeat_url);
+    for (const [index, kind] of ["success", "fail", "success", "fail", "success"].entries()) {
+      expect((await service.call(`${pathname}/${kind}`)).status).toBe(200);
+      await arrived(index);
+      await world.sql`update deliveries set released_at = released_at - interval '1 min'`;
+    }
+    expect((await service.call(`${pathname}/fail`)).status).toBe(200);
+    await arrived(5);
+    expect(mailAt(4).header("subject")).toBe("[Vantage] Flapping: backup");
+    expect(mailAt(4).header("x-service-event")).toBe("flapping");
+    expect(mailAt(4).text).toContain("Now it is down.");
   });
 });
 

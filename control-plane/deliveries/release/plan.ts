@@ -1,3 +1,5 @@
+import type { Channel } from "#control-plane/deliveries/delivery.ts";
+
 /** A delivery that was not released yet. */
 export interface WaitingDelivery {
   readonly id: number;
@@ -5,6 +7,8 @@ export interface WaitingDelivery {
   readonly monitorId: number | null;
   /** Whether the monitor changes too often. */
   readonly isFlapping: boolean;
+  /** Whether it tells that the monitor does: what waits about the monitor travels with it. */
+  readonly isFlappingNotice: boolean;
   /** Why it was held when it was last planned; null if it is new. */
   readonly heldBy: "window" | "flapping" | "evidence" | "visitors" | null;
 }
@@ -21,7 +25,7 @@ export interface RecentReleases {
   /** Number of deliveries released within WINDOW_MS, and the time of the newest; null if there is none. */
   readonly count: number;
   readonly lastAt: Date | null;
-  /** Time of the newest release within FLAPPING_MS by monitor. */
+  /** Time of the newest release within the pause of flapping monitors, by monitor. */
   readonly lastByMonitor: ReadonlyMap<number, Date>;
 }
 
@@ -43,17 +47,26 @@ interface ReleasePlan {
 export const WINDOW_MS = 30_000;
 /** Maximum number of separate messages to one receiver in this time. */
 const MOST_SEPARATE = 4;
-/** Shortest time between two messages to one receiver about a monitor that is flapping, milliseconds. */
-export const FLAPPING_MS = 600_000;
+/**
+ * Longest time that deliveries about a flapping monitor wait after the last message about it, milliseconds. Mails to the
+ * account wait for the notice that it is still flapping, which comes every 30 minutes.
+ */
+export const FLAPPING_MS = { mail: 1_860_000, page: 600_000, webhook: 0 } as const satisfies Record<Channel, number>;
 
 /**
  * Plans the release of everything that waits for one receiver, oldest first, so that an outage of many monitors is one
  * message. Up to four deliveries within 30 s go out separately. Later ones wait until 30 s have passed since the last
  * of them, and travel together; so do five or more that are due at the same time, without waiting. Deliveries about a
- * flapping monitor follow each other at intervals of at least 10 minutes, and those that waited travel together.
+ * flapping monitor wait for a notice of its flapping and travel with it; without one they follow each other at intervals
+ * of at least `flappingMs`, and those that waited travel together.
  */
-export function planRelease(waiting: readonly WaitingDelivery[], recent: RecentReleases, now: Date): ReleasePlan {
-  const { ready, held } = splitByFlapping(waiting, recent.lastByMonitor, now);
+export function planRelease(
+  waiting: readonly WaitingDelivery[],
+  recent: RecentReleases,
+  now: Date,
+  flappingMs: number,
+): ReleasePlan {
+  const { ready, held } = splitByFlapping(waiting, recent.lastByMonitor, now, flappingMs);
   const messages = ready.map((message) => message.map(({ id }) => id));
   const ids = messages.flat().toSorted((a, b) => a - b);
   if (ids.length === 0) return { messages: [], held };
@@ -84,13 +97,18 @@ function splitByFlapping(
   waiting: readonly WaitingDelivery[],
   lastByMonitor: ReadonlyMap<number, Date>,
   now: Date,
+  flappingMs: number,
 ): { readonly ready: readonly (readonly WaitingDelivery[])[]; readonly held: readonly HeldDelivery[] } {
   const ready: (readonly WaitingDelivery[])[] = [];
   const held: HeldDelivery[] = [];
-  for (const [monitorId, group] of Map.groupBy(waiting, (delivery) => delivery.monitorId)) {
+  for (const [monitorId, all] of Map.groupBy(waiting, (delivery) => delivery.monitorId)) {
+    const told = all.slice(0, all.findLastIndex(({ isFlappingNotice }) => isFlappingNotice) + 1);
+    if (told.length > 0) ready.push(told);
+    const group = all.slice(told.length);
+    if (group.length === 0) continue;
     const isFlapping = group.at(-1)?.isFlapping === true;
     const last = monitorId === null ? undefined : lastByMonitor.get(monitorId);
-    const until = new Date((last?.getTime() ?? 0) + FLAPPING_MS);
+    const until = new Date((told.length > 0 ? now.getTime() : (last?.getTime() ?? 0)) + flappingMs);
     if (monitorId === null) {
       ready.push(...group.map((delivery) => [delivery]));
     } else if (isFlapping && now < until) {

@@ -43,7 +43,7 @@ async function releaseFor(tx: Transaction, channel: Channel, due: readonly numbe
   const recentOf = await readRecent(tx, channel, { receiverIds, waiting, now });
   const plans = Array.from(
     Map.groupBy(waiting, ({ receiverId }) => receiverId),
-    ([receiverId, own]) => planRelease(own, recentOf(receiverId), now),
+    ([receiverId, own]) => planRelease(own, recentOf(receiverId), now, FLAPPING_MS[channel]),
   );
   const messages = plans.flatMap((plan) => plan.messages);
   const held = plans.flatMap((plan) => plan.held);
@@ -68,7 +68,7 @@ async function readRecent(
   const lasts =
     flapping.size === 0
       ? []
-      : await readLastReleases(tx, channel, { receiverIds, monitorIds: [...flapping] }, ago(FLAPPING_MS));
+      : await readLastReleases(tx, channel, { receiverIds, monitorIds: [...flapping] }, ago(FLAPPING_MS[channel]));
   const countOf = new Map(counts.map((one) => [one.receiverId, one]));
   const lastsOf = Map.groupBy(lasts, ({ receiverId }) => receiverId);
   return (receiverId) => ({

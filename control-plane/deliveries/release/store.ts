@@ -51,6 +51,7 @@ export async function readWaiting(
 ): Promise<readonly ReceiverDelivery[]> {
   return tx<ReceiverDelivery[]>`
     select d.id, d.receiver_id as "receiverId", e.monitor_id as "monitorId", e.is_flapping as "isFlapping",
+      e.type = 'flapping' as "isFlappingNotice",
       d.held_by as "heldBy", coalesce(d.held_by in ('evidence', 'visitors') and d.due_at > ${now}, false) as "isEarly"
     from deliveries as d join events as e on e.id = d.event_id
     where d.channel = ${channel} and d.receiver_id = any(${[...receiverIds]}::bigint[])

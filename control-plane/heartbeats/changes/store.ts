@@ -104,7 +104,7 @@ export async function writeChanges(tx: Transaction, changes: readonly ChangedHea
 export interface JudgedHeartbeat extends ChangedState {
   /** Number of the ping. */
   readonly number: number;
-  /** Unix milliseconds of the next visit if it is down; null: none is needed before the next ping. */
+  /** Unix milliseconds of the next visit; null: none is needed before the next ping, or before its deadline if it is up. */
   readonly sweepAt: number | null;
 }
 
@@ -133,7 +133,7 @@ export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartb
     update heartbeats as h set judged_number = g.number, sweep_at = case
         when h.verdict_number > g.number then h.sweep_at
         when g.status = 'down' then g.sweep_at
-        else h.deadline_at
+        else least(h.deadline_at, g.sweep_at)
       end
     from given as g join locked on locked.monitor_id = g.id where h.monitor_id = g.id`;
 }

@@ -2,6 +2,7 @@ import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
 import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import { nextFlappingLook } from "#control-plane/monitors/state/flapping.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
@@ -40,25 +41,39 @@ export function decideSweep(due: DueHeartbeat, now: number): SweepDecision {
   const { record, state } = due;
   if (state.status === "down") return observeAgain(due, now);
   const { deadlineAt } = record;
-  if (deadlineAt === null || deadlineAt > now) return { kind: "wait", sweepAt: deadlineAt };
+  if (deadlineAt === null || deadlineAt > now) return lookAtFlapping(due, now);
   const at = Math.min(now, changeTime(state, deadlineAt));
   return due.outageEndedAt === null ? becomeLate(due, at, deadlineAt) : hold(due, at, due.outageEndedAt);
 }
 
 /** Returns when the next visit is needed after a change. */
 export function nextSweep(
-  { status, remindAt, held }: MonitorState,
+  state: MonitorState,
   { rechecks }: Pick<Transition, "rechecks">,
   deadlineAt: number | null,
   now: number,
 ): number | null {
-  if (status !== "down") return deadlineAt;
+  const { status, remindAt, held } = state;
+  if (status !== "down") return earliest(deadlineAt, nextFlappingLook(state, now));
+  const lookAt = nextFlappingLook(state, now);
   const times = [
+    ...(lookAt === null ? [] : [lookAt]),
     ...(remindAt === null ? [] : [remindAt]),
     ...(held === null ? [] : [now + HELD_MS]),
     ...rechecks.map(({ at }) => at),
   ];
   return times.length === 0 ? null : Math.min(...times);
+}
+
+/** People are told of the flapping of a heartbeat at times of their own, and its end comes by time alone. */
+function lookAtFlapping({ record: { deadlineAt }, stateSettings, state }: DueHeartbeat, now: number): SweepDecision {
+  const made = transition(stateSettings, state, null, now);
+  if (made.events.length > 0) return { kind: "change", at: now, transition: made, deadlineAt };
+  return { kind: "wait", sweepAt: earliest(deadlineAt, nextFlappingLook(state, now)) };
+}
+
+function earliest(one: number | null, other: number | null): number | null {
+  return one === null ? other : other === null ? one : Math.min(one, other);
 }
 
 function becomeLate(

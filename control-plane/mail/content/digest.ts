@@ -10,11 +10,18 @@ export function writeDigest(notices: readonly [Notice, ...Notice[]], total: numb
   const [first] = notices;
   const isOneMonitor = first.monitorId !== null && notices.every(({ monitorId }) => monitorId === first.monitorId);
   const counts = countKinds(notices);
+  const told = isOneMonitor ? notices.findLast(isAboutFlapping) : undefined;
   const omitted = total - notices.length;
-  const items = notices.map((notice) => describe(notice, isOneMonitor));
+  const items = notices
+    .filter((notice) => told === undefined || !isAboutFlapping(notice))
+    .map((notice) => describe(notice, isOneMonitor));
   return {
-    subject: isOneMonitor ? `[Vantage] Flapping: ${first.name}` : `[Vantage] ${total} notices: ${counts}`,
-    headline: isOneMonitor ? `${first.name} is flapping: ${total} changes.` : `${total} notices: ${counts}.`,
+    subject: isOneMonitor
+      ? `[Vantage] ${told?.text?.label ?? "Flapping"}: ${first.name}`
+      : `[Vantage] ${total} notices: ${counts}`,
+    headline: isOneMonitor
+      ? (told?.text?.headline ?? `${first.name} is flapping: ${total} changes.`)
+      : `${total} notices: ${counts}.`,
     paragraphs: [],
     facts: isOneMonitor && first.target !== null ? [["Target", first.target]] : [],
     list: {
@@ -28,6 +35,10 @@ export function writeDigest(notices: readonly [Notice, ...Notice[]], total: numb
     ],
     footer: `This address gets the notices of these monitors from Vantage at ${baseUrl}.`,
   };
+}
+
+function isAboutFlapping({ type }: Notice): boolean {
+  return type === "flapping";
 }
 
 /** Counts notices by kind, as in "10 down, 2 recovered". */

@@ -5,6 +5,7 @@ import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import type { WebhookEventData } from "#control-plane/events/webhook-event.ts";
 import { describeAdvisory } from "#control-plane/mail/content/advisory.ts";
 import { describeExpiry } from "#control-plane/mail/content/expiry.ts";
+import { describeFlapping } from "#control-plane/mail/content/flapping.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
 import { describeUnwatched } from "#control-plane/mail/content/unwatched.ts";
@@ -83,7 +84,9 @@ export function readNotice({ type, body }: SentEvent): Notice {
         ? describeDeactivated(data as WebhookEventData, name)
         : type === "monitor.advisory"
           ? describeAdvisory(data, name)
-          : (describeUnwatched(type, data, name) ?? describeExpiry(type, withCause(data), name)),
+          : (describeUnwatched(type, data, name) ??
+            describeFlapping(type, data, name) ??
+            describeExpiry(type, withCause(data), name)),
     isHeartbeat: monitor?.check_type === HEARTBEAT,
     cause: cause == null ? null : lineOf(cause),
     causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),

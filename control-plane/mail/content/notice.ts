@@ -31,7 +31,9 @@ export function writeNotice(
     subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
     headline: headlineOf(notice),
     paragraphs: notice.isFlapping
-      ? ["The monitor is flapping: it changed more than 4 times within an hour. Mails about it come every 10 minutes."]
+      ? [
+          "The monitor is flapping: it changed more than 4 times within an hour. Its changes are mailed together every 30 minutes.",
+        ]
       : [],
     facts: listFacts(notice, [...evidenceFacts(evidence), ...(heartbeat === null ? [] : heartbeatFacts(heartbeat))]),
     list: listDetails(notice, heartbeat),

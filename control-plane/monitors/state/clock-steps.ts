@@ -21,6 +21,7 @@ export function boundTimes(state: MonitorState, now: number): MonitorState {
     knownSince: state.knownSince === null ? null : bound(state.knownSince),
     failedAt: state.failedAt === null ? null : bound(state.failedAt),
     changes: state.changes.map(bound),
+    flappingToldAt: state.flappingToldAt === null ? null : bound(state.flappingToldAt),
     held: state.held === null ? null : boundHeld(state.held, bound),
     locations: new Map(Array.from(state.locations, ([location, known]) => [location, boundLocation(known)])),
     blind: state.blind.map(boundDated),
@@ -35,9 +36,9 @@ function boundHeld(held: HeldNotice, bound: (time: number) => number): HeldNotic
 
 /** The other times are never later than one of these. */
 function hasTimeAfter(state: MonitorState, now: number): boolean {
-  const { changedAt, failedAt, held, locations, blind, alone, unwatched } = state;
+  const { changedAt, failedAt, flappingToldAt, held, locations, blind, alone, unwatched } = state;
   const endedAt = held === null || held.reason === "undecided" ? null : held.endedAt;
-  const times = [changedAt, failedAt, endedAt, unwatched?.since ?? null];
+  const times = [changedAt, failedAt, flappingToldAt, endedAt, unwatched?.since ?? null];
   if (times.some((at) => at !== null && at > now)) return true;
   for (const { at } of locations.values()) if (at > now) return true;
   return (alone?.at ?? now) > now || blind.some(({ at }) => at > now);

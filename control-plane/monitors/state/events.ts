@@ -49,6 +49,8 @@ export type StateEvent =
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
   | { readonly kind: "flapping"; readonly at: number; readonly isFlapping: boolean }
+  /** People are to be told that it begins to be flapping, still is, or no longer is. */
+  | { readonly kind: "flapping_notice"; readonly at: number; readonly phase: "begins" | "lasts" | "ends" }
   /** Some locations keep failing while the monitor is up; an empty list ends it. `isNew`: none did before. */
   | {
       readonly kind: "advisory";

@@ -22,7 +22,8 @@ export type Notice = Extract<
       | "advisory"
       | "first_tries"
       | "unwatched"
-      | "watched";
+      | "watched"
+      | "flapping_notice";
   }
 >;
 
@@ -50,7 +51,7 @@ const LOOK_MS = 2_000;
  * Decides which events of a transition become notices.
  *
  * 1. While there is a reason to hold, the notice of a new outage is held. Reminders, slowness and advisories are dropped.
- *    That results are lacking is told when the reason has ended, if they still are.
+ *    That results are lacking, or that the monitor is flapping, is told when the reason has ended, if it is still so.
  *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
  *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
  * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every
@@ -82,7 +83,7 @@ export function holdNotices(
       notices: [...notices, released],
     };
   };
-  let { held, isDegradedReported, unwatched } = state;
+  let { held, isDegradedReported, unwatched, flappingToldAt } = state;
   for (const event of events) {
     if (event.kind === "down" && event.isNotice) {
       const { previous } = event;
@@ -108,11 +109,14 @@ export function holdNotices(
     } else if (event.kind === "unwatched" && reason === null) {
       notices.push(event);
       unwatched = { since: event.since, isTold: true };
+    } else if (event.kind === "flapping_notice" && (reason === null || event.phase === "ends")) {
+      notices.push(event);
+      flappingToldAt = event.phase === "ends" ? null : now;
     } else if (event.kind === "watched") {
       notices.push(event);
     }
   }
-  const next = { ...state, held, isDegradedReported, unwatched };
+  const next = { ...state, held, isDegradedReported, unwatched, flappingToldAt };
   if (held === null) return { state: next, events, rechecks, notices };
   if (reason !== null) {
     return { state: { ...next, held: { reason, previous: held.previous, endedAt: null } }, events, rechecks, notices };

@@ -1,4 +1,5 @@
 import { freshLocations, staleAt } from "#control-plane/monitors/state/freshness.ts";
+import { nextFlappingLook } from "#control-plane/monitors/state/flapping.ts";
 import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
 import type { MonitorState } from "#control-plane/monitors/state/state.ts";
 import { unwatchedDueAt } from "#control-plane/monitors/state/unwatched.ts";
@@ -8,7 +9,7 @@ const MOST_MS = 600_000;
 
 /**
  * Returns when time alone can next change something about a monitor that is checked by a schedule: one of its results
- * gets too old to count, or people are to be told that it lacks them. All times are Unix milliseconds. Newer results only move that to a later time, so a visit can
+ * gets too old to count, people are to be told that it lacks them, or of its flapping. All times are Unix milliseconds. Newer results only move that to a later time, so a visit can
  * find that nothing has happened.
  */
 export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
@@ -18,5 +19,7 @@ export function nextVisit(settings: StateSettings, state: MonitorState, now: num
   }
   const dueAt = unwatchedDueAt(state, now);
   if (dueAt !== null) times.push(dueAt);
+  const lookAt = nextFlappingLook(state, now);
+  if (lookAt !== null) times.push(lookAt);
   return Math.min(...times);
 }

@@ -84,6 +84,8 @@ export interface MonitorState {
   /** Times of the newest changes between up and down within the last hour, oldest first, 5 at most. */
   readonly changes: readonly number[];
   readonly isFlapping: boolean;
+  /** When people were last told that it is flapping; null: they were not, or it is not. */
+  readonly flappingToldAt: number | null;
   /**
    * The failing locations as the newest event named them. While up: those that keep failing alone (the advisory). While
    * down: all that fail. While unknown: those of lastKnown.
@@ -118,6 +120,7 @@ export const NEW_STATE: MonitorState = {
   slowStreak: 0,
   changes: [],
   isFlapping: false,
+  flappingToldAt: null,
   failing: [],
   unsteady: [],
   remindAt: null,

@@ -5,7 +5,7 @@ import { hasEndedDegraded, nextSpeed } from "#control-plane/monitors/state/degra
 import type { StateEvent } from "#control-plane/monitors/state/events.ts";
 import { failingLocations, nextFailing } from "#control-plane/monitors/state/failing.ts";
 import { nextFirstTries, nextUnsteady } from "#control-plane/monitors/state/first-tries.ts";
-import { addChange, areFlapping, recentChanges } from "#control-plane/monitors/state/flapping.ts";
+import { addChange, areFlapping, flappingNotice, recentChanges } from "#control-plane/monitors/state/flapping.ts";
 import { freshLocations, type FreshLocation } from "#control-plane/monitors/state/freshness.ts";
 import type { Observation } from "#control-plane/monitors/state/observation.ts";
 import { newestFailure } from "#control-plane/monitors/state/outage-times.ts";
@@ -94,6 +94,8 @@ function advance(
   const events: StateEvent[] = [];
   if (change !== null) events.push(change.event);
   if (isFlapping !== before.isFlapping) events.push({ kind: "flapping", at: now, isFlapping });
+  const told = flappingNotice(before, isFlapping, now);
+  if (told !== null) events.push(told);
   if (failingEvent !== null) events.push(failingEvent);
   if (triesEvent !== null) events.push(triesEvent);
   if (speed.isDegraded && !before.isDegraded) {
@@ -114,6 +116,7 @@ function advance(
     slowStreak: speed.slowStreak,
     changes,
     isFlapping,
+    flappingToldAt: isFlapping ? before.flappingToldAt : null,
     failing,
     unsteady,
     remindAt,

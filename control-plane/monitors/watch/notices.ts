@@ -44,7 +44,8 @@ function changeEvent(
     notice.kind === "down" ? notice.startedAt : (outage.incident?.startedAt.getTime() ?? state.knownSince);
   return toMonitorEvent({
     ...commonFacts(monitor, notice, state),
-    kind: notice.kind,
+    kind: notice.kind === "flapping_notice" ? "flapping" : notice.kind,
+    ...(notice.kind === "flapping_notice" ? { phase: notice.phase } : {}),
     previous: previousOf(notice, state),
     startedAt: "since" in notice ? notice.since : isOutage || notice.kind === "up" ? startedAt : null,
     recoveredAt: notice.kind === "up" ? notice.recoveredAt : null,

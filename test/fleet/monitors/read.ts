@@ -52,7 +52,7 @@ async function readTables(sql: Queryable, made: readonly MadeMonitor[]): Promise
     select id, incident_id as "incidentId", kind, ${written} from incident_entries order by id`;
   const events = await sql<EventRow[]>`
     select id, type, monitor_id as "monitorId", incident_id as "incidentId", ${written} from events
-    where type <> 'confirm'`;
+    where type in ('monitor.down', 'monitor.up', 'monitor.degraded', 'reminder')`;
   const deliveries = await sql<DeliveryRow[]>`
     select d.id, d.event_id as "eventId", d.recipient, d.status, d.leader_id as "leaderId",
       d.status = 'pending' and d.held_by is not distinct from 'flapping' as "isHeld",

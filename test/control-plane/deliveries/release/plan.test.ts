@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { planRelease, type RecentReleases, type WaitingDelivery } from "#control-plane/deliveries/release/plan.ts";
+import {
+  planRelease as planFor,
+  type RecentReleases,
+  type WaitingDelivery,
+} from "#control-plane/deliveries/release/plan.ts";
 import { seeded } from "#test/support/seeded.ts";
 
 const NOW = new Date("2026-01-01T12:00:00Z");
 const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);
 
 function waits(id: number, more: Partial<WaitingDelivery> = {}): WaitingDelivery {
-  return { id, monitorId: id, isFlapping: false, heldBy: null, ...more };
+  return { id, monitorId: id, isFlapping: false, isFlappingNotice: false, heldBy: null, ...more };
 }
+const planRelease = (waiting: readonly WaitingDelivery[], recent: RecentReleases, now: Date) =>
+  planFor(waiting, recent, now, 600_000);
 const several = (count: number): readonly WaitingDelivery[] =>
   Array.from({ length: count }, (_, index) => waits(index + 1));
 
@@ -78,6 +84,24 @@ describe("deliveries about a flapping monitor", () => {
 
   it("travel together if they are due at the same time", () => {
     expect(planRelease([waits(1, flapping), waits(2, flapping)], NOTHING, NOW).messages).toEqual([[1, 2]]);
+  });
+
+  it("wait for the notice of its flapping, and travel with it at once", () => {
+    const notice = waits(3, { ...flapping, isFlappingNotice: true });
+    const waiting = [waits(1, held), waits(2, flapping), notice];
+    expect(planRelease(waiting, last(100), NOW)).toEqual({ messages: [[1, 2, 3]], held: [] });
+  });
+
+  it("that come after the notice wait for the next one, or go out by themselves if it has ended", () => {
+    const notice = waits(2, { monitorId: 7, isFlappingNotice: true });
+    expect(planRelease([waits(1, held), notice, waits(3, flapping)], last(100), NOW)).toEqual({
+      messages: [[1, 2]],
+      held: [{ id: 3, until: at(600), by: "flapping" }],
+    });
+    expect(planRelease([waits(1, held), notice, waits(3, { monitorId: 7 })], last(100), NOW)).toEqual({
+      messages: [[1, 2], [3]],
+      held: [],
+    });
   });
 
   it("go out together as soon as the monitor is no longer flapping", () => {

@@ -159,3 +159,37 @@ describe("the next visit", () => {
     ).toBe(at);
   });
 });
+
+describe("a heartbeat that is flapping", () => {
+  /** It failed and succeeded by turns, a minute apart, until it changed for the fifth time, in minute 5. */
+  function flapping(): PingedHeartbeat {
+    let heartbeat = after(newHeartbeat(), pingOf("success", 0));
+    for (let minute = 1; minute <= 5; minute += 1) {
+      heartbeat = after(heartbeat, pingOf(minute % 2 === 1 ? "fail" : "success", minute * MINUTE));
+    }
+    return { ...heartbeat, state: { ...heartbeat.state, flappingToldAt: 5 * MINUTE } };
+  }
+
+  it("while it is down is visited for its notices and when its flapping ends", () => {
+    const { state } = flapping();
+    expect(state).toMatchObject({ status: "down", isFlapping: true });
+    expect(nextSweep(state, { rechecks: [] }, null, 6 * MINUTE)).toBe(35 * MINUTE);
+    const told = { ...state, flappingToldAt: 35 * MINUTE };
+    expect(nextSweep(told, { rechecks: [] }, null, 35 * MINUTE)).toBe(61 * MINUTE);
+  });
+
+  it("while it is up is visited for them before its deadline, and is as it was after the visit", () => {
+    const well = after(flapping(), pingOf("success", 6 * MINUTE));
+    const heartbeat = { ...well, record: { ...well.record, deadlineAt: 500 * MINUTE } };
+    expect(visit(heartbeat, 7 * MINUTE)).toEqual({ kind: "wait", sweepAt: 35 * MINUTE });
+    const told = change(heartbeat, 35 * MINUTE);
+    expect(told.deadlineAt).toBe(500 * MINUTE);
+    expect(told.transition.events).toEqual([{ kind: "flapping_notice", at: 35 * MINUTE, phase: "lasts" }]);
+    const ended = change(heartbeat, 62 * MINUTE);
+    expect(ended.transition.events).toEqual([
+      { kind: "flapping", at: 62 * MINUTE, isFlapping: false },
+      { kind: "flapping_notice", at: 62 * MINUTE, phase: "ends" },
+    ]);
+    expect(ended.transition.state.status).toBe("up");
+  });
+});

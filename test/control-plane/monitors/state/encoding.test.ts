@@ -16,6 +16,7 @@ const FULL: MonitorState = {
   slowStreak: -3,
   changes: [START - 3, START - 2],
   isFlapping: true,
+  flappingToldAt: START - 6,
   failing: ["eu", "us"],
   unsteady: ["ap"],
   remindAt: START + 600_000,

@@ -184,6 +184,8 @@ export function createModel(settings: StateSettings): (step: Step, isDegradedRep
 
     const isFlapping = recentTurns() >= 5;
     if (isFlapping !== (before?.isFlapping ?? false)) events.push({ kind: "flapping", at: now, isFlapping });
+    // Nobody tells it here, so it stays due.
+    if (isFlapping) events.push({ kind: "flapping_notice", at: now, phase: "begins" });
 
     let failing = named;
     if (status === "down") {

@@ -102,6 +102,7 @@ describe("random histories", () => {
       "failing",
       "first_tries",
       "flapping",
+      "flapping_notice",
       "recovered_speed",
       "reminder",
       "unknown",

@@ -94,7 +94,9 @@ it("many changes in one transaction are what they are one by one, in a bounded n
   );
   // Some outages are suppressed when they are confirmed, and some when they are looked at again.
   expect(new Set(entries.filter(({ kind }) => kind === "suppressed").map(minutesAfterStart))).toEqual(new Set([0, 30]));
-  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["monitor.down", "monitor.up", "reminder"]));
+  expect(new Set(events.map(({ type }) => type))).toEqual(
+    new Set(["monitor.down", "monitor.up", "reminder", "flapping"]),
+  );
   expect(events.length).toBeLessThan(2 * MONITORS);
   expect(deliveries.length).toBeGreaterThan(MONITORS / 2);
   expect(hours.length).toBeGreaterThan(50);

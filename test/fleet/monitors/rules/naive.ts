@@ -61,7 +61,8 @@ export class NaiveMonitor {
     const fresh = this.fresh(now);
     if (fresh.length < Math.min(2, locations.length)) return "unknown";
     const isFlapping = this.turns.filter((at) => now - at < HOUR_MS).length > MOST_CHANGES;
-    const failures = Math.max(locations.length === 1 ? retries + 1 : 1, isFlapping ? 3 : 1);
+    const alone = locations.length === 1 ? retries + 1 : quorum === 1 ? 2 : 1;
+    const failures = Math.max(alone, isFlapping ? 3 : 1);
     const successes = this.lastKnown === "down" ? recovery : 1;
     const down = fresh.filter((list) => list.at(-1)?.verdict === "down" && rowLength(list) >= failures).length;
     const up = fresh.filter((list) => list.at(-1)?.verdict === "up" && rowLength(list) >= successes).length;
