@@ -29,6 +29,7 @@ import { resetHeartbeats } from "#control-plane/heartbeats/store.ts";
 import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
+import { startOrphans } from "#control-plane/monitors/schedule/orphans/orphans.ts";
 import { createSchedule, requestChecksAfter } from "#control-plane/monitors/schedule/schedule.ts";
 import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { insertStates, resetStates } from "#control-plane/monitors/state/store.ts";
@@ -157,6 +158,8 @@ export async function openMonitoring(
     openSecrets: (sealed) => openSecrets(encryption, sealed),
   });
   teardown.push(() => watch.stop(graceMs()));
+  const orphans = startOrphans({ sql, clock, log, replicaId: checks.hub.replicaId });
+  teardown.push(() => orphans.stop());
   const unserved: Watch["unserved"] = (accountId, locations) => watch.unserved(accountId, locations);
   const visits = startVisits({ sql, clock, log, unserved, recording });
   teardown.push(() => visits.stop());

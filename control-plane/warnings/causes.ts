@@ -93,12 +93,28 @@ function tooFewLocations({ silent }: Survey): Cause {
   return { code: "too_few_locations", subject: "", message, ...affected(silent.map(({ id }) => id)) };
 }
 
-function checksLate({ overdue: { monitorCount, monitorIds } }: Survey, oldest: Date): Cause {
+function checksLate({ overdue }: Survey, oldest: Date): Cause {
+  const { monitorCount, monitorIds } = overdue;
   const message =
     `Checks begin more than ${LATE_MS / 1_000} s later than planned: one has been due since ${oldest.toISOString()}. ` +
-    "Outages are noticed later by that time. The agents, the database or this service have too much to do: add agents " +
-    "or replicas, or make intervals longer.";
+    `Outages are noticed later by that time. ${whyLate(overdue)}`;
   return { code: "checks_late", subject: "", message, monitorCount, monitorIds };
+}
+
+/** Says why checks are late: claims of a replica that is gone, a time without any replica, or else the load. */
+function whyLate({ monitorCount, orphaned, outage }: Survey["overdue"]): string {
+  if (outage !== null) {
+    return (
+      `The control plane did not run from ${outage.startedAt.toISOString()} to ${outage.endedAt.toISOString()}, and ` +
+      "makes up for the checks of that time, the most overdue first."
+    );
+  }
+  const ended =
+    `A replica of the control plane ended while it ran checks of ${monitors(orphaned, "", "").trim()}, and did not give ` +
+    "them back. They are repeated within seconds.";
+  const load =
+    "The agents, the database or this service have too much to do: add agents or replicas, or make intervals longer.";
+  return orphaned === 0 ? load : orphaned < monitorCount ? `${ended} ${load}` : ended;
 }
 
 function mailNotConfigured({ askingForMail }: Survey): Cause {

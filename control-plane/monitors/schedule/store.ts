@@ -119,6 +119,8 @@ interface ClaimOptions {
   readonly most: number;
   /** Number that identifies this claim; never used before. */
   readonly lease: number;
+  /** Id of the replica that claims, so that others can end the claim when it is gone; absent: they wait until it ends. */
+  readonly claimedBy?: string;
   /** Time in milliseconds beyond a check's timeout after which another replica repeats it. */
   readonly graceMs: number;
   /** Locations whose shared agents are not attached here. Their slots are left alone until they are an interval late. */
@@ -138,7 +140,7 @@ interface ClaimOptions {
  * the table and reads whole tables; for an array it expects a few rows and uses the indexes.
  */
 export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<readonly ClaimedSlot[]> {
-  const { now, most, lease, graceMs, absent, unserved, privateAccounts, fullAccounts } = options;
+  const { now, most, lease, claimedBy = null, graceMs, absent, unserved, privateAccounts, fullAccounts } = options;
   return sql<ClaimedSlot[]>`
     with due as (
       select monitor_id, location from monitor_slots
@@ -149,7 +151,7 @@ export async function claimSlots(sql: Sql, options: ClaimOptions): Promise<reado
       order by due_at limit ${most} for update skip locked
     ), claimed as (
       update monitor_slots as s
-      set lease = ${lease},
+      set lease = ${lease}, claimed_by = ${claimedBy},
         lease_ends_at = ${now}::timestamptz + (s.timeout_seconds * 1000 + ${graceMs}::integer) * interval '1 millisecond'
       from due where s.monitor_id = due.monitor_id and s.location = due.location
         and s.monitor_id = any(array(select monitor_id from due))

@@ -142,25 +142,50 @@ export async function readUnknownChecks(
     order by c.checked_at desc`;
 }
 
-/** Slots that no replica has claimed in time. */
+/** Slots whose checks are due and do not run: no replica has claimed them, or that one is gone. */
 export interface Overdue extends Affected {
   /** When the most overdue one was due; null: there is none. */
   readonly oldest: Date | null;
+  /** Number of monitors with checks of a replica that is gone. */
+  readonly orphaned: number;
+  /** The newest time without any replica, if the most overdue one was due before its end; null: it was not. */
+  readonly outage: { readonly startedAt: Date; readonly endedAt: Date } | null;
 }
 
 /** Counts the monitors with checks that were due before a time, at other locations than these; at most `limit` checks. */
 export async function countOverdue(
   sql: Queryable,
-  { before, except, most }: { readonly before: Date; readonly except: readonly string[]; readonly most: number },
+  {
+    now,
+    before,
+    except,
+    most,
+  }: { readonly now: Date; readonly before: Date; readonly except: readonly string[]; readonly most: number },
   limit: number,
 ): Promise<Overdue> {
-  return one(sql<Overdue[]>`
-    select count(distinct monitor_id) as "monitorCount", min(due_at) as oldest,
-      coalesce((array_agg(distinct monitor_id))[1:${most}], '{}') as "monitorIds"
-    from (
-      select monitor_id, due_at from monitor_slots
-      where due_at < ${before} and location <> all(${[...except]}::text[]) order by due_at limit ${limit}
-    ) as late`);
+  const { startedAt, endedAt, ...overdue } = await one(sql<
+    (Omit<Overdue, "outage"> & { startedAt: Date | null; endedAt: Date | null })[]
+  >`
+    with late as (
+      select s.monitor_id, s.due_at, s.is_claimed from (
+        select monitor_id, due_at, claimed_by, lease <> 0 and lease_ends_at > ${now} as is_claimed from monitor_slots
+        where due_at < ${before} and location <> all(${[...except]}::text[]) order by due_at limit ${limit}
+      ) as s
+      where not s.is_claimed or (
+        s.claimed_by is not null and not exists (select from replicas as r where r.id = s.claimed_by)
+      )
+    ), summary as (
+      select count(distinct monitor_id) as "monitorCount", min(due_at) as oldest,
+        count(distinct monitor_id) filter (where is_claimed) as orphaned,
+        coalesce((array_agg(distinct monitor_id))[1:${most}], '{}') as "monitorIds"
+      from late
+    )
+    select summary.*, o.started_at as "startedAt", o.ended_at as "endedAt"
+    from summary left join lateral (
+      select started_at, ended_at from service_outages where ended_at > summary.oldest
+      order by started_at desc limit 1
+    ) as o on true`);
+  return { ...overdue, outage: startedAt === null || endedAt === null ? null : { startedAt, endedAt } };
 }
 
 /** How far the upkeep of the history is. */

@@ -107,6 +107,7 @@ export async function surveyMonitors(
     overdue: await countOverdue(
       sql,
       {
+        now,
         before: new Date(now.getTime() - overdueMs),
         except: missing.map(({ location }) => location),
         most: mostIds,

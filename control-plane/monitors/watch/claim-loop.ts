@@ -21,6 +21,7 @@ interface ClaimLoopDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly roster: Roster;
+  readonly replicaId: string;
   readonly monitors: WatchedMonitors;
   /** Number of checks that run or wait to be recorded. */
   readonly busy: () => number;
@@ -74,6 +75,7 @@ export function startClaimLoop(deps: ClaimLoopDeps): ClaimLoop {
       now,
       most,
       lease: Buffer.from(random.bytes(LEASE_BYTES)).readUIntBE(0, LEASE_BYTES) + 1,
+      claimedBy: deps.replicaId,
       graceMs: LEASE_GRACE_MS,
       absent,
       unserved: hasWaited ? unserved : [],

@@ -191,6 +191,7 @@ export function startWatch(deps: WatchDeps): Watch {
     random: deps.random,
     log,
     roster: checks.hub.roster,
+    replicaId: checks.hub.replicaId,
     monitors,
     busy: () => running.size + recorder.waiting(),
     fullAccounts: () => shares.full(),

@@ -11,9 +11,16 @@ const HEALTHY: Survey = {
   unserved: [],
   faulty: [],
   silent: [],
-  overdue: { ...NONE, oldest: null },
+  overdue: { ...NONE, oldest: null, orphaned: 0, outage: null },
   askingForMail: NONE,
   history: { openHour: new Date("2026-03-01T11:00:00Z"), hasStrayChecks: false },
+};
+const LATE = {
+  monitorCount: 1,
+  monitorIds: [9],
+  oldest: new Date("2026-03-01T12:00:00Z"),
+  orphaned: 0,
+  outage: null,
 };
 const NO_MAILS = { ...NONE, deliveries: 0, error: null };
 const UNSERVED = { group: "eu-west", locations: ["de", "eu-west"], monitorCount: 1, monitorIds: [1] };
@@ -38,7 +45,7 @@ describe("the causes", () => {
       online: 0,
       unserved: [UNSERVED, { ...UNSERVED, group: "us-east" }],
       silent: [{ id: 1, accountId: 1, missing: ["eu-west"] }],
-      overdue: { monitorCount: 3, monitorIds: [1, 2, 3], oldest: new Date("2026-03-01T12:00:00Z") },
+      overdue: { ...LATE, monitorCount: 3, monitorIds: [1, 2, 3] },
     });
     expect(causes).toHaveLength(1);
     expect(causes[0]).toMatchObject({ code: "no_agents", monitorCount: 3, monitorIds: [1, 2, 3] });
@@ -74,10 +81,26 @@ describe("the causes", () => {
   });
 
   it("say since when checks have been due", () => {
-    const oldest = new Date("2026-03-01T12:00:00Z");
-    const [cause] = find({ overdue: { monitorCount: 1, monitorIds: [9], oldest } });
+    const [cause] = find({ overdue: LATE });
     expect(cause).toMatchObject({ code: "checks_late", monitorIds: [9] });
     expect(cause?.message).toContain("2026-03-01T12:00:00.000Z");
+    expect(cause?.message).toContain("have too much to do");
+  });
+
+  it("do not blame the load for checks of a replica that has ended", () => {
+    const [cause] = find({ overdue: { ...LATE, orphaned: 1 } });
+    expect(cause?.message).toContain("A replica of the control plane ended while it ran checks of 1 monitor");
+    expect(cause?.message).not.toContain("have too much to do");
+    const [both] = find({ overdue: { ...LATE, monitorCount: 5, orphaned: 1 } });
+    expect(both?.message).toContain("A replica of the control plane ended");
+    expect(both?.message).toContain("have too much to do");
+  });
+
+  it("do not blame the load for checks that were due while no control plane ran", () => {
+    const outage = { startedAt: new Date("2026-03-01T11:55:00Z"), endedAt: new Date("2026-03-01T12:20:00Z") };
+    const [cause] = find({ overdue: { ...LATE, outage } });
+    expect(cause?.message).toContain("did not run from 2026-03-01T11:55:00.000Z to 2026-03-01T12:20:00.000Z");
+    expect(cause?.message).not.toContain("have too much to do");
   });
 
   it("are there without a mail server only if monitors ask for mail", () => {
