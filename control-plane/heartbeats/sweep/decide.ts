@@ -65,7 +65,7 @@ export function nextSweep(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** People are told of the flapping of a heartbeat at times of their own, and its end comes by time alone. */
+/** People are notified of the flapping of a heartbeat at times of their own, and its end comes by time alone. */
 function lookAtFlapping({ record: { deadlineAt }, stateSettings, state }: DueHeartbeat, now: number): SweepDecision {
   const made = transition(stateSettings, state, null, now);
   if (made.events.length > 0) return { kind: "change", at: now, transition: made, deadlineAt };

@@ -49,7 +49,7 @@ export type StateEvent =
   /** No longer degraded, while up. */
   | { readonly kind: "recovered_speed"; readonly at: number }
   | { readonly kind: "flapping"; readonly at: number; readonly isFlapping: boolean }
-  /** People are to be told that it begins to be flapping, still is, or no longer is. */
+  /** People are to be notified that it begins to be flapping, still is, or no longer is. */
   | { readonly kind: "flapping_notice"; readonly at: number; readonly phase: "begins" | "lasts" | "ends" }
   /** Some locations keep failing while the monitor is up; an empty list ends it. `isNew`: none did before. */
   | {
@@ -70,7 +70,7 @@ export type StateEvent =
     }
   /** The outage lasts, and a reminder is due. */
   | { readonly kind: "reminder"; readonly at: number }
-  /** It has lacked results since `since`, and people are to be told. `silent`: the locations without a fresh verdict. */
+  /** It has lacked results since `since`, and people are to be notified. `silent`: the locations without a fresh verdict. */
   | { readonly kind: "unwatched"; readonly at: number; readonly since: number; readonly silent: readonly string[] }
-  /** It has results again, after people were told that it lacked them since `since`. */
+  /** It has results again, after people were notified that it lacked them since `since`. */
   | { readonly kind: "watched"; readonly at: number; readonly since: number };

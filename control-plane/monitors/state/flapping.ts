@@ -26,8 +26,8 @@ const NOTICE_MS = 1_800_000;
 const HELD_MS = 30_000;
 
 /**
- * Returns the notice about flapping that is due; null: none is. The first is due until somebody was told
- * (hold-notices.ts), then one every 30 minutes, and the last when it ends, if somebody was told.
+ * Returns the notice about flapping that is due; null: none is. The first is due until somebody was notified
+ * (hold-notices.ts), then one every 30 minutes, and the last when it ends, if somebody was notified.
  */
 export function flappingNotice(
   { flappingToldAt: toldAt }: Pick<MonitorState, "flappingToldAt">,

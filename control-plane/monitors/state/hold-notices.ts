@@ -51,7 +51,7 @@ const LOOK_MS = 2_000;
  * Decides which events of a transition become notices.
  *
  * 1. While there is a reason to hold, the notice of a new outage is held. Reminders, slowness and advisories are dropped.
- *    That results are lacking, or that the monitor is flapping, is told when the reason has ended, if it is still so.
+ *    That results are lacking, or that the monitor is flapping, is reported when the reason has ended, if it is still so.
  *    An outage whose notice is sent ends a slowness that was sent: the end of the outage is the end of both. After one
  *    whose notice was dropped, the slowness that was sent goes on, or its end is sent.
  * 2. The end of an outage drops its held notice. If the notice was sent, the end is sent too, whatever the reason: every

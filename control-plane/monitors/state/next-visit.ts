@@ -9,8 +9,8 @@ const MOST_MS = 600_000;
 
 /**
  * Returns when time alone can next change something about a monitor that is checked by a schedule: one of its results
- * gets too old to count, people are to be told that it lacks them, or of its flapping. All times are Unix milliseconds. Newer results only move that to a later time, so a visit can
- * find that nothing has happened.
+ * gets too old to count, or people are to be notified that it lacks them, or of its flapping. All times are Unix
+ * milliseconds. Newer results only move that to a later time, so a visit can find that nothing has happened.
  */
 export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
   const times = [now + MOST_MS];

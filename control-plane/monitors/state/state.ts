@@ -51,7 +51,7 @@ export type HeldNotice = {
 export interface Unwatched {
   /** When it began, Unix milliseconds. */
   readonly since: number;
-  /** Whether people were told. */
+  /** Whether people were notified. */
   readonly isTold: boolean;
 }
 

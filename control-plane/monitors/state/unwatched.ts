@@ -1,7 +1,7 @@
 import type { StateEvent } from "#control-plane/monitors/state/events.ts";
 import type { MonitorState, Unwatched } from "#control-plane/monitors/state/state.ts";
 
-/** Time for which a monitor must lack results before people are told, in milliseconds. */
+/** Time for which a monitor must lack results before people are notified, in milliseconds. */
 const PATIENCE_MS = 600_000;
 /** Time between two looks at a monitor whose notice is held back, in milliseconds. */
 const HELD_MS = 30_000;

@@ -28,7 +28,7 @@ function change(story: Story, times: number, context: HoldContext = FREE): reado
   return sent;
 }
 
-describe("people are told of flapping", () => {
+describe("people are notified of flapping", () => {
   it("when it begins, every 30 minutes while it lasts, and at its end", () => {
     const story = begin();
     expect(change(story, 5)).toEqual(["down", "up", "down", "up", "down", "begins"]);
@@ -74,7 +74,7 @@ describe("people are told of flapping", () => {
     expect(notice(other, other.expire())).not.toContain("ends");
   });
 
-  it("to its end, also during a maintenance", () => {
+  it("of its end, also during a maintenance", () => {
     const story = begin();
     change(story, 5);
     story.wait(7_200);

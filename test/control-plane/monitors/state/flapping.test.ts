@@ -9,7 +9,7 @@ function change(story: Story, times: number): readonly string[] {
     for (let checks = 0; checks < 3; checks++) {
       for (const location of story.settings.locations) seen.push(...kinds(story.check(location, verdict).events));
     }
-    // Its callers note that people were told.
+    // Its callers note that people were notified.
     if (story.state.isFlapping) story.state = { ...story.state, flappingToldAt: story.now };
     story.wait(60);
   }

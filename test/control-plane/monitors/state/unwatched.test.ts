@@ -22,7 +22,7 @@ function lack(story: Story, seconds: number): void {
 }
 
 describe("a monitor without results", () => {
-  it("is told after ten minutes, once, and once more when it has results again", () => {
+  it("is reported after ten minutes, once, and once more when it has results again", () => {
     const story = tellOfUp();
     lack(story, 599);
     expect(notice(story, story.expire())).toEqual([]);
@@ -50,7 +50,7 @@ describe("a monitor without results", () => {
     expect(notice(story, story.expire())).toEqual([]);
   });
 
-  it("is told although attempts go on that no probe can make", () => {
+  it("is reported although attempts go on that no probe can make", () => {
     const story = tellOfUp({ locations: ["eu"] });
     lack(story, 0);
     const told: string[] = [];
@@ -61,7 +61,7 @@ describe("a monitor without results", () => {
     expect(told).toEqual(["unwatched"]);
   });
 
-  it("is told if it is new and has never been checked, ten minutes after somebody first looked", () => {
+  it("is reported if it is new and has never been checked, ten minutes after somebody first looked", () => {
     const story = tell();
     expect(notice(story, story.expire())).toEqual([]);
     story.wait(600);
@@ -84,7 +84,7 @@ describe("a monitor without results", () => {
     expect(notice(story, story.expire())).toEqual([]);
   });
 
-  it("is told after its maintenance, if it still has none then", () => {
+  it("is reported after its maintenance, if it still has none then", () => {
     const story = tellOfUp();
     lack(story, 700);
     expect(notice(story, story.expire(), MAINTENANCE)).toEqual([]);
@@ -98,7 +98,7 @@ describe("a monitor without results", () => {
     expect(notice(story, story.check("us", "up"))).toEqual([]);
   });
 
-  it("whose lack was told is told to have results again during a maintenance, too", () => {
+  it("whose lack was reported is reported to have results again during a maintenance, too", () => {
     const story = tellOfUp({ locations: ["eu"] });
     lack(story, 600);
     expect(notice(story, story.expire())).toEqual(["unwatched"]);

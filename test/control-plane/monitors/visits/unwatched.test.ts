@@ -68,7 +68,7 @@ describe("a monitor that is not being checked for ten minutes", () => {
     expect(sent[1]?.data).toMatchObject({ previous_status: "unknown", status: "up" });
   });
 
-  it("is told if it was just created and never checked, and not if it is paused", async () => {
+  it("is reported if it was just created and never checked, and not if it is paused", async () => {
     const { ids } = await world.account(2, MAILED);
     const [fresh = 0, paused = 0] = ids;
     await world.sql`update monitors set is_active = false where id = ${paused}`;
