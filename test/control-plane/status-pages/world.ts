@@ -81,9 +81,9 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
       // Due in a year, so that it is not checked.
       await sql`
         insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
-          planned_at, due_at, checked_at)
+          planned_at, due_at, checked_at, good_at)
         values (${id}, 'eu-west', ${accountId}, ${interval}, 0, 15, ${now}::timestamptz + interval '1 year',
-          ${now}::timestamptz + interval '1 year', ${checkedAt})`;
+          ${now}::timestamptz + interval '1 year', ${checkedAt}, ${checkedAt})`;
       return id;
     },
     async setState(id, given) {
