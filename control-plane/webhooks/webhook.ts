@@ -19,11 +19,7 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly EventType[];
 
 /** Types that a subscription gets only if it names them. */
-export const NAMED_ONLY: ReadonlySet<EventType> = new Set([
-  "monitor.advisory",
-  "monitor.unwatched",
-  "monitor.watched",
-]);
+export const NAMED_ONLY: ReadonlySet<EventType> = new Set(["monitor.advisory", "monitor.unwatched", "monitor.watched"]);
 
 /** Which events a subscription gets: those about one of these monitors, or about a monitor with one of these tags. */
 export interface WebhookFilter {
