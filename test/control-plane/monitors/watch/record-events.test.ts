@@ -115,7 +115,8 @@ describe("the newest good check of a slot", () => {
     }
     const before = await good();
     await monitor.end(await monitor.begin(), DOWN);
-    await monitor.end(await monitor.begin(), { ...DOWN, verdict: "unknown" });
+    const fault = { stage: "connect", source: "probe", reason: "timeout", message: "no answer" } as const;
+    await monitor.end(await monitor.begin(), { ...DOWN, verdict: "unknown", fault });
     expect((await monitor.state())?.status).toBe("down");
     expect(await good()).toEqual(before);
     await monitor.change({ url: "https://other.example.com/" });
