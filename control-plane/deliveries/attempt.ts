@@ -39,12 +39,13 @@ export const INTERNAL: Outcome = {
 
 /** Returns the receiver whose state an outcome shows; null if it shows none. */
 export function receiverOf(
-  { channel, probes }: Sender,
+  { channel, probes, notesFailures }: Sender,
   { receiverId }: ClaimedDelivery,
   outcome: Outcome,
 ): SettledAttempt["receiver"] {
   const isOwn = outcome.kind === "refused" && outcome.isOwn === true;
-  return probes === null || isOwn || outcome === INTERNAL ? null : { channel, id: receiverId };
+  const isNoted = probes !== null || notesFailures === true;
+  return !isNoted || isOwn || outcome === INTERNAL ? null : { channel, id: receiverId };
 }
 
 /** Counts an attempt, and the time from the creation of a delivery to its success. */

@@ -24,6 +24,7 @@ import {
   deleteEnded,
   countFailing,
   deleteEvents,
+  forgetStrangers,
   listDeliveries,
   type DeliveryCount,
 } from "#control-plane/deliveries/upkeep/store.ts";
@@ -33,7 +34,7 @@ import { startWorker, type DeliveryWorker } from "#control-plane/deliveries/work
 export interface Deliveries {
   /** Counts the deliveries that have not ended, by channel and status. */
   count(): Promise<readonly DeliveryCount[]>;
-  /** Counts the deliveries of a channel that keep failing, over all accounts. */
+  /** Counts the mails that keep failing, over all accounts. */
   countFailing(on: Queryable, query: FailingQuery): Promise<FailingDeliveries>;
   /** Returns the account's deliveries for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
@@ -128,5 +129,6 @@ export async function sweep(sql: Sql, now: Date, retentionMs: number): Promise<v
   const before = new Date(now.getTime() - retentionMs);
   await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteEnded(sql, before, limit));
   await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteEvents(sql, before, limit));
+  await forgetStrangers(sql);
   await keepPartitions(sql, ATTEMPTS, now, attemptsKept(retentionMs));
 }

@@ -86,6 +86,8 @@ export interface Sender {
    * null: what fails says nothing about the receiver.
    */
   readonly probes: number | null;
+  /** Whether it is noted since when the attempts for a receiver fail, also without probes. */
+  readonly notesFailures?: true;
   /** Does what must precede the next claim, such as inserting deliveries. Rejects while the database is away. */
   prepare?(): Promise<void>;
   /**
@@ -95,23 +97,25 @@ export interface Sender {
   send(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Outcome>;
 }
 
-/** Which deliveries of a channel keep failing: those that wait after failed attempts, and those that died. */
+/** Which mails keep failing: of those whose receiver has got none for some time, those that wait or died. */
 export interface FailingQuery {
-  readonly channel: Channel;
-  /** Number of failed attempts of one that waits. */
-  readonly attempts: number;
+  /** The first failure after the last success of the receiver is not later. */
+  readonly failingBefore: Date;
   /** Earliest creation of one that died. */
   readonly since: Date;
+  /** Codes of faults that are over when any other mail has been delivered. */
+  readonly serverFaults: readonly string[];
   /** Maximum number of ids of monitors. */
   readonly mostIds: number;
 }
 
-/** Deliveries of a channel that keep failing. */
+/** Mails that keep failing. */
 export interface FailingDeliveries {
+  /** Number of messages. */
   readonly deliveries: number;
   /** Number of monitors that they are about, and the smallest ids. */
   readonly monitorCount: number;
   readonly monitorIds: readonly number[];
-  /** What failed in the newest of them; null: there are none, or the attempt was lost. */
+  /** What failed in the newest of them; null: there are none. */
   readonly error: string | null;
 }

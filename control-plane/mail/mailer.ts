@@ -6,7 +6,6 @@ import { renderHtml, renderText, type Letter } from "#control-plane/mail/content
 import { messageIdOf, threadOf } from "#control-plane/mail/headers.ts";
 import { toOutcome } from "#control-plane/mail/outcome.ts";
 import type { SmtpPool } from "#control-plane/mail/smtp/pool.ts";
-import type { SmtpFault } from "#control-plane/mail/smtp/result.ts";
 
 /** A letter with the header fields of its mail. */
 interface AddressedLetter {
@@ -38,35 +37,25 @@ interface MailerDeps {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Delays before the attempts to deliver a mail, milliseconds. */
+/** Attempts an hour apart: with the earlier ones they take 24 h at most, without the random addition to each delay. */
+const HOURLY = 23;
+/** Delays before the attempts to deliver a mail, milliseconds: short ones first, because a mail is an alarm. */
 export const MAIL_SCHEDULE: readonly number[] = [
   0,
-  5 * SECOND,
-  5 * MINUTE,
+  10 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
   30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  10 * HOUR,
+  ...Array.from({ length: HOURLY }, () => HOUR),
 ];
 /** Time limit of one attempt, milliseconds. */
 export const MAIL_TIMEOUT_MS = MINUTE;
-/** Shortest time between two log lines about the mail server, milliseconds. */
-const WARN_EVERY_MS = 60_000;
 
 /** Creates the mailer of one replica. */
 export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps): Mailer {
   const from = parseMailbox(deps.from);
   const host = new URL(baseUrl).hostname;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-
-  /** Logs that the server takes no mail at all, which the operator must know. */
-  function warn({ stage, replyCode, text }: SmtpFault): void {
-    if (stage === "recipient" || stage === "message" || clock.monotonic() - warnedAt < WARN_EVERY_MS) return;
-    warnedAt = clock.monotonic();
-    const detail = stage === "auth" ? {} : { reply: text.slice(0, 300) };
-    log.warn({ code: "mail_server", stage, reply_code: replyCode, ...detail }, "the mail server accepts no mail");
-  }
 
   return {
     async send(delivery, { letter, to, incidentId, headers }, signal) {
@@ -82,8 +71,25 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
         headers,
       });
       const result = await pool.send({ from: from.address, to, raw }, signal);
-      if (!result.ok && !signal.aborted) warn(result.fault);
-      return toOutcome(result);
+      const outcome = toOutcome(result);
+      if (outcome.kind !== "delivered" && delivery.attempt === 1) logFailure(log, delivery, outcome);
+      return outcome;
     },
   };
+}
+
+/**
+ * Logs that the first attempt of a mail failed. The message has the server's answer, cut and as one line; that to a
+ * password is left out, because it can repeat it. Later attempts have no line: what lasts is an operator warning.
+ */
+function logFailure(
+  log: Logger,
+  { id, accountId, events }: ClaimedDelivery,
+  { kind, responseCode, code, message }: Exclude<Outcome, { readonly kind: "delivered" }>,
+): void {
+  const fields = { code, delivery_id: id, account_id: accountId, event: events[0].type, reply_code: responseCode };
+  log.warn(
+    fields,
+    `${kind === "refused" ? "a mail was refused" : "a mail was not accepted and is tried again"}: ${message}`,
+  );
 }

@@ -16,6 +16,12 @@ const WORDS: Readonly<Record<SmtpStage, StageWords>> = {
   lost: ["smtp_connection_lost", "The connection to the mail server was lost before its answer."],
 };
 
+/** Codes of faults that say nothing about one recipient: they are over when the server has taken any other mail. */
+export const SERVER_FAULTS: readonly string[] = [
+  "timeout",
+  ...Object.entries(WORDS).flatMap(([stage, [code]]) => (stage === "recipient" || stage === "message" ? [] : code)),
+];
+
 const MOST_TEXT = 300;
 /** Replies that are about this client, not about the recipient: bad sequence, authentication required. */
 const OWN_FAULT: ReadonlySet<number> = new Set([503, 530]);

@@ -48,8 +48,9 @@ export function createMailSender(deps: MailSenderDeps): Sender {
     concurrency: SESSIONS,
     // One after the other, so that mails arrive in the order of their events.
     perReceiver: 1,
-    // What fails is the mail server, not the receiver.
+    // What fails is mostly the mail server, not the receiver: it is noted, and nothing is held back.
     probes: null,
+    notesFailures: true,
     prepare: () => queueConfirmations(deps),
     async send(delivery, signal) {
       const { recipient } = delivery;
@@ -65,6 +66,7 @@ export function createMailSender(deps: MailSenderDeps): Sender {
 /** Outcome of a confirmation mail that is no longer needed. */
 const SUPERSEDED: Outcome = {
   kind: "refused",
+  isOwn: true,
   responseCode: null,
   code: "not_needed",
   message: "The address was confirmed or removed before this mail was sent.",

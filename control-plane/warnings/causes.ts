@@ -125,15 +125,17 @@ function mailNotConfigured({ askingForMail }: Survey): Cause {
 }
 
 function mailFailing({ deliveries, error, monitorCount, monitorIds }: FailingDeliveries): Cause {
+  const [mails, recipients] =
+    deliveries === 1 ? ["1 mail has", "its recipient does"] : [`${deliveries} mails have`, "their recipients do"];
   const message =
-    `${deliveries === 1 ? "1 mail has" : `${deliveries} mails have`} failed at least ${MAIL_ATTEMPTS} times, so their ` +
-    `recipients do not know of changes.${error === null ? "" : ` Newest error: ${error.replace(/\.$/, "")}.`} Check ` +
-    "VANTAGE_SMTP_URL and the mail server. The mails are repeated for about a day.";
+    `${mails} failed for a minute or more, so ${recipients} not know of changes.` +
+    `${error === null ? "" : ` Newest error: ${error.replace(/\.$/, "")}.`} Check VANTAGE_SMTP_URL and the mail server; ` +
+    "`deploy/vantage doctor` tries to sign in. Each mail is repeated for a day, after 45 minutes once an hour.";
   return { code: "mail_failing", subject: "", message, monitorCount, monitorIds };
 }
 
-/** Failed attempts after which a mail keeps failing: the third is about five minutes after the first. */
-export const MAIL_ATTEMPTS = 3;
+/** Time for which mail must have failed, in milliseconds. */
+export const MAIL_FAILING_MS = 60_000;
 
 function historyLate(openHour: Date): Cause {
   const message =

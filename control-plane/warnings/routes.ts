@@ -14,7 +14,7 @@ const DESCRIPTION: Readonly<Record<WarningCode, string>> = {
   too_few_locations: "monitors have several locations, and fewer than two with recent results",
   checks_late: "checks begin more than 30 s later than planned",
   mail_not_configured: "monitors ask for mail, and there is no mail server",
-  mail_failing: "mails have failed at least three times",
+  mail_failing: "mails have failed for a minute or more",
   history_late: "uptime and response times are not computed for the latest hours",
   partitions_missing: "checks are stored outside of the partition of their day",
 };

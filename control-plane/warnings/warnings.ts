@@ -5,9 +5,10 @@ import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
+import { SERVER_FAULTS } from "#control-plane/mail/outcome.ts";
 import { surveyMonitors, type SurveyedAgent } from "#control-plane/monitors/survey/survey.ts";
 import type { ProbeListing } from "#control-plane/probes/listing.ts";
-import { findCauses, LATE_MS, MAIL_ATTEMPTS, MOST_IDS } from "#control-plane/warnings/causes.ts";
+import { findCauses, LATE_MS, MAIL_FAILING_MS, MOST_IDS } from "#control-plane/warnings/causes.ts";
 import { compareCauses, type Changes, type KnownCause } from "#control-plane/warnings/compare.ts";
 import { registerWarningMetrics } from "#control-plane/warnings/metrics.ts";
 import { countWarnings, deleteCauses, lockWarnings, readCauses, writeCauses } from "#control-plane/warnings/store.ts";
@@ -83,8 +84,8 @@ async function update(
   if (!(await lockWarnings(tx))) return null;
   const survey = await surveyMonitors(tx, { agents, now, isMailConfigured, mostIds: MOST_IDS, overdueMs: LATE_MS });
   const failingMails = await deliveries.countFailing(tx, {
-    channel: "mail",
-    attempts: MAIL_ATTEMPTS,
+    failingBefore: new Date(now.getTime() - MAIL_FAILING_MS),
+    serverFaults: SERVER_FAULTS,
     since: new Date(now.getTime() - DEAD_MAIL_MS),
     mostIds: MOST_IDS,
   });

@@ -111,7 +111,7 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
     },
     async clear() {
       await Promise.all(opened.splice(0).map((warnings) => warnings.stop()));
-      await sql`truncate warnings, probes, attachments, checks, monitors cascade`;
+      await sql`truncate warnings, probes, attachments, checks, monitors, failing_receivers cascade`;
       await sql`delete from accounts`;
       await sql`update history_progress set open_from = null`;
       owner = await addAccount();

@@ -17,25 +17,40 @@ export async function countUnfinished(sql: Sql): Promise<readonly DeliveryCount[
     where status in ('pending', 'retrying') group by 1, 2 order by 1, 2`;
 }
 
-/** Counts the deliveries of a channel that keep failing. The ids of monitors are at most `mostIds`. */
+/** Counts the mails, to recipients and to subscribers, that keep failing. The ids of monitors are at most `mostIds`. */
 export async function countFailing(
   sql: Queryable,
-  { channel, attempts, since, mostIds }: FailingQuery,
+  { failingBefore, since, serverFaults, mostIds }: FailingQuery,
 ): Promise<FailingDeliveries> {
   const [row] = await sql<FailingDeliveries[]>`
-    with failing as (
-      select event_id, created_at, error_message from deliveries
-      where channel = ${channel} and status = 'retrying' and attempts >= ${attempts}
-      union all
-      select event_id, created_at, error_message from deliveries
-      where channel = ${channel} and status = 'dead' and created_at > ${since}
+    with receivers as materialized (
+      select channel, receiver_id, next_attempt_at as failed_at from failing_receivers
+      where channel in ('mail', 'page') and failing_since <= ${failingBefore}
+    ), taken as (
+      select greatest(
+        (select max(delivered_at) from deliveries where channel = 'mail' and delivered_at is not null),
+        (select max(delivered_at) from deliveries where channel = 'page' and delivered_at is not null)
+      ) as at
+    ), failing as (
+      select d.event_id, d.leader_id, d.created_at, d.error_message
+      from deliveries as d join receivers as r using (channel, receiver_id) cross join taken
+      where (d.status = 'retrying' or (d.status = 'dead' and d.created_at > ${since}))
+        and not (d.error_code = any(${[...serverFaults]}::text[]) and coalesce(taken.at > r.failed_at, false))
     )
-    select count(*) as deliveries, count(distinct e.monitor_id) as "monitorCount",
+    select count(*) filter (where f.leader_id is null) as deliveries, count(distinct e.monitor_id) as "monitorCount",
       coalesce((array_agg(distinct e.monitor_id) filter (where e.monitor_id is not null))[1:${mostIds}], '{}')
         as "monitorIds",
       (array_agg(f.error_message order by f.created_at desc) filter (where f.error_message is not null))[1] as error
     from failing as f join events as e on e.id = f.event_id`;
   return row ?? { deliveries: 0, monitorCount: 0, monitorIds: [], error: null };
+}
+
+/** Forgets the failures of receivers of mail to whom no delivery is known any more. */
+export async function forgetStrangers(sql: Sql): Promise<void> {
+  await sql`
+    delete from failing_receivers as f where channel in ('mail', 'page') and not exists (
+      select from deliveries as d where d.channel = f.channel and d.receiver_id = f.receiver_id
+    )`;
 }
 
 /**

@@ -40,8 +40,9 @@ export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
     timeoutMs: MAIL_TIMEOUT_MS,
     concurrency: CONCURRENCY,
     perReceiver: 1,
-    // What fails is the mail server, not the receiver.
+    // What fails is mostly the mail server, not the receiver: it is noted, and nothing is held back.
     probes: null,
+    notesFailures: true,
     async send(delivery, signal) {
       const subscriber = await findSubscriber(sql, delivery.receiverId);
       if (subscriber === null || !subscriber.isPublic) return NOT_NEEDED;
@@ -67,6 +68,7 @@ export function createSubscriberSender(deps: SubscriberSenderDeps): Sender {
 
 const NOT_NEEDED: Outcome = {
   kind: "refused",
+  isOwn: true,
   responseCode: null,
   code: "not_needed",
   message: "The address is not subscribed any more, or the page does not show this any more.",

@@ -193,13 +193,37 @@ describe("warnings", () => {
     expect(await found(database.open({ isMailConfigured: false }), 0)).toEqual([`mail_not_configured ${id}`]);
   });
 
-  it("name monitors whose mails keep failing, not those of a first failure", async () => {
+  it("name monitors whose mails have failed for a minute, until their recipients get mail again", async () => {
     await database.addAgent("eu-west");
-    const [often, once, gone] = [await addMail(3, "retrying"), await addMail(2, "retrying"), await addMail(8, "dead")];
-    expect(once).toBeGreaterThan(0);
+    const longer = await addMail({ status: "retrying", failingForMs: 60_000 });
+    const died = await addMail({ status: "dead", failingForMs: 90_000_000 });
+    await addMail({ status: "retrying", failingForMs: 50_000 });
+    await addMail({ status: "retrying", failingForMs: null });
+    // It was refused for good: what is wrong with that address is shown by its monitors alone.
+    await addMail({ status: "failed", failingForMs: 60_000 });
     const warnings = database.open();
-    expect(await found(warnings, 0)).toEqual([`mail_failing ${often} ${gone}`]);
-    expect((await warnings.list())[0]?.message).toContain("2 mails have failed at least 3 times");
+    expect(await found(warnings, 0)).toEqual([`mail_failing ${longer} ${died}`]);
+    expect((await warnings.list())[0]?.message).toContain("2 mails have failed for a minute or more");
+    await database.sql`delete from failing_receivers where receiver_id in (${longer}, ${died})`;
+    await warnings.refresh();
+    expect(await describeAll(warnings)).toEqual([]);
+    expect(warnings.lines.map(({ level, code }) => `${level} ${code}`)).toEqual([
+      "warn mail_failing",
+      "info mail_failing",
+    ]);
+  });
+
+  it("about a mail server that took nothing end when it has taken any mail, those about a recipient do not", async () => {
+    await database.addAgent("eu-west");
+    await addMail({ status: "retrying", failingForMs: 60_000, errorCode: "smtp_unreachable" });
+    const refused = await addMail({ status: "retrying", failingForMs: 60_000, errorCode: "smtp_recipient_refused" });
+    const warnings = database.open();
+    await warnings.refresh();
+    expect(await describeAll(warnings)).toEqual([`mail_failing ${refused - 1} ${refused}`]);
+    const taken = await addMail({ status: "delivered", failingForMs: null });
+    await database.sql`update deliveries set delivered_at = ${database.clock.now()} where receiver_id = ${taken}`;
+    await warnings.refresh();
+    expect(await describeAll(warnings)).toEqual([`mail_failing ${refused}`]);
   });
 
   it("include figures that are late and checks without a partition, when upkeep has not mended them", async () => {
@@ -238,7 +262,16 @@ async function addFaulty(checkedAt: Date, source: string, reason: string): Promi
   return id;
 }
 
-async function addMail(attempts: number, status: string): Promise<number> {
+/** Adds a mail about a new monitor to a recipient with its id, who gets none since that time; null: who gets mail. */
+async function addMail({
+  status,
+  failingForMs,
+  errorCode = null,
+}: {
+  readonly status: string;
+  readonly errorCode?: string | null;
+  readonly failingForMs: number | null;
+}): Promise<number> {
   const monitorId = await database.addMonitor({ locations: ["eu-west"] });
   const at = new Date(database.clock.now().getTime() - 600_000);
   await database.sql`
@@ -247,7 +280,14 @@ async function addMail(attempts: number, status: string): Promise<number> {
       select 'evt_' || ${monitorId}::bigint, account_id, 'monitor.down', '{}', id, false, ${at}
       from monitors where id = ${monitorId} returning id, account_id
     )
-    insert into deliveries (account_id, event_id, channel, receiver_id, status, attempts, created_at, error_message)
-    select account_id, id, 'mail', 1, ${status}, ${attempts}, ${at}, 'Connection refused.' from event`;
+    insert into deliveries (account_id, event_id, channel, receiver_id, status, attempts, created_at, error_code,
+      error_message)
+    select account_id, id, 'mail', ${monitorId}, ${status}, 3, ${at}, ${errorCode}, 'Connection refused.' from event`;
+  if (failingForMs !== null) {
+    const since = new Date(database.clock.now().getTime() - failingForMs);
+    await database.sql`
+      insert into failing_receivers (channel, receiver_id, failing_since, failures, next_attempt_at)
+      values ('mail', ${monitorId}, ${since}, 3, ${since})`;
+  }
   return monitorId;
 }
