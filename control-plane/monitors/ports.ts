@@ -161,6 +161,8 @@ interface MailPort {
     accountId: number,
     emails: readonly string[],
   ): Promise<readonly { readonly email: string; readonly confirmed: boolean }[]>;
+  /** Returns those of the addresses to which mail has failed for a minute or more; in lower case. */
+  failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** Everything that monitors need of their neighbours. */

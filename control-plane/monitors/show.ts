@@ -60,6 +60,8 @@ interface Recipients {
   readonly email: string | null;
   /** Confirmed addresses in lower case. */
   readonly confirmed: ReadonlySet<string>;
+  /** Addresses to which mail fails, in lower case. */
+  readonly failing: ReadonlySet<string>;
 }
 
 async function readRecipients(
@@ -70,9 +72,13 @@ async function readRecipients(
   const accountId = monitors[0]?.accountId ?? 0;
   const email = await readEmail(sql, accountId);
   const all = [...new Set(monitors.flatMap((monitor) => recipientsOf(monitor, email)))];
-  if (all.length === 0) return { email, confirmed: new Set() };
-  const statuses = await mail.statusOf(sql, accountId, all);
-  return { email, confirmed: new Set(statuses.flatMap((one) => (one.confirmed ? one.email.toLowerCase() : []))) };
+  if (all.length === 0) return { email, confirmed: new Set(), failing: new Set() };
+  const [statuses, failing] = await Promise.all([
+    mail.statusOf(sql, accountId, all),
+    mail.failingOf(sql, accountId, all),
+  ]);
+  const confirmed = new Set(statuses.flatMap((one) => (one.confirmed ? one.email.toLowerCase() : [])));
+  return { email, confirmed, failing };
 }
 
 /** Returns the addresses for mail about a monitor; `email` is that of the account. */
@@ -80,12 +86,22 @@ export function recipientsOf({ settings }: Pick<StoredMonitor, "settings">, emai
   return settings.notify_emails ?? (email === null ? [] : [email]);
 }
 
-function notifyFacts(
-  monitor: StoredMonitor,
-  { email: own, confirmed }: Recipients,
-  isConfigured: boolean,
-): NotifyFacts {
-  const shown = recipientsOf(monitor, own).map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }));
-  const state = shown.some((one) => one.confirmed) ? "ok" : "no_recipient";
-  return { notify_emails: shown, notify_state: isConfigured ? state : "mail_not_configured" };
+function notifyFacts(monitor: StoredMonitor, recipients: Recipients, isConfigured: boolean): NotifyFacts {
+  const shown = recipientsOf(monitor, recipients.email).map((email) => {
+    return { email, confirmed: recipients.confirmed.has(email.toLowerCase()) };
+  });
+  const mailed = shown.filter(({ confirmed }) => confirmed).map(({ email }) => email.toLowerCase());
+  const isFailing = mailed.some((email) => recipients.failing.has(email));
+  return { notify_emails: shown, notify_state: notifyState(monitor, { isConfigured, mailed, isFailing }) };
+}
+
+/** Returns whether anybody is mailed: the first that holds. `mailed` are the addresses that get mail. */
+function notifyState(
+  { settings }: StoredMonitor,
+  facts: { readonly isConfigured: boolean; readonly mailed: readonly string[]; readonly isFailing: boolean },
+): NotifyFacts["notify_state"] {
+  if (!settings.notify_email) return "off";
+  if (!facts.isConfigured) return "mail_not_configured";
+  if (facts.mailed.length === 0) return "no_recipient";
+  return facts.isFailing ? "mail_failing" : "ok";
 }

@@ -7,10 +7,13 @@ import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 
+/** Whether anybody is mailed about a monitor, and if not, why: the first of these that holds. */
+export const NOTIFY_STATES = ["off", "mail_not_configured", "no_recipient", "mail_failing", "ok"] as const;
+
 /** Receivers of mail about a monitor, as shown. */
 export interface NotifyFacts {
   readonly notify_emails: readonly { readonly email: string; readonly confirmed: boolean }[];
-  readonly notify_state: "ok" | "no_recipient" | "mail_not_configured";
+  readonly notify_state: (typeof NOTIFY_STATES)[number];
 }
 
 /** What is shown of a monitor beside its record; null: nothing is known yet. */

@@ -73,6 +73,22 @@ async function warnings(): Promise<readonly { readonly code: string; readonly me
   return (body.data as { code: string; message: string }[]).filter(({ code }) => code === "mail_failing");
 }
 
+/** Creates a key of the account, and a monitor that mails to OPS. Returns a reader of its notify_state. */
+async function watched(): Promise<() => Promise<unknown>> {
+  const { body } = await plane.operate("POST", "/api/admin/keys", { account_id: world.accountId });
+  const { key } = body.data as { key: string };
+  const monitor = { check_type: "heartbeat", name: "backup", notify_email: true, notify_emails: [OPS] };
+  const made = await plane.call("/api/v4/monitors", { key, body: monitor });
+  expect(made.status, made.text).toBe(201);
+  const { id } = made.body.data as { id: number };
+  return async () => {
+    const read = await plane.call(`/api/v4/monitors?id=${id}`, { key });
+    const old = await plane.call(`/api/v3/monitors?id=${id}`, { key });
+    expect(old.body.data).not.toHaveProperty("notify_state");
+    return (read.body.data as { notify_state: string }).notify_state;
+  };
+}
+
 /** Lets the failures have begun a minute earlier. */
 async function letMinutePass(): Promise<void> {
   await world.sql`update failing_receivers set failing_since = failing_since - interval '1 min'`;
@@ -128,5 +144,30 @@ describe("a mail that the server does not take now", () => {
     await expect.poll(warnings).toEqual([]);
     await expect.poll(() => lines.filter(({ code }) => code === "mail_failing").length).toBe(2);
     expect(await plane.app.metrics.registry.metrics()).toContain('vantage_warning{code="mail_failing"} 0');
+  });
+});
+
+describe("a monitor", () => {
+  it("says that mail fails when nothing was delivered for a minute, until something is", async () => {
+    const state = await watched();
+    expect(await state()).toBe("ok");
+    refused.set(OPS, 452);
+    await world.publish([OPS], [{}]);
+    await failed(1);
+    expect(await state()).toBe("ok");
+    await letMinutePass();
+    expect(await state()).toBe("mail_failing");
+    refused.clear();
+    await world.hurry();
+    await expect.poll(state).toBe("ok");
+  });
+
+  it("says so too of an address that is refused for good", async () => {
+    const state = await watched();
+    refused.set(OPS, 550);
+    await world.publish([OPS], [{}]);
+    await expect.poll(() => world.read()).toMatchObject([{ status: "failed" }]);
+    await letMinutePass();
+    expect(await state()).toBe("mail_failing");
   });
 });

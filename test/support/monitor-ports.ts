@@ -36,6 +36,8 @@ export interface TestPorts extends MonitorPorts {
   readonly checks: Map<number, readonly RecentCheck[]>;
   /** Confirmed addresses, lower case. */
   readonly confirmed: Set<string>;
+  /** Addresses to which mail fails, lower case. */
+  readonly failing: Set<string>;
   /** Addresses whose owners were asked to confirm them, in order. */
   readonly asked: string[];
   /** Calls of the schedule and the states, such as "plan 1" or "reset 1,2 paused". */
@@ -48,6 +50,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
   const statistics = new Map<number, Statistics>();
   const checks = new Map<number, readonly RecentCheck[]>();
   const confirmed = new Set<string>();
+  const failing = new Set<string>();
   const asked: string[] = [];
   const calls: string[] = [];
   return {
@@ -55,6 +58,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
     statistics,
     checks,
     confirmed,
+    failing,
     asked,
     calls,
     schedule: createSchedule(now, calls),
@@ -98,6 +102,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
       withdrawRecipients: () => Promise.resolve(),
       statusOf: (_sql, _accountId, emails) =>
         Promise.resolve(emails.map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }))),
+      failingOf: () => Promise.resolve(failing),
     },
   };
 }

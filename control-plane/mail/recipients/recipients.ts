@@ -12,6 +12,7 @@ import {
   deleteUnconfirmed,
   findByToken,
   listRecipients,
+  readFailing,
   readRecipients,
   wantConfirmations,
   withdrawConfirmations,
@@ -51,6 +52,11 @@ export interface Recipients {
   withdrawRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
   /** Returns the addresses in the order given, each with whether it is confirmed. */
   statusOf(sql: Queryable, accountId: number, emails: readonly string[] | null): Promise<readonly RecipientStatus[]>;
+  /**
+   * Returns those of the addresses whose last delivery failed, and to which nothing has been delivered for a minute; in
+   * lower case.
+   */
+  failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns the confirmed ones of each list, in the order of the lists, as receivers of events. */
   recipientsOf(tx: Transaction, lists: readonly AddressList[]): Promise<readonly (readonly Receiver[])[]>;
   /** Finds what a link leads to. */
@@ -74,6 +80,8 @@ interface RecipientsDeps {
 const ASK_AGAIN_MS = 86_400_000;
 /** Time in milliseconds after which an address that was never confirmed is forgotten. */
 const FORGET_MS = 30 * 86_400_000;
+/** Time in milliseconds for which the deliveries to an address must have failed to be told. */
+const FAILING_MS = 60_000;
 const DELETED_AT_ONCE = 1_000;
 const TOKEN_FORM = /^[0-9A-Za-z]{32}$/;
 const UNKNOWN_LINK: LinkState = { kind: "unknown", email: null };
@@ -121,6 +129,10 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       return resolved.map(({ text, email }) => {
         return { email: text, confirmed: email !== null && confirmed.has(email.toLowerCase()) };
       });
+    },
+    async failingOf(on, accountId, emails) {
+      const since = new Date(clock.now().getTime() - FAILING_MS);
+      return new Set(await readFailing(on, accountId, emails, since));
     },
     async recipientsOf(tx, lists) {
       const resolved = await resolveAll(tx, lists);

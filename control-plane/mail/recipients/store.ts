@@ -183,6 +183,21 @@ export async function readRecipients(
     order by r.id`;
 }
 
+/** Reads which of these addresses of an account get no mail since a time or longer; in lower case. */
+export async function readFailing(
+  sql: Queryable,
+  accountId: number,
+  emails: readonly string[],
+  since: Date,
+): Promise<readonly string[]> {
+  const rows = await sql<{ address: string }[]>`
+    select lower(r.email) as address
+    from mail_recipients as r join failing_receivers as f on f.channel = 'mail' and f.receiver_id = r.id
+    where r.account_id = ${accountId} and lower(r.email) = any(${emails.map((email) => email.toLowerCase())}::text[])
+      and f.failing_since <= ${since}`;
+  return rows.map(({ address }) => address);
+}
+
 /** A recipient as the data export of its account shows it. */
 interface ExportedRecipient {
   readonly email: string;

@@ -8,6 +8,7 @@ import { PING_KINDS } from "#control-plane/monitors/heartbeat-port.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";
+import { NOTIFY_STATES } from "#control-plane/monitors/view.ts";
 
 const Time = (description: string) => Type.String({ format: "date-time", description });
 const Percent = (period: string) =>
@@ -75,8 +76,11 @@ export const MONITOR = Type.Object(
       }),
       { description: "Receivers of mail; the address of the account if none is set" },
     ),
-    notify_state: Type.Enum(["ok", "no_recipient", "mail_not_configured"], {
-      description: "no_recipient: no address is confirmed; mail_not_configured: this service cannot send mail",
+    notify_state: Type.Enum([...NOTIFY_STATES], {
+      description:
+        "Whether anybody is mailed; the first that holds. off: notify_email is false; mail_not_configured: this service " +
+        "cannot send mail; no_recipient: no address is confirmed; mail_failing: the last delivery to one of the addresses " +
+        "failed, and nothing was delivered to it for a minute or more",
     }),
     ...SHOWN_EXPIRY,
     heartbeat: Nullable(SHOWN_HEARTBEAT),

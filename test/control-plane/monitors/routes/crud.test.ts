@@ -76,7 +76,7 @@ describe("a monitor", () => {
       body: null,
       tags: [],
       depends_on: null,
-      notify_state: "no_recipient",
+      notify_state: "off",
       ssl_days: null,
       certificate: null,
       certificate_error: null,

@@ -188,6 +188,30 @@ describe("mail addresses", () => {
     });
   });
 
+  it("of which one gets no mail are told, unless nobody is to be mailed", async () => {
+    const emails = ["ok@example.com", "Full@example.com"];
+    const { id } = await create({ ...BODY, notify_email: true, notify_emails: emails });
+    const state = async () => {
+      const [single, list] = await Promise.all([
+        service.call(`${URL}?id=${id}`, { key }),
+        service.call(`${URL}?per_page=100`, { key }),
+      ]);
+      const listed = (list.body.data as Monitor[]).find((monitor) => monitor.id === id);
+      expect(listed?.["notify_state"]).toBe((single.body.data as Monitor)["notify_state"]);
+      return listed?.["notify_state"];
+    };
+    service.ports.failing.add("full@example.com");
+    expect(await state()).toBe("no_recipient");
+    service.ports.confirmed.add("ok@example.com");
+    // Nothing is mailed to the other one, so nothing fails.
+    expect(await state()).toBe("ok");
+    service.ports.confirmed.add("full@example.com");
+    expect(await state()).toBe("mail_failing");
+    await change(id, { notify_email: false });
+    expect(await state()).toBe("off");
+    service.ports.failing.clear();
+  });
+
   it("are the account's one by default, also after a record was sent back", async () => {
     const account = await service.operate("POST", "/api/admin/accounts", {
       email: "Owner@example.com",
