@@ -14,6 +14,7 @@ import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
+import { noteMailed } from "#control-plane/incidents/mailed.ts";
 import { createJobs, type Jobs } from "#control-plane/jobs.ts";
 import { registerQueueMetrics } from "#control-plane/jobs/metrics.ts";
 import { openMail, type Mail } from "#control-plane/mail/mail.ts";
@@ -162,7 +163,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
   });
   teardown.push(() => webhookSender.close());
   const senders = [mail.sender, subscribers.sender, webhookSender].filter((sender) => sender !== null);
-  const deliveries = openDeliveries({ ...deps, senders, retentionMs: config.retention.deliveries });
+  const deliveries = openDeliveries({ ...deps, senders, noteMailed, retentionMs: config.retention.deliveries });
   teardown.push(() => deliveries.stop(graceMs()));
   accounts.addExporter("mail_recipients", (tx, accountId) => mail.recipients.export(tx, accountId));
   accounts.addExporter("webhooks", (tx, accountId) => webhooks.export(tx, accountId));

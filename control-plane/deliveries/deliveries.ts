@@ -16,6 +16,7 @@ import {
 import { insertClaimed } from "#control-plane/deliveries/claims/store.ts";
 import { createDeliveryLog, type DeliveryLog } from "#control-plane/deliveries/log/log.ts";
 import { createDeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
+import type { NoteMailed } from "#control-plane/deliveries/notes.ts";
 import { createSettler } from "#control-plane/deliveries/settler.ts";
 import { ATTEMPTS, attemptsKept } from "#control-plane/deliveries/upkeep/attempts-table.ts";
 import {
@@ -66,6 +67,8 @@ interface DeliveriesDeps {
   readonly registry: Registry;
   /** Senders of this replica. Deliveries of a channel without a sender wait for a replica that has one. */
   readonly senders: readonly Sender[];
+  /** Notes what became of mails about incidents. */
+  readonly noteMailed: NoteMailed;
   /** How long ended deliveries are kept, milliseconds. */
   readonly retentionMs: number;
 }
@@ -80,7 +83,7 @@ const SETTLE_MS = 3_000;
 export function openDeliveries(deps: DeliveriesDeps): Deliveries {
   const { sql, notifications, clock, log, registry, senders, retentionMs } = deps;
   const metrics = createDeliveryMetrics(registry, { count: () => countUnfinished(sql), now: () => clock.now() });
-  const settler = createSettler({ sql, log });
+  const settler = createSettler(deps);
   const workers = new Map<Channel, DeliveryWorker>(
     senders.map((sender) => [sender.channel, startWorker({ ...deps, settler, metrics }, sender)]),
   );

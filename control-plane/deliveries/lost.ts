@@ -2,7 +2,8 @@ import type { Clock, Random } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
-import { endOverdue, lockLost, settleAttempts } from "#control-plane/deliveries/store.ts";
+import { noteEnded, settleInside, type NoteMailed } from "#control-plane/deliveries/notes.ts";
+import { endOverdue, lockLost } from "#control-plane/deliveries/store.ts";
 import { continueAfterLoss, LOST } from "#control-plane/deliveries/transition.ts";
 
 /** Dependencies of the recovery. */
@@ -10,6 +11,7 @@ interface LostDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly random: Random;
+  readonly noteMailed: NoteMailed;
 }
 
 /** Maximum number of deliveries in one statement; the rest follows in the next round. */
@@ -19,7 +21,7 @@ const MOST_AT_ONCE = 500;
  * Schedules the next attempt of deliveries whose replica stopped in the middle of one, and ends those that are overdue.
  * Rejects while the database is away.
  */
-export async function recoverLost({ sql, clock, random }: LostDeps, sender: Sender): Promise<void> {
+export async function recoverLost({ sql, clock, random, noteMailed }: LostDeps, sender: Sender): Promise<void> {
   const now = clock.now();
   await transact(sql, async (tx) => {
     const lost = await lockLost(tx, sender.channel, now, MOST_AT_ONCE);
@@ -29,9 +31,14 @@ export async function recoverLost({ sql, clock, random }: LostDeps, sender: Send
       const next = isTest
         ? ({ status: "failed", nextAttemptAt: null } as const)
         : continueAfterLoss({ attempt, leaseEndedAt }, sender.schedule, { now, jitter: byte / 255 });
-      return { id, attempt, startedAt, endedAt: leaseEndedAt, durationMs: null, outcome: LOST, next, receiver: null };
+      const { channel } = sender;
+      const known = { id, channel, attempt, startedAt, endedAt: leaseEndedAt, durationMs: null };
+      return { ...known, outcome: LOST, next, receiver: null };
     });
-    await settleAttempts(tx, settled);
+    await settleInside(tx, settled, noteMailed);
   });
-  await endOverdue(sql, sender.channel, now, MOST_AT_ONCE);
+  await transact(sql, async (tx) => {
+    const ended = await endOverdue(tx, sender.channel, now, MOST_AT_ONCE);
+    await noteEnded(tx, new Map(ended.map((id) => [id, now])), noteMailed);
+  });
 }

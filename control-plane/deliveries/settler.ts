@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createPump } from "#control-plane/database/pump.ts";
-import { settleAttempts, type SettledAttempt } from "#control-plane/deliveries/store.ts";
+import { settleAndNote, type NoteMailed } from "#control-plane/deliveries/notes.ts";
+import type { SettledAttempt } from "#control-plane/deliveries/store.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 
 /** Stores the ends of attempts, several in one statement. */
@@ -21,7 +22,15 @@ const MOST_AT_ONCE = 500;
  * Creates a settler. It keeps trying while the database is away: a result that is never stored means that a message is
  * sent again.
  */
-export function createSettler({ sql, log }: { readonly sql: Sql; readonly log: Logger }): Settler {
+export function createSettler({
+  sql,
+  log,
+  noteMailed,
+}: {
+  readonly sql: Sql;
+  readonly log: Logger;
+  readonly noteMailed: NoteMailed;
+}): Settler {
   let waiting: { settled: SettledAttempt; onStored: () => void }[] = [];
   let isStopped = false;
   const idle = new Set<() => void>();
@@ -30,9 +39,10 @@ export function createSettler({ sql, log }: { readonly sql: Sql; readonly log: L
     const batch = waiting.slice(0, MOST_AT_ONCE);
     if (batch.length > 0) {
       try {
-        await settleAttempts(
+        await settleAndNote(
           sql,
           batch.map(({ settled }) => settled),
+          noteMailed,
         );
       } catch (error) {
         log.debug({ err: error }, "deliveries: results are not stored yet; trying again");

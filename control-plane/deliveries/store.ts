@@ -11,6 +11,7 @@ import { OVERDUE_MS, type Continuation } from "#control-plane/deliveries/transit
 /** The end of an attempt, to store. */
 export interface SettledAttempt {
   readonly id: number;
+  readonly channel: Channel;
   readonly attempt: number;
   readonly startedAt: Date;
   readonly endedAt: Date;
@@ -102,6 +103,34 @@ export async function settleAttempts(
     select id, status from own`;
 }
 
+/** A notice about an incident that was mailed to a recipient, or was not. */
+export interface EndedMail {
+  readonly incidentId: number;
+  /** Type of the event. */
+  readonly type: string;
+  readonly recipient: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  /** What failed; null if it was delivered. */
+  readonly error: string | null;
+  /** The delivery that ended; others have travelled with it. */
+  readonly leaderId: number;
+}
+
+/** Reads the notices about incidents in the mails of these deliveries, which have ended, in the order of their ids. */
+export async function readEndedMails(tx: Transaction, ids: readonly number[]): Promise<readonly EndedMail[]> {
+  return tx<EndedMail[]>`
+    select e.incident_id as "incidentId", e.type, d.recipient, d.status, d.attempts, d.error_message as error,
+      coalesce(d.leader_id, d.id) as "leaderId"
+    from deliveries as d join events as e on e.id = d.event_id
+    where d.id = any(array(
+        select id from unnest(${[...ids]}::bigint[]) as id
+        union all select f.id from deliveries as f where f.leader_id = any(${[...ids]}::bigint[])
+      ))
+      and d.channel = 'mail' and e.incident_id is not null and d.recipient is not null
+    order by d.id`;
+}
+
 /** Finds the events about the monitor of a delivery that its receiver has got although they were created later. */
 export async function findLaterEvents(
   sql: Sql,
@@ -148,12 +177,17 @@ export async function lockLost(
 
 /**
  * Marks at most `limit` deliveries as dead that are overdue by OVERDUE_MS or more, with those that travel with them as
- * one mail. Returns the number of overdue ones.
+ * one mail. Returns the ids of the overdue ones.
  */
-export async function endOverdue(sql: Sql, channel: Channel, now: Date, limit: number): Promise<number> {
+export async function endOverdue(
+  sql: Queryable,
+  channel: Channel,
+  now: Date,
+  limit: number,
+): Promise<readonly number[]> {
   // It was created before it was due, so the index of unfinished deliveries finds it.
   const before = new Date(now.getTime() - OVERDUE_MS);
-  const [row] = await sql<{ ended: number }[]>`
+  const rows = await sql<{ id: number }[]>`
     with overdue as (
       select id from deliveries
       where channel = ${channel} and status in ('pending', 'retrying') and created_at <= ${before} and due_at <= ${before}
@@ -166,6 +200,6 @@ export async function endOverdue(sql: Sql, channel: Channel, now: Date, limit: n
       from overdue where d.id = overdue.id or d.leader_id = overdue.id
       returning d.id
     )
-    select count(*) as ended from overdue where exists (select from ended)`;
-  return row?.ended ?? 0;
+    select id from overdue where exists (select from ended)`;
+  return rows.map(({ id }) => id);
 }

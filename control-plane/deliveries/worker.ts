@@ -15,6 +15,7 @@ import {
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/deliveries/lost.ts";
 import type { DeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
+import type { NoteMailed } from "#control-plane/deliveries/notes.ts";
 import { releaseDue } from "#control-plane/deliveries/release/release.ts";
 import type { Settler } from "#control-plane/deliveries/settler.ts";
 import { claimDeliveries, renewLeases, renewProbes, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
@@ -37,6 +38,7 @@ interface WorkerDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly settler: Settler;
+  readonly noteMailed: NoteMailed;
   readonly metrics: DeliveryMetrics;
 }
 
@@ -154,7 +156,7 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     const next = continueAfter(finished, sender.schedule, () => randomFraction(deps.random));
     const receiver = receiverOf(sender, delivery, outcome);
     const { id, startedAt: begunAt } = delivery;
-    deps.settler.add({ ...finished, id, startedAt: begunAt, durationMs, next, receiver }, () => {
+    deps.settler.add({ ...finished, id, channel, startedAt: begunAt, durationMs, next, receiver }, () => {
       leased.delete(delivery);
       onStored();
     });

@@ -2,7 +2,7 @@ import type { Status } from "#control-plane/incidents/incident.ts";
 
 /**
  * Kinds of entries that the service writes. `suppressed` and `released`: notices are held back, and sent after all.
- * `paused`, `deleted` and `changed_target` end an outage without a recovery.
+ * `mailed` and `mail_failed`: what became of a notice to one recipient. `paused`, `deleted` and `changed_target` end an outage without a recovery.
  */
 export type ServiceKind =
   | "opened"
@@ -17,6 +17,8 @@ export type ServiceKind =
   | "suppressed"
   | "released"
   | "evidence"
+  | "mailed"
+  | "mail_failed"
   | "paused"
   | "deleted"
   | "changed_target";

@@ -45,6 +45,41 @@ export async function insertEntries(
   return count;
 }
 
+/** An entry about a mail. */
+interface MailEntry extends AddressedEntry {
+  readonly isReminder: boolean;
+}
+
+/**
+ * Inserts entries about mails, in the given order. They are not counted in `entry_count`: the number of those about mails
+ * is limited by itself, and the rows of the incidents stay unlocked, because mails of many incidents end together.
+ */
+export async function insertMailed(
+  sql: Queryable,
+  entries: readonly MailEntry[],
+  most: { readonly all: number; readonly reminders: number },
+): Promise<void> {
+  await sql`
+    with given as (
+      select *, row_number() over (partition by incident_id order by ordinal) as place from unnest(
+        ${entries.map(({ incidentId }) => incidentId)}::bigint[],
+        ${entries.map(({ at }) => at.toISOString())}::timestamptz[],
+        ${entries.map(({ kind }) => kind)}::text[],
+        ${entries.map(({ text }) => text)}::text[],
+        ${entries.map(({ isReminder }) => (isReminder ? most.reminders : most.all))}::integer[]
+      ) with ordinality as given (incident_id, occurred_at, kind, text, most, ordinal)
+    ), written as materialized (
+      select i.id, (
+        select count(*) from incident_entries as e where e.incident_id = i.id and e.kind in ('mailed', 'mail_failed')
+      ) as entries
+      from incidents as i where i.id = any(array(select incident_id from given))
+    )
+    insert into incident_entries (incident_id, occurred_at, kind, text, is_public)
+    select g.incident_id, g.occurred_at, g.kind, g.text, false
+    from given as g join written as w on w.id = g.incident_id where w.entries + g.place <= g.most
+    order by g.ordinal`;
+}
+
 /** Returns the newest entries of an incident, newest first. */
 export async function readEntries(sql: Queryable, incidentId: number, limit: number): Promise<readonly Entry[]> {
   return sql<Entry[]>`

@@ -80,7 +80,7 @@ interface RecipientsDeps {
 const ASK_AGAIN_MS = 86_400_000;
 /** Time in milliseconds after which an address that was never confirmed is forgotten. */
 const FORGET_MS = 30 * 86_400_000;
-/** Time in milliseconds for which the deliveries to an address must have failed to be told. */
+/** Time in milliseconds for which the deliveries to an address must have failed before reads say so. */
 const FAILING_MS = 60_000;
 const DELETED_AT_ONCE = 1_000;
 const TOKEN_FORM = /^[0-9A-Za-z]{32}$/;

@@ -16,6 +16,7 @@ import {
   readDeliveries,
   type QueueDatabase,
 } from "#test/control-plane/deliveries/queue-parts.ts";
+import { noteMailed } from "#control-plane/incidents/mailed.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { seeded } from "#test/support/seeded.ts";
@@ -73,7 +74,9 @@ async function runRound(
     const outcome = isAccepted ? DELIVERED : FAILED;
     const finished = { attempt: delivery.attempt, startedAt: now, endedAt: clock.now(), outcome };
     const next = continueAfter(finished, SCHEDULE, () => 0);
-    await settleAttempts(db.sql, [{ ...finished, id: delivery.id, durationMs: 1, next, receiver: null }]);
+    await settleAttempts(db.sql, [
+      { ...finished, id: delivery.id, channel: "mail", durationMs: 1, next, receiver: null },
+    ]);
     if (diesAfter === "settle") return;
   }
 }
@@ -104,7 +107,7 @@ it("wherever replicas die, every notice arrives, and twice only if its success w
       }
       const diesAfter = next() % 3 === 0 ? (STEPS[next() % STEPS.length] ?? "never") : "never";
       await runRound(clock, history, diesAfter, () => next() % 4 === 0);
-      await recoverLost({ sql: db.sql, clock, random: systemRandom }, lost);
+      await recoverLost({ sql: db.sql, clock, random: systemRandom, noteMailed }, lost);
       clock.advance(isQuiet ? 60_000 : next() * 100);
       if (isQuiet && (await readDeliveries(db)).every(({ status }) => status === "delivered")) break;
     }

@@ -65,8 +65,9 @@ it("leases that are renewed while their attempts are settled never deadlock", as
   };
   const outcome = { kind: "failed", code: "x", message: "x", responseCode: null } as never;
   const settled = claimed
-    .map(({ id, attempt }) => ({
+    .map(({ id, channel, attempt }) => ({
       id,
+      channel,
       attempt,
       startedAt: now,
       endedAt: now,

@@ -8,6 +8,7 @@ import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliv
 import type { Channel, ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import type { NewEvent } from "#control-plane/events/event.ts";
 import { createEvents, type Events } from "#control-plane/events/events.ts";
+import { noteMailed } from "#control-plane/incidents/mailed.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { endClient } from "#test/support/end-client.ts";
 
@@ -80,6 +81,7 @@ export function openQueue(
     log: pino({ level: "silent" }),
     registry,
     senders,
+    noteMailed,
     retentionMs: 86_400_000,
   });
   return {

@@ -167,7 +167,7 @@ describe("two replicas", () => {
     // A lease that has ended is recovered before the next attempt, which follows the schedule.
     expect(await claim(new Date(now.getTime() + 2_000))).toEqual([]);
     const times = { startedAt: now, endedAt: now, durationMs: 1 };
-    const lost = { id: first.id, attempt: 1, ...times, outcome: FAILED, receiver: null } as const;
+    const lost = { id: first.id, channel: "webhook", attempt: 1, ...times, outcome: FAILED, receiver: null } as const;
     const retry = { status: "retrying", nextAttemptAt: now } as const;
     expect(await settleAttempts(db.sql, [{ ...lost, next: retry }])).toHaveLength(1);
     const [second] = await claim(new Date(now.getTime() + 1));
@@ -197,6 +197,7 @@ describe("two replicas", () => {
     expect(await readDeliveries(db)).toMatchObject([{ error_code: "attempt_lost", attempts: 1 }]);
     const success = {
       id: claimed?.id ?? 0,
+      channel: "webhook",
       attempt: 1,
       startedAt: now,
       endedAt: now,

@@ -188,7 +188,7 @@ describe("mail addresses", () => {
     });
   });
 
-  it("of which one gets no mail are told, unless nobody is to be mailed", async () => {
+  it("of which one gets no mail make notify_state mail_failing, unless nobody is to be mailed", async () => {
     const emails = ["ok@example.com", "Full@example.com"];
     const { id } = await create({ ...BODY, notify_email: true, notify_emails: emails });
     const state = async () => {

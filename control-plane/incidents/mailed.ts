@@ -1,0 +1,42 @@
+import type { Transaction } from "#control-plane/database/connect.ts";
+import type { MailedNotice } from "#control-plane/deliveries/notes.ts";
+import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
+import { insertMailed } from "#control-plane/incidents/entries/store.ts";
+
+/** What mails are about, by the type of their event; others are about the incident. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  "monitor.down": "the outage",
+  "monitor.up": "the recovery",
+  reminder: "the lasting outage",
+};
+
+/** Maximum number of lines about mails in a timeline, and of those about reminders: they leave room for the recovery. */
+const MOST_MAILED = { all: 300, reminders: 200 };
+const MOST_TEXT = 500;
+
+/**
+ * Adds to the timelines of incidents who was mailed and who could not be: one line for each recipient and notice. An
+ * incident that is gone is left out, and so are the lines beyond MOST_MAILED.
+ */
+export function noteMailed(tx: Transaction, notices: readonly MailedNotice[]): Promise<void> {
+  const entries = notices.map((notice) => ({
+    ...serviceEntry(notice.status === "delivered" ? "mailed" : "mail_failed", notice.endedAt, describe(notice)),
+    incidentId: notice.incidentId,
+    isReminder: notice.type === "reminder",
+  }));
+  return insertMailed(tx, entries, MOST_MAILED);
+}
+
+function describe({ type, recipient, status, attempts, error }: MailedNotice): string {
+  const mail = `Mail about ${Object.hasOwn(SUBJECTS, type) ? SUBJECTS[type] : "the incident"}`;
+  const why = error === null ? "" : `: ${error}`;
+  const tries = attempts === 1 ? "" : ` at attempt ${attempts}`;
+  const text =
+    status === "delivered"
+      ? `${mail} sent to ${recipient}${tries}`
+      : status === "failed"
+        ? `${mail} to ${recipient} failed${tries}${why}`
+        : `${mail} to ${recipient} given up after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}${why}`;
+  return plainLine(text, MOST_TEXT);
+}
