@@ -9,6 +9,7 @@ import type { Gate, Hook } from "#control-plane/http/gate.ts";
 import { createServer, type ServerTls } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createVisitLimiter } from "#control-plane/limits/visits.ts";
+import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
@@ -100,7 +101,12 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerBatches(server, { gate, writes, batches });
   // One limit for all that anyone can read.
   const visits = createVisitLimiter(clock);
-  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, visits });
+  const testMails = createTestMails({
+    ...app,
+    recipients: mail.recipients,
+    deliveries: mail.sender === null ? null : deliveries,
+  });
+  registerMonitoring(server, { ...app, ...monitoring, gate, writes, events, testMails, visits });
   registerWebhooks(server, { gate, writes, sql: app.sql, webhooks, actions: webhookActions });
   registerDeliveryLog(server, { gate, sql: app.sql, log: deliveries.log });
   registerSubscriptions(server, { clock, pages: monitoring.statusPages, subscribers });

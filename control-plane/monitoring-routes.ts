@@ -12,6 +12,7 @@ import type { AnnounceWindow } from "#control-plane/maintenance/announcement.ts"
 import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { registerMaintenance } from "#control-plane/maintenance/routes.ts";
 import type { Monitoring } from "#control-plane/monitoring.ts";
+import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { History } from "#control-plane/monitors/history/history.ts";
 import { HISTORY, HISTORY_FIELDS, readRange, showHistory } from "#control-plane/monitors/history/routes.ts";
 import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
@@ -30,14 +31,15 @@ interface MonitoringRoutesDeps extends Pick<
   readonly clock: Clock;
   readonly keys: Keys;
   readonly events: Events;
+  readonly testMails: TestMails;
   /** Limits reads of status pages without a key by client address. */
   readonly visits: AddressLimiter;
 }
 
 /** Registers the routes of monitors, incidents, maintenance and status pages. */
 export function registerMonitoring(server: ReturnType<typeof createServer>, deps: MonitoringRoutesDeps): void {
-  const { gate, writes, sql, clock, visits, keys, events, monitors, pictures, maintenance, history, statusPages } =
-    deps;
+  const { gate, writes, sql, clock, visits, keys, events, testMails } = deps;
+  const { monitors, pictures, maintenance, history, statusPages } = deps;
   const about = { monitorId: null, incidentId: null, isFlapping: false } as const;
   const announce: AnnounceWindow = async (tx, accountId, data) => {
     await events.publish(tx, [{ ...about, type: "page.maintenance", accountId, createdAt: clock.now(), data }]);
@@ -46,6 +48,8 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     gate,
     writes,
     monitors,
+    testMails,
+    sql,
     readActions: [historyAction(history, clock), pictureAction(pictures)],
     parts: [statusPages.rows, createWindowRows({ clock, maintenance, announce })],
   });

@@ -17,6 +17,7 @@ import { insertClaimed } from "#control-plane/deliveries/claims/store.ts";
 import { createDeliveryLog, type DeliveryLog } from "#control-plane/deliveries/log/log.ts";
 import { createDeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
 import type { NoteMailed } from "#control-plane/deliveries/notes.ts";
+import { readResults, type DeliveryResult } from "#control-plane/deliveries/store.ts";
 import { createSettler } from "#control-plane/deliveries/settler.ts";
 import { ATTEMPTS, attemptsKept } from "#control-plane/deliveries/upkeep/attempts-table.ts";
 import {
@@ -48,6 +49,8 @@ export interface Deliveries {
    * If it never calls `attempt`, the attempt counts as lost.
    */
   claimNew(tx: Transaction, delivery: NewDelivery, leaseMs: number): Promise<ClaimedDelivery>;
+  /** Returns how far deliveries of an account have got. Those that are gone are missing. */
+  results(sql: Queryable, accountId: number, ids: readonly number[]): Promise<readonly DeliveryResult[]>;
   /** Makes the attempt of a delivery that was claimed by claimNew. Resolves when its result is stored. */
   attempt(delivery: ClaimedDelivery): Promise<void>;
   /** Lets attempts finish for `graceMs`, then aborts the others, which another replica repeats. */
@@ -116,6 +119,7 @@ export function openDeliveries(deps: DeliveriesDeps): Deliveries {
       const now = clock.now();
       return insertClaimed(tx, delivery, { now, leaseEndsAt: new Date(now.getTime() + leaseMs) });
     },
+    results: readResults,
     async attempt(delivery) {
       const worker = workers.get(delivery.channel);
       if (worker === undefined) throw new Error(`this replica has no sender for ${delivery.channel}`);

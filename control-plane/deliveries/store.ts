@@ -103,6 +103,26 @@ export async function settleAttempts(
     select id, status from own`;
 }
 
+/** How far a delivery has got. */
+export interface DeliveryResult {
+  readonly id: number;
+  readonly status: DeliveryStatus;
+  readonly responseCode: number | null;
+  /** What failed; null: nothing has. */
+  readonly error: string | null;
+}
+
+/** Reads how far deliveries of an account have got. Those that are gone are missing. */
+export async function readResults(
+  sql: Queryable,
+  accountId: number,
+  ids: readonly number[],
+): Promise<readonly DeliveryResult[]> {
+  return sql<DeliveryResult[]>`
+    select id, status, response_code as "responseCode", error_message as error from deliveries
+    where account_id = ${accountId} and id = any(${[...ids]}::bigint[])`;
+}
+
 /** A notice about an incident that was mailed to a recipient, or was not. */
 export interface EndedMail {
   readonly incidentId: number;

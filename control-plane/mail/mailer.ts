@@ -51,6 +51,8 @@ export const MAIL_SCHEDULE: readonly number[] = [
 ];
 /** Time limit of one attempt, milliseconds. */
 export const MAIL_TIMEOUT_MS = MINUTE;
+/** The same for a mail that a user sends to test it, and waits for. */
+export const TEST_MAIL_MS = 25 * SECOND;
 
 /** Creates the mailer of one replica. */
 export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps): Mailer {
@@ -85,11 +87,8 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
 function logFailure(
   log: Logger,
   { id, accountId, events }: ClaimedDelivery,
-  { kind, responseCode, code, message }: Exclude<Outcome, { readonly kind: "delivered" }>,
+  { responseCode, code, message }: Exclude<Outcome, { readonly kind: "delivered" }>,
 ): void {
   const fields = { code, delivery_id: id, account_id: accountId, event: events[0].type, reply_code: responseCode };
-  log.warn(
-    fields,
-    `${kind === "refused" ? "a mail was refused" : "a mail was not accepted and is tried again"}: ${message}`,
-  );
+  log.warn(fields, `a mail was not accepted: ${message}`);
 }

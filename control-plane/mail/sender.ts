@@ -8,9 +8,10 @@ import type { HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { headersOf, type MailHead } from "#control-plane/mail/headers.ts";
-import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, type Mailer } from "#control-plane/mail/mailer.ts";
+import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, TEST_MAIL_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import { openToken, queueConfirmations } from "#control-plane/mail/recipients/confirmations.ts";
 import { findSealedToken } from "#control-plane/mail/recipients/store.ts";
+import { writeTestMail } from "#control-plane/mail/test-mail/letter.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Returns what has changed and where it fails, one line each; null if no evidence was gathered. */
@@ -58,7 +59,11 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       if (written === null || recipient === null) return SUPERSEDED;
       const { letter, head } = written;
       const addressed = { letter, to: recipient, incidentId: head.incidentId, headers: headersOf(head, host) };
-      return mailer.send(delivery, addressed, signal);
+      if (head.kind !== "test") return mailer.send(delivery, addressed, signal);
+      // A test is one attempt, and a user waits for it.
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(TEST_MAIL_MS)]);
+      const outcome = await mailer.send(delivery, addressed, inTime);
+      return outcome.kind === "retry" ? { ...outcome, kind: "refused" } : outcome;
     },
   };
 }
@@ -84,6 +89,9 @@ async function write(
     return token === null
       ? null
       : { letter: writeConfirmation(token, baseUrl), head: { kind: "confirm", incidentId: null } };
+  }
+  if (event.type === "test") {
+    return { letter: writeTestMail(event.body, baseUrl), head: { kind: "test", incidentId: null } };
   }
   const [first, ...others] = [readNotice(event), ...events.slice(1).map(readNotice)] as const;
   if (count === 1) {

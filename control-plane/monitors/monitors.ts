@@ -24,7 +24,13 @@ import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
-import { acceptPicture, removeMonitor, requestRun, rotateToken } from "#control-plane/monitors/write/remove.ts";
+import {
+  acceptPicture,
+  removeMonitor,
+  requestMailTest,
+  requestRun,
+  rotateToken,
+} from "#control-plane/monitors/write/remove.ts";
 
 /** A monitor as a single read shows it. */
 interface FoundMonitor {
@@ -65,6 +71,11 @@ export interface Monitors {
   accept(tx: Transaction, monitor: OwnMonitor): Promise<Written<MonitorView>>;
   /** Requests a check now, at most six times a minute. */
   run(tx: Transaction, monitor: OwnMonitor): Promise<Written<number>>;
+  /** Allows a test of the mails about a monitor, once a minute. Returns its name and the addresses that it mails to. */
+  testMail(
+    tx: Transaction,
+    monitor: OwnMonitor,
+  ): Promise<Written<{ readonly name: string; readonly emails: readonly string[] }>>;
   /** Makes the account have what a document has, all or nothing; a dry run changes nothing. */
   import(
     tx: Transaction,
@@ -180,6 +191,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       return accepted.ok ? readBack(tx, monitor, NO_STATISTICS) : accepted;
     },
     run: (tx, monitor) => requestRun(deps, tx, monitor),
+    testMail: (tx, monitor) => requestMailTest(deps, tx, monitor),
     import: (tx, accountId, document, options) => importDocument(deps, tx, accountId, document, options),
     async find(accountId, id) {
       const monitor = await findMonitor(sql, accountId, id);

@@ -187,6 +187,24 @@ export async function noteRun(
   return Math.max(1, row?.wait ?? 1);
 }
 
+/**
+ * Notes a test of the mails about a monitor. Returns 0, or after how many seconds the next one is possible, which is
+ * `seconds` after the last.
+ */
+export async function noteMailTest(tx: Transaction, id: number, now: Date, seconds: number): Promise<number> {
+  const { count } = await tx`
+    update monitors set mail_tested_at = ${now}
+    where id = ${id} and (
+      mail_tested_at is null or mail_tested_at > ${now}
+      or mail_tested_at <= ${now}::timestamptz - ${seconds}::integer * interval '1 second'
+    )`;
+  if (count > 0) return 0;
+  const [row] = await tx<{ wait: number }[]>`
+    select ceil(extract(epoch from mail_tested_at - ${now}::timestamptz) + ${seconds}::integer)::integer as wait
+    from monitors where id = ${id}`;
+  return Math.max(1, row?.wait ?? 1);
+}
+
 /** Pauses the newest active monitors of an account because of its plan. Returns their ids. */
 export async function pauseNewest(
   tx: Transaction,

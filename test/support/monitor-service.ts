@@ -10,6 +10,8 @@ import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
+import { createRecipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
 import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
@@ -89,7 +91,11 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),
     createWindowRows({ clock: app.clock, maintenance, announce: () => Promise.resolve() }),
   ];
-  registerMonitors(server, { gate, writes, monitors, readActions: options.readActions ?? [], parts });
+  const accountEmails = () => Promise.resolve(new Map());
+  const recipients = createRecipients({ ...app, accountEmails });
+  const testMails = createTestMails({ ...app, recipients, deliveries: null });
+  const { sql } = app;
+  registerMonitors(server, { gate, writes, monitors, testMails, sql, readActions: options.readActions ?? [], parts });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const agents = new Set<AttachedAgent>();

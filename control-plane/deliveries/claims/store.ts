@@ -179,14 +179,17 @@ export async function insertClaimed(
     readonly eventId: string;
     readonly channel: Channel;
     readonly receiverId: number;
+    /** Address of a mail; null or absent for webhooks. */
+    readonly recipient?: string | null;
   },
   { leaseEndsAt, now }: { readonly leaseEndsAt: Date; readonly now: Date },
 ): Promise<ClaimedDelivery> {
-  const { accountId, eventId, channel, receiverId } = delivery;
+  const { accountId, eventId, channel, receiverId, recipient = null } = delivery;
   const [row] = await tx<{ id: number; type: string; body: string }[]>`
     with made as (
-      insert into deliveries (account_id, event_id, channel, receiver_id, attempts, is_leased, due_at, released_at, created_at)
-      values (${accountId}, ${eventId}, ${channel}, ${receiverId}, 1, true, ${leaseEndsAt}, ${now}, ${now})
+      insert into deliveries (account_id, event_id, channel, receiver_id, recipient, attempts, is_leased, due_at, released_at,
+        created_at)
+      values (${accountId}, ${eventId}, ${channel}, ${receiverId}, ${recipient}, 1, true, ${leaseEndsAt}, ${now}, ${now})
       returning id, event_id
     ), begun as (
       insert into delivery_attempts (delivery_id, attempt, started_at) select id, 1, ${now} from made
@@ -199,7 +202,7 @@ export async function insertClaimed(
     accountId,
     channel,
     receiverId,
-    recipient: null,
+    recipient,
     attempt: 1,
     startedAt: now,
     isProbe: false,

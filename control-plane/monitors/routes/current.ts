@@ -1,5 +1,6 @@
 import { Type, type TProperties, type TSchema } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Sql } from "#control-plane/database/connect.ts";
 import { hasScope } from "#control-plane/access/principal.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { readBody } from "#control-plane/http/body.ts";
@@ -11,6 +12,7 @@ import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
+import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
@@ -27,6 +29,7 @@ import {
   readActionSchema,
   RUN,
 } from "#control-plane/monitors/routes/schemas.ts";
+import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-mail.ts";
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
@@ -55,6 +58,8 @@ export interface MonitorRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly monitors: Monitors;
+  readonly testMails: TestMails;
+  readonly sql: Sql;
   /** Further reads of one monitor. */
   readonly readActions: readonly ReadAction[];
   /** The lists of an export and an import beside the monitors. */
@@ -152,7 +157,8 @@ function sendExport(
   });
 }
 
-function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monitors, parts }: MonitorRoutesDeps): void {
+function registerCreation(server: FastifyInstance, keyed: Keyed, deps: MonitorRoutesDeps): void {
+  const { writes, monitors, parts } = deps;
   const bodies = createImportBodies();
   server.addHook("onClose", async () => bodies.close());
   server.route({
@@ -163,7 +169,8 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
     schema: operation({
       id: "create_monitor",
       tag: TAG,
-      summary: "Create a monitor, check one now, replace a heartbeat's address, accept a picture, or import many",
+      summary:
+        "Create a monitor, check one now, replace a heartbeat's address, accept a picture, test its mails, or import many",
       description:
         "The first check of a new monitor is made at once. An import makes your account have what its document has, all " +
         "or nothing, and names every problem: the monitors, the status pages and the maintenance windows that it has " +
@@ -172,7 +179,7 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       status: 201,
       data: Type.Union([CREATED, importedSchema(parts)]),
       otherwise: [
-        { status: 200, data: Type.Union([CREATED, importedSchema(parts)]) },
+        { status: 200, data: Type.Union([CREATED, importedSchema(parts), MAIL_TESTED]) },
         { status: 202, data: RUN },
       ],
       query: POST_QUERY,
@@ -189,7 +196,11 @@ function registerCreation(server: FastifyInstance, keyed: Keyed, { writes, monit
       ],
       isWrite: true,
     }),
-    handler: async (request, reply) => writes.run(request, reply, await readPost({ monitors, bodies, parts }, request)),
+    handler: async (request, reply) => {
+      const { action, id } = readQuery(POST_QUERY, request);
+      if (action === "test-mail") return sendTestMail(deps, request, reply, id);
+      return writes.run(request, reply, await readPost({ monitors, bodies, parts }, request));
+    },
   });
 }
 

@@ -227,13 +227,14 @@ export function readActionSchema(names: readonly string[]) {
 /** Query of POST. */
 export const POST_QUERY = Type.Object({
   action: Type.Optional(
-    Type.Enum(["run", "rotate", "accept", "import"], {
+    Type.Enum(["run", "rotate", "accept", "test-mail", "import"], {
       description:
         "run: check the monitor id now; rotate: replace the address of the heartbeat id, and the present one stops " +
-        "working; accept: compare with the newest picture of the visual monitor id from now on; import: take over a document. Default: create one",
+        "working; accept: compare with the newest picture of the visual monitor id from now on; test-mail: send a test mail to every address of the " +
+        "monitor id, once a minute, and wait for the results; import: take over a document. Default: create one",
     }),
   ),
-  id: Type.Optional({ ...IdField, description: "run, rotate and accept: id of the monitor" }),
+  id: Type.Optional({ ...IdField, description: "run, rotate, accept and test-mail: id of the monitor" }),
   dry_run: Type.Optional(
     Flag({ description: "import: 1 checks the document, says what it would do, and changes nothing" }),
   ),

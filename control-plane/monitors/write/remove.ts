@@ -1,7 +1,8 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { lockAccount, readUnmailed } from "#control-plane/monitors/account/store.ts";
-import { deleteMonitor, findMonitor, lockMonitors, noteRun } from "#control-plane/monitors/store.ts";
+import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
+import { recipientsOf } from "#control-plane/monitors/show.ts";
+import { deleteMonitor, findMonitor, lockMonitors, noteMailTest, noteRun } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
@@ -53,6 +54,27 @@ export async function requestRun(
   const message =
     `${RUN_LIMIT.count} checks of this monitor were requested within ${RUN_LIMIT.seconds} s, which is the limit. ` +
     `Wait ${waitSeconds} s.`;
+  return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
+}
+
+/** Shortest time between two tests of the mails about a monitor, seconds. */
+const MAIL_TEST_SECONDS = 60;
+
+/** Allows a test of the mails about a monitor, once a minute. Returns its name and the addresses that it mails to. */
+export async function requestMailTest(
+  { clock }: WriteDeps,
+  tx: Transaction,
+  { accountId, id }: OwnMonitor,
+): Promise<Written<{ readonly name: string; readonly emails: readonly string[] }>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
+  const monitor = await findMonitor(tx, accountId, id);
+  if (monitor === null) return refuseAbsent();
+  const waitSeconds = await noteMailTest(tx, id, clock.now(), MAIL_TEST_SECONDS);
+  if (waitSeconds === 0) {
+    const emails = recipientsOf(monitor, await readEmail(tx, accountId));
+    return { ok: true, value: { name: monitor.name, emails } };
+  }
+  const message = `The mails about this monitor were tested less than a minute ago. Wait ${waitSeconds} s.`;
   return refuseWrite({ code: "rate_limit_exceeded", message, retryAfterSeconds: waitSeconds });
 }
 
