@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
 import type { MailConfig } from "#control-plane/config.ts";
@@ -10,6 +9,7 @@ import { createRecipients, type AccountEmails, type Recipients } from "#control-
 import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
 import { createMailSender, type EvidenceLines, type ReadHeartbeatFacts } from "#control-plane/mail/sender.ts";
 import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
+import { clientName } from "#shared/process/smtp/session.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Mail of one replica. */
@@ -79,11 +79,4 @@ export function openMail(deps: MailDeps): Mail {
       pool?.close();
     },
   };
-}
-
-/** Returns the name with which this client introduces itself to mail servers (RFC 5321, section 4.1.4). */
-function clientName(baseUrl: string): string {
-  const { hostname } = new URL(baseUrl);
-  if (hostname.startsWith("[")) return `[IPv6:${hostname.slice(1, -1)}]`;
-  return isIP(hostname) === 4 ? `[${hostname}]` : hostname;
 }

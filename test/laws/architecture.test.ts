@@ -40,7 +40,7 @@ const WRAPPED: readonly [RegExp, RegExp][] = [
   ],
   [/^fastify$|^@fastify\/|^@scalar\//, /^control-plane\/(http|surfaces|tool-requests|([a-z-]+\/)+routes)/],
   [/^eta(\/|$)/, /^control-plane\/pages\/templates\.ts$/],
-  [/^nodemailer(\/|$)/, /^control-plane\/mail\/(smtp\/session|compose)\.ts$/],
+  [/^nodemailer(\/|$)/, /^(shared\/process\/smtp\/session|control-plane\/mail\/compose)\.ts$/],
   [/^badge-maker$/, /^control-plane\/status-pages\/render\/badge\.ts$/],
   [/^pixelmatch$/, /^control-plane\/pictures\/compare\/compare\.ts$/],
   [/^pngjs$/, /^control-plane\/pictures\/compare\/png\.ts$/],

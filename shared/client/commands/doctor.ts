@@ -9,7 +9,7 @@ import { SETTING_ROWS } from "#shared/settings-parse.ts";
 export function addDoctor(program: Command, context: CommandContext): void {
   const doctor = program
     .command("doctor")
-    .description("check settings, database, permissions, DNS, clock, Chromium, TLS and ports")
+    .description("check settings, database, permissions, DNS, mail server, clock, Chromium, TLS and ports")
     .option("--settings", "list every setting with its default and its allowed values");
   addSettingFlags(doctor, SETTING_ROWS).action(async (flags: Record<string, unknown>) => {
     if (flags["settings"] === true) {

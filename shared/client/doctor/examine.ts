@@ -8,6 +8,7 @@ import {
   checkDns,
   checkRawSockets,
 } from "#shared/client/doctor/machine.ts";
+import { checkMail } from "#shared/client/doctor/mail.ts";
 import { checkPorts, checkTransport } from "#shared/client/doctor/network.ts";
 import { checkIdentity, checkMasterKeyFile } from "#shared/client/doctor/secrets.ts";
 import { checkDataDirectory, checkFiles, checkValues } from "#shared/client/doctor/settings.ts";
@@ -27,6 +28,7 @@ const CHECKS: readonly ((patient: Patient) => Finding | Finding[] | Promise<Find
   checkDescriptors,
   checkRawSockets,
   checkDns,
+  checkMail,
   checkClock,
   checkChromium,
 ];

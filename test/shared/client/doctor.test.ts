@@ -58,6 +58,7 @@ test("a new machine has no failure, and each finding that is not ok has a remedy
       "descriptors",
       "raw sockets",
       "dns",
+      "mail",
       "clock",
       "chromium",
     ]),

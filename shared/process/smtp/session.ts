@@ -1,7 +1,7 @@
 import { connect, isIP } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { MailServer } from "#shared/settings/mail-server.ts";
-import type { RawMail, SmtpFault, SmtpResult, SmtpStage } from "#control-plane/mail/smtp/result.ts";
+import type { RawMail, SmtpFault, SmtpResult, SmtpStage } from "#shared/process/smtp/result.ts";
 
 /** A session with the mail server. It sends one mail after the other. */
 export interface SmtpSession {
@@ -111,6 +111,13 @@ export async function openSession(server: MailServer, name: string, signal: Abor
       },
     },
   };
+}
+
+/** Returns the name with which a client at this URL introduces itself to mail servers (RFC 5321, section 4.1.4). */
+export function clientName(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  if (hostname.startsWith("[")) return `[IPv6:${hostname.slice(1, -1)}]`;
+  return isIP(hostname) === 4 ? `[${hostname}]` : hostname;
 }
 
 /** Returns how far a session got that could not be opened. */
