@@ -66,7 +66,8 @@ function conflictIn(settings: Settings, process: "control-plane" | "agent"): str
 
 function refusal(row: Setting<unknown>, text: string): string {
   const shown = row.secret || text.length > 200 ? "" : `, not ${JSON.stringify(text)}`;
-  return `${row.name} must be ${row.kind.allowed}${shown}`;
+  const why = text.length > MAX_LENGTH ? undefined : row.kind.explain?.(text);
+  return `${row.name} must be ${row.kind.allowed}${shown}${why === undefined ? "" : `; ${why}`}`;
 }
 
 function hint(name: string): string {

@@ -15,6 +15,7 @@ export interface MailServer {
 
 const MODES = { required: "required", offered: "offered", never: "never" } as const;
 const OPTIONS = new Set(["starttls", "verify"]);
+const MOST_CHARACTERS = 2_048;
 
 /**
  * The URL of a mail server. With a user STARTTLS is required unless the URL says otherwise, so that a password is not
@@ -24,7 +25,7 @@ export const mailServer: Kind<MailServer> = {
   allowed:
     "smtp://host:port or smtps://host:port, with user:password@ if needed, and ?starttls=required, offered or never, ?verify=no",
   parse(value) {
-    if (value.length > 2_048 || /[\s\\#\p{Cc}]/u.test(value)) return undefined;
+    if (value.length > MOST_CHARACTERS || /[\s\\#\p{Cc}]/u.test(value)) return undefined;
     const url = URL.parse(value);
     if (url === null || (url.protocol !== "smtp:" && url.protocol !== "smtps:")) return undefined;
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
@@ -40,7 +41,26 @@ export const mailServer: Kind<MailServer> = {
     if (port === 0) return undefined;
     return { host: decodeName(host), port, tls, isVerified: verify === "yes", credentials };
   },
+  explain(value) {
+    const userInfo = /^smtps?:\/\/(.*)@/isu.exec(value.slice(0, MOST_CHARACTERS))?.[1];
+    return userInfo === undefined || isEncoded(userInfo) ? undefined : ENCODING;
+  },
 };
+
+const ENCODING =
+  "in user and password write # as %23, / as %2F, ? as %3F, % as %25, \\ as %5C and a space as %20, " +
+  "as in smtp://user:pass%23word@host:587";
+
+/** Reports whether user and password are percent-encoded as far as a URL needs it. */
+function isEncoded(userInfo: string): boolean {
+  if (/[#/?\\\s]/u.test(userInfo)) return false;
+  try {
+    decodeURIComponent(userInfo);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function readMode(url: URL, hasUser: boolean): MailServer["tls"] | undefined {
   const given = url.searchParams.get("starttls");

@@ -167,6 +167,29 @@ test("a secret's value is never in the line", () => {
   for (const each of said) expect(each).toMatch(/^[A-Z_]+ must be (?!.*hunter2)/);
 });
 
+test.each(["#", "/", "?", "%", "\\", " ", "%zz", "%ff", "12/3", "1?4", "#@", "a@/b"])(
+  "a mail server's password with %s is refused with how to write it, and not shown",
+  (piece) => {
+    for (const password of [piece, `hunter2${piece}hunter2`, `${piece}hunter2`, `hunter2${piece}`]) {
+      const said = line({ VANTAGE_SMTP_URL: `smtp://user:${password}@mail.example:587` });
+      expect(said).toMatch(
+        /^VANTAGE_SMTP_URL must be .*; in user and password write # as %23, \/ as %2F, \? as %3F, % as %25/,
+      );
+      expect(said).not.toContain("hunter2");
+      expect(said.length).toBeLessThan(500);
+    }
+    const encoded = encodeURIComponent(`hunter2${piece}`);
+    const given = { VANTAGE_SMTP_URL: `smtp://user:${encoded}@mail.example:587`, VANTAGE_MAIL_FROM: "a@b.example" };
+    expect(value("smtpUrl", given)).toMatchObject({ credentials: { password: `hunter2${piece}` } });
+  },
+);
+
+test("a mail server whose password is not what is wrong has no such hint", () => {
+  for (const url of ["smtp://user:p%23@mail.example/path", "smtp://mail.example#x", "http://u:p@mail.example"]) {
+    expect(line({ VANTAGE_SMTP_URL: url })).not.toContain("%23,");
+  }
+});
+
 test("a master key is 32 bytes", () => {
   const key = Buffer.alloc(32, 7);
   expect(value("masterKey", { VANTAGE_MASTER_KEY: key.toString("base64") })).toEqual(key);
