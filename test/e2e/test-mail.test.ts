@@ -138,6 +138,8 @@ describe("action=test-mail", () => {
         ],
       },
     ]);
+    const read = await silent.call(`/api/v4/monitors?id=${id}`, { key: mail.key });
+    expect(read.body.data).toMatchObject({ notify_state: "mail_not_configured" });
     await silent.stop();
   });
 });

@@ -291,6 +291,34 @@ describe("what is too old", () => {
   });
 });
 
+it("since when recipients of mail get none is noted, and forgotten with their deliveries", async () => {
+  const noted = async () => {
+    const rows = await db.sql<{ id: number; failures: number }[]>`
+      select receiver_id as id, failures from failing_receivers where channel = 'mail' order by 1`;
+    return rows.map(({ id, failures }) => [id, failures]);
+  };
+  const own = { ...FAILED, kind: "refused", isOwn: true } as const;
+  open([
+    createTestSender(({ receiverId }) => (receiverId === 1 ? FAILED : receiverId === 2 ? own : DELIVERED), {
+      channel: "mail",
+      notesFailures: true,
+      schedule: [0, 50, HOUR],
+    }),
+  ]);
+  const events = createPublisher({ channel: "mail", isBundled: false }, [1, 2, 3]);
+  await db.sql`
+    insert into failing_receivers (channel, receiver_id, failing_since, failures, next_attempt_at)
+    values ('mail', 3, now(), 5, now())`;
+  await publishEvents(db.sql, events, eventsAbout(db.accountId, [{ monitorId: 1 }]));
+  await expect.poll(statuses).toEqual(["retrying", "failed", "delivered"]);
+  await expect.poll(noted).toEqual([[1, 2]]);
+  await sweep(db.sql, new Date(), HOUR);
+  expect(await noted()).toEqual([[1, 2]]);
+  await db.sql`delete from deliveries`;
+  await sweep(db.sql, new Date(), HOUR);
+  expect(await noted()).toEqual([]);
+});
+
 it("an erased account's deliveries are gone, and an attempt in progress ends quietly", async () => {
   const answered = Promise.withResolvers<typeof DELIVERED>();
   const sender = createTestSender(() => answered.promise);
