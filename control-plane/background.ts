@@ -10,6 +10,7 @@ import type { Config } from "#control-plane/config.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readMailLines } from "#control-plane/evidence/requests.ts";
 import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
+import { createPageLink } from "#control-plane/incident-pages/link.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import { createFailingReceivers } from "#control-plane/deliveries/failing/failing.ts";
 import { openDeliveries, type Deliveries } from "#control-plane/deliveries/deliveries.ts";
@@ -137,6 +138,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     accountEmails: (on, accountIds) => accounts.emails(on, accountIds),
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: createPageLink(deps.encryption, config.baseUrl),
   });
   teardown.push(() => mail.close());
   const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });

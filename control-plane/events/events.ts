@@ -2,7 +2,7 @@ import type { Random } from "#shared/clock.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { Channel } from "#control-plane/deliveries/delivery.ts";
 import type { EventFacts, NewEvent, Receiver, ReceiverSource } from "#control-plane/events/event.ts";
-import { insertEvents, listEvents, type StoredEvent, type Wait } from "#control-plane/events/store.ts";
+import { findEvent, insertEvents, listEvents, type StoredEvent, type Wait } from "#control-plane/events/store.ts";
 
 /** Events: what receivers are informed of. */
 export interface Events {
@@ -11,6 +11,8 @@ export interface Events {
    * within milliseconds of its commit. Returns the ids of the events, in their order.
    */
   publish(tx: Transaction, events: readonly NewEvent[]): Promise<readonly string[]>;
+  /** Finds the type and the body of an event of an account; null if it has none with this id. */
+  find(sql: Queryable, accountId: number, id: string): Promise<{ readonly type: string; readonly body: string } | null>;
   /** Returns the account's events for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
 }
@@ -44,6 +46,7 @@ export function createEvents({
       const addressed = events.map((event, index) => ({ event, receivers: receivers[index] ?? [] }));
       return storeEvents(tx, random, addressed);
     },
+    find: findEvent,
     async export(sql, accountId) {
       const bodies = await listEvents(sql, accountId, MOST_EXPORTED);
       return bodies.map((body) => JSON.parse(body) as unknown);

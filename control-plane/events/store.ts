@@ -75,6 +75,17 @@ export async function insertEvents(
     select pg_notify(${DELIVERIES_CHANNEL}, channel) from (select distinct channel from queued) as channels`;
 }
 
+/** Finds the type and the body of an event of an account; null if there is none. */
+export async function findEvent(
+  sql: Queryable,
+  accountId: number,
+  id: string,
+): Promise<{ readonly type: string; readonly body: string } | null> {
+  const [row] = await sql<{ type: string; body: string }[]>`
+    select type, body from events where id = ${id} and account_id = ${accountId}`;
+  return row ?? null;
+}
+
 /** Lists the bodies of an account's events for its data export, newest first. */
 export async function listEvents(sql: Queryable, accountId: number, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ body: string }[]>`

@@ -7,7 +7,12 @@ import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
 import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
-import { createMailSender, type EvidenceLines, type ReadHeartbeatFacts } from "#control-plane/mail/sender.ts";
+import {
+  createMailSender,
+  type EvidenceLines,
+  type PageLink,
+  type ReadHeartbeatFacts,
+} from "#control-plane/mail/sender.ts";
 import { createSmtpPool } from "#control-plane/mail/smtp/pool.ts";
 import { clientName } from "#shared/process/smtp/session.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -42,6 +47,7 @@ interface MailDeps {
   readonly evidenceLines: EvidenceLines;
   /** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
   readonly heartbeatFacts: ReadHeartbeatFacts;
+  readonly pageLink: PageLink;
 }
 
 const UPKEEP_MS = 3_600_000;

@@ -3,7 +3,7 @@ import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
-import { readNotice } from "#control-plane/mail/content/event-body.ts";
+import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
 import type { HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
@@ -23,6 +23,15 @@ export type EvidenceLines = (
 /** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
 export type ReadHeartbeatFacts = (sql: Queryable, monitorId: number, at: Date) => Promise<HeartbeatFacts | null>;
 
+/** Returns the address of the page of a notice for one recipient, which needs no key. */
+export type PageLink = (mail: {
+  /** null: the event belongs to no incident. */
+  readonly incidentId: number | null;
+  readonly eventId: string;
+  readonly recipientId: number;
+  readonly createdAt: Date;
+}) => string;
+
 /** Dependencies of the sender. */
 interface MailSenderDeps {
   readonly sql: Sql;
@@ -32,6 +41,7 @@ interface MailSenderDeps {
   readonly mailer: Mailer;
   readonly evidenceLines: EvidenceLines;
   readonly heartbeatFacts: ReadHeartbeatFacts;
+  readonly pageLink: PageLink;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 }
@@ -79,8 +89,8 @@ const SUPERSEDED: Outcome = {
 
 /** Writes the mail of a delivery; null if it is no longer needed. */
 async function write(
-  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts }: MailSenderDeps,
-  { events, count, receiverId }: ClaimedDelivery,
+  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink }: MailSenderDeps,
+  { events, count, receiverId, createdAt }: ClaimedDelivery,
 ): Promise<{ readonly letter: Letter; readonly head: MailHead } | null> {
   const [event] = events;
   if (event.type === "confirm") {
@@ -94,6 +104,8 @@ async function write(
     return { letter: writeTestMail(event.body, baseUrl), head: { kind: "test", incidentId: null } };
   }
   const [first, ...others] = [readNotice(event), ...events.slice(1).map(readNotice)] as const;
+  const linkOf = ({ incidentId, eventId }: Notice): string =>
+    pageLink({ incidentId, eventId, recipientId: receiverId, createdAt });
   if (count === 1) {
     const { kind, incidentId, monitorId, isHeartbeat, at } = first;
     // The evidence of a heartbeat is its pings.
@@ -101,7 +113,7 @@ async function write(
     const evidence = hasEvidence && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
     const heartbeat = isHeartbeat && monitorId !== null ? await heartbeatFacts(sql, monitorId, at) : null;
     return {
-      letter: writeNotice(first, baseUrl, { evidence, heartbeat }),
+      letter: writeNotice(first, baseUrl, { evidence, heartbeat, link: linkOf(first) }),
       head: { kind: first.type, incidentId: first.incidentId },
     };
   }
@@ -109,5 +121,5 @@ async function write(
     [first, ...others].every(({ monitorId }) => monitorId === first.monitorId) &&
     events.some(({ type }) => type === "flapping");
   const kind = isFlapping ? "flapping" : "digest";
-  return { letter: writeDigest([first, ...others], count, baseUrl), head: { kind, incidentId: null } };
+  return { letter: writeDigest([first, ...others], count, { baseUrl, linkOf }), head: { kind, incidentId: null } };
 }

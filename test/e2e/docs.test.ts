@@ -200,6 +200,7 @@ describe("GET /openapi.json", () => {
       "/status/{slug}",
       ...["feed.rss", "feed.atom", "feed.json", "summary.json", "badge.svg"].map((file) => `/status/{slug}/${file}`),
       ...["confirm/{token}", "subscribe", "unsubscribe/{token}"].map((path) => `/status/{slug}/${path}`),
+      "/i/{token}",
       "/mail/confirm/{token}",
       "/api/admin/accounts",
       "/api/admin/audit-secret",

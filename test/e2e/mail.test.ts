@@ -82,7 +82,8 @@ describe("a notice", () => {
     expect(date).toBeGreaterThan(publishedAt - 2_000);
     expect(date).toBeLessThan(Date.now() + 1_000);
     expect(mail.text).toContain("Cause:     HTTP 503 instead of 200 from 3 of 3 locations\n");
-    expect(mail.text).toContain(`${BASE}/api/v4/incidents?id=12`);
+    expect(mail.text).toMatch(/^Incident: +https:\/\/status\.example\.com\/i\/\S+$/m);
+    expect(mail.text).not.toContain("/api/v4");
     expect(mail.html).toContain("HTTP 503 instead of 200");
     await expect.poll(() => world.read()).toMatchObject([{ status: "delivered", attempts: 1, error_code: null }]);
   });

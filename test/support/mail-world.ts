@@ -17,6 +17,8 @@ export interface MailWorld {
   confirm(...emails: readonly string[]): Promise<void>;
   /** Publishes events about monitors in one transaction, mailed to these addresses. Returns their ids. */
   publish(emails: readonly string[], changes: readonly Partial<MonitorChangeFacts>[]): Promise<readonly string[]>;
+  /** Publishes events of any type in one transaction. Returns their ids. */
+  send(...published: readonly NewEvent[]): Promise<readonly string[]>;
   /** Makes every delivery due that waits for a retry or for others. */
   hurry(): Promise<void>;
   /** Reads the deliveries of the account. */
@@ -64,6 +66,7 @@ export async function openMailWorld(databaseUrl: string): Promise<MailWorld> {
           changes.map((change): NewEvent => ({ ...toMonitorEvent(changeOf(accountId, change)), mailTo: emails })),
         ),
       ),
+    send: (...published) => transact(sql, (tx) => events.publish(tx, published)),
     async hurry() {
       await sql`
         update deliveries set due_at = now() where account_id = ${accountId} and due_at is not null and not is_leased`;

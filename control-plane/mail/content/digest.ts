@@ -1,13 +1,27 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { linkLabel } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";
+
+/** Where a digest leads. */
+interface DigestLinks {
+  /** Address of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  /** Returns the address of the page of a notice for the reader, which needs no key. */
+  readonly linkOf: (notice: Notice) => string;
+}
 
 /**
  * Writes one mail about several notices, oldest first. `total` is their number; `notices` can be only the first of them.
  */
-export function writeDigest(notices: readonly [Notice, ...Notice[]], total: number, baseUrl: string): Letter {
+export function writeDigest(
+  notices: readonly [Notice, ...Notice[]],
+  total: number,
+  { baseUrl, linkOf }: DigestLinks,
+): Letter {
   const [first] = notices;
+  const newest = notices.findLast(({ incidentId }) => incidentId !== null) ?? notices.at(-1) ?? first;
   const isOneMonitor = first.monitorId !== null && notices.every(({ monitorId }) => monitorId === first.monitorId);
   const counts = countKinds(notices);
   const told = isOneMonitor ? notices.findLast(isAboutFlapping) : undefined;
@@ -27,12 +41,9 @@ export function writeDigest(notices: readonly [Notice, ...Notice[]], total: numb
     list: {
       title: omitted > 0 ? `The first ${notices.length}` : "Notices",
       items: omitted > 0 ? [...items, `and ${omitted} more`] : items,
+      ...(isOneMonitor ? {} : { urls: notices.map(linkOf) }),
     },
-    links: [
-      isOneMonitor
-        ? ["Monitor", `${baseUrl}/api/v4/monitors?id=${first.monitorId}`]
-        : ["Monitors that are down", `${baseUrl}/api/v4/monitors?status=down`],
-    ],
+    links: isOneMonitor ? [[linkLabel(newest), linkOf(newest)]] : [],
     footer: `This address gets the notices of these monitors from Vantage at ${baseUrl}.`,
   };
 }

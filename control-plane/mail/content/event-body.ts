@@ -14,6 +14,7 @@ import { toPlainLine } from "#control-plane/plain-line.ts";
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
 export interface Notice {
   readonly kind: "down" | "up" | "degraded" | "not_degraded" | "reminder" | "visual" | "other";
+  readonly eventId: string;
   /** Type of the event. */
   readonly type: string;
   readonly at: Date;
@@ -40,8 +41,8 @@ export interface Notice {
     readonly ratio: number;
     readonly threshold: number;
     readonly location: string;
-    /** Pictures before and after, and what differs. */
-    readonly pictures: readonly (readonly [label: string, url: string])[];
+    /** Pictures before and after, and what differs. The address needs a key. */
+    readonly pictures: readonly NoticePicture[];
   } | null;
   /** About a webhook, to which no monitor belongs. */
   readonly webhookId: number | null;
@@ -49,6 +50,15 @@ export interface Notice {
   readonly text: NoticeText | null;
   /** Failing locations; a heartbeat has none. */
   readonly locations: readonly { readonly location: string; readonly fault: string; readonly since: Date | null }[];
+}
+
+/** A picture of a changed page. */
+export interface NoticePicture {
+  /** Part of its address and of a file's name. */
+  readonly name: "latest" | "accepted" | "difference";
+  readonly label: string;
+  readonly pictureId: number;
+  readonly url: string;
 }
 
 /** Maximum length of a monitor's name in a mail, and of any name in a subject, characters. */
@@ -64,7 +74,7 @@ type AnyData = Partial<MonitorEventData> &
   Partial<WebhookEventData>;
 
 /** Reads the body of an event. Fields that an older release did not write are missing. */
-export function readNotice({ type, body }: SentEvent): Notice {
+export function readNotice({ id, type, body }: SentEvent): Notice {
   const parsed = JSON.parse(body) as { readonly created_at: string; readonly data: AnyData };
   const { data } = parsed;
   const { monitor, cause, webhook } = data;
@@ -73,6 +83,7 @@ export function readNotice({ type, body }: SentEvent): Notice {
     `${webhook === undefined ? "monitor" : "webhook"} ${(monitor ?? webhook)?.id ?? ""}`.trim();
   return {
     kind: kindOf(type, data),
+    eventId: id,
     type,
     at: new Date(parsed.created_at),
     monitorId: monitor?.id ?? null,
@@ -113,9 +124,18 @@ function readPage(body: string): Notice["page"] {
     threshold,
     location: toPlainLine(location, MOST_NAME),
     pictures: [
-      ["Accepted picture", accepted.url],
-      ["New picture", latest.url],
-      ...(difference === null ? [] : ([["Difference", difference.url]] as const)),
+      { name: "accepted", label: "Accepted picture", pictureId: accepted.picture_id, url: accepted.url },
+      { name: "latest", label: "New picture", pictureId: latest.picture_id, url: latest.url },
+      ...(difference === null
+        ? []
+        : [
+            {
+              name: "difference",
+              label: "Difference",
+              pictureId: difference.picture_id,
+              url: difference.url,
+            } as const,
+          ]),
     ],
   };
 }

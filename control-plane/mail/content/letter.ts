@@ -7,7 +7,12 @@ export interface Letter {
   readonly paragraphs: readonly string[];
   readonly facts: readonly (readonly [label: string, value: string])[];
   /** A list with its title; null if there is none. */
-  readonly list: { readonly title: string; readonly items: readonly string[] } | null;
+  readonly list: {
+    readonly title: string;
+    readonly items: readonly string[];
+    /** Where the items with these positions lead; absent: nowhere. */
+    readonly urls?: readonly string[];
+  } | null;
   readonly links: readonly (readonly [label: string, url: string])[];
   /** Why the reader gets this mail. */
   readonly footer: string;
@@ -21,12 +26,16 @@ export function renderText({ headline, paragraphs, facts, list, links, footer }:
     [headline],
     paragraphs,
     facts.map(line),
-    list === null ? [] : [`${list.title}:`, ...list.items.map((item) => `- ${item}`)],
+    list === null ? [] : [`${list.title}:`, ...list.items.flatMap((item, index) => listItem(item, list.urls?.[index]))],
     links.map(line),
     ["-- ", footer],
   ];
   const filled = blocks.filter((block) => block.length > 0).map((block) => block.join("\n"));
   return `${filled.join("\n\n")}\n`;
+}
+
+function listItem(item: string, url: string | undefined): readonly string[] {
+  return url === undefined ? [`- ${item}`] : [`- ${item}`, `  ${url}`];
 }
 
 /** Lays a letter out as HTML that needs no pictures and no style sheet. The template escapes every value. */
@@ -39,7 +48,9 @@ export const renderHtml: (letter: Letter) => string = compileTemplate(`
 <% for (const fact of it.facts) { %><tr><th style="text-align:left;vertical-align:top;font-weight:normal;color:#555;padding:.1em 1em .1em 0"><%= fact[0] %></th><td style="overflow-wrap:anywhere"><%= fact[1] %></td></tr><% } %>
 </table><% } %>
 <% if (it.list !== null) { %><p><%= it.list.title %>:</p><ul>
-<% for (const item of it.list.items) { %><li><%= item %></li><% } %>
+<% for (const [index, item] of it.list.items.entries()) { const url = it.list.urls?.[index]; %>
+<li><% if (url === undefined) { %><%= item %><% } else { %><a href="<%= url %>"><%= item %></a><% } %></li>
+<% } %>
 </ul><% } %>
 <% for (const link of it.links) { %><p><%= link[0] %>: <a href="<%= link[1] %>"><%= link[1] %></a></p><% } %>
 <p style="color:#555;font-size:.85em"><%= it.footer %></p>

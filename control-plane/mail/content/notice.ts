@@ -19,13 +19,15 @@ interface Background {
   readonly evidence: EvidenceLines | null;
   /** Of a monitor that waits for pings. */
   readonly heartbeat: HeartbeatFacts | null;
+  /** Address of the page of this notice for its reader, which needs no key; absent: the addresses of the API. */
+  readonly link?: string;
 }
 
 /** Writes the mail about one change of a monitor. `baseUrl` is the address of the service. */
 export function writeNotice(
   notice: Notice,
   baseUrl: string,
-  { evidence, heartbeat }: Background = { evidence: null, heartbeat: null },
+  { evidence, heartbeat, link }: Background = { evidence: null, heartbeat: null },
 ): Letter {
   return {
     subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
@@ -37,7 +39,8 @@ export function writeNotice(
       : [],
     facts: listFacts(notice, [...evidenceFacts(evidence), ...(heartbeat === null ? [] : heartbeatFacts(heartbeat))]),
     list: listDetails(notice, heartbeat),
-    links: listLinks(notice, baseUrl),
+    links:
+      link === undefined ? listLinks(notice, baseUrl) : [[linkLabel(notice), link], ...webhookLinks(notice, baseUrl)],
     footer:
       notice.webhookId === null
         ? `This address gets the notices of this monitor from Vantage at ${baseUrl}.`
@@ -121,17 +124,27 @@ function listLocations({ locations }: Notice): readonly string[] {
   });
 }
 
-/** Links to what a reader needs next. */
-function listLinks({ incidentId, monitorId, webhookId, page }: Notice, baseUrl: string): Letter["links"] {
+/** Says what the page of a notice shows. */
+export function linkLabel({ incidentId, page }: Pick<Notice, "incidentId" | "page">): string {
+  if (incidentId !== null) return "Incident";
+  return page === null ? "Details" : "Pictures";
+}
+
+/** Links to what a reader with a key needs next. */
+function listLinks(notice: Notice, baseUrl: string): Letter["links"] {
+  const { incidentId, monitorId, page } = notice;
   return [
-    ...(page?.pictures ?? []),
+    ...(page?.pictures ?? []).map(({ label, url }) => [label, url] as const),
     ...(incidentId === null ? [] : ([["Incident", `${baseUrl}/api/v4/incidents?id=${incidentId}`]] as const)),
-    ...(webhookId === null
-      ? []
-      : ([
-          ["Failed deliveries", `${baseUrl}/api/v4/events?webhook_id=${webhookId}`],
-          ["Webhooks", `${baseUrl}/api/v4/webhooks`],
-        ] as const)),
+    ...webhookLinks(notice, baseUrl),
     ...(monitorId === null ? [] : ([["Monitor", `${baseUrl}/api/v4/monitors?id=${monitorId}`]] as const)),
+  ];
+}
+
+function webhookLinks({ webhookId }: Notice, baseUrl: string): Letter["links"] {
+  if (webhookId === null) return [];
+  return [
+    ["Failed deliveries", `${baseUrl}/api/v4/events?webhook_id=${webhookId}`],
+    ["Webhooks", `${baseUrl}/api/v4/webhooks`],
   ];
 }

@@ -11,6 +11,7 @@ import {
   deleteConfirmations,
   deleteUnconfirmed,
   findByToken,
+  findRecipient,
   listRecipients,
   readFailing,
   readRecipients,
@@ -59,6 +60,8 @@ export interface Recipients {
   failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
   /** Returns the confirmed ones of each list, in the order of the lists, as receivers of events. */
   recipientsOf(tx: Transaction, lists: readonly AddressList[]): Promise<readonly (readonly Receiver[])[]>;
+  /** Finds the account and the address of a recipient by its id; null if there is none. */
+  find(id: number): Promise<{ readonly accountId: number; readonly email: string } | null>;
   /** Finds what a link leads to. */
   findLink(token: string): Promise<LinkState>;
   /** Confirms the address of a link. */
@@ -149,6 +152,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
           .map(({ id, email }) => ({ receiverId: id, recipient: email }));
       });
     },
+    find: (id) => findRecipient(sql, id),
     async findLink(token) {
       if (!TOKEN_FORM.test(token)) return UNKNOWN_LINK;
       const found = await findByToken(sql, hashToken(token), clock.now());

@@ -198,6 +198,16 @@ export async function readFailing(
   return rows.map(({ address }) => address);
 }
 
+/** Finds the account and the address of a recipient; null if there is none. */
+export async function findRecipient(
+  sql: Sql,
+  id: number,
+): Promise<{ readonly accountId: number; readonly email: string } | null> {
+  const [row] = await sql<{ accountId: number; email: string }[]>`
+    select account_id as "accountId", email from mail_recipients where id = ${id}`;
+  return row ?? null;
+}
+
 /** A recipient as the data export of its account shows it. */
 interface ExportedRecipient {
   readonly email: string;

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
+import { acceptAnyBody } from "#control-plane/http/any-body.ts";
 import { rawParams } from "#control-plane/http/body.ts";
 import { notFound } from "#control-plane/http/error-handler.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
@@ -176,19 +177,6 @@ function registerLinks(server: FastifyInstance, deps: SubscriptionRoutesDeps): v
       });
     });
   }
-}
-
-/**
- * Makes a scope accept a body of any type, of which nothing is read: the link says all, and mail programs send forms of
- * both types (RFC 8058, section 3.2). The server discards the body, within its limits, before it answers.
- */
-function acceptAnyBody(scope: FastifyInstance): void {
-  scope.removeAllContentTypeParsers();
-  // Fastify would refuse a malformed type.
-  scope.addHook("onRequest", async ({ raw: { headers } }) => {
-    if (headers["content-type"] !== undefined) headers["content-type"] = "application/octet-stream";
-  });
-  scope.addContentTypeParser("*", () => Promise.resolve(null));
 }
 
 async function act(subscribers: Subscribers, kind: LinkKind, token: string) {

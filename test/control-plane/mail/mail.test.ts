@@ -45,6 +45,7 @@ it.each([
     accountEmails: (_sql, ids) => Promise.resolve(new Map(ids.map((id) => [id, "ops@example.com"]))),
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: () => "https://status.example.com/i/token",
   });
   const [event] = eventsAbout(world.accountId, [{ monitorId: 1 }]);
   if (event === undefined) throw new Error("no event");

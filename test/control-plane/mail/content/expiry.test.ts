@@ -63,6 +63,7 @@ describe("a mail about an expiry", () => {
 
   it("counts several of them", () => {
     const several = [notice("ssl.expired", { certificate }), notice("domain.expired", { domain })] as const;
-    expect(writeDigest([...several], 2, "https://v.example").subject).toMatch(/certificates expired|Flapping/);
+    const links = { baseUrl: "https://v.example", linkOf: () => "https://v.example/i/token" };
+    expect(writeDigest([...several], 2, links).subject).toMatch(/certificates expired|Flapping/);
   });
 });

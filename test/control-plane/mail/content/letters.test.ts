@@ -10,6 +10,8 @@ import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { formatDuration } from "#control-plane/mail/content/times.ts";
 
 const BASE = "https://status.example.com";
+/** Where the digests of these tests lead. */
+const LINKS = { baseUrl: BASE, linkOf: ({ eventId }: Notice) => `${BASE}/i/${eventId}` };
 const AT = Date.parse("2026-11-23T02:41:12Z");
 const MONITOR = { id: 3, name: "shop", url: "https://shop.example.com/", check_type: "http" };
 const CAUSE = { code: "tls_certificate_expired", message: "TLS handshake failed in eu-west: certificate expired" };
@@ -101,7 +103,7 @@ Monitor:   ${BASE}/api/v4/monitors?id=3
 This address gets the notices of this monitor from Vantage at ${BASE}.
 `);
     const flapping = noticeOf({ ...change, isFlapping: true });
-    expect(renderText(writeDigest([flapping, flapping], 2, BASE))).not.toContain("Target");
+    expect(renderText(writeDigest([flapping, flapping], 2, LINKS))).not.toContain("Target");
   });
 
   it.each<[MonitorChangeFacts["kind"], Partial<MonitorChangeFacts>, string, string]>([
@@ -261,7 +263,7 @@ describe("a digest", () => {
   ];
 
   it("has the number of its notices and their names", () => {
-    const letter = writeDigest([...many(6), noticeOf({ kind: "up", recoveredAt: AT })], 7, BASE);
+    const letter = writeDigest([...many(6), noticeOf({ kind: "up", recoveredAt: AT })], 7, LINKS);
     expect(letter.subject).toBe("[Vantage] 7 notices: 6 down, 1 recovered");
     const text = renderText(letter);
     for (let n = 1; n <= 6; n += 1) expect(text).toContain(`Down: m${n} (TLS handshake failed`);
@@ -269,14 +271,14 @@ describe("a digest", () => {
   });
 
   it("names the first hundred and counts the others", () => {
-    const text = renderText(writeDigest(many(100), 250, BASE));
+    const text = renderText(writeDigest(many(100), 250, LINKS));
     expect(text.match(/^- .*Down: m/gm)).toHaveLength(100);
     expect(text).toContain("- and 150 more");
     expect(text).toContain("250 notices");
   });
 
   it("of one monitor is about its flapping", () => {
-    const letter = writeDigest([noticeOf(), noticeOf({ kind: "up", recoveredAt: AT }), noticeOf()], 3, BASE);
+    const letter = writeDigest([noticeOf(), noticeOf({ kind: "up", recoveredAt: AT }), noticeOf()], 3, LINKS);
     expect(letter.subject).toBe("[Vantage] Flapping: shop");
     expect(letter.headline).toBe("shop is flapping: 3 changes.");
   });

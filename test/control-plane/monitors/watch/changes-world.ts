@@ -63,6 +63,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     accountEmails: (on, ids) => accounts.emails(on, ids),
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: () => "https://status.example.com/i/token",
   });
   const maintenance = createMaintenance({
     sql,

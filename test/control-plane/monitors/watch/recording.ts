@@ -80,6 +80,7 @@ export async function openRecording() {
     accountEmails: (on, ids) => createAccounts(sql, systemClock).emails(on, ids),
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: () => "https://status.example.com/i/token",
   });
   return {
     plane,

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+
+// For a phone in the dark: large text, one column, few colours. Colours of text have a contrast of at least 4.5 to the
+// surfaces that they are on, in both colour schemes.
+const SOURCE = `
+:root{color-scheme:light dark;--bg:#f6f8fa;--card:#fff;--fg:#1f2328;--mut:#59636e;--line:#d1d9e0;--link:#0969da}
+@media screen and (prefers-color-scheme:dark){:root{--bg:#0d1117;--card:#151b23;--fg:#f0f6fc;--mut:#9198a1;--line:#3d444d;
+--link:#58a6ff}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--fg);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
+overflow-wrap:anywhere}
+header{color:#fff;background:#59636e;padding:1rem}
+header.down{background:#b31d28}
+header.up{background:#1a7f37}
+header.warn{background:#8a5d00}
+header>*,main{max-width:50rem;margin-left:auto;margin-right:auto}
+h1{font-size:1.5rem;line-height:1.25;margin-top:0;margin-bottom:0}
+header p{margin-top:.5rem;margin-bottom:0}
+main{padding:0 1rem 3rem}
+h2{font-size:1.125rem;margin:2rem 0 .5rem}
+summary{font-size:1.125rem;font-weight:600;padding:.75rem 0;cursor:pointer}
+details{border-top:1px solid var(--line);margin-top:1rem}
+table{border-collapse:collapse;width:100%;background:var(--card)}
+th,td{text-align:left;vertical-align:top;padding:.375rem .5rem;border-bottom:1px solid var(--line);white-space:pre-line}
+th{font-weight:normal;color:var(--mut)}
+tbody th{width:9rem}
+img{display:block;max-width:100%;height:auto;border:1px solid var(--line);background:#fff}
+figure{margin:1rem 0}
+figcaption,.m{color:var(--mut)}
+button{font:inherit;font-weight:600;color:#fff;background:#0969da;border:1px solid transparent;border-radius:8px;
+padding:.75rem 1.25rem;width:100%;cursor:pointer}
+form{margin:1rem 0}
+a{color:var(--link)}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+@media(max-width:30rem){tbody th{width:6.5rem}}
+`;
+
+/** The style of the pages, on one line. */
+export const STYLE = SOURCE.replaceAll("\n", "");
+
+/** Content-Security-Policy of the pages: this style and no other, pictures and the form of this service, nothing else. */
+export const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
