@@ -14,6 +14,7 @@ import { createIncidentPages } from "#control-plane/incident-pages/incident-page
 import { registerIncidentPages } from "#control-plane/incident-pages/routes.ts";
 import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { registerConfirmation } from "#control-plane/mail/routes.ts";
+import { registerUnsubscription } from "#control-plane/mail/recipients/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
 import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
@@ -119,7 +120,8 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   const home = createHome(CONTRACTS, { allowance: openLimits.allowance, baseUrl });
   registerPublicPages(server, { clock, gate, visits, pages: monitoring.statusPages, baseUrl, home });
   registerConfirmation(server, { clock, recipients: mail.recipients });
-  const { recipients } = mail;
+  const { recipients, unsubscriptions } = mail;
+  registerUnsubscription(server, { clock, unsubscriptions });
   const linked = { ...app, baseUrl: config.baseUrl, events, recipients, pictures: monitoring.pictures };
   const pages = createIncidentPages({ ...linked, evidenceOf: readIncidentEvidence });
   registerIncidentPages(server, { clock, pages });

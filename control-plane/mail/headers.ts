@@ -7,9 +7,20 @@ export interface MailHead {
   readonly incidentId: number | null;
 }
 
-/** Returns the header fields for programs that sort and answer mails. `host` is that of the service. */
-export function headersOf({ kind, incidentId }: MailHead, host: string): Readonly<Record<string, string>> {
+/**
+ * Returns the header fields for programs that sort and answer mails. `host` is that of the service. `unsubscribeUrl`
+ * ends the alerts to the recipient; null: it gets none.
+ */
+export function headersOf(
+  { kind, incidentId }: MailHead,
+  host: string,
+  unsubscribeUrl: string | null,
+): Readonly<Record<string, string>> {
   return {
+    // One-click unsubscription (RFC 8058).
+    ...(unsubscribeUrl === null
+      ? {}
+      : { "List-Unsubscribe": `<${unsubscribeUrl}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
     "X-Service-Event": kind,
     ...(incidentId === null ? {} : { "X-Service-Incident": String(incidentId) }),
     "List-Id": `Vantage alerts <alerts.${domainOf(host)}>`,

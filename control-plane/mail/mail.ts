@@ -6,6 +6,7 @@ import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import { createUnsubscriptions, type Unsubscriptions } from "#control-plane/mail/recipients/unsubscriptions.ts";
 import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
 import {
   createMailSender,
@@ -20,6 +21,7 @@ import type { Encryption } from "#control-plane/secrets/encryption.ts";
 /** Mail of one replica. */
 export interface Mail {
   readonly recipients: Recipients;
+  readonly unsubscriptions: Unsubscriptions;
   /** Finds whom events are mailed to: no one if there is no mail server. */
   readonly source: ReceiverSource;
   /** Sends mails; null if there is no mail server. */
@@ -56,6 +58,7 @@ const UPKEEP_MS = 3_600_000;
 export function openMail(deps: MailDeps): Mail {
   const { config, baseUrl, log } = deps;
   const recipients = createRecipients(deps);
+  const unsubscriptions = createUnsubscriptions(deps);
   const pool = config === null ? null : createSmtpPool(config.server, clientName(baseUrl));
   const mailer = config === null || pool === null ? null : createMailer({ ...deps, pool, from: config.from });
   const upkeep = startUpkeep({
@@ -66,6 +69,7 @@ export function openMail(deps: MailDeps): Mail {
   });
   return {
     recipients,
+    unsubscriptions,
     source: {
       channel: "mail",
       isBundled: true,
@@ -78,7 +82,8 @@ export function openMail(deps: MailDeps): Mail {
         return recipients.recipientsOf(tx, wanted);
       },
     },
-    sender: mailer === null ? null : createMailSender({ ...deps, mailer }),
+    sender:
+      mailer === null ? null : createMailSender({ ...deps, mailer, unsubscribeUrl: (id) => unsubscriptions.urlOf(id) }),
     mailer,
     close() {
       upkeep.stop();

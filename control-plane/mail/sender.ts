@@ -42,6 +42,8 @@ interface MailSenderDeps {
   readonly evidenceLines: EvidenceLines;
   readonly heartbeatFacts: ReadHeartbeatFacts;
   readonly pageLink: PageLink;
+  /** Returns the address by which a recipient unsubscribes. */
+  readonly unsubscribeUrl: (recipientId: number) => string;
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 }
@@ -67,8 +69,10 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       const { recipient } = delivery;
       const written = await write(deps, delivery);
       if (written === null || recipient === null) return SUPERSEDED;
-      const { letter, head } = written;
-      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers: headersOf(head, host) };
+      const { head } = written;
+      const url = head.kind === "confirm" || head.kind === "test" ? null : deps.unsubscribeUrl(delivery.receiverId);
+      const letter = url === null ? written.letter : withLink(written.letter, ["Unsubscribe", url]);
+      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers: headersOf(head, host, url) };
       if (head.kind !== "test") return mailer.send(delivery, addressed, signal);
       // A test is one attempt, and a user waits for it.
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(TEST_MAIL_MS)]);
@@ -76,6 +80,10 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       return outcome.kind === "retry" ? { ...outcome, kind: "refused" } : outcome;
     },
   };
+}
+
+function withLink(letter: Letter, link: Letter["links"][number]): Letter {
+  return { ...letter, links: [...letter.links, link] };
 }
 
 /** Outcome of a confirmation mail that is no longer needed. */

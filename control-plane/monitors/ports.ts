@@ -155,12 +155,12 @@ interface MailPort {
   ensureRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
   /** Takes back what was not sent yet to ask addresses for their confirmation. */
   withdrawRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
-  /** Returns which addresses are confirmed. Unknown addresses can be missing. */
+  /** Returns which addresses are confirmed, and since when they get nothing because their owners have unsubscribed. */
   statusOf(
     sql: Queryable,
     accountId: number,
     emails: readonly string[],
-  ): Promise<readonly { readonly email: string; readonly confirmed: boolean }[]>;
+  ): Promise<readonly { readonly email: string; readonly confirmed: boolean; readonly unsubscribedAt: Date | null }[]>;
   /** Returns those of the addresses to which mail has failed for a minute or more; in lower case. */
   failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
 }

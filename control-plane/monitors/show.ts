@@ -58,8 +58,8 @@ export async function showMonitors(
 interface Recipients {
   /** Address of the account. */
   readonly email: string | null;
-  /** Confirmed addresses in lower case. */
-  readonly confirmed: ReadonlySet<string>;
+  /** What is known of addresses, by the address in lower case. */
+  readonly known: ReadonlyMap<string, { readonly confirmed: boolean; readonly unsubscribedAt: Date | null }>;
   /** Addresses to which mail fails, in lower case. */
   readonly failing: ReadonlySet<string>;
 }
@@ -72,13 +72,12 @@ async function readRecipients(
   const accountId = monitors[0]?.accountId ?? 0;
   const email = await readEmail(sql, accountId);
   const all = [...new Set(monitors.flatMap((monitor) => recipientsOf(monitor, email)))];
-  if (all.length === 0) return { email, confirmed: new Set(), failing: new Set() };
+  if (all.length === 0) return { email, known: new Map(), failing: new Set() };
   const [statuses, failing] = await Promise.all([
     mail.statusOf(sql, accountId, all),
     mail.failingOf(sql, accountId, all),
   ]);
-  const confirmed = new Set(statuses.flatMap((one) => (one.confirmed ? one.email.toLowerCase() : [])));
-  return { email, confirmed, failing };
+  return { email, known: new Map(statuses.map((one) => [one.email.toLowerCase(), one])), failing };
 }
 
 /** Returns the addresses for mail about a monitor; `email` is that of the account. */
@@ -88,10 +87,11 @@ export function recipientsOf({ settings }: Pick<StoredMonitor, "settings">, emai
 
 function notifyFacts(monitor: StoredMonitor, recipients: Recipients, isConfigured: boolean): NotifyFacts {
   const shown = recipientsOf(monitor, recipients.email).map((email) => {
-    return { email, confirmed: recipients.confirmed.has(email.toLowerCase()) };
+    const { confirmed = false, unsubscribedAt = null } = recipients.known.get(email.toLowerCase()) ?? {};
+    return { email, confirmed, unsubscribed_at: unsubscribedAt?.toISOString() ?? null };
   });
-  const mailed = shown.filter(({ confirmed }) => confirmed).map(({ email }) => email.toLowerCase());
-  const isFailing = mailed.some((email) => recipients.failing.has(email));
+  const mailed = shown.filter((one) => one.confirmed && one.unsubscribed_at === null).map((one) => one.email);
+  const isFailing = mailed.some((email) => recipients.failing.has(email.toLowerCase()));
   return { notify_emails: shown, notify_state: notifyState(monitor, { isConfigured, mailed, isFailing }) };
 }
 

@@ -12,7 +12,11 @@ export const NOTIFY_STATES = ["off", "mail_not_configured", "no_recipient", "mai
 
 /** Receivers of mail about a monitor, as shown. */
 export interface NotifyFacts {
-  readonly notify_emails: readonly { readonly email: string; readonly confirmed: boolean }[];
+  readonly notify_emails: readonly {
+    readonly email: string;
+    readonly confirmed: boolean;
+    readonly unsubscribed_at: string | null;
+  }[];
   readonly notify_state: (typeof NOTIFY_STATES)[number];
 }
 

@@ -202,6 +202,8 @@ describe("GET /openapi.json", () => {
       ...["confirm/{token}", "subscribe", "unsubscribe/{token}"].map((path) => `/status/{slug}/${path}`),
       "/i/{token}",
       "/mail/confirm/{token}",
+      "/mail/resubscribe/{token}",
+      "/mail/unsubscribe/{token}",
       "/api/admin/accounts",
       "/api/admin/audit-secret",
       "/api/admin/audit-verify",

@@ -81,7 +81,7 @@ describe("a notice", () => {
     // In whole seconds, by the clock of the database.
     expect(date).toBeGreaterThan(publishedAt - 2_000);
     expect(date).toBeLessThan(Date.now() + 1_000);
-    expect(mail.text).toContain("Cause:     HTTP 503 instead of 200 from 3 of 3 locations\n");
+    expect(mail.text).toMatch(/^Cause: +HTTP 503 instead of 200 from 3 of 3 locations$/m);
     expect(mail.text).toMatch(/^Incident: +https:\/\/status\.example\.com\/i\/\S+$/m);
     expect(mail.text).not.toContain("/api/v4");
     expect(mail.html).toContain("HTTP 503 instead of 200");
@@ -131,6 +131,8 @@ const FIELDS = [
   "date",
   "from",
   "list-id",
+  "list-unsubscribe",
+  "list-unsubscribe-post",
   "message-id",
   "mime-version",
   "subject",

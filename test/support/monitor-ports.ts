@@ -101,7 +101,9 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
       },
       withdrawRecipients: () => Promise.resolve(),
       statusOf: (_sql, _accountId, emails) =>
-        Promise.resolve(emails.map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()) }))),
+        Promise.resolve(
+          emails.map((email) => ({ email, confirmed: confirmed.has(email.toLowerCase()), unsubscribedAt: null })),
+        ),
       failingOf: () => Promise.resolve(failing),
     },
   };

@@ -19,10 +19,12 @@ import {
   withdrawConfirmations,
 } from "#control-plane/mail/recipients/store.ts";
 
-/** Whether an address is confirmed. */
+/** Whether an address is confirmed, and whether its owner wants no alerts any more. */
 interface RecipientStatus {
   readonly email: string;
   readonly confirmed: boolean;
+  /** null: it has not unsubscribed. */
+  readonly unsubscribedAt: Date | null;
 }
 
 /** What a confirmation link leads to. used: its address is confirmed. */
@@ -51,14 +53,14 @@ export interface Recipients {
    * more. The account's own address stays: it gets other mail too.
    */
   withdrawRecipients(tx: Transaction, accountId: number, emails: readonly string[]): Promise<void>;
-  /** Returns the addresses in the order given, each with whether it is confirmed. */
+  /** Returns the addresses in the order given, each with whether it is confirmed and has unsubscribed. */
   statusOf(sql: Queryable, accountId: number, emails: readonly string[] | null): Promise<readonly RecipientStatus[]>;
   /**
    * Returns those of the addresses whose last delivery failed, and to which nothing has been delivered for a minute; in
    * lower case.
    */
   failingOf(sql: Queryable, accountId: number, emails: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the confirmed ones of each list, in the order of the lists, as receivers of events. */
+  /** Returns the confirmed ones of each list that have not unsubscribed, in the order of the lists, as receivers of events. */
   recipientsOf(tx: Transaction, lists: readonly AddressList[]): Promise<readonly (readonly Receiver[])[]>;
   /** Finds the account and the address of a recipient by its id; null if there is none. */
   find(id: number): Promise<{ readonly accountId: number; readonly email: string } | null>;
@@ -128,9 +130,10 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
         on,
         resolved.flatMap(({ email }) => (email === null ? [] : { accountId, email })),
       );
-      const confirmed = new Set(known.flatMap((one) => (one.isConfirmed ? one.email.toLowerCase() : [])));
+      const byAddress = new Map(known.map((one) => [one.address, one]));
       return resolved.map(({ text, email }) => {
-        return { email: text, confirmed: email !== null && confirmed.has(email.toLowerCase()) };
+        const found = email === null ? undefined : byAddress.get(email.toLowerCase());
+        return { email: text, confirmed: found?.isConfirmed ?? false, unsubscribedAt: found?.unsubscribedAt ?? null };
       });
     },
     async failingOf(on, accountId, emails) {
@@ -147,7 +150,7 @@ export function createRecipients({ sql, clock, accountEmails }: RecipientsDeps):
       return addresses.map((list) => {
         const found = new Set(list.flatMap(({ accountId, email }) => byAddress.get(keyOf(accountId, email)) ?? []));
         return [...found]
-          .filter(({ isConfirmed }) => isConfirmed)
+          .filter(({ isConfirmed, unsubscribedAt }) => isConfirmed && unsubscribedAt === null)
           .toSorted((a, b) => a.id - b.id)
           .map(({ id, email }) => ({ receiverId: id, recipient: email }));
       });

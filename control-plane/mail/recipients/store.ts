@@ -34,7 +34,7 @@ export async function wantConfirmations(
       insert into mail_recipients as r (account_id, email, created_at)
       select ${accountId}, email, ${now} from unnest(${[...emails]}::text[]) as email order by lower(email)
       on conflict (account_id, lower(email)) do update set wants_confirmation = true
-      where r.confirmed_at is null and not r.wants_confirmation and not exists (
+      where r.confirmed_at is null and r.unsubscribed_at is null and not r.wants_confirmation and not exists (
         select from mail_confirmations as c where c.recipient_id = r.id and c.sent_at > ${since}
       )
       returning id
@@ -128,7 +128,8 @@ export async function withdrawConfirmations(
 /** Reads the sealed token of a recipient; null if it is confirmed or gone. */
 export async function findSealedToken(sql: Sql, recipientId: number): Promise<Uint8Array | null> {
   const [row] = await sql<{ sealed: Uint8Array | null }[]>`
-    select token_sealed as sealed from mail_recipients where id = ${recipientId} and confirmed_at is null`;
+    select token_sealed as sealed from mail_recipients
+    where id = ${recipientId} and (confirmed_at is null or asks_again)`;
   return row?.sealed ?? null;
 }
 
@@ -141,7 +142,7 @@ interface LinkedRecipient {
 /** Finds the recipient of a link; null if there is none or the link has expired. */
 export async function findByToken(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<LinkedRecipient | null> {
   const [row] = await sql<LinkedRecipient[]>`
-    select email, confirmed_at is not null as "isConfirmed" from mail_recipients
+    select email, confirmed_at is not null and not asks_again as "isConfirmed" from mail_recipients
     where token_hash = ${tokenHash} and token_expires_at > ${now}`;
   return row ?? null;
 }
@@ -149,8 +150,9 @@ export async function findByToken(sql: Sql, tokenHash: Uint8Array, now: Date): P
 /** Confirms the recipient of a link. Returns its address; null if there is none, or the link was used or has expired. */
 export async function confirmByToken(sql: Sql, tokenHash: Uint8Array, now: Date): Promise<string | null> {
   const [row] = await sql<{ email: string }[]>`
-    update mail_recipients set confirmed_at = ${now}, token_sealed = null, wants_confirmation = false
-    where token_hash = ${tokenHash} and token_expires_at > ${now} and confirmed_at is null
+    update mail_recipients set confirmed_at = ${now}, token_sealed = null, wants_confirmation = false,
+      unsubscribed_at = null, asks_again = false
+    where token_hash = ${tokenHash} and token_expires_at > ${now} and (confirmed_at is null or asks_again)
     returning email`;
   return row?.email ?? null;
 }
@@ -163,6 +165,8 @@ interface Recipient {
   readonly address: string;
   readonly email: string;
   readonly isConfirmed: boolean;
+  /** null: it has not unsubscribed. */
+  readonly unsubscribedAt: Date | null;
 }
 
 /** Reads the recipients of accounts that have one of these addresses, in upper or lower case, each once. */
@@ -172,7 +176,8 @@ export async function readRecipients(
 ): Promise<readonly Recipient[]> {
   if (addresses.length === 0) return [];
   return sql<Recipient[]>`
-    select r.id, r.account_id as "accountId", given.address, r.email, r.confirmed_at is not null as "isConfirmed"
+    select r.id, r.account_id as "accountId", given.address, r.email, r.confirmed_at is not null as "isConfirmed",
+      r.unsubscribed_at as "unsubscribedAt"
     from (
       select distinct account_id, address from unnest(
         ${addresses.map(({ accountId }) => accountId)}::bigint[],
@@ -208,17 +213,65 @@ export async function findRecipient(
   return row ?? null;
 }
 
+/** A recipient as the link finds it by which it unsubscribes. */
+export interface Subscription {
+  readonly email: string;
+  readonly isUnsubscribed: boolean;
+}
+
+/** Finds a recipient by its id; null if there is none. */
+export async function findSubscription(sql: Sql, id: number): Promise<Subscription | null> {
+  const [row] = await sql<Subscription[]>`
+    select email, unsubscribed_at is not null as "isUnsubscribed" from mail_recipients where id = ${id}`;
+  return row ?? null;
+}
+
+/**
+ * Unsubscribes a recipient and ends its deliveries that were not sent yet; a mail that is being sent is not stopped.
+ * Earlier confirmation links do not work any more. It locks deliveries by id, as all that write several do.
+ */
+export async function unsubscribe(sql: Sql, id: number, now: Date): Promise<void> {
+  await sql`
+    with ended as (
+      update mail_recipients set unsubscribed_at = ${now}, asks_again = false, wants_confirmation = false,
+        token_hash = null, token_sealed = null
+      where id = ${id} and unsubscribed_at is null
+      returning id
+    ), queued as materialized (
+      select d.id from deliveries as d
+      where d.channel = 'mail' and d.receiver_id in (select id from ended) and d.status in ('pending', 'retrying')
+        and not d.is_leased
+      order by d.id for update of d
+    )
+    update deliveries as d
+    set status = 'failed', is_ready = false, due_at = null, next_attempt_at = null, response_code = null,
+      error_code = 'unsubscribed', error_message = 'The recipient unsubscribed before this mail was sent.'
+    from queued where d.id = queued.id`;
+}
+
+/** Wants a confirmation mail for a recipient that has unsubscribed, and wakes the queue of mails. */
+export async function askAgain(sql: Sql, id: number, channel: string): Promise<void> {
+  await sql`
+    with asked as (
+      update mail_recipients set asks_again = true, wants_confirmation = true
+      where id = ${id} and unsubscribed_at is not null and not wants_confirmation
+      returning id
+    )
+    select pg_notify(${channel}, 'mail') from asked`;
+}
+
 /** A recipient as the data export of its account shows it. */
 interface ExportedRecipient {
   readonly email: string;
   readonly confirmed_at: Date | null;
+  readonly unsubscribed_at: Date | null;
   readonly created_at: Date;
 }
 
 /** Lists the recipients of an account. */
 export async function listRecipients(sql: Queryable, accountId: number): Promise<readonly ExportedRecipient[]> {
   return sql<ExportedRecipient[]>`
-    select email, confirmed_at, created_at from mail_recipients where account_id = ${accountId} order by id`;
+    select email, confirmed_at, unsubscribed_at, created_at from mail_recipients where account_id = ${accountId} order by id`;
 }
 
 /** Deletes recipients created before a time that were never confirmed. Returns how many, at most `limit`. */

@@ -73,6 +73,13 @@ export const MONITOR = Type.Object(
       Type.Object({
         email: Type.String({ description: "Address" }),
         confirmed: Type.Boolean({ description: "Whether its owner has confirmed it; mail is sent only then" }),
+        unsubscribed_at: Nullable(
+          Type.String({
+            format: "date-time",
+            description:
+              "When its owner unsubscribed: no mail is sent until the owner asks for it again. null: the owner has not",
+          }),
+        ),
       }),
       { description: "Receivers of mail; the address of the account if none is set" },
     ),

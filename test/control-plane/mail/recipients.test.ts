@@ -54,7 +54,7 @@ describe("a recipient", () => {
     await ensure(["ops@example.com"]);
     expect(await receivers(["ops@example.com"])).toEqual([]);
     expect(await recipients.statusOf(db.sql, db.accountId, ["ops@example.com"])).toEqual([
-      { email: "ops@example.com", confirmed: false },
+      { email: "ops@example.com", confirmed: false, unsubscribedAt: null },
     ]);
     await queue();
     const [mail] = await readQueue();
@@ -63,7 +63,7 @@ describe("a recipient", () => {
     expect(await recipients.confirm(mail?.token ?? "")).toEqual({ kind: "used", email: "ops@example.com" });
     expect(await receivers(["OPS@Example.com"])).toMatchObject([{ recipient: "ops@example.com" }]);
     expect(await recipients.statusOf(db.sql, db.accountId, ["OPS@example.com"])).toEqual([
-      { email: "OPS@example.com", confirmed: true },
+      { email: "OPS@example.com", confirmed: true, unsubscribedAt: null },
     ]);
   });
 
@@ -82,7 +82,9 @@ describe("a recipient", () => {
     await ensure([hostile, "nobody"]);
     await queue();
     expect(await readQueue()).toEqual([]);
-    expect(await recipients.statusOf(db.sql, db.accountId, [hostile])).toEqual([{ email: hostile, confirmed: false }]);
+    expect(await recipients.statusOf(db.sql, db.accountId, [hostile])).toEqual([
+      { email: hostile, confirmed: false, unsubscribedAt: null },
+    ]);
   });
 
   it("of another account is not confirmed by this one", async () => {
@@ -93,7 +95,7 @@ describe("a recipient", () => {
     const [mail] = await readQueue();
     await recipients.confirm(mail?.token ?? "");
     expect(await recipients.statusOf(db.sql, other.accountId, ["ops@example.com"])).toEqual([
-      { email: "ops@example.com", confirmed: false },
+      { email: "ops@example.com", confirmed: false, unsubscribedAt: null },
     ]);
     await other.sql.end();
   });

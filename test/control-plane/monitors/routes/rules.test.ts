@@ -177,8 +177,8 @@ describe("mail addresses", () => {
     const { body } = await change(id, { notify_email: true });
     expect(body.data).toMatchObject({
       notify_emails: [
-        { email: "a@example.com", confirmed: false },
-        { email: "B@example.com", confirmed: true },
+        { email: "a@example.com", confirmed: false, unsubscribed_at: null },
+        { email: "B@example.com", confirmed: true, unsubscribed_at: null },
       ],
       notify_state: "ok",
     });
@@ -221,10 +221,12 @@ describe("mail addresses", () => {
     const made = await service.operate("POST", "/api/admin/keys", { account_id: accountId });
     const { key: own } = made.body.data as { key: string };
     const monitor = await create({ ...BODY, notify_email: true }, own);
-    expect(monitor["notify_emails"]).toEqual([{ email: "Owner@example.com", confirmed: false }]);
+    expect(monitor["notify_emails"]).toEqual([{ email: "Owner@example.com", confirmed: false, unsubscribed_at: null }]);
     await change(monitor.id, monitor, own);
     await service.operate("PUT", `/api/admin/accounts?id=${accountId}`, { email: "new@example.com" });
-    expect((await read(monitor.id, own))["notify_emails"]).toEqual([{ email: "new@example.com", confirmed: false }]);
+    expect((await read(monitor.id, own))["notify_emails"]).toEqual([
+      { email: "new@example.com", confirmed: false, unsubscribed_at: null },
+    ]);
   });
 });
 
