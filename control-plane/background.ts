@@ -25,6 +25,7 @@ import { countUnfinished } from "#control-plane/measurements/upkeep/store.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
 import { openMonitoring, type Monitoring } from "#control-plane/monitoring.ts";
 import { readTags } from "#control-plane/monitors/store.ts";
+import { readPicture } from "#control-plane/pictures/store.ts";
 import { createSubscribers, type Subscribers } from "#control-plane/status-pages/subscribers/subscribers.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
@@ -139,6 +140,7 @@ function openNotices(deps: BackgroundDeps, graceMs: () => number, teardown: Tear
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
     pageLink: createPageLink(deps.encryption, config.baseUrl),
+    readPicture,
   });
   teardown.push(() => mail.close());
   const subscribers = createSubscribers({ ...deps, baseUrl: config.baseUrl, mailer: mail.mailer });

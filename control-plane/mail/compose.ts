@@ -1,5 +1,14 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 
+/** A file in a mail. */
+export interface Attachment {
+  /** ASCII. */
+  readonly name: string;
+  /** Media type. */
+  readonly type: string;
+  readonly content: Uint8Array;
+}
+
 /** A mail to compose. All strings are one line, but for the two bodies. */
 interface Mail {
   readonly from: Mailbox;
@@ -14,6 +23,7 @@ interface Mail {
   readonly references: string | null;
   /** Further header fields, ASCII. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly attachments: readonly Attachment[];
 }
 
 /** A sender with a name. */
@@ -30,15 +40,20 @@ export function parseMailbox(text: string): Mailbox {
   return { name: name.trim().replaceAll('"', ""), address };
 }
 
-/** Composes the message with its header fields (RFC 5322). The same mail gives the same text, but for its boundary. */
+/** Composes the message with its header fields (RFC 5322). The same mail gives the same text, but for its boundaries. */
 export function composeMail(mail: Mail): Promise<Buffer> {
-  const { from, to, references, headers, ...rest } = mail;
+  const { from, to, references, headers, attachments, ...rest } = mail;
   const composer = new MailComposer({
     ...rest,
     from: { name: from.name, address: from.address },
     to: { name: "", address: to },
     headers: { ...headers },
     ...(references === null ? {} : { references }),
+    attachments: attachments.map(({ name, type, content }) => ({
+      filename: name,
+      contentType: type,
+      content: Buffer.from(content),
+    })),
     encoding: "quoted-printable",
     newline: "win",
     disableFileAccess: true,

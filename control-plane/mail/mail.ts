@@ -6,6 +6,7 @@ import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import type { ReceiverSource } from "#control-plane/events/event.ts";
 import { createRecipients, type AccountEmails, type Recipients } from "#control-plane/mail/recipients/recipients.ts";
+import type { ReadPicture } from "#control-plane/mail/attachments.ts";
 import { createUnsubscriptions, type Unsubscriptions } from "#control-plane/mail/recipients/unsubscriptions.ts";
 import { createMailer, type Mailer } from "#control-plane/mail/mailer.ts";
 import {
@@ -50,6 +51,7 @@ interface MailDeps {
   /** Returns what is known about a heartbeat as of an instant; null if the monitor is none any more. */
   readonly heartbeatFacts: ReadHeartbeatFacts;
   readonly pageLink: PageLink;
+  readonly readPicture: ReadPicture;
 }
 
 const UPKEEP_MS = 3_600_000;

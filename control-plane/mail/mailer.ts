@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { ClaimedDelivery, Outcome } from "#control-plane/deliveries/delivery.ts";
-import { composeMail, parseMailbox } from "#control-plane/mail/compose.ts";
+import { composeMail, parseMailbox, type Attachment } from "#control-plane/mail/compose.ts";
 import { renderHtml, renderText, type Letter } from "#control-plane/mail/content/letter.ts";
 import { messageIdOf, threadOf } from "#control-plane/mail/headers.ts";
 import { toOutcome } from "#control-plane/mail/outcome.ts";
@@ -15,6 +15,8 @@ interface AddressedLetter {
   readonly incidentId: number | null;
   /** Further header fields, ASCII. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Default: none. */
+  readonly attachments?: readonly Attachment[];
 }
 
 /** Sends letters to the mail server. */
@@ -60,7 +62,7 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
   const host = new URL(baseUrl).hostname;
 
   return {
-    async send(delivery, { letter, to, incidentId, headers }, signal) {
+    async send(delivery, { letter, to, incidentId, headers, attachments = [] }, signal) {
       const raw = await composeMail({
         from,
         to,
@@ -71,6 +73,7 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
         messageId: messageIdOf(delivery, host),
         references: threadOf(incidentId, host),
         headers,
+        attachments,
       });
       const result = await pool.send({ from: from.address, to, raw }, signal);
       const outcome = toOutcome(result);

@@ -1,6 +1,8 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
+import { attachPictures, type ReadPicture } from "#control-plane/mail/attachments.ts";
+import type { Attachment } from "#control-plane/mail/compose.ts";
 import { writeConfirmation } from "#control-plane/mail/content/confirmation.ts";
 import { writeDigest } from "#control-plane/mail/content/digest.ts";
 import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
@@ -42,6 +44,7 @@ interface MailSenderDeps {
   readonly evidenceLines: EvidenceLines;
   readonly heartbeatFacts: ReadHeartbeatFacts;
   readonly pageLink: PageLink;
+  readonly readPicture: ReadPicture;
   /** Returns the address by which a recipient unsubscribes. */
   readonly unsubscribeUrl: (recipientId: number) => string;
   /** Address of the service, without a trailing slash. */
@@ -72,7 +75,9 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       const { head } = written;
       const url = head.kind === "confirm" || head.kind === "test" ? null : deps.unsubscribeUrl(delivery.receiverId);
       const letter = url === null ? written.letter : withLink(written.letter, ["Unsubscribe", url]);
-      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers: headersOf(head, host, url) };
+      const { attachments = [] } = written;
+      const headers = headersOf(head, host, url);
+      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers, attachments };
       if (head.kind !== "test") return mailer.send(delivery, addressed, signal);
       // A test is one attempt, and a user waits for it.
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(TEST_MAIL_MS)]);
@@ -97,9 +102,13 @@ const SUPERSEDED: Outcome = {
 
 /** Writes the mail of a delivery; null if it is no longer needed. */
 async function write(
-  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink }: MailSenderDeps,
+  { sql, encryption, baseUrl, evidenceLines, heartbeatFacts, pageLink, readPicture }: MailSenderDeps,
   { events, count, receiverId, createdAt }: ClaimedDelivery,
-): Promise<{ readonly letter: Letter; readonly head: MailHead } | null> {
+): Promise<{
+  readonly letter: Letter;
+  readonly head: MailHead;
+  readonly attachments?: readonly Attachment[];
+} | null> {
   const [event] = events;
   if (event.type === "confirm") {
     const sealed = await findSealedToken(sql, receiverId);
@@ -120,10 +129,9 @@ async function write(
     const hasEvidence = kind === "down" && !isHeartbeat;
     const evidence = hasEvidence && incidentId !== null ? await evidenceLines(sql, incidentId) : null;
     const heartbeat = isHeartbeat && monitorId !== null ? await heartbeatFacts(sql, monitorId, at) : null;
-    return {
-      letter: writeNotice(first, baseUrl, { evidence, heartbeat, link: linkOf(first) }),
-      head: { kind: first.type, incidentId: first.incidentId },
-    };
+    const letter = writeNotice(first, baseUrl, { evidence, heartbeat, link: linkOf(first) });
+    const head = { kind: first.type, incidentId: first.incidentId };
+    return { head, ...(await attachPictures(sql, { notice: first, letter }, readPicture)) };
   }
   const isFlapping =
     [first, ...others].every(({ monitorId }) => monitorId === first.monitorId) &&

@@ -71,6 +71,22 @@ async function pathTo(incidentId: number, { email = OPS, days = 30 } = {}): Prom
   return `/i/${makeToken(plane.app.encryption, { subject: { incidentId }, recipientId: row?.id ?? 0, expiresAt })}`;
 }
 
+/** Makes a monitor whose pictures can be stored. */
+async function takePictures() {
+  const monitor = await insertMonitor(world.sql, world.accountId, "Start page");
+  await world.sql`insert into visual_states (monitor_id, basis) values (${monitor.id}, '{}')`;
+  return {
+    change: { accountId: world.accountId, monitor, location: "eu-west", at: new Date(), mailTo: [OPS] },
+    async store(content: Buffer): Promise<number> {
+      const [row] = await world.sql<{ id: number }[]>`
+        insert into pictures (monitor_id, kind, taken_at, sha256, width, height, size, content)
+        values (${monitor.id}, 'taken', now(), ${hash("sha256", content, "buffer")}, 4, 3, ${content.length}, ${content})
+        returning id`;
+      return row?.id ?? 0;
+    },
+  };
+}
+
 const acknowledge = (path: string, type = "application/x-www-form-urlencoded") =>
   plane.call(path, { method: "POST", headers: { "content-type": type } });
 
@@ -197,19 +213,10 @@ it("a digest has a link for each of its notices", async () => {
 it("a mail about a changed page leads to its pictures, and to no others", async () => {
   const { length } = sink.mails;
   await world.sql`update deliveries set released_at = released_at - interval '1 hour'`;
-  const monitor = await insertMonitor(world.sql, world.accountId, "Start page");
-  await world.sql`insert into visual_states (monitor_id, basis) values (${monitor.id}, '{}')`;
+  const { change, store } = await takePictures();
   const shown = pngOf(4, 3);
-  const store = async (content: Buffer) => {
-    const [row] = await world.sql<{ id: number }[]>`
-      insert into pictures (monitor_id, kind, taken_at, sha256, width, height, size, content)
-      values (${monitor.id}, 'taken', now(), ${hash("sha256", content, "buffer")}, 4, 3, ${content.length}, ${content})
-      returning id`;
-    return row?.id ?? 0;
-  };
   const acceptedId = await store(pngOf(5, 5));
   const latestId = await store(shown);
-  const change = { accountId: world.accountId, monitor, location: "eu-west", at: new Date(), mailTo: [OPS] };
   await world.send(
     toChangedEvent({ ...change, ratio: 3.26, threshold: 0.1, acceptedId, latestId, differenceId: null }, BASE),
   );
@@ -229,8 +236,26 @@ it("a mail about a changed page leads to its pictures, and to no others", async 
   for (const wrong of [`${path}/difference`, `${path}/${latestId}`, `${path.replace("evt_", "evt_x")}/latest`]) {
     expect((await plane.call(wrong)).status).toBe(404);
   }
+  expect(sink.mails.at(-1)?.attachments).toEqual([
+    { name: "accepted.png", type: "image/png", content: pngOf(5, 5) },
+    { name: "latest.png", type: "image/png", content: shown },
+  ]);
   // There is no incident to acknowledge.
   expect((await acknowledge(path)).status).toBe(404);
+});
+
+it("a picture of more than 1 MB is not attached, and the mail says so", async () => {
+  const { length } = sink.mails;
+  await world.sql`update deliveries set released_at = released_at - interval '1 hour'`;
+  const { change, store } = await takePictures();
+  const acceptedId = await store(pngOf(6, 6));
+  const latestId = await store(Buffer.alloc(1_400_000, 7));
+  const facts = { ratio: 3.26, threshold: 0.1, acceptedId, latestId, differenceId: null };
+  await world.send(toChangedEvent({ ...change, ...facts }, BASE));
+  await expect.poll(() => sink.mails.length).toBe(length + 1);
+  const mail = sink.mails.at(-1);
+  expect(mail?.attachments.map(({ name }) => name)).toEqual(["accepted.png"]);
+  expect(mail?.text).toContain("Too large to attach: New picture (1.4 MB). The link shows it.");
 });
 
 it("more than 60 requests of one address in a minute are refused", async () => {

@@ -11,19 +11,17 @@ export interface ReceivedMail {
   readonly text: string;
   /** Decoded HTML part. */
   readonly html: string;
+  /** Files, decoded. */
+  readonly attachments: readonly { readonly name: string; readonly type: string; readonly content: Buffer }[];
   readonly raw: string;
 }
 
-/** Parses a message of RFC 5322 with a text and an HTML part, as the product sends it. */
+/** Parses a message of RFC 5322 with a text and an HTML part, and files in Base64, as the product sends it. */
 export function parseMail(from: string, to: string, raw: string): ReceivedMail {
   const [head, body] = splitOnce(raw, "\r\n\r\n");
   const fields = readFields(head);
   const valueOf = (name: string) => fields.find(([given]) => given === name.toLowerCase())?.[1];
-  const boundary = /boundary="([^"]+)"/.exec(valueOf("content-type") ?? "")?.[1] ?? "none";
-  const parts = body.split(`--${boundary}`).map((part) => {
-    const [partHead, content] = splitOnce(part.replace(/^\r\n/, ""), "\r\n\r\n");
-    return { type: partHead.toLowerCase(), content: decodeQuotedPrintable(content.replace(/\r\n$/, "")) };
-  });
+  const parts = readParts(valueOf("content-type") ?? "", body);
   const find = (type: string) => parts.find((part) => part.type.includes(type))?.content ?? "";
   return {
     from,
@@ -35,8 +33,33 @@ export function parseMail(from: string, to: string, raw: string): ReceivedMail {
     },
     text: find("text/plain").replaceAll("\r\n", "\n"),
     html: find("text/html").replaceAll("\r\n", "\n"),
+    attachments: parts.flatMap(({ type, raw: file }) => {
+      const name = /\bname="?([^";\s]+)/.exec(type)?.[1];
+      return name === undefined
+        ? []
+        : [{ name, type: type.split(";", 1)[0] ?? "", content: Buffer.from(file, "base64") }];
+    }),
     raw,
   };
+}
+
+/** Reads the parts of a multipart body, those of parts within parts too (RFC 2046, section 5.1). */
+function readParts(
+  contentType: string,
+  body: string,
+): readonly { readonly type: string; readonly content: string; readonly raw: string }[] {
+  const boundary = /boundary="([^"]+)"/.exec(contentType)?.[1];
+  if (boundary === undefined) {
+    return [{ type: contentType.toLowerCase(), content: decodeQuotedPrintable(body), raw: body }];
+  }
+  return body
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .flatMap((part) => {
+      const [head, content] = splitOnce(part.replace(/^\r\n/, ""), "\r\n\r\n");
+      const type = readFields(head).find(([name]) => name === "content-type")?.[1] ?? "";
+      return readParts(type, content.replace(/\r\n$/, ""));
+    });
 }
 
 function splitOnce(text: string, at: string): readonly [string, string] {

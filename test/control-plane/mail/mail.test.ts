@@ -46,6 +46,7 @@ it.each([
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
     pageLink: () => "https://status.example.com/i/token",
+    readPicture: () => Promise.resolve(null),
   });
   const [event] = eventsAbout(world.accountId, [{ monitorId: 1 }]);
   if (event === undefined) throw new Error("no event");

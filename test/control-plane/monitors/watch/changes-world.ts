@@ -64,6 +64,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
     pageLink: () => "https://status.example.com/i/token",
+    readPicture: () => Promise.resolve(null),
   });
   const maintenance = createMaintenance({
     sql,

@@ -81,6 +81,7 @@ export async function openRecording() {
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
     pageLink: () => "https://status.example.com/i/token",
+    readPicture: () => Promise.resolve(null),
   });
   return {
     plane,
