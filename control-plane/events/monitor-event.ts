@@ -63,6 +63,10 @@ export interface MonitorChangeFacts {
   readonly failing: readonly FailingLocation[];
   /** Response time of a degraded monitor; null otherwise. */
   readonly responseMs: number | null;
+  /** Response time above which it is slow, for a degraded monitor; absent or null otherwise. */
+  readonly limitMs?: number | null;
+  /** Port of a check that names one beside its target; absent or null: none. */
+  readonly port?: number | null;
   readonly isFlapping: boolean;
   /** What people should know about a monitor that is up; absent: nothing. */
   readonly advisory?: Advisory;
@@ -90,6 +94,10 @@ export interface MonitorEventData {
   /** Its duration, until now if it lasts. */
   readonly duration_seconds: number | null;
   readonly response_time_ms: number | null;
+  /** Response time above which a degraded monitor is slow; absent for other events. */
+  readonly degraded_ms?: number;
+  /** Port of a check that names one beside its target; absent for others. */
+  readonly port?: number;
   readonly flapping: boolean;
   /** monitor.advisory: what begins, as reads of the monitor show it. */
   readonly advisory?: { readonly since: string; readonly locations: readonly string[]; readonly message: string };
@@ -125,6 +133,7 @@ export function toMonitorEvent(change: MonitorChangeFacts): EventFacts {
 
 function toData(change: MonitorChangeFacts): MonitorEventData {
   const { monitor, startedAt, failing, cause, incidentId, responseMs, isFlapping, advisory, phase } = change;
+  const { limitMs = null, port = null } = change;
   const endedAt = change.recoveredAt ?? change.at;
   return {
     monitor: { id: monitor.id, name: monitor.name, url: monitor.url, check_type: monitor.check_type },
@@ -138,6 +147,8 @@ function toData(change: MonitorChangeFacts): MonitorEventData {
     started_at: startedAt === null ? null : new Date(startedAt).toISOString(),
     duration_seconds: startedAt === null ? null : Math.max(0, Math.round((endedAt - startedAt) / 1_000)),
     response_time_ms: responseMs,
+    ...(limitMs === null ? {} : { degraded_ms: limitMs }),
+    ...(port === null ? {} : { port }),
     flapping: isFlapping,
     ...(advisory && { advisory: { ...advisory, since: advisory.since.toISOString() } }),
     ...(phase === undefined ? {} : { phase }),

@@ -19,8 +19,8 @@ interface Mail {
   readonly date: Date;
   /** With angle brackets, as those of `references`. */
   readonly messageId: string;
-  /** Message-ID under which mail programs group mails; null for none. */
-  readonly references: string | null;
+  /** Message-IDs under which mail programs group mails, the first as the mail that this one answers; [] for none. */
+  readonly references: readonly string[];
   /** Further header fields, ASCII. */
   readonly headers: Readonly<Record<string, string>>;
   readonly attachments: readonly Attachment[];
@@ -48,7 +48,7 @@ export function composeMail(mail: Mail): Promise<Buffer> {
     from: { name: from.name, address: from.address },
     to: { name: "", address: to },
     headers: { ...headers },
-    ...(references === null ? {} : { references }),
+    ...(references[0] === undefined ? {} : { inReplyTo: references[0], references: [...references] }),
     attachments: attachments.map(({ name, type, content }) => ({
       filename: name,
       contentType: type,

@@ -35,9 +35,13 @@ export function messageIdOf({ id, events }: ClaimedDelivery, host: string): stri
   return `<${events[0].id}.${id}@${domainOf(host)}>`;
 }
 
-/** Returns the Message-ID that all mails of an incident refer to, so that mail programs show them together. */
-export function threadOf(incidentId: number | null, host: string): string | null {
-  return incidentId === null ? null : `<incident.${incidentId}@${domainOf(host)}>`;
+/** Largest number of incidents that a digest refers to: a header field has at most 998 octets a line. */
+const MOST_THREADS = 10;
+
+/** Returns the Message-IDs that all mails of these incidents refer to, so that mail programs show them together. */
+export function threadsOf(incidentIds: readonly number[], host: string): readonly string[] {
+  const distinct = [...new Set(incidentIds)].slice(0, MOST_THREADS);
+  return distinct.map((id) => `<incident.${id}@${domainOf(host)}>`);
 }
 
 /** Returns a host as the domain of an id; an IPv6 address is a domain literal (RFC 5322, section 3.4.1). */

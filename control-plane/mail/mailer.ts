@@ -3,7 +3,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { ClaimedDelivery, Outcome } from "#control-plane/deliveries/delivery.ts";
 import { composeMail, parseMailbox, type Attachment } from "#control-plane/mail/compose.ts";
 import { renderHtml, renderText, type Letter } from "#control-plane/mail/content/letter.ts";
-import { messageIdOf, threadOf } from "#control-plane/mail/headers.ts";
+import { messageIdOf, threadsOf } from "#control-plane/mail/headers.ts";
 import { toOutcome } from "#control-plane/mail/outcome.ts";
 import type { SmtpPool } from "#control-plane/mail/smtp/pool.ts";
 
@@ -11,8 +11,10 @@ import type { SmtpPool } from "#control-plane/mail/smtp/pool.ts";
 interface AddressedLetter {
   readonly letter: Letter;
   readonly to: string;
-  /** The incident that it is about, so that mail programs show its mails together; null: none. */
+  /** The incident that it is about, so that mail programs show its mails together; null: none, or several. */
   readonly incidentId: number | null;
+  /** The incidents of a digest, for the same reason. Default: none. */
+  readonly incidentIds?: readonly number[];
   /** Further header fields, ASCII. */
   readonly headers: Readonly<Record<string, string>>;
   /** Default: none. */
@@ -62,7 +64,7 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
   const host = new URL(baseUrl).hostname;
 
   return {
-    async send(delivery, { letter, to, incidentId, headers, attachments = [] }, signal) {
+    async send(delivery, { letter, to, incidentId, incidentIds = [], headers, attachments = [] }, signal) {
       const raw = await composeMail({
         from,
         to,
@@ -71,7 +73,7 @@ export function createMailer({ clock, log, pool, baseUrl, ...deps }: MailerDeps)
         html: renderHtml(letter),
         date: clock.now(),
         messageId: messageIdOf(delivery, host),
-        references: threadOf(incidentId, host),
+        references: threadsOf(incidentId === null ? incidentIds : [incidentId], host),
         headers,
         attachments,
       });

@@ -75,9 +75,9 @@ export function createMailSender(deps: MailSenderDeps): Sender {
       const { head } = written;
       const url = head.kind === "confirm" || head.kind === "test" ? null : deps.unsubscribeUrl(delivery.receiverId);
       const letter = url === null ? written.letter : withLink(written.letter, ["Unsubscribe", url]);
-      const { attachments = [] } = written;
+      const { attachments = [], incidentIds = [] } = written;
       const headers = headersOf(head, host, url);
-      const addressed = { letter, to: recipient, incidentId: head.incidentId, headers, attachments };
+      const addressed = { letter, to: recipient, incidentId: head.incidentId, incidentIds, headers, attachments };
       if (head.kind !== "test") return mailer.send(delivery, addressed, signal);
       // A test is one attempt, and a user waits for it.
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(TEST_MAIL_MS)]);
@@ -108,6 +108,8 @@ async function write(
   readonly letter: Letter;
   readonly head: MailHead;
   readonly attachments?: readonly Attachment[];
+  /** The incidents of a digest. */
+  readonly incidentIds?: readonly number[];
 } | null> {
   const [event] = events;
   if (event.type === "confirm") {
@@ -137,5 +139,7 @@ async function write(
     [first, ...others].every(({ monitorId }) => monitorId === first.monitorId) &&
     events.some(({ type }) => type === "flapping");
   const kind = isFlapping ? "flapping" : "digest";
-  return { letter: writeDigest([first, ...others], count, { baseUrl, linkOf }), head: { kind, incidentId: null } };
+  const letter = writeDigest([first, ...others], count, { baseUrl, linkOf });
+  const incidentIds = [first, ...others].flatMap(({ incidentId }) => incidentId ?? []);
+  return { letter, head: { kind, incidentId: null }, incidentIds };
 }

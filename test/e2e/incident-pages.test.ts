@@ -77,7 +77,7 @@ async function takePictures() {
   await world.sql`insert into visual_states (monitor_id, basis) values (${monitor.id}, '{}')`;
   return {
     change: { accountId: world.accountId, monitor, location: "eu-west", at: new Date(), mailTo: [OPS] },
-    async store(content: Buffer): Promise<number> {
+    store: async (content: Buffer): Promise<number> => {
       const [row] = await world.sql<{ id: number }[]>`
         insert into pictures (monitor_id, kind, taken_at, sha256, width, height, size, content)
         values (${monitor.id}, 'taken', now(), ${hash("sha256", content, "buffer")}, 4, 3, ${content.length}, ${content})

@@ -70,12 +70,13 @@ describe("a notice", () => {
     expect(mail).toMatchObject({ from: "alerts@example.com", to: OPS });
     expect(mail.header("from")).toBe("Vantage <alerts@example.com>");
     expect(mail.header("to")).toBe(OPS);
-    expect(mail.header("subject")).toBe("[Vantage] Down: shop");
+    expect(mail.header("subject")).toBe("Down: shop - HTTP 503 instead of 200");
     expect(mail.header("x-service-event")).toBe("monitor.down");
     expect(mail.header("x-service-incident")).toBe("12");
     expect(mail.header("list-id")).toBe("Vantage alerts <alerts.status.example.com>");
     expect(mail.header("auto-submitted")).toBe("auto-generated");
     expect(mail.header("references")).toBe("<incident.12@status.example.com>");
+    expect(mail.header("in-reply-to")).toBe("<incident.12@status.example.com>");
     expect(mail.header("message-id")?.replace(/\.\d+@/, "@")).toBe(`<${id}@status.example.com>`);
     const date = Date.parse(mail.header("date") ?? "");
     // In whole seconds, by the clock of the database.
@@ -109,8 +110,8 @@ describe("a notice", () => {
     expect(fields.toSorted()).toEqual(FIELDS);
     expect(mail.header("x-service-event")).toBe("monitor.down");
     const subject = mail.header("subject") ?? "";
-    expect(subject).toMatch(/^\[Vantage\] Down: /);
-    expect(Array.from(subject).length).toBeLessThanOrEqual("[Vantage] Down: ".length + 120);
+    expect(subject).toMatch(/^Down: /);
+    expect(Array.from(subject).length).toBeLessThanOrEqual("Down: ".length + 120 + " - ".length + 120);
     expect(mail.raw).not.toMatch(/(?<!\r)\n|\r(?!\n)/);
     for (const line of mail.raw.split("\r\n")) expect(line.length).toBeLessThanOrEqual(998);
     expect(mail.text).not.toMatch(/\u202e|\u2066/);
@@ -202,11 +203,21 @@ describe("many notices", () => {
     await world.publish([OPS], manyChanges(50));
     await arrived(1);
     const mail = mailAt(0);
-    expect(mail.header("subject")).toBe("[Vantage] 50 notices: 50 down");
+    expect(mail.header("subject")).toBe("50 down: m1, m2, m3 and 47 more");
     expect(mail.header("x-service-event")).toBe("digest");
     for (let n = 1; n <= 50; n += 1) expect(mail.text).toContain(`Down: m${n} (`);
     await expect.poll(async () => (await world.read()).every(({ status }) => status === "delivered")).toBe(true);
     expect(await world.read()).toHaveLength(50);
+  });
+
+  it("are in the threads of their incidents", async () => {
+    await start();
+    await world.confirm(OPS);
+    const changes = manyChanges(6).map((change, n) => ({ ...change, incidentId: 20 + (n % 2) }));
+    await world.publish([OPS], changes);
+    await arrived(1);
+    expect(mailAt(0).header("in-reply-to")).toBe("<incident.20@status.example.com>");
+    expect(mailAt(0).header("references")).toBe("<incident.20@status.example.com> <incident.21@status.example.com>");
   });
 
   it("one after the other are four mails and then one", async () => {
@@ -222,7 +233,7 @@ describe("many notices", () => {
     await world.sql`update deliveries set released_at = released_at - interval '30 s'`;
     await world.hurry();
     await arrived(5);
-    expect(mailAt(4).header("subject")).toBe("[Vantage] 16 notices: 16 down");
+    expect(mailAt(4).header("subject")).toBe("16 down: m5, m6, m7 and 13 more");
   });
 
   it("beyond a hundred are counted", async () => {
@@ -248,7 +259,7 @@ describe("many notices", () => {
     await world.sql`update deliveries set released_at = released_at - interval '1 min'`;
     await world.publish([OPS], [{ kind: "flapping", current: "up", phase: "ends" }]);
     await arrived(2);
-    expect(mailAt(1).header("subject")).toBe("[Vantage] No longer flapping, up: shop");
+    expect(mailAt(1).header("subject")).toBe("No longer flapping, up: shop");
     expect(mailAt(1).header("x-service-event")).toBe("flapping");
     expect(mailAt(1).text).toContain("shop is no longer flapping. It is up.");
     expect(mailAt(1).text.match(/ UTC (?:Recovered|Down)/g)).toHaveLength(3);
@@ -270,7 +281,7 @@ describe("many notices", () => {
     }
     expect((await service.call(`${pathname}/fail`)).status).toBe(200);
     await arrived(5);
-    expect(mailAt(4).header("subject")).toBe("[Vantage] Flapping: backup");
+    expect(mailAt(4).header("subject")).toBe("Flapping: backup");
     expect(mailAt(4).header("x-service-event")).toBe("flapping");
     expect(mailAt(4).text).toContain("Now it is down.");
   });

@@ -88,7 +88,7 @@ it("a webhook without a success for days becomes inactive, and its account is ma
   expect(await read(owner)).toMatchObject({ is_active: false, inactive_reason: "failing" });
   await expect.poll(() => owner.mails().length).toBe(2);
   const [, mail] = owner.mails();
-  expect(mail?.header("subject")).toBe("[Vantage] Webhook turned off: failing");
+  expect(mail?.header("subject")).toBe("Webhook turned off: failing");
   expect(mail?.text).toContain("4 attempts failed in a row");
   expect(mail?.text).toContain(`${BASE}/api/v4/events?webhook_id=${owner.id}`);
   // Who knows the path of a provider's address can post there.

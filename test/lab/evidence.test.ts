@@ -204,7 +204,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     servers.get("expired")?.kill("SIGUSR2");
     const one = "[0-9a-f]{16} of CN=Lab Intermediate, valid until [0-9TZ:.-]+";
     const { cause, evidence } = await examine("expired", [
-      /^TLS handshake failed in .+: certificate expired 1 day ago$/,
+      /^Certificate not trusted from .+: certificate expired 1 day ago$/,
       changedTo(`certificate ${one} -> ${one}`),
       new RegExp(`${EVERYWHERE_FAILS} reaches the target$`),
     ]);

@@ -1,14 +1,11 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
 import { describeHeartbeat, isHeartbeat } from "#control-plane/incidents/cause/heartbeat.ts";
-import { cutLine, plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
+import { cutLine } from "#control-plane/incidents/cause/plain-line.ts";
 import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 
 /** Maximum length of a cause, in UTF-16 code units. */
 const MOST_CAUSE = 300;
-/** Maximum length of the name of a location. */
-const MOST_LOCATION = 40;
-/** Largest number of locations that are named; more are counted. */
-const MOST_NAMED = 3;
 /** Maximum number of different causes in the sentence. */
 const MOST_CLAUSES = 3;
 
@@ -21,7 +18,7 @@ interface Group {
 }
 
 /**
- * Says in one sentence why a monitor is down, such as "Connection refused in eu-west (port 443)". Locations with the
+ * Says in one sentence why a monitor is down, such as "Connection refused from eu-west (port 443)". Locations with the
  * same cause are joined; the most frequent cause is first, and its word is the code. A location that is the only one that
  * can check is called that, because no other has confirmed what it found. The fault of a heartbeat is a sentence already.
  */
@@ -34,7 +31,7 @@ export function describeCause(monitor: MonitorTarget, failing: readonly FailingL
   const total = Math.max(monitor.settings.locations.length, failing.length);
   const clauses = groups.slice(0, MOST_CLAUSES).map((group) => describeGroup(group, total));
   const others = groups.slice(MOST_CLAUSES).reduce((sum, { locations }) => sum + locations.length, 0);
-  if (others > 0) clauses.push(`other causes in ${countLocations(others)}`);
+  if (others > 0) clauses.push(`other causes from ${countLocations(others)}`);
   const sentence = clauses.length === 0 ? "the check failed" : clauses.join("; ");
   return {
     code: groups[0]?.fault.code ?? "unknown",
@@ -76,26 +73,7 @@ function groupFaults(monitor: MonitorTarget, failing: readonly FailingLocation[]
 }
 
 function describeGroup({ fault, locations, isAlone }: Group, total: number): string {
-  const places = describePlaces(locations, total);
-  const alone = isAlone ? `, the only one of ${total} locations that could check` : "";
-  return `${fault.headline} ${fault.preposition} ${places}${alone}${fault.suffix}`;
-}
-
-/** Names a few locations, such as "a, b and c"; of more it says how many of all they are. */
-function describePlaces(locations: readonly string[], total: number): string {
-  if (locations.length > MOST_NAMED) {
-    return locations.length === total ? `all ${total} locations` : `${locations.length} of ${total} locations`;
-  }
-  const last = locations.at(-1) ?? "";
-  return locations.length === 1 ? last : `${locations.slice(0, -1).join(", ")} and ${last}`;
-}
-
-function nameLocation(location: string): string {
-  return plainLine(location, MOST_LOCATION) || "a location without a name";
-}
-
-function countLocations(count: number): string {
-  return count === 1 ? "1 location" : `${count} locations`;
+  return `${fault.headline}${fromPlaces(locations, total)}${isAlone ? aloneOf(total) : ""}${fault.suffix}`;
 }
 
 function capitalize(sentence: string): string {

@@ -10,7 +10,6 @@ export interface DescribedFault {
   readonly code: string;
   /** Beginning of a clause, in lower case but for abbreviations. */
   readonly headline: string;
-  readonly preposition: "in" | "from";
   /** What follows the locations: " (port 443)", " after a redirect to www.example.org", ": the message". */
   readonly suffix: string;
 }
@@ -19,7 +18,6 @@ const UNKNOWN: DescribedFault = {
   key: "unknown",
   code: "unknown",
   headline: "check failed",
-  preposition: "in",
   suffix: "",
 };
 
@@ -42,7 +40,6 @@ export function describeFault(monitor: MonitorTarget, fault: Fault | null): Desc
     key: [rule.code, headline, place, rule.isMeasured === true ? "" : shownWords].join("\n"),
     code: rule.code,
     headline,
-    preposition: rule.preposition,
     suffix: place + shownWords,
   };
 }

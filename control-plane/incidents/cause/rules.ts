@@ -15,51 +15,49 @@ interface Rule {
   readonly code: string;
   /** Beginning of a clause, in lower case but for abbreviations. */
   readonly headline: (facts: Facts) => string;
-  /** from: the headline is about an answer that did not arrive or was not as expected. */
-  readonly preposition: "in" | "from";
   /** Part of the fault that follows the locations. */
   readonly shows: "port" | "words" | "nothing";
   /** Whether the words name a time or size that differs between locations, so that they do not make two causes. */
   readonly isMeasured?: boolean;
 }
 
-type Entry = readonly [code: string, headline: string, preposition: Rule["preposition"], shows: Rule["shows"]];
+type Entry = readonly [code: string, headline: string, shows: Rule["shows"]];
 
 /** By stage and reason. {host}, {timeout} and {status} are replaced. */
 const ENTRIES: Readonly<Record<string, Entry>> = {
-  "dns nxdomain": ["dns_nxdomain", "DNS: NXDOMAIN for {host}", "in", "nothing"],
-  "dns no_address": ["dns_no_address", "DNS: no address for {host}", "in", "nothing"],
-  "dns servfail": ["dns_servfail", "DNS: SERVFAIL for {host}", "in", "words"],
-  "dns refused": ["dns_refused", "DNS: REFUSED for {host}", "in", "nothing"],
-  "dns timeout": ["dns_timeout", "DNS: no answer for {host}", "in", "nothing"],
-  "dns no_answer": ["dns_timeout", "DNS: no answer for {host}", "in", "nothing"],
-  "connect refused": ["connect_refused", "connection refused", "in", "port"],
-  "connect reset": ["connect_reset", "connection reset", "in", "port"],
-  "connect timeout": ["connect_timeout", "no connection within {timeout} s", "from", "port"],
-  "connect filtered": ["connect_timeout", "no connection within {timeout} s", "from", "port"],
-  "request timeout": ["timeout", "no answer within {timeout} s", "from", "nothing"],
-  "response timeout": ["timeout", "no answer within {timeout} s", "from", "nothing"],
-  "response closed": ["response_closed", "connection closed before the answer", "from", "nothing"],
-  "response reset": ["response_reset", "connection lost before the answer", "from", "nothing"],
-  "response incomplete": ["response_incomplete", "incomplete response", "from", "words"],
-  "response redirect_loop": ["redirect_loop", "redirect loop", "in", "nothing"],
-  "response too_many_redirects": ["too_many_redirects", "too many redirects", "in", "nothing"],
-  "response bad_location": ["bad_location", "redirect cannot be followed", "in", "words"],
-  "response unexpected_status": ["http_status", "{status}", "from", "nothing"],
-  "response keyword_missing": ["keyword_missing", "keyword missing", "in", "words"],
-  "response json_mismatch": ["json_mismatch", "JSON condition not met", "in", "words"],
-  "response json_missing": ["json_mismatch", "JSON condition not met", "in", "words"],
-  "response json_invalid": ["json_invalid", "JSON condition not met", "in", "words"],
-  "response keyword_present": ["keyword_present", "unwanted keyword found", "in", "words"],
+  "dns nxdomain": ["dns_nxdomain", "DNS: NXDOMAIN for {host}", "nothing"],
+  "dns no_address": ["dns_no_address", "DNS: no address for {host}", "nothing"],
+  "dns servfail": ["dns_servfail", "DNS: SERVFAIL for {host}", "words"],
+  "dns refused": ["dns_refused", "DNS: REFUSED for {host}", "nothing"],
+  "dns timeout": ["dns_timeout", "DNS: no answer for {host}", "nothing"],
+  "dns no_answer": ["dns_timeout", "DNS: no answer for {host}", "nothing"],
+  "connect refused": ["connect_refused", "connection refused", "port"],
+  "connect reset": ["connect_reset", "connection reset", "port"],
+  "connect timeout": ["connect_timeout", "no connection within {timeout} s", "port"],
+  "connect filtered": ["connect_timeout", "no connection within {timeout} s", "port"],
+  "request timeout": ["timeout", "no answer within {timeout} s", "nothing"],
+  "response timeout": ["timeout", "no answer within {timeout} s", "nothing"],
+  "response closed": ["response_closed", "connection closed before the answer", "nothing"],
+  "response reset": ["response_reset", "connection lost before the answer", "nothing"],
+  "response incomplete": ["response_incomplete", "incomplete response", "words"],
+  "response redirect_loop": ["redirect_loop", "redirect loop", "nothing"],
+  "response too_many_redirects": ["too_many_redirects", "too many redirects", "nothing"],
+  "response bad_location": ["bad_location", "redirect cannot be followed", "words"],
+  "response unexpected_status": ["http_status", "{status}", "nothing"],
+  "response keyword_missing": ["keyword_missing", "keyword not found", "words"],
+  "response json_mismatch": ["json_mismatch", "JSON condition not met", "words"],
+  "response json_missing": ["json_mismatch", "JSON condition not met", "words"],
+  "response json_invalid": ["json_invalid", "JSON condition not met", "words"],
+  "response keyword_present": ["keyword_present", "unwanted keyword found", "words"],
 };
 
 /** By stage, for reasons without an entry. The code becomes the stage and the reason. */
-const STAGE_ENTRIES: Readonly<Record<Fault["stage"], readonly [headline: string, preposition: Rule["preposition"]]>> = {
-  dns: ["DNS look-up failed", "in"],
-  connect: ["connection failed", "in"],
-  tls: ["TLS handshake failed", "in"],
-  request: ["request failed", "in"],
-  response: ["bad response", "from"],
+const STAGE_HEADLINES: Readonly<Record<Fault["stage"], string>> = {
+  dns: "DNS look-up failed",
+  connect: "connection failed",
+  tls: "TLS handshake failed",
+  request: "request failed",
+  response: "bad response",
 };
 
 /** Reasons of TLS faults that are about the certificate. */
@@ -101,23 +99,24 @@ const ICMP_ENDINGS = ["unreachable", "prohibited", "exceeded"];
 /** Finds the rule of a fault. `reason` is a snake_case word. */
 export function findRule(checkType: string, stage: Fault["stage"], reason: string): Rule {
   if (checkType === "ping" && stage === "connect" && reason === "timeout") {
-    return { code: "ping_timeout", headline: () => "no reply to ping", preposition: "from", shows: "nothing" };
+    return { code: "ping_timeout", headline: () => "no reply to ping", shows: "nothing" };
   }
   const entry = ENTRIES[`${stage} ${reason}`];
   if (entry !== undefined) {
-    const [code, headline, preposition, shows] = entry;
+    const [code, headline, shows] = entry;
     const isMeasured = code === "response_incomplete";
-    return { code, headline: (facts) => fill(headline, facts), preposition, shows, isMeasured };
+    return { code, headline: (facts) => fill(headline, facts), shows, isMeasured };
   }
-  const [headline, preposition] = STAGE_ENTRIES[stage];
-  const rule: Rule = { code: `${stage}_${reason}`, headline: () => headline, preposition, shows: "words" };
+  const rule: Rule = { code: `${stage}_${reason}`, headline: () => STAGE_HEADLINES[stage], shows: "words" };
   if (stage === "tls" && CERTIFICATE_FAULTS.has(reason)) {
-    return { ...rule, code: `tls_certificate_${reason}`, isMeasured: true };
+    // The handshake itself has succeeded.
+    const headline = (): string => "certificate not trusted";
+    return { ...rule, code: `tls_certificate_${reason}`, headline, isMeasured: true };
   }
   if (stage === "dns" && DNS_CONDITIONS.has(reason)) return { ...rule, headline: () => "DNS answer not as expected" };
   if (stage === "connect" && ICMP_ENDINGS.some((ending) => reason.endsWith(ending))) {
     const words = reason === "unreachable" ? "host unreachable" : reason.replaceAll("_", " ");
-    return { ...rule, headline: () => words, preposition: "from", shows: "nothing" };
+    return { ...rule, headline: () => words, shows: "nothing" };
   }
   return rule;
 }

@@ -1,8 +1,12 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { linkLabel } from "#control-plane/mail/content/notice.ts";
+import { linkLabel, reasonOf } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
-import { wordsOf } from "#control-plane/mail/content/words.ts";
+import { toPlainLine } from "#control-plane/plain-line.ts";
+import { nameFirst, wordsOf } from "#control-plane/mail/content/words.ts";
+
+/** Maximum length of a name in the subject, where there are three. */
+const MOST_NAME = 40;
 
 /** Where a digest leads. */
 interface DigestLinks {
@@ -21,8 +25,10 @@ export function writeDigest(
   { baseUrl, linkOf }: DigestLinks,
 ): Letter {
   const [first] = notices;
-  const newest = notices.findLast(({ incidentId }) => incidentId !== null) ?? notices.at(-1) ?? first;
+  const newest = notices.findLast(({ incidentId }) => incidentId !== null) ?? first;
   const isOneMonitor = first.monitorId !== null && notices.every(({ monitorId }) => monitorId === first.monitorId);
+  const last = notices.at(-1) ?? first;
+  const names = [...new Set(notices.map(({ name }) => toPlainLine(name, MOST_NAME)))];
   const counts = countKinds(notices);
   const told = isOneMonitor ? notices.findLast(isAboutFlapping) : undefined;
   const omitted = total - notices.length;
@@ -31,8 +37,10 @@ export function writeDigest(
     .map((notice) => describe(notice, isOneMonitor));
   return {
     subject: isOneMonitor
-      ? `[Vantage] ${told?.text?.label ?? "Flapping"}: ${first.name}`
-      : `[Vantage] ${total} notices: ${counts}`,
+      ? told === undefined
+        ? `Flapping: ${first.name} - ${total} changes, the last: ${wordsOf(last).label}`
+        : `${wordsOf(told).label}: ${first.name}`
+      : `${omitted > 0 ? `${total} notices` : counts}: ${nameFirst(names, omitted)}`,
     headline: isOneMonitor
       ? (told?.text?.headline ?? `${first.name} is flapping: ${total} changes.`)
       : `${total} notices: ${counts}.`,
@@ -59,7 +67,9 @@ function countKinds(notices: readonly Notice[]): string {
 }
 
 function describe(notice: Notice, isOneMonitor: boolean): string {
-  const { at, name, cause } = notice;
+  const { kind, at, name, cause } = notice;
   const what = isOneMonitor ? wordsOf(notice).label : `${wordsOf(notice).label}: ${name}`;
-  return `${formatTime(at)} ${what}${cause === null ? "" : ` (${cause})`}`;
+  // The cause of an outage that is over would read as one that goes on.
+  const why = kind === "up" || kind === "degraded" ? reasonOf(notice) : cause;
+  return `${formatTime(at)} ${what}${why === null ? "" : ` (${why})`}`;
 }

@@ -33,6 +33,8 @@ export interface Notice {
   readonly startedAt: Date | null;
   readonly durationSeconds: number | null;
   readonly responseMs: number | null;
+  /** Response time above which the monitor is slow, milliseconds; null: not known, or it is about something else. */
+  readonly limitMs: number | null;
   readonly isFlapping: boolean;
   readonly incidentId: number | null;
   /** How a page has changed; null for notices about anything else. */
@@ -88,7 +90,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
     at: new Date(parsed.created_at),
     monitorId: monitor?.id ?? null,
     name,
-    target: monitor === undefined ? null : describeTarget(monitor),
+    target: monitor === undefined ? null : describeTarget(monitor, data.port ?? null),
     webhookId: webhook?.id ?? null,
     text:
       type === "webhook.deactivated"
@@ -105,6 +107,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
     startedAt: toDate(data.started_at),
     durationSeconds: data.duration_seconds ?? null,
     responseMs: data.response_time_ms ?? null,
+    limitMs: data.degraded_ms ?? null,
     isFlapping: data.flapping ?? false,
     incidentId: data.incident_id ?? null,
     page: type === "visual.changed" ? readPage(body) : null,
@@ -145,16 +148,22 @@ function withCause({ monitor: _monitor, webhook: _webhook, cause, ...data }: Any
   return cause == null ? data : { ...data, cause };
 }
 
-function describeTarget({ url, check_type: type }: MonitorEventData["monitor"]): string | null {
-  return type === HEARTBEAT ? null : `${toPlainLine(url, MOST_TEXT)} (${type})`;
+function describeTarget({ url, check_type: type }: MonitorEventData["monitor"], port: number | null): string | null {
+  if (type === HEARTBEAT) return null;
+  return `${toPlainLine(url, MOST_TEXT)}${port === null ? "" : ` port ${port}`} (${type})`;
 }
 
 function listLocations({ locations = [] }: Partial<MonitorEventData>): Notice["locations"] {
   return locations.slice(0, MOST_LOCATIONS).map(({ location, error, since }) => ({
     location: toPlainLine(location, MOST_NAME),
-    fault: error === null ? "no details" : toPlainLine(error.message, MOST_TEXT),
+    fault: error === null ? "no details" : withoutStop(toPlainLine(error.message, MOST_TEXT)),
     since: toDate(since),
   }));
+}
+
+/** Words follow the fault in its line. */
+function withoutStop(sentence: string): string {
+  return sentence.endsWith(".") ? sentence.slice(0, -1) : sentence;
 }
 
 function kindOf(type: string, { previous_status: previous }: Partial<MonitorEventData>): Notice["kind"] {

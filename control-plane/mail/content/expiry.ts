@@ -13,8 +13,8 @@ export function describeExpiry(type: string, data: Partial<ExpiryEventData>, nam
   const { noun, phrase } = CERTIFICATES[data.certificate?.role ?? "leaf"];
   switch (type) {
     case "ssl.expiring": {
-      const headline = `${phrase} of ${name} expires ${left}.`;
-      return { label: `${noun} expires ${left}`, counted: "certificates expire", headline, facts };
+      const headline = `${phrase} of ${name} ${left}.`;
+      return { label: `${noun} ${left}`, counted: "certificates expire", headline, facts };
     }
     case "ssl.expired": {
       const headline = `${phrase} of ${name} has expired.`;
@@ -29,8 +29,8 @@ export function describeExpiry(type: string, data: Partial<ExpiryEventData>, nam
       return { label, counted: "certificates changed", headline, facts: [...facts, ...previousFacts(data)] };
     }
     case "domain.expiring": {
-      const headline = `The domain of ${name} expires ${left}.`;
-      return { label: `Domain expires ${left}`, counted: "domains expire", headline, facts };
+      const headline = `The domain of ${name} ${left}.`;
+      return { label: `Domain ${left}`, counted: "domains expire", headline, facts };
     }
     case "domain.expired": {
       const headline = `The domain registration of ${name} has lapsed.`;
@@ -48,10 +48,13 @@ const CERTIFICATES = {
   root: { noun: "Root certificate", phrase: "The root certificate" },
 } as const;
 
+/** Says when something expires, or how long ago it did. Days are whole ones, rounded down. */
 function formatDays(days: number | null): string {
-  if (days === null) return "soon";
-  if (days < 1) return "within a day";
-  return days === 1 ? "in 1 day" : `in ${days} days`;
+  if (days === null) return "expires soon";
+  if (days === -1) return "expired less than a day ago";
+  if (days < 0) return `expired ${-days - 1} ${days === -2 ? "day" : "days"} ago`;
+  if (days < 1) return "expires within a day";
+  return days === 1 ? "expires in 1 day" : `expires in ${days} days`;
 }
 
 function certificateFacts({ certificate }: Partial<ExpiryEventData>): NoticeText["facts"] {

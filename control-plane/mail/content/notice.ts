@@ -1,6 +1,7 @@
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import { failingLines, heartbeatFacts, type HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
+import { withoutPlaces } from "#control-plane/incidents/cause/places.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
 import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";
@@ -30,7 +31,7 @@ export function writeNotice(
   { evidence, heartbeat, link }: Background = { evidence: null, heartbeat: null },
 ): Letter {
   return {
-    subject: `[Vantage] ${wordsOf(notice).label}: ${notice.name}`,
+    subject: writeSubject(notice),
     headline: headlineOf(notice),
     paragraphs: notice.isFlapping
       ? [
@@ -48,7 +49,49 @@ export function writeNotice(
   };
 }
 
-function headlineOf({ kind, type, name, durationSeconds, responseMs, page, text }: Notice): string {
+/** Maximum length of the reason in a subject, characters. */
+const MOST_REASON = 120;
+
+/** Writes what a phone shows of a mail: the state, the name, and why. */
+function writeSubject(notice: Notice): string {
+  const reason = reasonOf(notice);
+  const state = `${wordsOf(notice).label}: ${notice.name}`;
+  return reason === null ? state : `${state} - ${toPlainLine(reason, MOST_REASON)}`;
+}
+
+/** Says in a few words why a monitor is in its state; null: the state says all. */
+export function reasonOf({
+  kind,
+  cause,
+  locations,
+  durationSeconds,
+  responseMs,
+  limitMs,
+  page,
+}: Notice): string | null {
+  switch (kind) {
+    case "down":
+    case "reminder": {
+      const failing = locations.map(({ location }) => location);
+      return cause === null ? null : withoutPlaces(cause, failing);
+    }
+    case "up":
+      return durationSeconds === null ? null : `after ${formatDuration(durationSeconds)}`;
+    case "degraded":
+      return responseMs === null ? null : describeSlowness(responseMs, limitMs);
+    case "visual":
+      return page === null ? null : `${formatPercent(page.ratio)} of its pixels`;
+    case "not_degraded":
+    case "other":
+      return null;
+  }
+}
+
+function describeSlowness(responseMs: number, limitMs: number | null): string {
+  return limitMs === null ? `${responseMs} ms` : `${responseMs} ms, the limit is ${limitMs} ms`;
+}
+
+function headlineOf({ kind, type, name, durationSeconds, responseMs, limitMs, page, text }: Notice): string {
   const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
   switch (kind) {
     case "down":
@@ -58,7 +101,9 @@ function headlineOf({ kind, type, name, durationSeconds, responseMs, page, text 
     case "up":
       return lasted === "" ? `${name} is up again.` : `${name} is up again after ${lasted}.`;
     case "degraded":
-      return responseMs === null ? `${name} is degraded.` : `${name} responds slowly: ${responseMs} ms.`;
+      return responseMs === null
+        ? `${name} is degraded.`
+        : `${name} responds slowly: ${describeSlowness(responseMs, limitMs)}.`;
     case "not_degraded":
       return `${name} responds quickly again.`;
     case "visual":
@@ -96,7 +141,8 @@ function listFacts(notice: Notice, known: Letter["facts"]): Letter["facts"] {
       ? ([[kind === "up" ? "Down since" : "Since", formatTime(startedAt)]] as const)
       : []),
     ...(text?.facts ?? []),
-    [kind === "down" ? "Confirmed" : "Time", formatTime(at)],
+    // A notice that was held back is newer than the confirmation of its outage.
+    [isOutage ? "Reported" : "Time", formatTime(at)],
     ...(target === null ? [] : ([["Target", target]] as const)),
     ...(page === null
       ? []

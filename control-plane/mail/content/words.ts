@@ -19,3 +19,12 @@ const WORDS: Readonly<Record<Exclude<Notice["kind"], "other">, KindWords>> = {
 export function wordsOf({ kind, type, text }: Pick<Notice, "kind" | "type" | "text">): KindWords {
   return kind === "other" ? (text ?? { label: type, counted: type }) : WORDS[kind];
 }
+
+/** Names the first three of some, as in "a, b, c and 4 more". `more`: how many there are beyond the given ones. */
+export function nameFirst(names: readonly string[], more = 0): string {
+  const shown = names.slice(0, MOST_NAMED);
+  const rest = names.length - shown.length + more;
+  return rest > 0 ? `${shown.join(", ")} and ${rest} more` : shown.join(", ");
+}
+
+const MOST_NAMED = 3;

@@ -58,6 +58,7 @@ function changeEvent(
     causeNow: isOutage ? null : (outage.incident?.causeNow ?? null),
     failing: isOutage ? failing : [],
     responseMs: notice.kind === "degraded" ? notice.responseMs : null,
+    limitMs: notice.kind === "degraded" ? monitor.settings.degraded_ms : null,
   });
 }
 
@@ -78,12 +79,13 @@ function advisoryEvent(monitor: OutageFacts, { kind, at, failing }: AdvisoryNoti
 }
 
 function commonFacts(
-  { id, accountId, name, url, checkType }: OutageFacts,
+  { id, accountId, name, url, checkType, settings }: OutageFacts,
   { at }: { at: number },
   state: MonitorState,
 ) {
   const { status: current, isFlapping } = state;
-  return { accountId, monitor: { id, name, url, check_type: checkType }, at, current, isFlapping };
+  const monitor = { id, name, url, check_type: checkType };
+  return { accountId, monitor, at, current, port: settings.port, isFlapping };
 }
 
 /** Says why a monitor is degraded that is not slow. */

@@ -228,7 +228,7 @@ describe("the incidents of a page", () => {
   it("have the causes and locations of outages if the page shows them", async () => {
     const { slug, id, monitor } = await createSimple({ auto_incidents_after_minutes: 0, show_causes: true });
     await openOutage(monitor, "shop-internal-7");
-    const cause = "Connection refused in eu-west (port 443)";
+    const cause = "Connection refused from eu-west (port 443)";
     expect((await seen(slug)).recent_incidents).toMatchObject([{ cause, regions: ["eu-west"] }]);
     await world.put(owner, id, { show_causes: false });
     const becomes = async () => (await seen(slug)).recent_incidents[0];

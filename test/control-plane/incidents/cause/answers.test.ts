@@ -47,7 +47,7 @@ const CASES: CauseCase[] = [
       ],
     ],
     "tls_certificate_expired",
-    "TLS handshake failed in eu-west after a redirect to www.example.org: certificate expired 2 days ago",
+    "Certificate not trusted from eu-west after a redirect to www.example.org: certificate expired 2 days ago",
   ],
   [
     "a certificate after a redirect, in the short form",
@@ -60,19 +60,19 @@ const CASES: CauseCase[] = [
       ],
     ],
     "tls_certificate_hostname_mismatch",
-    "TLS handshake failed in eu-west after a redirect to www.example.org: the certificate is for example.net",
+    "Certificate not trusted from eu-west after a redirect to www.example.org: the certificate is for example.net",
   ],
   [
     "a name that a redirect leads to",
     [["eu-west", "dns", "nxdomain", "after 2 redirects, at http://gone.example/a: The name does not exist (NXDOMAIN)"]],
     "dns_nxdomain",
-    "DNS: NXDOMAIN for gone.example in eu-west after a redirect",
+    "DNS: NXDOMAIN for gone.example from eu-west after a redirect",
   ],
   [
     "a port that a redirect leads to",
     [["eu-west", "connect", "refused", "after 1 redirect, at http://www.example.org/: refused"]],
     "connect_refused",
-    "Connection refused in eu-west after a redirect to www.example.org (port 80)",
+    "Connection refused from eu-west after a redirect to www.example.org (port 80)",
   ],
   [
     "a redirect within the host",
@@ -98,37 +98,37 @@ const CASES: CauseCase[] = [
       ],
     ],
     "redirect_loop",
-    "Redirect loop in eu-west",
+    "Redirect loop from eu-west",
   ],
   [
     "a redirect that cannot be followed",
     [["eu-west us-east", "response", "bad_location", "the redirect (302) leads to ftp://files.example.com/"]],
     "bad_location",
-    "Redirect cannot be followed in eu-west and us-east: the redirect (302) leads to ftp://files.example.com/",
+    "Redirect cannot be followed from eu-west and us-east: the redirect (302) leads to ftp://files.example.com/",
   ],
   [
     "too many redirects",
     [["eu-west", "response", "too_many_redirects", "x"]],
     "too_many_redirects",
-    "Too many redirects in eu-west",
+    "Too many redirects from eu-west",
   ],
   [
     "a missing keyword",
     [["eu-west us-east", "response", "keyword_missing", 'the page does not contain "Welcome"']],
     "keyword_missing",
-    'Keyword missing in eu-west and us-east: the page does not contain "Welcome"',
+    'Keyword not found from eu-west and us-east: the page does not contain "Welcome"',
   ],
   [
     "an unwanted keyword",
     [["eu-west", "response", "keyword_present", 'the page contains "Error"']],
     "keyword_present",
-    'Unwanted keyword found in eu-west: the page contains "Error"',
+    'Unwanted keyword found from eu-west: the page contains "Error"',
   ],
   [
     "a condition on JSON",
     [["eu-west", "response", "json_mismatch", '$.status is "degraded", expected "ok"']],
     "json_mismatch",
-    'JSON condition not met in eu-west: $.status is "degraded", expected "ok"',
+    'JSON condition not met from eu-west: $.status is "degraded", expected "ok"',
   ],
   [
     "a body that is cut short",
@@ -149,7 +149,7 @@ const CASES: CauseCase[] = [
     "a target whose name has a meaning in replacements",
     [["eu-west", "dns", "nxdomain", "x"]],
     "dns_nxdomain",
-    "DNS: NXDOMAIN for $&$`x in eu-west",
+    "DNS: NXDOMAIN for $&$`x from eu-west",
     { url: "$&$`x" },
   ],
   [
@@ -175,9 +175,9 @@ const CASES: CauseCase[] = [
     "a reason that no release knows",
     [["eu-west", "request", "Über Cool!", "It went wrong."]],
     "request_ber_cool",
-    "Request failed in eu-west: It went wrong",
+    "Request failed from eu-west: It went wrong",
   ],
-  ["a reason without a letter", [["eu-west", "request", "!!!", ""]], "request_failed", "Request failed in eu-west"],
+  ["a reason without a letter", [["eu-west", "request", "!!!", ""]], "request_failed", "Request failed from eu-west"],
 ];
 
 describe("the cause of an answer that is not as expected", () => {

@@ -9,7 +9,7 @@ const CASES: CauseCase[] = [
     "a refused connection",
     [["eu-west", "connect", "refused", REFUSED]],
     "connect_refused",
-    "Connection refused in eu-west (port 443)",
+    "Connection refused from eu-west (port 443)",
   ],
   [
     "a refused connection at several addresses of one name",
@@ -19,27 +19,27 @@ const CASES: CauseCase[] = [
       ["ap-south", "connect", "refused", "203.0.113.10:443: no service"],
     ],
     "connect_refused",
-    "Connection refused in eu-west, us-east and ap-south (port 443)",
+    "Connection refused from eu-west, us-east and ap-south (port 443)",
   ],
   [
     "a refused connection at another port",
     [["eu-west", "connect", "refused", "203.0.113.9:8443: no service"]],
     "connect_refused",
-    "Connection refused in eu-west (port 8443)",
+    "Connection refused from eu-west (port 8443)",
     { url: "https://shop.example.com:8443/" },
   ],
   [
     "a refused connection whose message names no port",
     [["eu-west", "connect", "refused", "The connection was refused"]],
     "connect_refused",
-    "Connection refused in eu-west (port 80)",
+    "Connection refused from eu-west (port 80)",
     { url: "http://shop.example.com/" },
   ],
   [
     "a closed port",
     [["eu-west us-east", "connect", "refused", "port 5432 of 203.0.113.9 is closed: it refuses connections"]],
     "connect_refused",
-    "Connection refused in eu-west and us-east (port 5432)",
+    "Connection refused from eu-west and us-east (port 5432)",
     PORT_5432,
   ],
   [
@@ -53,7 +53,7 @@ const CASES: CauseCase[] = [
     "a target without a port",
     [["eu-west", "connect", "refused", "refused"]],
     "connect_refused",
-    "Connection refused in eu-west",
+    "Connection refused from eu-west",
     { checkType: "ping", url: "example.com" },
   ],
   [
@@ -66,7 +66,7 @@ const CASES: CauseCase[] = [
     "a connection that is reset",
     [["eu-west", "connect", "reset", "203.0.113.9:443: reset"]],
     "connect_reset",
-    "Connection reset in eu-west (port 443)",
+    "Connection reset from eu-west (port 443)",
   ],
   [
     "a firewall",
@@ -100,7 +100,7 @@ const CASES: CauseCase[] = [
     "another failure of a connection",
     [["eu-west", "connect", "connection_failed", "The connection failed: EWEIRD"]],
     "connect_connection_failed",
-    "Connection failed in eu-west: The connection failed: EWEIRD",
+    "Connection failed from eu-west: The connection failed: EWEIRD",
   ],
   [
     "no answer in two locations",

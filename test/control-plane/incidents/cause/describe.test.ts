@@ -11,7 +11,7 @@ const CASES: CauseCase[] = [
       ["eu-west us-east", "response", "unexpected_status", "expected 200, got 503"],
     ],
     "http_status",
-    "HTTP 503 instead of 200 from eu-west and us-east; connection refused in ap-south (port 443)",
+    "HTTP 503 instead of 200 from eu-west and us-east; connection refused from ap-south (port 443)",
   ],
   [
     "two causes of the same frequency, in the given order",
@@ -20,7 +20,7 @@ const CASES: CauseCase[] = [
       ["eu-west", "connect", "refused", REFUSED],
     ],
     "timeout",
-    "No answer within 15 s from us-east; connection refused in eu-west (port 443)",
+    "No answer within 15 s from us-east; connection refused from eu-west (port 443)",
   ],
   [
     "more causes than a sentence holds",
@@ -32,7 +32,7 @@ const CASES: CauseCase[] = [
       ["e", "dns", "timeout", "x"],
     ],
     "connect_refused",
-    "Connection refused in a (port 443); connection reset in b (port 443); host unreachable from c; other causes in 2 locations",
+    "Connection refused from a (port 443); connection reset from b (port 443); host unreachable from c; other causes from 2 locations",
     { locations: ["a", "b", "c", "d", "e"] },
   ],
   [
@@ -77,7 +77,7 @@ const CASES: CauseCase[] = [
     "a target that is not a URL",
     [["eu-west", "dns", "nxdomain", "x"]],
     "dns_nxdomain",
-    "DNS: NXDOMAIN for %% in eu-west",
+    "DNS: NXDOMAIN for %% from eu-west",
     { url: "%%" },
   ],
 ];
@@ -92,12 +92,12 @@ describe("the cause of", () => {
     const alone = failing === undefined ? [] : [{ ...failing, isAlone: true as const }];
     expect(describeCause(targetWith({ locations: ["eu-west", "us-east"] }), alone)).toEqual({
       code: "connect_refused",
-      message: "Connection refused in eu-west, the only one of 2 locations that could check (port 443)",
+      message: "Connection refused from eu-west, the only one of 2 locations that could check (port 443)",
     });
   });
 
   it("an outage without a known fault says that the check failed", () => {
-    const unknown = { code: "unknown", message: "Check failed in eu-west" };
+    const unknown = { code: "unknown", message: "Check failed from eu-west" };
     expect(describeCause(targetWith(), [{ location: "eu-west", fault: null }])).toEqual(unknown);
     expect(describeCause(targetWith(), [])).toEqual({ code: "unknown", message: "The check failed" });
   });

@@ -55,7 +55,7 @@ describe("an outage", () => {
     expect(isNew).toBe(true);
     expect(incident.cause).toEqual({
       code: "connect_refused",
-      message: "Connection refused in eu-west and us-east (port 443)",
+      message: "Connection refused from eu-west and us-east (port 443)",
     });
     await database.sql`delete from monitors where id = ${monitor.id}`;
     expect(await read(incident.id)).toMatchObject({
@@ -251,7 +251,7 @@ describe("the locations of an outage", () => {
     expect(await change(11, "eu-west", "us-east")).toBe(true);
     expect(await change(12, "us-east")).toBe(true);
     const shown = await read(incident.id);
-    expect(shown.cause?.message).toBe("Connection refused in eu-west and us-east (port 443)");
+    expect(shown.cause?.message).toBe("Connection refused from eu-west and us-east (port 443)");
     expect(shown.locations.map(({ location, status, error }) => [location, status, error?.reason])).toEqual([
       ["eu-west", "up", "refused"],
       ["us-east", "down", "refused"],

@@ -26,12 +26,13 @@ describe("a mail about an expiry", () => {
     ["ssl.expiring", { certificate, days_left: 7 }, "Certificate expires in 7 days", "expires in 7 days."],
     ["ssl.expiring", { certificate, days_left: 1 }, "Certificate expires in 1 day", "expires in 1 day."],
     ["ssl.expiring", { certificate, days_left: 0 }, "Certificate expires within a day", "expires within a day."],
+    ["ssl.expiring", { certificate, days_left: -665 }, "Certificate expired 664 days ago", "expired 664 days ago."],
     ["ssl.expired", { certificate, days_left: -1 }, "Certificate expired", "has expired."],
     ["domain.expiring", { domain, days_left: 14 }, "Domain expires in 14 days", "expires in 14 days."],
     ["domain.expired", { domain, days_left: -1 }, "Domain lapsed", "has lapsed."],
   ])("of type %s says what happens and when", (type, data, subject, headline) => {
     const written = letter(type, data);
-    expect(written.subject).toBe(`[Vantage] ${subject}: Shop`);
+    expect(written.subject).toBe(`${subject}: Shop`);
     expect(written.headline.endsWith(headline)).toBe(true);
     expect(written.facts.map(([label]) => label)).toContain("Target");
   });
@@ -39,7 +40,7 @@ describe("a mail about an expiry", () => {
   it("about another certificate names the one before, and whether it looks like a renewal", () => {
     const previous = { issuer: "CN=R0", fingerprint_sha256: "b".repeat(64), not_after: "2026-03-26T00:00:00Z" };
     const renewed = letter("ssl.chain_changed", { certificate, previous, looks_like_renewal: true, days_left: 80 });
-    expect(renewed.subject).toBe("[Vantage] Certificate renewed: Shop");
+    expect(renewed.subject).toBe("Certificate renewed: Shop");
     expect(renewed.facts).toContainEqual(["Issuer before", "CN=R0"]);
     const changed = letter("ssl.chain_changed", { certificate, previous, looks_like_renewal: false, days_left: 80 });
     expect(changed.headline).toBe("The certificate of Shop changed, and it does not look like a renewal.");

@@ -14,7 +14,7 @@ const BASE = "https://status.example.com";
 const LINKS = { baseUrl: BASE, linkOf: ({ eventId }: Notice) => `${BASE}/i/${eventId}` };
 const AT = Date.parse("2026-11-23T02:41:12Z");
 const MONITOR = { id: 3, name: "shop", url: "https://shop.example.com/", check_type: "http" };
-const CAUSE = { code: "tls_certificate_expired", message: "TLS handshake failed in eu-west: certificate expired" };
+const CAUSE = { code: "tls_certificate_expired", message: "Certificate not trusted from eu-west: certificate expired" };
 const FAULT = { stage: "tls", source: "target", reason: "expired", message: "certificate expired 3 minutes ago" };
 const DOWN: MonitorChangeFacts = {
   kind: "down",
@@ -43,16 +43,16 @@ describe("the mail about an outage", () => {
   it("says what, where, since when and why, and where to go", () => {
     expect(textOf()).toBe(`shop is down.
 
-Cause:     TLS handshake failed in eu-west: certificate expired
-Since:     2026-11-23 02:41:07 UTC
-Confirmed: 2026-11-23 02:41:12 UTC
-Target:    https://shop.example.com/ (http)
+Cause:    Certificate not trusted from eu-west: certificate expired
+Since:    2026-11-23 02:41:07 UTC
+Reported: 2026-11-23 02:41:12 UTC
+Target:   https://shop.example.com/ (http)
 
 Failing locations:
 - eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:41:07 UTC
 
-Incident:  ${BASE}/api/v4/incidents?id=12
-Monitor:   ${BASE}/api/v4/monitors?id=3
+Incident: ${BASE}/api/v4/incidents?id=12
+Monitor:  ${BASE}/api/v4/monitors?id=3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.
@@ -92,12 +92,12 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     };
     expect(textOf(change)).toBe(`backup is down.
 
-Cause:     No ping arrived by 2026-11-23 02:41:07 UTC
-Since:     2026-11-23 02:41:07 UTC
-Confirmed: 2026-11-23 02:41:12 UTC
+Cause:    No ping arrived by 2026-11-23 02:41:07 UTC
+Since:    2026-11-23 02:41:07 UTC
+Reported: 2026-11-23 02:41:12 UTC
 
-Incident:  ${BASE}/api/v4/incidents?id=12
-Monitor:   ${BASE}/api/v4/monitors?id=3
+Incident: ${BASE}/api/v4/incidents?id=12
+Monitor:  ${BASE}/api/v4/monitors?id=3
 
 -- 
 This address gets the notices of this monitor from Vantage at ${BASE}.
@@ -107,14 +107,48 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
   });
 
   it.each<[MonitorChangeFacts["kind"], Partial<MonitorChangeFacts>, string, string]>([
-    ["down", {}, "[Vantage] Down: shop", "shop is down."],
-    ["reminder", { startedAt: AT - 7_500_000 }, "[Vantage] Still down: shop", "shop is still down, for 2 h 5 min."],
-    ["up", { recoveredAt: AT }, "[Vantage] Recovered: shop", "shop is up again after 5 s."],
-    ["degraded", { startedAt: null, responseMs: 4_200 }, "[Vantage] Degraded: shop", "shop responds slowly: 4200 ms."],
-    ["recovered_speed", { startedAt: null }, "[Vantage] No longer degraded: shop", "shop responds quickly again."],
+    ["down", {}, "Down: shop - Certificate not trusted: certificate expired", "shop is down."],
+    [
+      "reminder",
+      { startedAt: AT - 7_500_000 },
+      "Still down: shop - Certificate not trusted: certificate expired",
+      "shop is still down, for 2 h 5 min.",
+    ],
+    ["up", { recoveredAt: AT }, "Recovered: shop - after 5 s", "shop is up again after 5 s."],
+    [
+      "degraded",
+      { startedAt: null, responseMs: 4_200, limitMs: 2_000 },
+      "Degraded: shop - 4200 ms, the limit is 2000 ms",
+      "shop responds slowly: 4200 ms, the limit is 2000 ms.",
+    ],
+    ["recovered_speed", { startedAt: null }, "No longer degraded: shop", "shop responds quickly again."],
   ])("has its words for %s", (kind, more, subject, headline) => {
     const letter = writeNotice(noticeOf({ kind, ...more }), BASE);
     expect(letter).toMatchObject({ subject, headline });
+  });
+
+  it("names the port of a check that has one, and no stop before what follows a sentence", () => {
+    const monitor = { id: 3, name: "db", url: "db.example.com", check_type: "port" };
+    const failing = [{ location: "eu-west", fault: { ...FAULT, message: "So no browser trusts it." }, since: AT }];
+    const text = textOf({ monitor, port: 5_432, failing });
+    expect(text).toMatch(/^Target: +db\.example\.com port 5432 \(port\)$/m);
+    expect(text).toContain("eu-west: So no browser trusts it, since 2026");
+  });
+
+  it.each([
+    ["HTTP 503 instead of 200 from eu-west", ["eu-west"], "HTTP 503 instead of 200"],
+    [
+      "No answer within 5 s from eu, eu-west and us; no address from de",
+      ["eu", "eu-west", "us", "de"],
+      "No answer within 5 s; no address",
+    ],
+    ["Connection refused from all 5 locations (port 443)", ["a"], "Connection refused (port 443)"],
+    ["HTTP 500 instead of 200 from a, the only one of 3 locations that could check", ["a"], "HTTP 500 instead of 200"],
+    ["Bad response from a: it came from elsewhere", ["a"], "Bad response: it came from elsewhere"],
+  ])("has the cause without its locations in the subject: %s", (message, locations, reason) => {
+    const failing = locations.map((location) => ({ location, fault: FAULT, since: AT }));
+    const { subject } = writeNotice(noticeOf({ cause: { code: "x", message }, failing }), BASE);
+    expect(subject).toBe(`Down: shop - ${reason}`);
   });
 
   it("says so if the monitor is flapping", () => {
@@ -139,7 +173,7 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     const text = renderText(letter);
     expect(text.split("\n").length).toBe(textOf().split("\n").length);
     expect(text).not.toMatch(/[\r\u2028\u202e]/);
-    expect(letter.subject.length).toBeLessThanOrEqual("[Vantage] Down: ".length + 120);
+    expect(letter.subject.length).toBeLessThanOrEqual("Down: ".length + 120 + " - ".length + 120);
     expect(text.length).toBeLessThan(5_000);
   });
 
@@ -175,7 +209,7 @@ Schedule:     30 2 * * * (Europe/Berlin)
 Grace:        15 min
 Last success: 2026-11-22 02:41:12 UTC
 Since:        2026-11-23 02:41:07 UTC
-Confirmed:    2026-11-23 02:41:12 UTC
+Reported:     2026-11-23 02:41:12 UTC
 
 The failing ping:
 - tar: no space
@@ -237,7 +271,7 @@ describe("the mail about a changed page", () => {
     );
     const body = JSON.stringify({ id: "evt_1", created_at: event.createdAt.toISOString(), data: event.data });
     const letter = writeNotice(readNotice({ id: "evt_1", type: event.type, body }), BASE);
-    expect(letter.subject).toBe("[Vantage] Page changed: shop");
+    expect(letter.subject).toBe("Page changed: shop - 3.3 % of its pixels");
     expect(renderText(letter)).toBe(`shop looks different: 3.3 % of its pixels.
 
 Time:             2026-11-23 02:41:12 UTC
@@ -264,14 +298,16 @@ describe("a digest", () => {
 
   it("has the number of its notices and their names", () => {
     const letter = writeDigest([...many(6), noticeOf({ kind: "up", recoveredAt: AT })], 7, LINKS);
-    expect(letter.subject).toBe("[Vantage] 7 notices: 6 down, 1 recovered");
+    expect(letter.subject).toBe("6 down, 1 recovered: m1, m2, m3 and 4 more");
     const text = renderText(letter);
-    for (let n = 1; n <= 6; n += 1) expect(text).toContain(`Down: m${n} (TLS handshake failed`);
-    expect(text).toContain("2026-11-23 02:41:12 UTC Recovered: shop");
+    for (let n = 1; n <= 6; n += 1) expect(text).toContain(`Down: m${n} (Certificate not trusted`);
+    expect(text).toContain("2026-11-23 02:41:12 UTC Recovered: shop (after 5 s)\n");
   });
 
   it("names the first hundred and counts the others", () => {
-    const text = renderText(writeDigest(many(100), 250, LINKS));
+    const letter = writeDigest(many(100), 250, LINKS);
+    expect(letter.subject).toBe("250 notices: m1, m2, m3 and 247 more");
+    const text = renderText(letter);
     expect(text.match(/^- .*Down: m/gm)).toHaveLength(100);
     expect(text).toContain("- and 150 more");
     expect(text).toContain("250 notices");
@@ -279,7 +315,7 @@ describe("a digest", () => {
 
   it("of one monitor is about its flapping", () => {
     const letter = writeDigest([noticeOf(), noticeOf({ kind: "up", recoveredAt: AT }), noticeOf()], 3, LINKS);
-    expect(letter.subject).toBe("[Vantage] Flapping: shop");
+    expect(letter.subject).toBe("Flapping: shop - 3 changes, the last: Down");
     expect(letter.headline).toBe("shop is flapping: 3 changes.");
   });
 });

@@ -169,7 +169,7 @@ describe("a monitor with more locations than its plan allows", () => {
     expect(seen).toEqual(["up", "up", "up", "down"]);
     const [incident] = await sql<{ message: string }[]>`
       select cause_message as message from incidents where monitor_id = ${id}`;
-    expect(incident?.message).toBe("Connection refused in eu-west (port 443)");
+    expect(incident?.message).toBe("Connection refused from eu-west (port 443)");
   });
 });
 

@@ -11,9 +11,9 @@ const NTFY = targetOf("https://ntfy.example", { topic: "alerts", token: "tk_1" }
 const INCIDENT = `${BASE}/api/v4/incidents?id=12`;
 const MONITOR = `${BASE}/api/v4/monitors?id=7`;
 const LINES = [
-  "Cause: TLS handshake failed in eu-west: certificate expired",
+  "Cause: Certificate not trusted from eu-west: certificate expired",
   "Since: 2026-11-23 02:37:07 UTC",
-  "Confirmed: 2026-11-23 02:41:12 UTC",
+  "Reported: 2026-11-23 02:41:12 UTC",
   "Target: https://shop.example/ (http)",
   "Failing locations:",
   "- eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:37:07 UTC",
@@ -110,9 +110,9 @@ describe("Discord", () => {
         {
           title: "shop is down.",
           description: [
-            "Cause\\: TLS handshake failed in eu-west\\: certificate expired",
+            "Cause\\: Certificate not trusted from eu-west\\: certificate expired",
             "Since\\: 2026-11-23 02\\:37\\:07 UTC",
-            "Confirmed\\: 2026-11-23 02\\:41\\:12 UTC",
+            "Reported\\: 2026-11-23 02\\:41\\:12 UTC",
             "Target\\: https\\://shop.example/ \\(http\\)",
             "Failing locations\\:",
             "- eu-west\\: certificate expired 3 minutes ago, since 2026-11-23 02\\:37\\:07 UTC",
@@ -221,9 +221,9 @@ describe("Mattermost", () => {
           title: "🔴 shop is down.",
           title_link: INCIDENT,
           text: [
-            "Cause∶ TLS handshake failed in eu-west∶ certificate expired",
+            "Cause∶ Certificate not trusted from eu-west∶ certificate expired",
             "Since∶ 2026-11-23 02∶37∶07 UTC",
-            "Confirmed∶ 2026-11-23 02∶41∶12 UTC",
+            "Reported∶ 2026-11-23 02∶41∶12 UTC",
             "Target∶ https∶//shop.example/ \\(http\\)",
             "Failing locations∶",
             "- eu-west∶ certificate expired 3 minutes ago, since 2026-11-23 02∶37∶07 UTC",

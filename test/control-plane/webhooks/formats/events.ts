@@ -20,7 +20,7 @@ const DOWN: MonitorChangeFacts = {
   startedAt: AT - 245_000,
   recoveredAt: null,
   incidentId: 12,
-  cause: { code: "tls_certificate_expired", message: "TLS handshake failed in eu-west: certificate expired" },
+  cause: { code: "tls_certificate_expired", message: "Certificate not trusted from eu-west: certificate expired" },
   failing: [{ location: "eu-west", fault: FAULT, since: AT - 245_000 }],
   responseMs: null,
   isFlapping: false,

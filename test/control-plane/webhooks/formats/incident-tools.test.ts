@@ -49,15 +49,15 @@ describe("PagerDuty", () => {
       event_action: "trigger",
       dedup_key: "7",
       payload: {
-        summary: "shop is down. TLS handshake failed in eu-west: certificate expired",
+        summary: "shop is down. Certificate not trusted from eu-west: certificate expired",
         source: "shop.example",
         severity: "critical",
         timestamp: "2026-11-23T02:41:12.000Z",
         class: "monitor.down",
         custom_details: {
-          Cause: "TLS handshake failed in eu-west: certificate expired",
+          Cause: "Certificate not trusted from eu-west: certificate expired",
           Since: "2026-11-23 02:37:07 UTC",
-          Confirmed: "2026-11-23 02:41:12 UTC",
+          Reported: "2026-11-23 02:41:12 UTC",
           Target: "https://shop.example/ (http)",
           "Failing locations": ["eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:37:07 UTC"],
         },
@@ -126,15 +126,15 @@ describe("Opsgenie", () => {
       { "content-type": "application/json", authorization: "GenieKey key" },
     ]);
     expect(JSON.parse(body)).toEqual({
-      message: "shop is down. TLS handshake failed in eu-west: certificate expired",
+      message: "shop is down. Certificate not trusted from eu-west: certificate expired",
       alias: "7",
       description: [
         "shop is down.",
         `Incident: ${BASE}/api/v4/incidents?id=12`,
         `Monitor: ${BASE}/api/v4/monitors?id=7`,
-        "Cause: TLS handshake failed in eu-west: certificate expired",
+        "Cause: Certificate not trusted from eu-west: certificate expired",
         "Since: 2026-11-23 02:37:07 UTC",
-        "Confirmed: 2026-11-23 02:41:12 UTC",
+        "Reported: 2026-11-23 02:41:12 UTC",
         "Target: https://shop.example/ (http)",
         "Failing locations:",
         "- eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:37:07 UTC",
@@ -236,11 +236,11 @@ describe("incident.io", () => {
       { "content-type": "application/json", authorization: "Bearer some-random-string" },
     ]);
     expect(JSON.parse(sent.body)).toEqual({
-      title: "shop is down. TLS handshake failed in eu-west: certificate expired",
+      title: "shop is down. Certificate not trusted from eu-west: certificate expired",
       description: [
-        "Cause∶ TLS handshake failed in eu-west∶ certificate expired",
+        "Cause∶ Certificate not trusted from eu-west∶ certificate expired",
         "Since∶ 2026-11-23 02∶37∶07 UTC",
-        "Confirmed∶ 2026-11-23 02∶41∶12 UTC",
+        "Reported∶ 2026-11-23 02∶41∶12 UTC",
         "Target∶ https∶//shop.example/ \\(http\\)",
         "Failing locations∶",
         "- eu-west∶ certificate expired 3 minutes ago, since 2026-11-23 02∶37∶07 UTC",
@@ -287,11 +287,11 @@ describe("Alertmanager", () => {
       {
         labels,
         annotations: {
-          summary: "shop is down. TLS handshake failed in eu-west: certificate expired",
+          summary: "shop is down. Certificate not trusted from eu-west: certificate expired",
           description: [
-            "Cause: TLS handshake failed in eu-west: certificate expired",
+            "Cause: Certificate not trusted from eu-west: certificate expired",
             "Since: 2026-11-23 02:37:07 UTC",
-            "Confirmed: 2026-11-23 02:41:12 UTC",
+            "Reported: 2026-11-23 02:41:12 UTC",
             "Target: https://shop.example/ (http)",
             "Failing locations:",
             "- eu-west: certificate expired 3 minutes ago, since 2026-11-23 02:37:07 UTC",
