@@ -7,6 +7,7 @@ import { reportChain } from "#probe-agent/analysis/tls/ssl/chain.ts";
 import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
+import { atAddress } from "#probe-agent/analysis/tls/trust-fault.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { keepRevocation, keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
@@ -41,7 +42,15 @@ export const monitorSsl = implement(contract, async (net, params) => {
   const fault: MonitorFault | null =
     trust.error === null
       ? handshakeFault(observation)
-      : { stage: "tls", reason: trust.error, message: finding?.message ?? "the certificate is not trusted" };
+      : {
+          stage: "tls",
+          reason: trust.error,
+          message: atAddress(
+            finding?.message ?? "the certificate is not trusted",
+            address.ip,
+            resolved.data.allowed.length,
+          ),
+        };
   return ok(
     await answerWith({ fault, responseMs, httpStatus: null, phases: null, certificate: chain.leaf.der }, params, () => {
       const verdict = { trusted: trust.trusted, trust_error: trust.error, revocation: revocation.revocation };

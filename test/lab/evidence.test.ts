@@ -152,7 +152,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
   it("of a closed port says that the host is reached and nothing has changed but the port", async () => {
     await servers.get("closed")?.stop();
     const { cause, evidence } = await examine("closed", [
-      /^Connection refused in .+ \(port 8001\)$/,
+      /^Connection refused from .+ \(port 8001\)$/,
       UNCHANGED,
       new RegExp(`${EVERYWHERE_FAILS} reaches the target$`),
     ]);

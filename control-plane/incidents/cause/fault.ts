@@ -1,5 +1,5 @@
 import { splitMessage } from "#control-plane/incidents/cause/message.ts";
-import { findRule } from "#control-plane/incidents/cause/rules.ts";
+import { explainStatus, findRule } from "#control-plane/incidents/cause/rules.ts";
 import { readTarget } from "#control-plane/incidents/cause/target.ts";
 import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 
@@ -35,7 +35,8 @@ export function describeFault(monitor: MonitorTarget, fault: Fault | null): Desc
   const shownPort = rule.shows === "port" ? (port ?? redirectedTo?.port ?? target.port) : null;
   const redirect = headline.includes(host) ? " after a redirect" : ` after a redirect to ${host}`;
   const place = (host === target.host ? "" : redirect) + (shownPort === null ? "" : ` (port ${shownPort})`);
-  const shownWords = rule.shows === "words" && words !== "" ? `: ${words}` : "";
+  const explanation = rule.code === "http_status" ? explainStatus(words) : "";
+  const shownWords = rule.shows === "words" && words !== "" ? `: ${words}` : explanation;
   return {
     key: [rule.code, headline, place, rule.isMeasured === true ? "" : shownWords].join("\n"),
     code: rule.code,

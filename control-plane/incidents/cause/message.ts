@@ -14,7 +14,7 @@ interface SplitMessage {
 /** Maximum length of a message that is read. */
 const MOST_READ = 1_000;
 /** Maximum lengths in a sentence. */
-const MOST_WORDS = 120;
+const MOST_WORDS = 160;
 const MOST_HOST = 80;
 
 /**

@@ -131,8 +131,17 @@ function fill(headline: string, facts: Facts): string {
   }
 }
 
+const STATUS = /^expected ([\d ,.-]{3,80}), got (\d{3})(?= after a redirect was followed|$)/;
+
 /** Reads messages such as "expected 200, got 503". */
 function describeStatus(words: string): string {
-  const [, expected, got] = /^expected ([\d ,.-]{3,80}), got (\d{3})$/.exec(words) ?? [];
+  const [, expected, got] = STATUS.exec(words) ?? [];
   return got === undefined ? "unexpected HTTP status" : `HTTP ${got} instead of ${expected}`;
+}
+
+/** Says what the words about a status add to it: that a redirect was followed, where one is expected; "" if nothing. */
+export function explainStatus(words: string): string {
+  const [found] = STATUS.exec(words) ?? [];
+  const rest = found === undefined ? "" : words.slice(found.length).trim();
+  return rest === "" ? "" : `, ${rest}`;
 }

@@ -50,6 +50,14 @@ export function describeTrustFault({ error, chain, path }: HopTls, host: string,
   }
 }
 
+/**
+ * Names the address at which a certificate was seen, if its host has several: another one can have another certificate.
+ * `count`: the addresses of the host.
+ */
+export function atAddress(words: string, ip: string, count: number): string {
+  return count < 2 ? words : `at ${ip}, one of ${count} addresses: ${words}`;
+}
+
 function describeExpiry(certificates: readonly Certificate[], leaf: Certificate, now: Date): string {
   const ended = certificates.find((one) => isExpired(one, now)) ?? leaf;
   return `${nameOf(ended, leaf)} expired ${describeDuration(now.getTime() - ended.notAfter.getTime())} ago`;

@@ -1,5 +1,5 @@
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
-import { describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
+import { atAddress, describeTrustFault } from "#probe-agent/analysis/tls/trust-fault.ts";
 import type { Hop, PageSnapshot } from "#probe-agent/port/http.ts";
 import { endlessRedirects } from "#probe-agent/tools/check/endless.ts";
 
@@ -24,7 +24,8 @@ export function examineCertificates(
     const isRevoked = revoked.has(hop);
     if (hop.tls === null || (hop.tls.authorized && !isRevoked)) continue;
     const { hostname, host } = new URL(hop.url);
-    const words = revoked.get(hop) ?? describeTrustFault(hop.tls, hostname, now);
+    const trust = revoked.get(hop) ?? describeTrustFault(hop.tls, hostname, now);
+    const words = atAddress(trust, hop.ip, hop.addresses.length);
     return {
       stage: "tls",
       reason: isRevoked ? "revoked" : (hop.tls.error ?? "untrusted"),
@@ -41,12 +42,23 @@ export function examineRedirects(page: PageSnapshot): MonitorFault | null {
 }
 
 /** Returns the fault of the final response: a redirect that cannot be followed, or another unexpected status. */
-export function examineFinal({ final, stopped }: PageSnapshot, expected: CodeRanges): MonitorFault | null {
+export function examineFinal({ final, hops, stopped }: PageSnapshot, expected: CodeRanges): MonitorFault | null {
   const fault = examineStatus(final.code, expected);
-  if (fault === null || stopped !== "bad_location") return fault;
+  if (fault === null) return fault;
+  if (stopped !== "bad_location") return hops.length > 1 ? explainFollowing(fault, expected) : fault;
   const { code, location } = final;
   const leads = location === null ? "has no usable Location" : `leads to ${location.slice(0, LOCATION_SHOWN)}`;
   return { stage: "response", reason: "bad_location", message: `the redirect (${code}) ${leads}` };
+}
+
+/** Says that a redirect was followed, where a redirect is expected. */
+function explainFollowing(fault: MonitorFault, expected: CodeRanges): MonitorFault {
+  const isRedirect = expected.some(([from, to]) => to >= 300 && from <= 399);
+  if (!isRedirect) return fault;
+  return {
+    ...fault,
+    message: `${fault.message} after a redirect was followed; with follow false the first response counts`,
+  };
 }
 
 /** Returns the fault of a status that is not expected; null if it is. */

@@ -100,6 +100,15 @@ describe("an unexpected status", () => {
 });
 
 describe("redirects", () => {
+  it("that were followed are named where a redirect is expected", async () => {
+    expect((await verdict("/redirect/2", { expected: [[301, 302]] })).fault).toMatchObject({
+      reason: "unexpected_status",
+      message: "expected 301-302, got 200 after a redirect was followed; with follow false the first response counts",
+    });
+    expect((await verdict("/redirect/2", { expected: [[204, 204]] })).fault?.message).toBe("expected 204, got 200");
+    expect((await verdict("/", { expected: [[301, 301]] })).fault?.message).toBe("expected 301, got 200");
+  });
+
   it("are followed to the final response, whose status counts, and are part of the time", async () => {
     expect(await verdict("/redirect/2")).toMatchObject({ verdict: "up", http_status: 200 });
     expect(await verdict("/redirect/2", { follow: false, expected: [[302, 302]] })).toMatchObject({

@@ -11,8 +11,10 @@ import { failureOf } from "#test/support/http-engine.ts";
 import { runMonitor, verdictOf } from "#test/support/monitor-check.ts";
 
 const HOST = "shop.example";
+/** A name with two addresses. */
+const TWO = "two.example";
 const pki = await createPki();
-const dns = await startDnsServer({ zones: { [HOST]: { A: ["127.0.0.1"] } } });
+const dns = await startDnsServer({ zones: { [HOST]: { A: ["127.0.0.1"] }, [TWO]: { A: ["127.0.0.1", "127.0.0.2"] } } });
 afterAll(() => dns.close());
 const setting = { dnsServers: [dns.address], roots: [pki.root.pem] };
 const issue = (options: Omit<IssueOptions, "issuer"> = {}) => pki.issue({ dns: [HOST], ...options });
@@ -61,6 +63,12 @@ describe("a TLS server", () => {
     const { verdict, fault } = await check(await issue(options));
     expect({ verdict, ...fault }).toMatchObject({ verdict: "down", stage: "tls", reason });
     expect(fault?.message).toMatch(message);
+  });
+
+  it("of a name with several addresses is named by the one whose certificate is not trusted", async () => {
+    const expired = await issue({ dns: [TWO], notAfter: daysFromNow(-2) });
+    const { fault } = await check(expired, {}, { host: TWO });
+    expect(fault?.message).toMatch(/^at 127\.0\.0\.1, one of 2 addresses: The certificate expired on /);
   });
 
   it("is down with a certificate of an unknown issuer", async () => {

@@ -28,6 +28,19 @@ const CASES: CauseCase[] = [
     "Unexpected HTTP status from eu-west",
   ],
   [
+    "a redirect that is expected and was followed",
+    [
+      [
+        "eu-west",
+        "response",
+        "unexpected_status",
+        "expected 301, got 200 after a redirect was followed; with follow false the first response counts",
+      ],
+    ],
+    "http_status",
+    "HTTP 200 instead of 301 from eu-west, after a redirect was followed; with follow false the first response counts",
+  ],
+  [
     "two different wrong statuses",
     [
       ["eu-west us-east", "response", "unexpected_status", "expected 200, got 502"],

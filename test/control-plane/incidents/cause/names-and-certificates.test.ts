@@ -159,6 +159,12 @@ const CASES: CauseCase[] = [
     "TLS handshake failed from eu-west: the port does not speak TLS",
   ],
   [
+    "a certificate at one of several addresses",
+    [["eu-west", "tls", "expired", "at 192.0.2.1, one of 2 addresses: certificate expired 2 days ago"]],
+    "tls_certificate_expired",
+    "Certificate not trusted from eu-west: at 192.0.2.1, one of 2 addresses: certificate expired 2 days ago",
+  ],
+  [
     "a fault of TLS without words",
     [["eu-west", "tls", "weak_key", ""]],
     "tls_certificate_weak_key",
