@@ -76,7 +76,13 @@ function listPlace({ location, check, trace }: PlaceEvidence): readonly Block[] 
 function listResult(result: unknown): Block["rows"] {
   return listLeaves(result ?? {}, MOST_LEAVES).leaves.flatMap(([path, value]) => {
     const text = shown(value);
-    const isTelling = value !== null && typeof value !== "object" && text !== "" && text.length <= MOST_LEAF;
+    // Days until an expiry are negative after it; the dates beside them say it better.
+    const isTelling =
+      value !== null &&
+      typeof value !== "object" &&
+      text !== "" &&
+      text.length <= MOST_LEAF &&
+      !path.endsWith("days_left");
     return isTelling ? [[cell(path), text]] : [];
   });
 }

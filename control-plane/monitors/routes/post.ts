@@ -10,6 +10,7 @@ import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts
 import type { Write } from "#control-plane/http/writes.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
+import { warnOfPlainHttp } from "#control-plane/monitors/routes/plain-http.ts";
 import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
@@ -75,7 +76,8 @@ export async function readPost(
   const given = requireFields(parseCreation(readBody(request), "current"));
   return async (tx) => {
     const created = requireWritten(await monitors.create(tx, accountId, given));
-    return { status: 201, data: created, changes: [changeOf(created.id, "created")] };
+    const changes = [changeOf(created.id, "created")];
+    return { status: 201, data: created, changes, warnings: warnOfPlainHttp(created) };
   };
 }
 

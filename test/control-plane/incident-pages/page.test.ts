@@ -20,7 +20,11 @@ function evidenceOf(text: string): Evidence {
   const ping = { received_at: "2026-03-01T12:00:00Z", kind: "fail", exit_code: 3, rid: null, method: "POST" } as const;
   return {
     gathered_at: "2026-03-01T12:00:04.000Z",
-    failing: { location: text, check: check(text, { headers: [{ name: "server", value: text }] }), trace },
+    failing: {
+      location: text,
+      check: check(text, { headers: [{ name: "server", value: text }], certificate: { days_left: -664 } }),
+      trace,
+    },
     healthy: {
       location: "us-east",
       check: check(text, null),
@@ -89,6 +93,7 @@ describe("the page of an incident", () => {
     for (const part of ["Changed: text", "redirect target", "HTTP status", "503", "headers.0.value", "192.0.2.7"]) {
       expect(html).toContain(part);
     }
+    expect(html).not.toContain("-664");
     expect(html).toContain("It does not reach the target.");
     expect(html).toContain("no answer");
     expect(html).toContain("text\nline 2");

@@ -65,6 +65,20 @@ describe("a dependency", () => {
 });
 
 describe("a target", () => {
+  it.each<readonly [object, boolean]>([
+    [{ url: "http://example.com" }, true],
+    [{ url: "http://example.com/path", check_type: "keyword", keyword: "x" }, true],
+    [{ url: "https://example.com" }, false],
+    [{ url: "http://example.com:8080" }, false],
+    [{ url: "http://192.0.2.1" }, false],
+    [{ url: "example.com", check_type: "ping" }, false],
+  ])("over plain http is taken, and the answer says how to watch a certificate: %j is %s", async (given, isWarned) => {
+    const { status, body } = await service.call(URL, { key, body: { ...BODY, ...given } });
+    const { warnings = [] } = body.meta as { warnings?: readonly { parameter: string; message: string }[] };
+    expect(warnings.map(({ parameter }) => parameter)).toEqual(isWarned ? ["url"] : []);
+    if (isWarned) expect([status, warnings[0]?.message]).toEqual([201, expect.stringContaining("check_type ssl")]);
+  });
+
   it.each<readonly [object, string]>([
     [{ url: "nonsense" }, "missing_parameter"],
     [{ url: "ftp://example.com" }, "missing_parameter"],
