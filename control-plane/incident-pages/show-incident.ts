@@ -11,7 +11,7 @@ type ShownIncident = ReturnType<typeof showDetails>;
 
 /** Lays out an incident: its state and name, its cause, since when, then what an engineer needs next. */
 export function showIncidentPage(incident: ShownIncident, { expiresAt }: { readonly expiresAt: Date }): Page {
-  const { monitor, cause, acknowledged, suppressed_by: holder, evidence } = incident;
+  const { monitor, cause, cause_now: causeNow, acknowledged, suppressed_by: holder, evidence } = incident;
   const isOpen = incident.resolved_at === null;
   const target = monitor?.url == null ? null : `${cell(monitor.url)} (${cell(monitor.check_type)})`;
   return {
@@ -20,6 +20,7 @@ export function showIncidentPage(incident: ShownIncident, { expiresAt }: { reado
     name: cell(monitor?.name || incident.title),
     sentences: [
       ...(cause === null ? [] : [cell(cause.message)]),
+      ...(causeNow === null || causeNow.message === cause?.message ? [] : [`Now: ${cell(causeNow.message)}`]),
       describeTimes(incident),
       ...(acknowledged === null ? [] : [`Acknowledged by ${cell(acknowledged.by)} at ${timeOf(acknowledged.at)}`]),
     ],

@@ -251,7 +251,7 @@ describe("many notices", () => {
     await world.confirm(OPS);
     await world.publish([OPS], [{ isFlapping: true }, { kind: "flapping", current: "down", phase: "begins" }]);
     await arrived(1);
-    expect(mailAt(0).header("subject")).toBe("[Vantage] Flapping: shop");
+    expect(mailAt(0).header("subject")).toBe("Flapping: shop");
     expect(mailAt(0).header("x-service-event")).toBe("flapping");
     for (const kind of ["up", "down", "up"] as const) await world.publish([OPS], [{ kind, isFlapping: true }]);
     await expect.poll(async () => (await world.sql`select from deliveries where held_by = 'flapping'`).length).toBe(3);

@@ -25,13 +25,7 @@ export interface OutageFacts {
   readonly checkType: CheckType | "heartbeat";
   readonly settings: Pick<
     MonitorSettings,
-    | "timeout_seconds"
-    | "port"
-    | "locations"
-    | "degraded_ms"
-    | "notify_email"
-    | "notify_emails"
-    | "notify_advisories"
+    "timeout_seconds" | "port" | "locations" | "degraded_ms" | "notify_email" | "notify_emails" | "notify_advisories"
   >;
 }
 

@@ -38,6 +38,7 @@ const ACTIONS: Readonly<Record<string, Readonly<Record<string, Action>>>> = {
     run: simple("Check a monitor now", "id"),
     rotate: simple("Replace the address of a heartbeat", "id"),
     accept: simple("Compare a visual monitor with its newest picture from now on", "id"),
+    "test-mail": simple("Send a test mail to every address of a monitor", "id"),
     import: { summary: "Create the monitors of a document", parameters: ["dry_run"], body: 1 },
   },
   create_webhook: {

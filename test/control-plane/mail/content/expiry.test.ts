@@ -49,7 +49,7 @@ describe("a mail about an expiry", () => {
   it("about a certificate above the server's own one names it", () => {
     const intermediate = { ...certificate, role: "intermediate", subject: "CN=Intermediate 1" };
     const written = letter("ssl.expiring", { certificate: intermediate, days_left: 5 });
-    expect(written.subject).toBe("[Vantage] Intermediate certificate expires in 5 days: Shop");
+    expect(written.subject).toBe("Intermediate certificate expires in 5 days: Shop");
     expect(written.headline).toBe("An intermediate certificate of Shop expires in 5 days.");
     expect(written.facts).toContainEqual(["Certificate", "CN=Intermediate 1"]);
   });

@@ -24,7 +24,7 @@ describe("the mail about a flapping monitor", () => {
   ] as const)("when that %s has the subject %s", (phase, subject, headline) => {
     const notice = noticeOf({ kind: "flapping", current: "down", phase });
     const letter = writeNotice(notice, BASE);
-    expect(letter.subject).toBe(`[Vantage] ${subject}`);
+    expect(letter.subject).toBe(subject);
     expect(letter.headline).toBe(headline);
   });
 
@@ -34,8 +34,8 @@ describe("the mail about a flapping monitor", () => {
       noticeOf({ kind: "up", previous: "down" }),
     ] as const;
     const told = noticeOf({ kind: "flapping", current: "up", phase: "lasts" });
-    const letter = writeDigest([...changes, told], 3, BASE);
-    expect(letter.subject).toBe("[Vantage] Still flapping: Shop");
+    const letter = writeDigest([...changes, told], 3, { baseUrl: BASE, linkOf: () => `${BASE}/i/token` });
+    expect(letter.subject).toBe("Still flapping: Shop");
     const text = renderText(letter);
     expect(text).toContain("Shop is still flapping. Now it is up.");
     expect(letter.list?.items).toEqual([

@@ -76,7 +76,7 @@ This address gets the notices of this monitor from Vantage at ${BASE}.
     };
     const change = { kind: "advisory", previous: "up", startedAt: null, incidentId: null, advisory } as const;
     const letter = writeNotice(noticeOf(change), BASE);
-    expect(letter.subject).toBe("[Vantage] Advisory: shop");
+    expect(letter.subject).toBe("Advisory: shop");
     expect(letter.headline).toBe("shop is up, with an advisory. The check fails in eu-west only: x");
     expect(letter.facts).toContainEqual(["Since", "2026-11-23 02:40:12 UTC"]);
     expect(letter.list?.items).toHaveLength(1);

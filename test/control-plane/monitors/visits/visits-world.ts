@@ -64,6 +64,8 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
     accountEmails: (on, ids) => accounts.emails(on, ids),
     evidenceLines: readMailLines,
     heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: () => "https://status.example.com/i/token",
+    readPicture: () => Promise.resolve(null),
   });
   const events = createEvents({ random: systemRandom, sources: [mail.source, createWebhookSource(readTags)] });
   const recording = { events, areCovered, requestEvidence };
