@@ -38,7 +38,7 @@ describe("an advisory that begins", () => {
       expect.objectContaining({
         previous_status: "up",
         status: "up",
-        cause: { code: "connect_refused", message: "Connection refused in us-east (port 443)" },
+        cause: { code: "connect_refused", message: "Connection refused from us-east (port 443)" },
         advisory: (shown as { advisory: unknown }).advisory,
         incident_id: null,
       }),
