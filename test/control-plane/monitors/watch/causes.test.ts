@@ -38,7 +38,7 @@ describe("a fault that follows another during an outage", () => {
     const lines = incident?.timeline.filter(({ kind }) => kind === "cause_changed") ?? [];
     expect(lines.at(-1)?.text).toBe(now.message);
     expect(lines[0]?.text).toBe(
-      `HTTP 503 instead of 200 from ${left} and ${right}; connection refused in ${moved.location} (port 443)`,
+      `HTTP 503 instead of 200 from ${left} and ${right}; connection refused from ${moved.location} (port 443)`,
     );
 
     await monitor.end(await monitor.begin(), UP);
