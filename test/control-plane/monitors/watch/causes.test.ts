@@ -30,7 +30,10 @@ describe("a fault that follows another during an outage", () => {
     if (moved === undefined) throw new Error("no slot");
     await monitor.end([moved], DOWN);
     await monitor.end(others, DOWN);
-    const now = { code: "connect_refused", message: "Connection refused from eu-west, us-east and ap-south (port 443)" };
+    const now = {
+      code: "connect_refused",
+      message: "Connection refused from eu-west, us-east and ap-south (port 443)",
+    };
     const [incident] = await monitor.incidents();
     expect(incident).toMatchObject({ cause: first, cause_now: now });
     expect(incident?.locations.map(({ error }) => error?.reason)).toEqual(["refused", "refused", "refused"]);
