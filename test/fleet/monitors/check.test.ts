@@ -118,6 +118,23 @@ const FORGERIES: readonly [rule: string, forge: (history: ForgeableHistory) => v
       Object.assign(planned(history, 4, "r2"), { tx, committedAt });
     },
   ],
+  [
+    "unknown in spite of fresh checks",
+    (history) => {
+      // Between two checks; the next one makes it up again.
+      const { committedAt, checkedAt } = planned(history, 1, "r1");
+      const at = { tx: 999, committedAt: committedAt + 2_000 };
+      history.changes.push({ monitorId: 1, ...at, status: "unknown", at: checkedAt + 2_000 });
+      const next = planned(history, 1, "r2");
+      history.changes.push({
+        monitorId: 1,
+        tx: next.tx,
+        committedAt: next.committedAt,
+        status: "up",
+        at: next.checkedAt,
+      });
+    },
+  ],
   ["a status change without a check", (history) => void (changeTo(history, "down").tx = 999)],
   ["a status change at a time at which no check began", (history) => void (changeTo(history, "down").at += 5)],
   ["down from fewer locations than the quorum", (history) => answerAs(history, planned(history, 2, "r1"), "up")],

@@ -1,4 +1,5 @@
 import type {
+  Action,
   ChangeRow,
   CheckRow,
   Finding,
@@ -23,6 +24,8 @@ interface Step {
   readonly changes: ChangeRow[];
 }
 
+/** What makes a monitor unknown until its next check. */
+const NEW_STARTS: ReadonlySet<Action["kind"]> = new Set(["pause", "resume", "retarget"]);
 /** Difference between the product's clock and the database's commit times, at most. */
 const CLOCK_MS = 1_000;
 
@@ -35,13 +38,13 @@ export function judgeMonitors(history: MonitorHistory): { readonly findings: Fin
   const notices: Notice[] = [];
   const checks = Map.groupBy(history.checks, ({ monitorId }) => monitorId);
   const changes = Map.groupBy(history.changes, ({ monitorId }) => monitorId);
+  const actions = Map.groupBy(history.actions, ({ monitorId }) => monitorId);
   for (const monitor of history.monitors) {
     // The changes of a deleted monitor are deleted with it.
     if (monitor.deletedAt !== null) continue;
-    const status = judge(monitor, stepsOf(checks.get(monitor.id) ?? [], changes.get(monitor.id) ?? []), {
-      findings,
-      notices,
-    });
+    const steps = stepsOf(checks.get(monitor.id) ?? [], changes.get(monitor.id) ?? []);
+    const starts = (actions.get(monitor.id) ?? []).filter(({ kind }) => NEW_STARTS.has(kind));
+    const status = judge(monitor, { steps, starts }, { findings, notices });
     if (monitor.status !== status) {
       findings.push({ rule: "the present status is not that of the last change", about: { monitor, status } });
     }
@@ -68,7 +71,7 @@ function stepsOf(checks: readonly CheckRow[], changes: readonly ChangeRow[]): re
 /** Follows a monitor through its history. Returns its last status. */
 function judge(
   monitor: MonitorRow,
-  steps: readonly Step[],
+  { steps, starts }: { readonly steps: readonly Step[]; readonly starts: readonly Action[] },
   { findings, notices }: { readonly findings: Finding[]; readonly notices: Notice[] },
 ): Verdict {
   // Two models: one that judges each check at its beginning, and one that judges it at its commit.
@@ -83,8 +86,17 @@ function judge(
     if (other !== undefined) object("two status changes in one transaction", step);
     if (check === undefined) {
       if (change?.status !== "unknown") object("a status change without a check", step);
-      early.restart();
-      late.restart();
+      if (change?.status === "unknown" && !starts.some((action) => spans(action, step.committedAt))) {
+        // Its results have become too old.
+        const [from, to] = [step.committedAt - CLOCK_MS, step.committedAt + CLOCK_MS];
+        if (![early.decide(from), late.decide(to)].includes("unknown"))
+          object("unknown in spite of fresh checks", step);
+        early.take("unknown", from);
+        late.take("unknown", to);
+      } else {
+        early.restart();
+        late.restart();
+      }
       changedAt = change?.at ?? null;
       continue;
     }
@@ -112,6 +124,11 @@ function judge(
       notices.push({ monitorId: monitor.id, tx: step.tx, type: status === "down" ? "monitor.down" : "monitor.up" });
   }
   return late.status;
+}
+
+/** Reports whether an action can have been committed at a time. */
+function spans({ askedAt, answeredAt }: Action, at: number): boolean {
+  return askedAt - CLOCK_MS <= at && (answeredAt === null || at <= answeredAt + CLOCK_MS);
 }
 
 /**
