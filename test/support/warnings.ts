@@ -83,7 +83,8 @@ export async function createWarningsDatabase(): Promise<WarningsDatabase> {
         returning id`;
       const id = row?.id ?? 0;
       await sql`
-        insert into monitor_states (monitor_id, status, state) values (${id}, ${status}, ${JSON.stringify(state)})`;
+        insert into monitor_states (monitor_id, status, state, visit_at)
+          values (${id}, ${status}, ${JSON.stringify(state)}, null)`;
       await sql`
         insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
           planned_at, due_at, checked_at)

@@ -74,8 +74,10 @@ export async function startPageWorld(options: ControlPlaneOptions = {}): Promise
         returning id`;
       const id = row?.id ?? 0;
       const state = { ...NEW_STATE, status: "up" as const, ...monitor.state };
+      // Never visited: the state has no checks behind it, so that a visit would find its results too old.
       await sql`
-        insert into monitor_states (monitor_id, status, state) values (${id}, ${state.status}, ${encodeState(state)})`;
+        insert into monitor_states (monitor_id, status, state, visit_at)
+        values (${id}, ${state.status}, ${encodeState(state)}, null)`;
       if (interval === null || !isActive) return id;
       const { checkedAt = now } = monitor;
       // Due in a year, so that it is not checked.
