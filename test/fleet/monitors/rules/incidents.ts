@@ -42,7 +42,9 @@ export function incidentFindings(history: MonitorHistory, notices: readonly Noti
   return findings;
 }
 
-function* shapeFindings(incident: IncidentRow, entries: readonly EntryRow[]): Generator<Finding> {
+function* shapeFindings(incident: IncidentRow, all: readonly EntryRow[]): Generator<Finding> {
+  // Mails are noted when they are sent, by transactions of their own that lock no incident.
+  const entries = all.filter(({ kind }) => kind !== "mailed" && kind !== "mail_failed");
   const kinds = entries.map(({ kind }) => kind);
   const about = { incident, kinds };
   const [first, second] = kinds;
