@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { serveAt } from "#test/support/verified-domain.ts";
 
 const PROGRAMS = fileURLToPath(new URL("programs", import.meta.url));
 /** The client asks https://<id>.statuspage.io only: that is the page's own domain here, and this server its proxy. */
@@ -41,6 +42,7 @@ it("a client of Statuspage's API reads a page, its components, incidents and mai
     },
   });
   expect(page.status, page.text).toBe(201);
+  await serveAt(plane, "example-shop.statuspage.io");
   await plane.call(`${new URL(url).pathname}/3`);
   await plane.call("/api/v4/maintenance", {
     key,
