@@ -17,7 +17,7 @@ import { registerConfirmation } from "#control-plane/mail/routes.ts";
 import { registerUnsubscription } from "#control-plane/mail/recipients/routes.ts";
 import { registerMeasurements } from "#control-plane/measurements/routes.ts";
 import { registerHeartbeats } from "#control-plane/heartbeats/routes.ts";
-import type { HistoryMonitor } from "#control-plane/monitors/history/ports.ts";
+import type { HistoryMonitor } from "#control-plane/history/ports.ts";
 import { registerMonitoring } from "#control-plane/monitoring-routes.ts";
 import { registerProbeRoutes } from "#control-plane/probes/routes.ts";
 import { registerAdminQueue } from "#control-plane/surfaces/operator/queues.ts";

@@ -1,7 +1,7 @@
 import type { Pagination } from "#control-plane/http/envelope.ts";
 import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
-import { DAY_MS, startOf } from "#control-plane/monitors/history/period.ts";
-import { uptimePercent } from "#control-plane/monitors/history/timeline.ts";
+import { DAY_MS, startOf } from "#control-plane/history/period.ts";
+import { uptimePercent } from "#control-plane/history/timeline.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import { maskAddress } from "#control-plane/webhooks/mask-address.ts";

@@ -1,7 +1,7 @@
 import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
-import type { DayTimes } from "#control-plane/monitors/history/read/days.ts";
-import type { NewestStatusChanges } from "#control-plane/monitors/history/read/status-changes.ts";
-import type { Point } from "#control-plane/monitors/history/points.ts";
+import type { DayTimes } from "#control-plane/history/read/days.ts";
+import type { NewestStatusChanges } from "#control-plane/history/read/status-changes.ts";
+import type { Point } from "#control-plane/history/points.ts";
 import type { MonitorView } from "#control-plane/monitors/view.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 

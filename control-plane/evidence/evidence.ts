@@ -1,5 +1,5 @@
 import type { CheckError } from "#control-plane/checks/answer.ts";
-import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
 import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 
 /** PostgreSQL notification channel: rows were inserted, or lost their claim. */

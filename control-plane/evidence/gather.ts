@@ -12,9 +12,9 @@ import { describePings } from "#control-plane/evidence/pings.ts";
 import { choosePlaces } from "#control-plane/evidence/places.ts";
 import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import type { MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { MonitorSecrets, MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
-import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+import { decodeState } from "#control-plane/state/encoding.ts";
 
 /** What gathering needs. */
 export interface GatherDeps {

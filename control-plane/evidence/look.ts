@@ -10,11 +10,11 @@ import {
 import { readCertificate } from "#control-plane/evidence/certificate.ts";
 import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
 import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
-import type { MonitorSecrets, MonitorSettings, ProbedType } from "#control-plane/monitors/monitor.ts";
-import { decodePhases, encodePhases } from "#control-plane/monitors/snapshots/phases.ts";
-import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
-import { monitorCall } from "#control-plane/monitors/watch/monitor-call.ts";
-import { readFinding, type Finding } from "#control-plane/monitors/watch/observe.ts";
+import type { MonitorSecrets, MonitorSettings, ProbedType } from "#control-plane/kinds/monitor.ts";
+import { decodePhases, encodePhases } from "#control-plane/checking/snapshots/phases.ts";
+import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
+import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
+import { readFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
 
 /** A monitor that probes check. */
 export interface Checked {

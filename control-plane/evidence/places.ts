@@ -2,7 +2,7 @@ import { matches, parseLocations, type LocationItem } from "#shared/locations.ts
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import type { AskedPlace } from "#control-plane/evidence/ask.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import type { MonitorState } from "#control-plane/monitors/state/state.ts";
+import type { MonitorState } from "#control-plane/state/state.ts";
 
 /** Where evidence is gathered, and what is known without asking. */
 interface Places {

@@ -10,7 +10,7 @@ import { linkMonitors } from "#control-plane/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { createReports } from "#control-plane/expiry/reports/reports.ts";
 import { createVisitor } from "#control-plane/expiry/visits/visitor.ts";
-import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** The watch over certificates and registrations, at one replica. */
 interface Expiry {

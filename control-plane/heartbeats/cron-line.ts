@@ -1,4 +1,4 @@
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -1,9 +1,9 @@
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
-import { DEFAULT_SETTINGS, defaultHeartbeat } from "#control-plane/monitors/settings/defaults.ts";
-import { encodeState } from "#control-plane/monitors/state/encoding.ts";
-import { NEW_STATE } from "#control-plane/monitors/state/state.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import { DEFAULT_SETTINGS, defaultHeartbeat } from "#control-plane/kinds/defaults.ts";
+import { encodeState } from "#control-plane/state/encoding.ts";
+import { NEW_STATE } from "#control-plane/state/state.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Periods that answers to addresses without a heartbeat claim: those that are usual for real ones, in seconds. */

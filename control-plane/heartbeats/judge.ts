@@ -1,6 +1,6 @@
 import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
-import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
+import { transition, type Transition } from "#control-plane/state/transition.ts";
 
 /** What follows from the verdict of a ping. */
 interface Judgement {

@@ -1,7 +1,7 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { readSettings } from "#control-plane/heartbeats/rows.ts";
 import { findNewsOf } from "#control-plane/heartbeats/store.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
 
 /** What a mail about a heartbeat tells besides its change. */
 interface HeartbeatMailFacts {

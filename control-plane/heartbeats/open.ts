@@ -8,7 +8,7 @@ import { createLiveness } from "#control-plane/heartbeats/liveness/liveness.ts";
 import { createHeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
 import { createPingRecorder, type PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
 import { startSweeper } from "#control-plane/heartbeats/sweep/sweeper.ts";
-import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 

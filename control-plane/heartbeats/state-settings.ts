@@ -1,5 +1,5 @@
-import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { StateSettings } from "#control-plane/state/settings.ts";
 
 /** The name under which the state of a heartbeat keeps its verdict: it has no locations. */
 export const HEARTBEAT_LOCATION = "heartbeat";

@@ -1,7 +1,7 @@
-import type { MonitorDraft, MonitorSecrets, MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import type { Scheduled } from "#control-plane/monitors/ports.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
-import { basisOf } from "#control-plane/monitors/visual-basis.ts";
+import type { MonitorDraft, MonitorSecrets, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { Scheduled } from "#control-plane/checking/schedule/schedule.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
+import { basisOf } from "#control-plane/kinds/visual-basis.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 

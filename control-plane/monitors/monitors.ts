@@ -1,6 +1,6 @@
 import type { Sql, Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { applyPlan } from "#control-plane/monitors/allowance.ts";
-import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
+import type { RecentCheck } from "#control-plane/history/recent.ts";
 import type { Statistics } from "#control-plane/monitors/ports.ts";
 import type { Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";

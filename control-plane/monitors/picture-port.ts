@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
 
 /** What the pictures of a visual monitor show. */
 export interface PictureFacts {
@@ -26,29 +26,4 @@ export interface PicturePort {
   accept(tx: Transaction, id: number): Promise<boolean>;
   /** Returns what is known about pictures by monitor; monitors of other check types are missing. */
   facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, PictureFacts>>;
-}
-
-/** A picture that a check has taken. */
-export interface TakenPicture {
-  readonly monitorId: number;
-  readonly accountId: number;
-  /** What it was taken with (visual-basis.ts). */
-  readonly basis: string;
-  readonly location: string;
-  readonly takenAt: Date;
-  /** PNG as the agent sent it. */
-  readonly bytes: Uint8Array;
-  /** Lower-case hex. */
-  readonly sha256: string;
-}
-
-/** What the checks of visual monitors do with their pictures. */
-export interface PictureRecorder {
-  /**
-   * Compares a picture and stores it, with the event if the page has changed, in one transaction. Returns null, or why it
-   * could not. A picture whose monitor was changed or deleted meanwhile is dropped. Rejects while the database is away.
-   */
-  record(taken: TakenPicture): Promise<CheckFault | null>;
-  /** Notes why a check gave no picture. */
-  noteFault(monitorId: number, fault: CheckFault): Promise<void>;
 }

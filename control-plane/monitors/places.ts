@@ -3,7 +3,7 @@ import { matches } from "#shared/locations.ts";
 import type { Egress } from "#shared/egress.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/monitor.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { readLocationItem } from "#control-plane/monitors/settings/location-items.ts";
 

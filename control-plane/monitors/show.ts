@@ -2,7 +2,7 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import type { MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
 import type { HeartbeatFacts } from "#control-plane/monitors/heartbeat-port.ts";
 import type { PictureFacts } from "#control-plane/monitors/picture-port.ts";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { readEmail } from "#control-plane/monitors/account/store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";

@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { CheckType, Monitor, MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
+import type { CheckType, Monitor, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 
 /** A monitor with its encrypted secrets. */
 export interface StoredMonitor extends Monitor {

@@ -2,10 +2,10 @@ import type { Egress } from "#shared/egress.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
-import { contractOf } from "#control-plane/monitors/contracts.ts";
-import type { ProbedType } from "#control-plane/monitors/monitor.ts";
+import { contractOf } from "#control-plane/kinds/contracts.ts";
+import type { ProbedType } from "#control-plane/kinds/monitor.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
+import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 
 /** A target that can be checked. */
 interface MonitorTarget {

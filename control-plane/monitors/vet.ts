@@ -1,10 +1,10 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { HeartbeatSettings, MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { HeartbeatSettings, MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
-import { defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
+import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { vetMonitorTarget } from "#control-plane/monitors/target.ts";

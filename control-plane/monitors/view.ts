@@ -1,9 +1,11 @@
-import type { HeartbeatSettings, MonitorSecrets, VisualSettings } from "#control-plane/monitors/monitor.ts";
-import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type { ExpiryFacts, StateFacts, Statistics } from "#control-plane/monitors/ports.ts";
+import type { HeartbeatSettings, MonitorSecrets, VisualSettings } from "#control-plane/kinds/monitor.ts";
+import type { RecentCheck } from "#control-plane/history/recent.ts";
+import type { StateFacts } from "#control-plane/checking/facts.ts";
+import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
+import type { Statistics } from "#control-plane/monitors/ports.ts";
 import type { HeartbeatFacts, ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 import type { PictureFacts } from "#control-plane/monitors/picture-port.ts";
-import { maskSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { maskSecrets } from "#control-plane/kinds/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 

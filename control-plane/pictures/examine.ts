@@ -1,7 +1,7 @@
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import { VISUAL_DEFAULT } from "#control-plane/monitors/settings/defaults.ts";
-import type { TakenPicture } from "#control-plane/monitors/picture-port.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
+import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { Compared, Comparer } from "#control-plane/pictures/compare/comparer.ts";
 import type { CompareAnswer } from "#control-plane/pictures/compare/messages.ts";
 import { decideAnnouncing, decideComparing } from "#control-plane/pictures/decide.ts";

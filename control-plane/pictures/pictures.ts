@@ -1,8 +1,9 @@
 import type { Logger } from "pino";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
-import type { PicturePort, PictureRecorder } from "#control-plane/monitors/picture-port.ts";
-import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { PictureRecorder } from "#control-plane/checking/watch/picture-finding.ts";
+import type { PicturePort } from "#control-plane/monitors/picture-port.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
 import { createComparer } from "#control-plane/pictures/compare/comparer.ts";
 import { recordPicture, type RecordDeps } from "#control-plane/pictures/record.ts";
 import {

@@ -3,7 +3,7 @@ import type { Random } from "#shared/clock.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
-import { namesOf } from "#control-plane/monitors/shown/shown.ts";
+import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { notePageChanged, onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";

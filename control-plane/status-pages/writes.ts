@@ -4,7 +4,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
-import { namesOf } from "#control-plane/monitors/shown/shown.ts";
+import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
 import { HELD_MS } from "#control-plane/status-pages/domains/record.ts";
 import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/store.ts";

@@ -1,5 +1,5 @@
 import type { FailingDeliveries } from "#control-plane/deliveries/delivery.ts";
-import type { Faulty, Survey, Unserved } from "#control-plane/monitors/survey/survey.ts";
+import type { Faulty, Survey, Unserved } from "#control-plane/checking/survey/survey.ts";
 import type { WarningCode } from "#control-plane/warnings/codes.ts";
 
 /** Something that is wrong now. */

@@ -6,7 +6,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import { SERVER_FAULTS } from "#control-plane/mail/outcome.ts";
-import { surveyMonitors, type SurveyedAgent } from "#control-plane/monitors/survey/survey.ts";
+import { surveyMonitors, type SurveyedAgent } from "#control-plane/checking/survey/survey.ts";
 import type { ProbeListing } from "#control-plane/probes/listing.ts";
 import { findCauses, LATE_MS, MAIL_FAILING_MS, MOST_IDS } from "#control-plane/warnings/causes.ts";
 import { compareCauses, type Changes, type KnownCause } from "#control-plane/warnings/compare.ts";

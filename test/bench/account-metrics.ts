@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { HOUR_MS, startOf } from "#control-plane/monitors/history/period.ts";
+import { HOUR_MS, startOf } from "#control-plane/history/period.ts";
 import { startBareRoute } from "#test/bench/bare.ts";
 import { fillRollUps } from "#test/bench/history/fill.ts";
 import { holds, lineOf, median, row } from "#test/bench/report.ts";

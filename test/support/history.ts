@@ -1,11 +1,11 @@
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { nameOf } from "#control-plane/database/partitions/days.ts";
 import { listPartitions } from "#control-plane/database/partitions/store.ts";
-import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
-import { rollUpDays } from "#control-plane/monitors/history/roll-up/days.ts";
-import { rollUpHours, type Step } from "#control-plane/monitors/history/roll-up/hours.ts";
-import { recomputeLate } from "#control-plane/monitors/history/roll-up/late.ts";
-import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/monitors/history/ports.ts";
+import { CHECKS } from "#control-plane/history/checks-table.ts";
+import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
+import { rollUpHours, type Step } from "#control-plane/history/roll-up/hours.ts";
+import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
+import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 
 /** A check to insert; missing fields are those of a successful check. */

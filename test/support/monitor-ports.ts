@@ -1,14 +1,9 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
-import type { RecentCheck } from "#control-plane/monitors/history/recent.ts";
-import type {
-  MonitorPorts,
-  Scheduled,
-  SchedulePort,
-  StateFacts,
-  StatePort,
-  Statistics,
-} from "#control-plane/monitors/ports.ts";
+import type { RecentCheck } from "#control-plane/history/recent.ts";
+import type { StateFacts } from "#control-plane/checking/facts.ts";
+import type { Schedule, Scheduled } from "#control-plane/checking/schedule/schedule.ts";
+import type { MonitorPorts, StatePort, Statistics } from "#control-plane/monitors/ports.ts";
 
 import { acceptLatest, deleteVisual, insertVisuals } from "#control-plane/pictures/store.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
@@ -109,7 +104,7 @@ export function createTestPorts(now: () => Date, isMailConfigured = true): TestP
   };
 }
 
-function createSchedule(now: () => Date, calls: string[]): SchedulePort {
+function createSchedule(now: () => Date, calls: string[]): Schedule {
   const insert = async (sql: Queryable, monitors: readonly Scheduled[]) => {
     const slots = monitors.flatMap((monitor) => monitor.locations.map((location) => ({ ...monitor, location })));
     await sql`

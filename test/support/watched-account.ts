@@ -1,9 +1,9 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
-import { insertSlots } from "#control-plane/monitors/schedule/store.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
-import { insertStates } from "#control-plane/monitors/state/store.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { insertSlots } from "#control-plane/checking/schedule/store.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
+import { insertStates } from "#control-plane/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
 

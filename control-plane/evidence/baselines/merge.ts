@@ -1,7 +1,7 @@
 import type { Baseline } from "#control-plane/evidence/changes.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
 import { readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
-import type { StoredGoodCheck } from "#control-plane/monitors/snapshots/good-check.ts";
+import type { StoredGoodCheck } from "#control-plane/checking/snapshots/good-check.ts";
 
 /** The newest good check of a location, in short. */
 interface ShortBaseline {

@@ -3,7 +3,7 @@ import { mergeBaselines } from "#control-plane/evidence/baselines/merge.ts";
 import { readBaselines as readRows, readGoodChecks } from "#control-plane/evidence/baselines/store.ts";
 import type { Baseline } from "#control-plane/evidence/changes.ts";
 import type { Facts } from "#control-plane/evidence/facts.ts";
-import { decodeGoodCheck } from "#control-plane/monitors/snapshots/good-check.ts";
+import { decodeGoodCheck } from "#control-plane/checking/snapshots/good-check.ts";
 
 /**
  * Reads the last good checks of a monitor for its present target, the newest first: of each location the newest one in

@@ -57,7 +57,7 @@ export async function readBaselines(
 interface GoodRow {
   readonly location: string;
   readonly goodAt: Date;
-  /** Text of monitors/snapshots/good-check.ts. */
+  /** Text of checking/snapshots/good-check.ts. */
   readonly good: string;
 }
 

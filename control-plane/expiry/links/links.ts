@@ -4,7 +4,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { scopeOf } from "#control-plane/expiry/links/scope.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
 import { targetsOf, topLevelOf } from "#control-plane/expiry/links/targets.ts";
-import type { MonitorSettings } from "#control-plane/monitors/monitor.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 
 /** Maximum number of monitors of one transaction. */
 const MOST_AT_ONCE = 500;

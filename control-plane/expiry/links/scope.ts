@@ -2,8 +2,8 @@ import { matches } from "#shared/locations.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import type { WatchedTarget } from "#control-plane/expiry/links/targets.ts";
-import { contractOf } from "#control-plane/monitors/contracts.ts";
-import { readLocation } from "#control-plane/monitors/watch/served.ts";
+import { contractOf } from "#control-plane/kinds/contracts.ts";
+import { readLocation } from "#control-plane/checking/watch/served.ts";
 
 /** Monitors whose targets any shared probe can look at. */
 const SHARED = 0;

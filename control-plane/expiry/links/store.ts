@@ -1,5 +1,5 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/monitor.ts";
 import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
 
 /** A monitor that was changed since its links were made. */

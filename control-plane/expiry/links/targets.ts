@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { registeredDomain } from "#shared/registrable-domain.ts";
-import type { CheckType } from "#control-plane/monitors/monitor.ts";
-import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
+import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 
 /** Kinds of what expires. */
 export type ExpiryKind = "certificate" | "domain";

@@ -2,7 +2,7 @@ import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { readTargets, type KnownTarget } from "#control-plane/expiry/shown/store.ts";
-import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
 
 /** What a registry said about the domain of a monitor, as the verdict of a check. */
 interface DomainVerdict {

@@ -1,6 +1,15 @@
 import type { KnownTarget } from "#control-plane/expiry/shown/store.ts";
 import { LAPSE_IN_DOUBT } from "#control-plane/expiry/visits/judge.ts";
-import type { LookError } from "#control-plane/monitors/ports.ts";
+
+/** Why the last look at a certificate or a registration brought nothing, as reads show it. Times are ISO 8601 UTC. */
+export interface LookError {
+  /** A stable word. */
+  readonly reason: string;
+  readonly message: string;
+  /** First of the looks in a row that brought nothing. */
+  readonly failed_since: string;
+  readonly next_look_at: string;
+}
 
 /** Describes why the last look at a target brought nothing; null: it did, or there was none yet. */
 export function describeLookError(row: KnownTarget, now: Date): LookError | null {

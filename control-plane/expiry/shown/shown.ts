@@ -4,7 +4,48 @@ import type { RegistrationFacts } from "#control-plane/expiry/facts/registration
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
 import { describeLookError } from "#control-plane/expiry/shown/look-error.ts";
 import { readTargets } from "#control-plane/expiry/shown/store.ts";
-import type { ExpiryFacts } from "#control-plane/monitors/ports.ts";
+import type { Advisory } from "#control-plane/state/advisory.ts";
+import type { LookError } from "#control-plane/expiry/shown/look-error.ts";
+
+/** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
+export interface ExpiryFacts {
+  /** null: it has none, or it was not found yet. */
+  readonly certificate: {
+    readonly issuer: string;
+    readonly subject: string;
+    readonly fingerprint_sha256: string;
+    readonly not_before: string;
+    readonly not_after: string;
+    readonly days_left: number;
+    /** The certificate of the chain that is sent whose validity ends first; it may be the server's own one. */
+    readonly first_to_end: {
+      readonly role: "leaf" | "intermediate" | "root";
+      readonly subject: string;
+      readonly issuer: string;
+      readonly fingerprint_sha256: string;
+      readonly not_after: string;
+      readonly days_left: number;
+    };
+    readonly trusted: boolean;
+    readonly trust_error: string | null;
+    readonly looked_at: string;
+    readonly chain_changed_at: string | null;
+  } | null;
+  /** null: it is not watched, or the registry has not answered yet. */
+  readonly domain: {
+    readonly name: string;
+    readonly registrar: string | null;
+    readonly expires_at: string | null;
+    readonly days_left: number | null;
+    readonly status: readonly string[];
+    readonly looked_at: string;
+  } | null;
+  /** null: the last look succeeded, or there was none yet. */
+  readonly certificate_error: LookError | null;
+  /** What people should know about the server, from wherever it is checked; absent: nothing. */
+  readonly advisory?: Advisory;
+  readonly domain_error: LookError | null;
+}
 
 /** Reads what is known about the certificates and registrations of monitors, with one statement. */
 export async function readExpiryFacts(

@@ -22,7 +22,7 @@ import {
   type LinkedMonitor,
   type VisitedTarget,
 } from "#control-plane/expiry/visits/store.ts";
-import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** What a visit has changed. */
 interface Settled {

@@ -16,8 +16,8 @@ import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
 import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
 import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
-import { requestChecks } from "#control-plane/monitors/schedule/schedule.ts";
-import type { AreCovered } from "#control-plane/monitors/watch/apply-changes.ts";
+import { requestChecks } from "#control-plane/checking/schedule/schedule.ts";
+import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** Visits the targets of one kind when they are due. */
 interface Visitor {

@@ -10,11 +10,11 @@ import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
-import { judgeDependency, type Dependency } from "#control-plane/monitors/state/dependency.ts";
-import { decodeState, encodeState } from "#control-plane/monitors/state/encoding.ts";
-import type { Transition } from "#control-plane/monitors/state/transition.ts";
-import { applyChanges, type ApplyDeps, type MonitorChange } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
+import { decodeState, encodeState } from "#control-plane/state/encoding.ts";
+import type { Transition } from "#control-plane/state/transition.ts";
+import { applyChanges, type ApplyDeps, type MonitorChange } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** A locked heartbeat, parsed. */
 interface OpenHeartbeat extends PingedHeartbeat {

@@ -2,7 +2,7 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { applyHeartbeatChanges, openHeartbeat, type HeartbeatChange } from "#control-plane/heartbeats/changes/apply.ts";
 import { lockHeartbeats } from "#control-plane/heartbeats/changes/store.ts";
 import { judgeNext } from "#control-plane/heartbeats/judge.ts";
-import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 
 /**
  * Makes the state of each of these monitors follow the oldest verdict of its pings that it does not know. Their pings are

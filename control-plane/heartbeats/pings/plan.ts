@@ -7,8 +7,8 @@ import type { FoundHeartbeat, WrittenPings } from "#control-plane/heartbeats/pin
 import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { isToken } from "#control-plane/heartbeats/token.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
-import { decodeState } from "#control-plane/monitors/state/encoding.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import { decodeState } from "#control-plane/state/encoding.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** How a ping is answered. */

@@ -12,7 +12,7 @@ import { planPings, toDecoys, type PlannedPings } from "#control-plane/heartbeat
 import { createPingQueue, type PingedToken } from "#control-plane/heartbeats/pings/queue.ts";
 import { createUnjudged } from "#control-plane/heartbeats/pings/unjudged.ts";
 import { findHeartbeats, writePings } from "#control-plane/heartbeats/pings/store.ts";
-import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Records pings, many in one statement, and makes the statuses follow them. */

@@ -1,11 +1,11 @@
 import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings } from "#control-plane/monitors/monitor.ts";
-import type { CheckFault } from "#control-plane/monitors/state/observation.ts";
-import { nextFlappingLook } from "#control-plane/monitors/state/flapping.ts";
-import type { MonitorState } from "#control-plane/monitors/state/state.ts";
-import type { StateSettings } from "#control-plane/monitors/state/settings.ts";
-import { transition, type Transition } from "#control-plane/monitors/state/transition.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
+import { nextFlappingLook } from "#control-plane/state/flapping.ts";
+import type { MonitorState } from "#control-plane/state/state.ts";
+import type { StateSettings } from "#control-plane/state/settings.ts";
+import { transition, type Transition } from "#control-plane/state/transition.ts";
 
 /** A heartbeat that is due for a visit. Times are Unix milliseconds. */
 interface DueHeartbeat {

@@ -11,7 +11,7 @@ import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import { judgeNext } from "#control-plane/heartbeats/judge.ts";
 import { judgeableUntil } from "#control-plane/heartbeats/sweep/horizon.ts";
-import type { ApplyDeps } from "#control-plane/monitors/watch/apply-changes.ts";
+import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** Visits heartbeats at their deadlines. */
 interface Sweeper {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { DNS_OPS, DNS_TYPES, DNSSEC_RULES } from "#shared/monitor-checks/monitor-dns.ts";
 import { JSON_OPS } from "#shared/monitor-checks/monitor-http.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import type { JsonCondition } from "#control-plane/monitors/monitor.ts";
+import type { JsonCondition } from "#control-plane/kinds/monitor.ts";
 
 /** The one expected status. */
 export const EXPECTED_CODE = Type.Integer({

@@ -3,8 +3,8 @@ import { mostHeight, PICTURE } from "#shared/monitor-checks/monitor-visual.ts";
 import { parseJsonPath } from "#shared/json-path/parse.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { registeredDomain } from "#shared/registrable-domain.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
-import { readTlsTarget } from "#control-plane/monitors/tls-target.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 
 /** Checks the rules between fields, except the locations. Returns the first problem; null if there is none. */
 export function findConflict(draft: MonitorDraft): FieldProblem | null {

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
-import type { DnsCondition } from "#control-plane/monitors/monitor.ts";
+import type { DnsCondition } from "#control-plane/kinds/monitor.ts";
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
 
 /** The data of a record type, in the notation of zone files. */

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
-import { CHECK_TYPES } from "#control-plane/monitors/monitor.ts";
+import { CHECK_TYPES } from "#control-plane/kinds/monitor.ts";
 import { LONGEST_VALUE } from "#control-plane/header-fields.ts";
 import { MOST_HEADERS } from "#control-plane/monitors/settings/headers.ts";
 import { HEARTBEAT } from "#control-plane/monitors/settings/heartbeat-fields.ts";

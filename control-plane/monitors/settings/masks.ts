@@ -1,6 +1,6 @@
-import type { MonitorDraft, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft, MonitorSecrets } from "#control-plane/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { MASK } from "#control-plane/monitors/settings/secrets.ts";
+import { MASK } from "#control-plane/kinds/secrets.ts";
 
 /** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {

@@ -6,21 +6,16 @@ import type {
   JsonCondition,
   MonitorDraft,
   VisualSettings,
-} from "#control-plane/monitors/monitor.ts";
+} from "#control-plane/kinds/monitor.ts";
 import { readCodes } from "#control-plane/monitors/settings/codes.ts";
-import {
-  checkTypesOf,
-  defaultDraft,
-  defaultHeartbeat,
-  VISUAL_DEFAULT,
-} from "#control-plane/monitors/settings/defaults.ts";
+import { checkTypesOf, defaultDraft, defaultHeartbeat, VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
 import { readDnsValues } from "#control-plane/monitors/settings/dns-values.ts";
 import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
 import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
-import { MASK } from "#control-plane/monitors/settings/secrets.ts";
+import { MASK } from "#control-plane/kinds/secrets.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
 

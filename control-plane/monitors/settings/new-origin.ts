@@ -1,6 +1,6 @@
 import { completeUrl } from "#shared/target-url.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
-import { checkTypesOf } from "#control-plane/monitors/settings/defaults.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 

@@ -1,12 +1,12 @@
 import type { RowProblem } from "#control-plane/document-part.ts";
 import type { Pace } from "#control-plane/pace.ts";
 import { compareDrafts, draftOf } from "#control-plane/monitors/draft.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { areMasked, fillMasks, hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
 import type { GivenRow } from "#control-plane/monitors/settings/parse.ts";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { OwnMonitors } from "#control-plane/monitors/transfer/own-monitors.ts";
 import { problemAt, problemOf } from "#control-plane/monitors/transfer/problems.ts";

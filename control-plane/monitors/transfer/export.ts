@@ -1,6 +1,6 @@
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
 import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";

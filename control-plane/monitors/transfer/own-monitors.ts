@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets } from "#control-plane/monitors/monitor.ts";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { listMonitorsAfter, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";

@@ -1,7 +1,7 @@
-import type { MonitorDraft, MonitorSecrets } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft, MonitorSecrets } from "#control-plane/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { isMoved } from "#control-plane/monitors/settings/new-origin.ts";
-import { MASK } from "#control-plane/monitors/settings/secrets.ts";
+import { MASK } from "#control-plane/kinds/secrets.ts";
 
 const HEADERS = "request_headers.";
 

@@ -1,12 +1,12 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { fillMasks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
-import { openSecrets, sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets, sealSecrets } from "#control-plane/kinds/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
@@ -14,7 +14,7 @@ import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-import { basisOf } from "#control-plane/monitors/visual-basis.ts";
+import { basisOf } from "#control-plane/kinds/visual-basis.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** A monitor after a change. */

@@ -1,16 +1,16 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { sealSecrets } from "#control-plane/kinds/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import { basisOf } from "#control-plane/monitors/visual-basis.ts";
+import { basisOf } from "#control-plane/kinds/visual-basis.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Creates a monitor. Returns its id. */

@@ -1,4 +1,4 @@
-import type { ShownFacts } from "#control-plane/monitors/shown/shown.ts";
+import type { ShownFacts } from "#control-plane/state/shown/shown.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
 
 /**

@@ -5,9 +5,9 @@ import { publishedIncidents, type PublishedIncident } from "#control-plane/incid
 import { outageTitle } from "#control-plane/incidents/texts.ts";
 import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { publishedWindows } from "#control-plane/maintenance/published/published.ts";
-import type { History } from "#control-plane/monitors/history/history.ts";
-import { uptimePercent } from "#control-plane/monitors/history/timeline.ts";
-import { shownFactsOf, type ShownFacts } from "#control-plane/monitors/shown/shown.ts";
+import type { History } from "#control-plane/history/history.ts";
+import { uptimePercent } from "#control-plane/history/timeline.ts";
+import { shownFactsOf, type ShownFacts } from "#control-plane/state/shown/shown.ts";
 import type {
   PageView,
   ShownGroup,

@@ -4,7 +4,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readExpiryTimes } from "#control-plane/expiry/shown/times.ts";
 import { readPingTimes } from "#control-plane/heartbeats/ping-times.ts";
-import { readSnapshots } from "#control-plane/monitors/snapshots/snapshots.ts";
+import { readSnapshots } from "#control-plane/checking/snapshots/snapshots.ts";
 import { createPace, type Pace } from "#control-plane/pace.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 import { MOST_SAMPLES, SAMPLES } from "#control-plane/surfaces/account-metrics/families.ts";

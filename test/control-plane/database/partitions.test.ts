@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "#control-plane/database/connect.ts";
 import { dayOf, nameOf, planPartitions } from "#control-plane/database/partitions/days.ts";
 import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/monitors/history/checks-table.ts";
-import { DAY_MS, HOUR_MS } from "#control-plane/monitors/history/period.ts";
+import { CHECKS } from "#control-plane/history/checks-table.ts";
+import { DAY_MS, HOUR_MS } from "#control-plane/history/period.ts";
 import { createHistoryDatabase, type HistoryDatabase } from "#test/support/history.ts";
 
 const DAY = Date.parse("2026-03-28T00:00:00Z");

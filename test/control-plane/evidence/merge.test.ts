@@ -6,7 +6,7 @@ import {
   encodeGoodCheck,
   type GoodCheck,
   type StoredGoodCheck,
-} from "#control-plane/monitors/snapshots/good-check.ts";
+} from "#control-plane/checking/snapshots/good-check.ts";
 
 const HTTP = { url: "https://shop.example/", checkType: "http" };
 const OLDER = new Date("2026-03-01T11:05:00Z");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import { choosePlaces } from "#control-plane/evidence/places.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import { NEW_STATE, type MonitorState } from "#control-plane/monitors/state/state.ts";
+import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
 import { createEgress, NO_ALLOW_LISTS } from "#shared/egress.ts";
 
 function probe(region: string, accountId: number | null, load = 0): Candidate {

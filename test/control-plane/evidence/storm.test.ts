@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { claimRound, storeGathered } from "#control-plane/evidence/claims/claims.ts";
 import { readEvidence } from "#control-plane/evidence/requests.ts";
-import { countStatements } from "#test/control-plane/monitors/watch/changes-world.ts";
+import { countStatements } from "#test/control-plane/checking/watch/changes-world.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 
 /** Generous: a thousand rows on a busy machine. */

@@ -3,7 +3,7 @@ import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
-import type { Transition } from "#control-plane/monitors/state/transition.ts";
+import type { Transition } from "#control-plane/state/transition.ts";
 import { below, createDice } from "#test/fleet/random.ts";
 import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 

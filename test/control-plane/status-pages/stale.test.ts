@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ShownFacts } from "#control-plane/monitors/shown/shown.ts";
+import type { ShownFacts } from "#control-plane/state/shown/shown.ts";
 import { findStale } from "#control-plane/status-pages/read/stale.ts";
 
 const NOW = new Date("2026-05-01T12:00:00Z");

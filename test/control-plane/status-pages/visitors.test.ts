@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
-import { addStatusChanges } from "#control-plane/monitors/history/record.ts";
+import { addStatusChanges } from "#control-plane/history/record.ts";
 import { startPageWorld, URL, type Owner, type PageWorld } from "#test/control-plane/status-pages/world.ts";
 import { createManualClock } from "#test/support/clock.ts";
 

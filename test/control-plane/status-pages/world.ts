@@ -1,6 +1,6 @@
-import { DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
-import { encodeState } from "#control-plane/monitors/state/encoding.ts";
-import { NEW_STATE, type MonitorState } from "#control-plane/monitors/state/state.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
+import { encodeState } from "#control-plane/state/encoding.ts";
+import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
 import {
   startControlPlane,
   type Answer,

@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
-import { readFinding } from "#control-plane/monitors/watch/observe.ts";
+import { readFinding } from "#control-plane/checking/watch/observe.ts";
 import { createJobPool } from "#probe-agent/attachment/job-pool.ts";
 import { startLoopWatch, type LoopWatch } from "#probe-agent/loop-watch.ts";
 import { createAgentMetrics } from "#probe-agent/metrics/agent-metrics.ts";

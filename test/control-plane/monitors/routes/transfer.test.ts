@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { seeded } from "#test/support/seeded.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { openAccountDocuments, type AccountDocuments, type Document } from "#test/support/account-documents.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 

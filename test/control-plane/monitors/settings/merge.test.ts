@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { MonitorDraft } from "#control-plane/monitors/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { findConflict, findQuorumConflict } from "#control-plane/monitors/settings/conflicts.ts";
-import { defaultDraft } from "#control-plane/monitors/settings/defaults.ts";
+import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
 

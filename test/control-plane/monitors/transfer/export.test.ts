@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { defaultDraft, DEFAULT_SETTINGS } from "#control-plane/monitors/settings/defaults.ts";
-import { sealSecrets } from "#control-plane/monitors/settings/secrets.ts";
+import { defaultDraft, DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
+import { sealSecrets } from "#control-plane/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportMonitors } from "#control-plane/monitors/transfer/export.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";

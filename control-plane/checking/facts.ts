@@ -1,0 +1,58 @@
+import { readSlotFacts } from "#control-plane/checking/schedule/store.ts";
+import type { Queryable } from "#control-plane/database/connect.ts";
+import { describeAdvisory, type Advisory } from "#control-plane/state/advisory.ts";
+import { decodeState } from "#control-plane/state/encoding.ts";
+import type { CheckFault } from "#control-plane/state/observation.ts";
+import type { MonitorState } from "#control-plane/state/state.ts";
+
+/** What the state machine and the schedule know about a monitor. */
+export interface StateFacts {
+  readonly status: "up" | "down" | "unknown";
+  readonly isDegraded: boolean;
+  readonly isFlapping: boolean;
+  /** What people should know about a monitor that is up: locations that fail, alone or at the first try; null: nothing. */
+  readonly advisory: Advisory | null;
+  readonly lastCheckedAt: Date | null;
+  readonly nextCheckAt: Date | null;
+  /** How much later than planned the newest check began, in milliseconds. */
+  readonly scheduleLagMs: number | null;
+  readonly lastChangeAt: Date | null;
+  /** Fault of the newest failing check, that of a first try which passed on the re-check included. */
+  readonly lastError: CheckFault | null;
+}
+
+/** Reads what the state machine and the schedule know about monitors, by id. Unknown monitors are missing. */
+export async function readStateFacts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, StateFacts>> {
+  const rows = await readSlotFacts(sql, ids);
+  return new Map(
+    rows.map(({ monitorId, state: text, lastCheckedAt, nextCheckAt, lagMs }): [number, StateFacts] => {
+      const state = decodeState(text);
+      return [
+        monitorId,
+        {
+          status: state.status,
+          isDegraded: state.status === "up" && state.isDegraded,
+          isFlapping: state.isFlapping,
+          advisory: describeAdvisory(state),
+          lastCheckedAt,
+          nextCheckAt,
+          scheduleLagMs: lagMs,
+          lastChangeAt: state.changedAt === null ? null : new Date(state.changedAt),
+          lastError: newestFault(state),
+        },
+      ];
+    }),
+  );
+}
+
+/**
+ * Returns the fault of the location that failed most recently, of a first try that passed on the re-check included; null if
+ * none fails.
+ */
+function newestFault({ locations }: MonitorState): StateFacts["lastError"] {
+  const faults = Array.from(locations.values()).flatMap(({ at, fault, firstTries }) => {
+    const newest = fault ?? firstTries?.fault ?? null;
+    return newest === null ? [] : { at, fault: newest };
+  });
+  return faults.toSorted((one, other) => other.at - one.at)[0]?.fault ?? null;
+}

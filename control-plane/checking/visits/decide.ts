@@ -1,0 +1,74 @@
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
+import { decodeState } from "#control-plane/state/encoding.ts";
+import { nextVisit } from "#control-plane/state/next-visit.ts";
+import type { StateSettings } from "#control-plane/state/settings.ts";
+import { transition } from "#control-plane/state/transition.ts";
+import type { MonitorChange } from "#control-plane/checking/watch/apply-changes.ts";
+import { stateSettings } from "#control-plane/checking/watch/watched.ts";
+import type { VisitedMonitor } from "#control-plane/checking/visits/store.ts";
+
+/** What a visit leads to. Times are Unix milliseconds. */
+export type VisitDecision =
+  /** Nothing changes; null: no visit is needed before the monitor is resumed. */
+  | { readonly kind: "wait"; readonly visitAt: number | null }
+  | { readonly kind: "change"; readonly change: MonitorChange };
+
+/** Returns the locations of an account's monitor that have had no connected probe for some time. */
+export type FindUnserved = (accountId: number, locations: readonly string[]) => readonly string[];
+
+/**
+ * Decides what time has changed about a monitor. A heartbeat has visits of its own (heartbeats/sweep), and a paused
+ * monitor needs none.
+ */
+export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: number): VisitDecision {
+  const { checkType, isActive, intervalSeconds, plannedLocations } = row;
+  if (checkType === "heartbeat" || !isActive || intervalSeconds === null) return { kind: "wait", visitAt: null };
+  const options = JSON.parse(row.settings) as MonitorSettings;
+  const monitor = { url: row.url, checkType, settings: options };
+  const absent = unserved(row.accountId, plannedLocations);
+  const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);
+  const before = decodeState(row.state);
+  const made = transition(settings, before, null, now);
+  // That results are lacking is noted although nothing follows from it yet.
+  const isSame = made.events.length === 0 && made.state.unwatched === before.unwatched;
+  if (isSame) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
+  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }) };
+}
+
+function changeOf(
+  row: VisitedMonitor,
+  {
+    settings,
+    options,
+    ...made
+  }: Pick<MonitorChange, "before" | "transition" | "now"> & {
+    readonly settings: StateSettings;
+    readonly options: MonitorSettings;
+  },
+): MonitorChange {
+  const { monitorId: id, accountId, name, url, checkType, tags, dependsOn } = row;
+  return {
+    // A cause says how many of the locations fail that the monitor is checked from.
+    monitor: {
+      id,
+      accountId,
+      name,
+      url,
+      checkType,
+      tags,
+      dependsOn,
+      settings: { ...options, locations: settings.locations },
+    },
+    settings,
+    ...made,
+    dependency: dependencyOf(row, made.now),
+  };
+}
+
+function dependencyOf(row: VisitedMonitor, now: number): Dependency {
+  const { dependencyState, isDependencyChecked, dependencyDueAt } = row;
+  if (dependencyState === null) return "fine";
+  const dueAt = dependencyDueAt?.getTime() ?? null;
+  return judgeDependency({ state: decodeState(dependencyState), isChecked: isDependencyChecked, dueAt }, now);
+}

@@ -1,0 +1,156 @@
+import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { ProbedType } from "#control-plane/kinds/monitor.ts";
+
+/** A monitor that is due for a visit, with the facts on which its notices depend. */
+export interface VisitedMonitor {
+  readonly monitorId: number;
+  readonly accountId: number;
+  readonly name: string;
+  readonly url: string;
+  readonly checkType: ProbedType | "heartbeat";
+  readonly isActive: boolean;
+  readonly tags: readonly string[];
+  /** JSON of MonitorSettings. */
+  readonly settings: string;
+  /** JSON of MonitorState. */
+  readonly state: string;
+  readonly stateVersion: number;
+  /** The locations that it is checked from: those of its settings that the plan allows. */
+  readonly plannedLocations: readonly string[];
+  /** null: it is not checked by a schedule. */
+  readonly intervalSeconds: number | null;
+  /** The monitor it depends on; null: none. */
+  readonly dependsOn: number | null;
+  /** JSON of that one's MonitorState. */
+  readonly dependencyState: string | null;
+  /** Whether a check of that one runs now. */
+  readonly isDependencyChecked: boolean;
+  readonly dependencyDueAt: Date | null;
+}
+
+/** Lists monitors that are due for a visit, the most overdue first. */
+export async function listDueVisits(sql: Sql, now: Date, limit: number): Promise<readonly number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select monitor_id as id from monitor_states where visit_at <= ${now} order by visit_at limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Reads those of these monitors that are due for a visit. */
+export async function readDueVisits(
+  sql: Queryable,
+  ids: readonly number[],
+  now: Date,
+): Promise<readonly VisitedMonitor[]> {
+  return sql<VisitedMonitor[]>`
+    select t.monitor_id as "monitorId", m.account_id as "accountId", m.name, m.url, m.check_type as "checkType",
+      m.is_active as "isActive", m.tags, m.settings, t.state, t.state_version as "stateVersion",
+      s.locations as "plannedLocations", s.interval_seconds as "intervalSeconds", m.depends_on as "dependsOn",
+      d.state as "dependencyState", coalesce(due.is_checked, false) as "isDependencyChecked",
+      due.due_at as "dependencyDueAt"
+    from monitor_states as t join monitors as m on m.id = t.monitor_id
+      cross join lateral (
+        select coalesce(array_agg(location), '{}') as locations, max(interval_seconds) as interval_seconds
+        from monitor_slots where monitor_id = t.monitor_id
+      ) as s
+      left join monitor_states as d on d.monitor_id = m.depends_on
+      left join lateral (
+        select bool_or(lease <> 0) as is_checked, min(due_at) filter (where lease = 0) as due_at
+        from monitor_slots where monitor_id = m.depends_on
+      ) as due on m.depends_on is not null
+    where t.monitor_id = any(${[...ids]}::bigint[]) and t.visit_at <= ${now} order by t.monitor_id`;
+}
+
+/**
+ * Locks monitors for this transaction, in the order of all writers: the accounts, then the states by id. Returns those
+ * that no other transaction has locked.
+ */
+export async function lockVisited(tx: Transaction, ids: readonly number[]): Promise<readonly number[]> {
+  await tx`
+    select from accounts where id in (select account_id from monitors where id = any(${[...ids]}::bigint[]))
+    order by id for key share`;
+  const rows = await tx<{ id: number }[]>`
+    select monitor_id as id from monitor_states where monitor_id = any(${[...ids]}::bigint[])
+    order by monitor_id for update skip locked`;
+  return rows.map(({ id }) => id);
+}
+
+/** The next visit of a monitor that needs nothing now. */
+export interface PlannedVisit {
+  readonly monitorId: number;
+  /** The version that the plan follows from: one whose state has changed since is visited again. */
+  readonly stateVersion: number;
+  /** Unix milliseconds; null: none is needed. */
+  readonly visitAt: number | null;
+}
+
+/** Plans the next visits of monitors whose states are still those that were read. Returns how many there were. */
+export async function moveMonitorVisits(sql: Sql, visits: readonly PlannedVisit[]): Promise<number> {
+  const moved = await sql`
+    with given as (
+      select * from unnest(
+        ${visits.map(({ monitorId }) => monitorId)}::bigint[],
+        ${visits.map(({ stateVersion }) => stateVersion)}::bigint[],
+        ${visits.map(({ visitAt }) => timeOf(visitAt))}::timestamptz[]
+      ) as given (id, version, visit_at)
+    ), held as materialized (
+      select t.monitor_id, g.visit_at from monitor_states as t
+      join given as g on g.id = t.monitor_id and g.version = t.state_version
+      order by t.monitor_id for update of t skip locked
+    )
+    update monitor_states as t set visit_at = held.visit_at from held where t.monitor_id = held.monitor_id`;
+  return moved.count;
+}
+
+/** A monitor that a visit changed. */
+export interface ChangedMonitor {
+  readonly monitorId: number;
+  readonly status: "up" | "down" | "unknown";
+  /** JSON of MonitorState. */
+  readonly state: string;
+  /** Unix milliseconds. */
+  readonly visitAt: number;
+  /** Extra checks. Times are Unix milliseconds. */
+  readonly rechecks: readonly { readonly location: string; readonly at: number }[];
+}
+
+/** Writes the states of locked monitors, and what is to be checked. */
+export async function writeVisited(tx: Transaction, changed: readonly ChangedMonitor[]): Promise<void> {
+  const wishes = changed.flatMap(({ monitorId, rechecks }) => rechecks.map((wish) => ({ monitorId, ...wish })));
+  await tx`
+    with given as (
+      select * from unnest(
+        ${changed.map(({ monitorId }) => monitorId)}::bigint[],
+        ${changed.map(({ status }) => status)}::text[],
+        ${changed.map(({ state }) => state)}::text[],
+        ${changed.map(({ visitAt }) => timeOf(visitAt))}::timestamptz[]
+      ) as given (id, status, state, visit_at)
+    ), wishes as (
+      select * from unnest(
+        ${wishes.map(({ monitorId }) => monitorId)}::bigint[],
+        ${wishes.map(({ location }) => location)}::text[],
+        ${wishes.map(({ at }) => timeOf(at))}::timestamptz[]
+      ) as wish (id, location, at)
+    ), slots as materialized (
+      select s.monitor_id, s.location, wishes.at from monitor_slots as s
+      join wishes on wishes.id = s.monitor_id and wishes.location = s.location
+      order by s.monitor_id, s.location for update of s
+    ), wanted as (
+      update monitor_slots as s set extra_at = least(s.extra_at, slots.at), due_at = least(s.due_at, slots.at)
+      from slots where s.monitor_id = slots.monitor_id and s.location = slots.location
+    )
+    update monitor_states as t
+    set state_version = t.state_version + 1, status = g.status, state = g.state, visit_at = g.visit_at
+    from given as g where t.monitor_id = g.id`;
+}
+
+/** Visits a locked monitor at the latest at a time, Unix milliseconds. */
+export async function visitBy(tx: Transaction, monitorId: number, at: number): Promise<void> {
+  await tx`
+    update monitor_states set visit_at = least(visit_at, ${new Date(at)}::timestamptz)
+    where monitor_id = ${monitorId}`;
+}
+
+/** postgres.js cannot send arrays of dates: they are sent as texts. */
+function timeOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Clock } from "#shared/clock.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import { sweepDeleted } from "#control-plane/history/deleted/sweep.ts";
+import type { Percentiles } from "#control-plane/history/histogram.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
+import { CHECKS } from "#control-plane/history/checks-table.ts";
+import type { Span } from "#control-plane/history/period.ts";
+import type { Point } from "#control-plane/history/points.ts";
+import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
+import { readDays, type DayTimes } from "#control-plane/history/read/days.ts";
+import { readPoints } from "#control-plane/history/read/read-points.ts";
+import { createResponseTimes } from "#control-plane/history/read/response-times.ts";
+import { findLastResponses } from "#control-plane/history/read/store.ts";
+import { readStatusChanges, type NewestStatusChanges } from "#control-plane/history/read/status-changes.ts";
+import { readUptimes, type Uptimes } from "#control-plane/history/read/uptimes.ts";
+import { recentChecks, type RecentCheck } from "#control-plane/history/recent.ts";
+import { readProgress, type Progress } from "#control-plane/history/store.ts";
+import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
+import { rollUpHours, type Step } from "#control-plane/history/roll-up/hours.ts";
+import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
+import { deleteHours } from "#control-plane/history/roll-up/retention.ts";
+
+/** What history knows about a monitor. */
+interface Summary {
+  readonly uptime: Uptimes;
+  /** Of successful checks in the running hour and the 24 hours before it. */
+  readonly responseMs: Percentiles;
+}
+
+/** What checks leave behind: the newest checks, points of time, uptime and response times. */
+export interface History {
+  /** Creates the partitions that the first checks need, and starts the upkeep. Rejects while the database is away. */
+  start(): Promise<void>;
+  /** Returns the summaries of up to 100 monitors by id, in a bounded number of statements. */
+  summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
+  /** Returns the uptimes of any number of monitors by id, in a bounded number of statements. */
+  uptimes(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Uptimes>>;
+  /** Returns the newest checks of a monitor in the shape of the API, newest first. */
+  recentChecks(monitor: Pick<HistoryMonitor, "id" | "createdAt">, limit: number): Promise<readonly RecentCheck[]>;
+  /**
+   * Returns the last `count` UTC days of monitors up to the beginning of the minute, in a bounded number of statements
+   * (read/days.ts). Without a change of a status, answers within a minute are the same.
+   */
+  days(monitors: readonly HistoryMonitor[], count: number): Promise<ReadonlyMap<number, DayTimes>>;
+  /**
+   * Returns the response times of the newest successful checks by monitor id. Monitors without one in the hour of their
+   * newest check, and the hour before, are missing.
+   */
+  lastResponses(
+    monitors: readonly { readonly id: number; readonly lastCheckedAt: Date }[],
+  ): Promise<ReadonlyMap<number, number>>;
+  /** Returns a range of a monitor's history (read/read-points.ts). */
+  readPoints(monitorId: number, range: Span): Promise<readonly Point[]>;
+  /** Returns the newest changes of a monitor's status. */
+  statusChanges(monitorId: number, limit: number): Promise<NewestStatusChanges>;
+  /** Starts no further upkeep, and waits for a step that is running. */
+  stop(): Promise<void>;
+}
+
+/** Dependencies of the history. */
+interface HistoryDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Retention of checks in milliseconds. */
+  readonly retentionMs: number;
+  readonly maintenanceBetween: MaintenanceBetween;
+}
+
+const MINUTE_MS = 60_000;
+const PARTITIONS_EVERY_MS = 600_000;
+const ROLL_UPS_EVERY_MS = 30_000;
+
+/** How long the progress of the roll-ups is used for reads, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
+/** Monitors of one step of each kind: about half a second of the database, and a few milliseconds of this process. */
+const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
+
+/** Opens the history of one replica. */
+export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween }: HistoryDeps): History {
+  const now = () => clock.now();
+  const responseTimes = createResponseTimes(clock);
+  let progress: { readonly readAt: number; readonly value: Progress } | null = null;
+  let isStopped = false;
+  let running: Promise<unknown> = Promise.resolve();
+  const upkeeps: { stop(): void }[] = [];
+
+  /** Runs steps until one is idle. After each step it pauses as long as the step took: half of a core is for checks. */
+  async function runSteps(step: () => Promise<Step>): Promise<void> {
+    for (;;) {
+      if (isStopped) return;
+      const startedAt = clock.monotonic();
+      const current = step();
+      running = current.catch(() => {});
+      if ((await current) === "idle") return;
+      await sleep(clock.monotonic() - startedAt, undefined, { ref: false });
+    }
+  }
+
+  /** Returns the progress of some seconds ago: what has been rolled up since is then computed from its checks. */
+  async function recentProgress(at: Date): Promise<Progress> {
+    const readAt = clock.monotonic();
+    if (progress === null || readAt - progress.readAt > PROGRESS_MS)
+      progress = { readAt, value: await readProgress(sql, at) };
+    return progress.value;
+  }
+
+  async function rollUp(): Promise<void> {
+    await runSteps(() => rollUpHours(sql, now(), STEP.hours));
+    await runSteps(() => recomputeLate(sql, maintenanceBetween, STEP.late));
+    await runSteps(() => rollUpDays(sql, maintenanceBetween, now(), STEP.days));
+    await runSteps(() => sweepDeleted(sql, now(), retentionMs, STEP.deleted));
+    await deleteHours(sql, now());
+  }
+
+  return {
+    async start() {
+      await keepPartitions(sql, CHECKS, now(), retentionMs);
+      upkeeps.push(
+        startUpkeep({
+          everyMs: PARTITIONS_EVERY_MS,
+          round: () => keepPartitions(sql, CHECKS, now(), retentionMs),
+          // Meanwhile checks go to the default partition.
+          name: "history: the update of the partitions of checks",
+          log,
+        }),
+        startUpkeep({
+          everyMs: ROLL_UPS_EVERY_MS,
+          round: rollUp,
+          name: "history: a roll-up",
+          log,
+        }),
+      );
+    },
+    async summarise(monitors) {
+      const at = now();
+      const ids = monitors.map(({ id }) => id);
+      const known = await recentProgress(at);
+      const [uptimes, times] = await Promise.all([
+        readUptimes(sql, monitors, maintenanceBetween, at, known),
+        responseTimes.read(sql, ids, at, known),
+      ]);
+      return new Map(
+        ids.map((id) => [
+          id,
+          {
+            uptime: uptimes.get(id) ?? { d1: null, d7: null, d30: null, d90: null },
+            responseMs: times.get(id) ?? { p50: null, p95: null, p99: null },
+          },
+        ]),
+      );
+    },
+    async uptimes(monitors) {
+      const at = now();
+      return readUptimes(sql, monitors, maintenanceBetween, at, await recentProgress(at));
+    },
+    recentChecks: (monitor, limit) => recentChecks(sql, monitor, limit, now()),
+    async days(monitors, count) {
+      const at = now();
+      const minute = new Date(Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS);
+      return readDays(sql, monitors, maintenanceBetween, { now: minute, count }, await recentProgress(at));
+    },
+    async lastResponses(monitors) {
+      if (monitors.length === 0) return new Map();
+      const found = await findLastResponses(sql, monitors);
+      return new Map(found.map(({ monitorId, responseMs }) => [monitorId, responseMs]));
+    },
+    readPoints: (monitorId, range) => readPoints(sql, monitorId, range, now()),
+    statusChanges: (monitorId, limit) => readStatusChanges(sql, monitorId, limit),
+    async stop() {
+      isStopped = true;
+      for (const upkeep of upkeeps) upkeep.stop();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import { countChecks, hourOf, type CountedChecks } from "#control-plane/history/aggregate/store.ts";
+import type { TimeByStatus } from "#control-plane/history/timeline.ts";
+import { HOUR_MS, isoTimes } from "#control-plane/history/period.ts";
+
+/** A row of a point, or a part of it. */
+type PointRow = Omit<CountedChecks, "monitorId">;
+
+/** Counts checks of a monitor in these hours, each named by its beginning, in periods of 5 minutes or an hour. */
+export async function countHours(
+  sql: Queryable,
+  monitorId: number,
+  hours: readonly Date[],
+  period: "5 minutes" | "1 hour",
+): Promise<readonly PointRow[]> {
+  if (hours.length === 0) return [];
+  const at =
+    period === "1 hour" ? hourOf(sql) : sql`date_bin('5 minutes', checked_at, timestamptz '2000-01-01 00:00:00+00')`;
+  return sql<PointRow[]>`
+    select at, location, up, down, unknown, response_ms as "responseMs"
+    from (${countChecks(sql, at, sql`${inHours(sql, hours)} and monitor_id = ${monitorId}`)}) as counted`;
+}
+
+/** Reads the roll-up of a monitor by hour, from `from` to before `to`; both are beginnings of hours. */
+export async function readHours(
+  sql: Queryable,
+  monitorId: number,
+  hours: readonly Date[],
+): Promise<readonly PointRow[]> {
+  if (hours.length === 0) return [];
+  return sql<PointRow[]>`
+    select hour as at, location, up, down, unknown, response_ms as "responseMs"
+    from check_hours where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = ${monitorId}`;
+}
+
+/** Reads the roll-up of a monitor by day, from `from` to before `to`. */
+export async function readDays(sql: Queryable, monitorId: number, from: Date, to: Date): Promise<readonly PointRow[]> {
+  return sql<PointRow[]>`
+    select day as at, location, up, down, unknown, response_ms as "responseMs"
+    from check_days where monitor_id = ${monitorId} and day >= ${from} and day < ${to}`;
+}
+
+/** Histograms of a monitor's response times; encoded, to be merged. */
+export interface MonitorHistogram {
+  readonly monitorId: number;
+  readonly responseMs: Uint8Array;
+}
+
+/** Reads the histograms of monitors in these hours of the roll-up. */
+export async function readHistograms(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  hours: readonly Date[],
+): Promise<readonly MonitorHistogram[]> {
+  if (hours.length === 0) return [];
+  return sql<MonitorHistogram[]>`
+    select monitor_id as "monitorId", string_agg(response_ms, '') as "responseMs" from check_hours
+    where hour = any(${isoTimes(hours)}::timestamptz[]) and monitor_id = any(${[...monitorIds]}::bigint[])
+    group by monitor_id having count(response_ms) > 0`;
+}
+
+/** Computes the histograms of monitors in these hours from their checks. */
+export async function countHistograms(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  hours: readonly Date[],
+): Promise<readonly MonitorHistogram[]> {
+  if (hours.length === 0) return [];
+  const where = sql`${inHours(sql, hours)} and monitor_id = any(${[...monitorIds]}::bigint[])`;
+  return sql<MonitorHistogram[]>`
+    select monitor_id as "monitorId", string_agg(response_ms, '') as "responseMs"
+    from (${countChecks(sql, hourOf(sql), where)}) as counted
+    group by monitor_id having count(response_ms) > 0`;
+}
+
+/** Sums the time by status of monitors over whole days, from each of `firstDays` to before `openDay`. */
+export async function sumDays(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  firstDays: readonly Date[],
+  openDay: Date,
+): Promise<
+  readonly (Pick<TimeByStatus, "upMs" | "downMs"> & { readonly monitorId: number; readonly index: number })[]
+> {
+  return sql`
+    select monitor_id as "monitorId", (first.n - 1)::integer as index,
+      sum(up_ms)::bigint as "upMs", sum(down_ms)::bigint as "downMs"
+    from unnest(${isoTimes(firstDays)}::timestamptz[]) with ordinality as first (day, n)
+    join monitor_days as d on d.monitor_id = any(${[...monitorIds]}::bigint[])
+      and d.day >= first.day and d.day < ${openDay}
+    group by monitor_id, first.n`;
+}
+
+/** Time by status of one monitor on one day of the roll-up. */
+interface DayTime extends TimeByStatus {
+  readonly monitorId: number;
+  readonly day: Date;
+}
+
+/** Reads the time by status of monitors on whole days, from `first` to before `openDay`. */
+export async function readDayTimes(
+  sql: Queryable,
+  monitorIds: readonly number[],
+  first: Date,
+  openDay: Date,
+): Promise<readonly DayTime[]> {
+  return sql<DayTime[]>`
+    select monitor_id as "monitorId", day, up_ms as "upMs", down_ms as "downMs", unknown_ms as "unknownMs",
+      maintenance_ms as "maintenanceMs"
+    from monitor_days
+    where monitor_id = any(${[...monitorIds]}::bigint[]) and day >= ${first} and day < ${openDay}`;
+}
+
+/**
+ * Finds the response time of the newest successful check of each monitor in the hour of its newest check, given with
+ * it, and in the hour before. Monitors without one are missing.
+ */
+export async function findLastResponses(
+  sql: Queryable,
+  monitors: readonly { readonly id: number; readonly lastCheckedAt: Date }[],
+): Promise<readonly { readonly monitorId: number; readonly responseMs: number }[]> {
+  const times = monitors.map(({ lastCheckedAt }) => lastCheckedAt.getTime());
+  // The bounds of the whole let the planner ignore partitions; those of each hour let every look-up open only one.
+  const within = sql`checked_at >= ${new Date(Math.min(...times) - 2 * HOUR_MS)}
+    and checked_at < ${new Date(Math.max(...times) + HOUR_MS)}`;
+  const hour = sql`date_bin('1 hour', given.checked_at, timestamptz '2000-01-01 00:00:00+00')`;
+  // Of the two parts, the second is read only if the first has no row.
+  return sql`
+    select given.id as "monitorId", newest.response_ms as "responseMs"
+    from unnest(
+      ${monitors.map(({ id }) => id)}::bigint[], ${times.map((time) => new Date(time).toISOString())}::timestamptz[]
+    ) as given (id, checked_at)
+    cross join lateral (
+      (${lastOfHour(sql, hour, within)}) union all (${lastOfHour(sql, sql`${hour} - interval '1 hour'`, within)})
+      limit 1
+    ) as newest`;
+}
+
+/** The newest successful check of monitor given.id in an hour. */
+function lastOfHour(sql: Queryable, hour: SqlFragment, within: SqlFragment): SqlFragment {
+  return sql`
+    select response_ms from checks
+    where ${hourOf(sql)} = ${hour} and monitor_id = given.id and ${within} and checked_at >= ${hour}
+      and checked_at < ${hour} + interval '1 hour' and status in (1, 4) and response_ms is not null
+    order by checked_at desc, id desc limit 1`;
+}
+
+/** Condition on table checks: those of the given hours. The bounds let the planner ignore other partitions. */
+function inHours(sql: Queryable, hours: readonly Date[]): SqlFragment {
+  return sql`${hourOf(sql)} = any(${isoTimes(hours)}::timestamptz[]) and checked_at >= ${hours[0] ?? null}
+    and checked_at < ${hours.at(-1) ?? null}::timestamptz + interval '1 hour'`;
+}

@@ -1,0 +1,25 @@
+import { freshLocations, staleAt } from "#control-plane/state/freshness.ts";
+import { nextFlappingLook } from "#control-plane/state/flapping.ts";
+import type { StateSettings } from "#control-plane/state/settings.ts";
+import type { MonitorState } from "#control-plane/state/state.ts";
+import { unwatchedDueAt } from "#control-plane/state/unwatched.ts";
+
+/** Longest time between two visits, in milliseconds: other settings can make results old earlier than was planned. */
+const MOST_MS = 600_000;
+
+/**
+ * Returns when time alone can next change something about a monitor that is checked by a schedule: one of its results
+ * gets too old to count, or people are to be notified that it lacks them, or of its flapping. All times are Unix
+ * milliseconds. Newer results only move that to a later time, so a visit can find that nothing has happened.
+ */
+export function nextVisit(settings: StateSettings, state: MonitorState, now: number): number {
+  const times = [now + MOST_MS];
+  if (state.status !== "unknown") {
+    for (const { known } of freshLocations(settings, state.locations, now)) times.push(staleAt(settings, known));
+  }
+  const dueAt = unwatchedDueAt(state, now);
+  if (dueAt !== null) times.push(dueAt);
+  const lookAt = nextFlappingLook(state, now);
+  if (lookAt !== null) times.push(lookAt);
+  return Math.min(...times);
+}
