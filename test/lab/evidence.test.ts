@@ -190,7 +190,7 @@ describe.skipIf(why !== null)("the evidence of an outage, as the person on call 
     await expect.poll(async () => (await answer()).stdout, SOON).toBe("");
     await lab.resolvers.flush("unsigned.test");
     const { cause, evidence } = await examine("named", [
-      /^DNS: NXDOMAIN for www\.unsigned\.test in /,
+      /^DNS: NXDOMAIN for www\.unsigned\.test from /,
       changedTo("addresses .*198\\.51\\.100\\.\\d+.* -> none"),
       new RegExp(`${EVERYWHERE_FAILS} reaches its last known address [0-9a-f.:]+$`),
     ]);

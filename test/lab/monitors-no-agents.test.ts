@@ -36,9 +36,9 @@ describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
     const mails = "from deliveries as d join events as e on e.id = d.event_id where e.monitor_id is not null";
     expect(await lab.query(`select e.type ${mails}`)).toEqual([]);
 
-    const { body } = await lab.service.plane.call("/api/admin/warnings", { operator: true });
-    expect(body.data).toMatchObject([{ code: "no_agents", monitor_ids: [id], monitor_count: 1 }]);
-    console.log((body.data as readonly { readonly message: string }[])[0]?.message);
+    const warnings = async () => (await lab.service.plane.call("/api/admin/warnings", { operator: true })).body.data;
+    await expect.poll(warnings, FRESH).toMatchObject([{ code: "no_agents", monitor_ids: [id], monitor_count: 1 }]);
+    console.log(((await warnings()) as readonly { readonly message: string }[])[0]?.message);
     const lines = lab.service.plane.daemon
       .log()
       .split("\n")

@@ -77,7 +77,7 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
     const { status, advisory } = await lab.read(far);
     console.log(`one of three: ${status}. ${advisory?.message}`);
     expect(status).toBe("up");
-    expect(await lab.events(far)).toEqual([]);
+    expect(await lab.events(far)).toEqual(["monitor.advisory"]);
     expect(await lab.incidents(far)).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
       expect(new Set(statuses(location).map(({ status }) => status))).toEqual(new Set(["up"]));
     }
     expect((await lab.read(even)).status).toBe("up");
-    expect(await lab.events(even)).toEqual([]);
+    expect(await lab.events(even)).toEqual(["monitor.advisory"]);
     expect(await lab.incidents(even)).toEqual([]);
     await lab.network.heal("probe-us", "svc");
   });
@@ -112,6 +112,6 @@ describe.skipIf(why !== null)("monitors of a service with probes in four locatio
     const incidents = await lab.incidents(far);
     expect(incidents).toHaveLength(1);
     expect(incidents[0]).toMatchObject({ status: "resolved", cause: { code: open?.cause.code } });
-    expect(await lab.events(far)).toEqual(["monitor.down", "monitor.up"]);
+    expect(await lab.events(far)).toEqual(["monitor.advisory", "monitor.down", "monitor.up"]);
   });
 });
