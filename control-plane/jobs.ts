@@ -141,6 +141,7 @@ export function createJobs({ databaseUrl, sql, notifications, log }: JobsDeps): 
           },
         },
         concurrency,
+        log,
         work: (data, signal) => worker(data as JobPayloads[typeof name], signal),
         onError: (error) => log.error({ err: error, queue: name }, "job failed"),
       });

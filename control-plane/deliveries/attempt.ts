@@ -4,23 +4,28 @@ import type { DeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
 import type { SettledAttempt } from "#control-plane/deliveries/store.ts";
 
 /** Time that a sender has to return after its time is up, milliseconds. */
-export const ABORT_MS = 2_000;
+const ABORT_MS = 2_000;
 
 /**
- * Makes an attempt that ends in time. Its timer ends with it: that of AbortSignal.timeout would go on, and keep what an
+ * Makes an attempt that ends in time, or when `stopping` is aborted. Its timer ends with it: that of AbortSignal.timeout would go on, and keep what an
  * attempt consists of for the whole time limit.
  */
-export async function sendInTime(sender: Sender, delivery: ClaimedDelivery, abort: AbortController): Promise<Outcome> {
-  const timer = setTimeout(() => abort.abort(ENDED), sender.timeoutMs);
+export async function sendInTime(sender: Sender, delivery: ClaimedDelivery, stopping: AbortSignal): Promise<Outcome> {
+  const abort = new AbortController();
+  const end = (): void => abort.abort(ENDED);
+  const timer = setTimeout(end, sender.timeoutMs);
+  stopping.addEventListener("abort", end, { once: true });
+  if (stopping.aborted) end();
   try {
     return await waitAtMost<Outcome>(sender.timeoutMs + ABORT_MS, sender.send(delivery, abort.signal), TIMEOUT);
   } finally {
     clearTimeout(timer);
+    stopping.removeEventListener("abort", end);
   }
 }
 
 /** Why attempts are aborted. Their outcome says more. */
-export const ENDED = new Error("the time of this attempt is up");
+const ENDED = new Error("the time of this attempt is up");
 
 const TIMEOUT: Outcome = {
   kind: "retry",

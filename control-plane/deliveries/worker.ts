@@ -1,17 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
-import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { createPump } from "#control-plane/database/pump.ts";
-import {
-  ABORT_MS,
-  ENDED,
-  INTERNAL,
-  observeAttempt,
-  receiverOf,
-  sendInTime,
-} from "#control-plane/deliveries/attempt.ts";
+import { INTERNAL, observeAttempt, receiverOf, sendInTime } from "#control-plane/deliveries/attempt.ts";
 import type { ClaimedDelivery, Outcome, Sender } from "#control-plane/deliveries/delivery.ts";
 import { recoverLost } from "#control-plane/deliveries/lost.ts";
 import type { DeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
@@ -20,6 +10,7 @@ import { releaseDue } from "#control-plane/deliveries/release/release.ts";
 import type { Settler } from "#control-plane/deliveries/settler.ts";
 import { claimDeliveries, renewLeases, renewProbes, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
 import { continueAfter } from "#control-plane/deliveries/transition.ts";
+import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 
 /** Sends the deliveries of one channel, on one replica. */
 export interface DeliveryWorker {
@@ -62,64 +53,42 @@ const RIPENED_AT_ONCE = 1_000;
 export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
   const { sql, clock, log } = deps;
   const { channel } = sender;
-  const running = new Map<ClaimedDelivery, Promise<void>>();
-  /** Ends the attempts in progress. */
-  const aborts = new Set<AbortController>();
-  const leased = new Set<ClaimedDelivery>();
-  let isStopped = false;
-  let isAborted = false;
-  /** The round that runs, or the last one. */
-  let lastRound: Promise<unknown> = Promise.resolve();
+  /** The attempts whose results are not stored yet, and who waits for one. */
+  const leased = new Map<ClaimedDelivery, () => void>();
   // New deliveries are planned for. The end of an attempt only makes room for others.
-  let isPlanningDue = true;
+  let isPlanningDue = false;
   /** Claims take the receivers in turn: the last one that was looked at. */
   let lookedTo = 0;
-  /** Attempts that have ended since the last claim, and the timer that claims although they are few. */
-  let ended = 0;
-  let claimLater: NodeJS.Timeout | null = null;
 
-  const pump = createPump(async () => {
-    const current = round();
-    lastRound = current.catch(() => {});
-    try {
-      if (await current) pump.wake();
-    } catch (error) {
-      // The next sweep tries again.
-      if (isDatabaseAway(error)) log.debug({ err: error, channel }, "deliveries: the database is not available");
-      else log.error({ err: error, channel }, "deliveries: a round failed");
-    }
-  });
-
-  /** Releases and claims what is due. Returns whether there can be more. */
-  async function round(): Promise<boolean> {
-    if (isStopped) return false;
-    if (isPlanningDue) {
-      isPlanningDue = false;
+  /** Releases and claims what is due. */
+  async function release(
+    room: number,
+    isAsked: boolean,
+  ): Promise<{ pieces: readonly ClaimedDelivery[]; isMore: boolean }> {
+    if (isAsked || isPlanningDue) {
       await prepare();
       const isMoreReleased = await releaseDue(sql, channel, clock.now());
       const ripened = await ripenDeliveries(sql, channel, clock.now(), RIPENED_AT_ONCE);
-      isPlanningDue = isMoreReleased || ripened === RIPENED_AT_ONCE || isPlanningDue;
+      isPlanningDue = isMoreReleased || ripened === RIPENED_AT_ONCE;
     }
-    const free = sender.concurrency - running.size;
-    if (isStopped || free <= 0) return false;
-    ended = 0;
+    if (room === 0) return { pieces: [], isMore: false };
     const isWholeTurn = lookedTo === 0;
-    const { claimed, lookedTo: reached } = await claim(free);
+    const { claimed, lookedTo: reached } = await claim(room);
     lookedTo = reached ?? 0;
-    for (const delivery of claimed) begin(delivery);
-    return isPlanningDue || claimed.length === free || reached !== null || !isWholeTurn;
+    return { pieces: claimed, isMore: isPlanningDue || claimed.length === room || reached !== null || !isWholeTurn };
   }
 
   function claim(limit: number): ReturnType<typeof claimDeliveries> {
     const now = clock.now();
     const { perReceiver, probes } = sender;
-    const probing = Array.from(running.keys()).filter(({ isProbe }) => isProbe).length;
+    const running = [...attempts.running()];
+    const probing = running.filter(({ isProbe }) => isProbe).length;
     return claimDeliveries(sql, {
       channel,
       limit,
       perReceiver,
       probes: probes === null ? null : Math.max(0, probes - probing),
-      inProgress: countByReceiver(running.keys()),
+      inProgress: countByReceiver(running),
       after: lookedTo,
       leaseEndsAt: new Date(now.getTime() + LEASE_MS),
       now,
@@ -135,21 +104,13 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     }
   }
 
-  function begin(delivery: ClaimedDelivery, onStored: () => void = () => {}): void {
-    leased.add(delivery);
-    running.set(delivery, attempt(delivery, onStored));
-  }
-
-  async function attempt(delivery: ClaimedDelivery, onStored: () => void): Promise<void> {
+  async function attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<void> {
+    if (!leased.has(delivery)) leased.set(delivery, () => {});
     const startedAt = clock.monotonic();
-    const abort = new AbortController();
-    aborts.add(abort);
-    if (isAborted) abort.abort(ENDED);
-    const outcome = await sendInTime(sender, delivery, abort).catch((error: unknown): Outcome => {
+    const outcome = await sendInTime(sender, delivery, signal).catch((error: unknown): Outcome => {
       log.error({ err: error, channel, delivery_id: delivery.id }, "deliveries: a sender failed");
       return INTERNAL;
     });
-    aborts.delete(abort);
     const endedAt = clock.now();
     const durationMs = Math.round(clock.monotonic() - startedAt);
     const finished = { attempt: delivery.attempt, endedAt, outcome };
@@ -157,58 +118,47 @@ export function startWorker(deps: WorkerDeps, sender: Sender): DeliveryWorker {
     const receiver = receiverOf(sender, delivery, outcome);
     const { id, startedAt: begunAt } = delivery;
     deps.settler.add({ ...finished, id, channel, startedAt: begunAt, durationMs, next, receiver }, () => {
+      const onStored = leased.get(delivery);
       leased.delete(delivery);
-      onStored();
+      onStored?.();
     });
-    running.delete(delivery);
     observeAttempt(deps.metrics, delivery, { outcome, status: next.status, endedAt });
-    makeRoom();
   }
 
-  /** Claims the next deliveries now or soon, because an attempt has ended. */
-  function makeRoom(): void {
-    ended += 1;
-    if (running.size < CLAIMED_TOGETHER || ended >= CLAIMED_TOGETHER) return pump.wake();
-    claimLater ??= setTimeout(() => {
-      claimLater = null;
-      pump.wake();
-    }, CLAIM_MS);
-  }
-
-  // While the database is away the next round does the work.
-  const recover = (): void => void recoverLost(deps, sender).catch(() => {});
-  const wake = (): void => {
-    isPlanningDue = true;
-    pump.wake();
-  };
-  const sweep = setInterval(wake, SWEEP_MS);
-  const recovery = setInterval(recover, RECOVER_MS);
-  const renewal = setInterval(() => {
+  function renew(): void {
     if (leased.size === 0) return;
     const until = new Date(clock.now().getTime() + LEASE_MS);
-    renewLeases(sql, [...leased], until).catch(() => {});
-    const probed = Array.from(leased).flatMap(({ isProbe, receiverId }) => (isProbe ? receiverId : []));
+    renewLeases(sql, [...leased.keys()], until).catch(() => {});
+    const probed = Array.from(leased.keys()).flatMap(({ isProbe, receiverId }) => (isProbe ? receiverId : []));
     if (probed.length > 0) renewProbes(sql, channel, probed, until).catch(() => {});
-  }, RENEW_MS);
-  recover();
-  wake();
+  }
 
+  const attempts: ClaimedWork<ClaimedDelivery> = startClaimedWork({
+    name: `deliveries: a round of ${channel}`,
+    log,
+    most: sender.concurrency,
+    lookMs: SWEEP_MS,
+    claim: release,
+    work: attempt,
+    onError: (error, { id }) => log.error({ err: error, channel, delivery_id: id }, "deliveries: an attempt failed"),
+    renewal: { everyMs: RENEW_MS, renew },
+    together: { pieces: CLAIMED_TOGETHER, ms: CLAIM_MS },
+  });
+  // While the database is away the next round does the work.
+  const recover = (): void => void recoverLost(deps, sender).catch(() => {});
+  const recovery = setInterval(recover, RECOVER_MS);
+  recover();
+  attempts.wake();
   return {
-    wake,
-    attempt: (delivery) => new Promise((resolve) => begin(delivery, resolve)),
+    wake: () => attempts.wake(),
+    attempt: (delivery) =>
+      new Promise((resolve) => {
+        leased.set(delivery, resolve);
+        void attempts.run(delivery);
+      }),
     async stop(graceMs) {
-      isStopped = true;
-      clearInterval(sweep);
       clearInterval(recovery);
-      // A round that runs can still claim deliveries: their attempts have begun too.
-      await waitAtMost(ABORT_MS, lastRound, undefined);
-      const all = () => Promise.all(running.values());
-      await waitAtMost(graceMs, all(), []);
-      isAborted = true;
-      for (const abort of aborts) abort.abort(ENDED);
-      if (claimLater !== null) clearTimeout(claimLater);
-      await waitAtMost(ABORT_MS, all(), []);
-      clearInterval(renewal);
+      await attempts.stop(graceMs);
     },
   };
 }

@@ -1,10 +1,7 @@
 import type { Logger } from "pino";
 import { Counter, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
-import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { createPump } from "#control-plane/database/pump.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
 import { claimRound, storeFailed, storeGathered } from "#control-plane/evidence/claims/claims.ts";
 import { hasDue, releaseRow, type Task } from "#control-plane/evidence/claims/store.ts";
@@ -12,6 +9,7 @@ import { EVIDENCE_CHANNEL } from "#control-plane/evidence/evidence.ts";
 import { writeEvidence } from "#control-plane/evidence/fit.ts";
 import { gatherEvidence, type GatherDeps } from "#control-plane/evidence/gather.ts";
 import { deleteOld } from "#control-plane/evidence/store.ts";
+import { startClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 
 /** Gathers evidence in one replica. */
 interface EvidenceWorker {
@@ -47,9 +45,6 @@ const MOST_ATTEMPTS = 2;
 /** Starts to gather. */
 export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
   const { sql, clock, log } = deps;
-  const running = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  let lastRound: Promise<unknown> = Promise.resolve();
   const results = new Counter({
     name: "vantage_evidence_gatherings_total",
     help: "Gatherings of evidence about outages at this replica, by result: gathered, lost (another replica repeats it), failed",
@@ -57,38 +52,18 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
     registers: [deps.registry],
   });
 
-  const pump = createPump(async () => {
-    const current = round();
-    lastRound = current.catch(() => {});
-    try {
-      if (await current) pump.wake();
-    } catch (error) {
-      // The next sweep tries again.
-      if (isDatabaseAway(error)) log.debug({ err: error }, "evidence: the database is not available");
-      else log.error({ err: error }, "evidence: a round failed");
-    }
-  });
-
-  /** Claims what is due. Returns whether there can be more. */
-  async function round(): Promise<boolean> {
-    if (stopping.signal.aborted || !(await hasDue(sql, clock.now()))) return false;
-    const { tasks, isMore } = await claimRound(sql, MOST_AT_ONCE - running.size, clock.now());
-    for (const task of tasks) {
-      const run = gather(task).finally(() => {
-        running.delete(run);
-        pump.wake();
-      });
-      running.add(run);
-    }
-    return isMore && running.size < MOST_AT_ONCE;
+  async function claim(room: number): Promise<{ pieces: readonly Task[]; isMore: boolean }> {
+    if (!(await hasDue(sql, clock.now()))) return { pieces: [], isMore: false };
+    const { tasks, isMore } = await claimRound(sql, room, clock.now());
+    return { pieces: tasks, isMore };
   }
 
-  async function gather(task: Task): Promise<void> {
+  async function gather(task: Task, stopping: AbortSignal): Promise<void> {
     const { incidentId, attempt } = task;
     try {
-      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(BUDGET_MS)]);
+      const signal = AbortSignal.any([stopping, AbortSignal.timeout(BUDGET_MS)]);
       const evidence = await gatherEvidence(deps, task, { budgetMs: BUDGET_MS, signal });
-      if (stopping.signal.aborted) return await releaseRow(sql, incidentId, attempt, clock.now());
+      if (stopping.aborted) return await releaseRow(sql, incidentId, attempt, clock.now());
       const body = writeEvidence(evidence);
       const gatheredAt = new Date(evidence.gathered_at);
       const isStored = await storeGathered(sql, { incidentId, attempt, gatheredAt, lines: evidence.summary, body });
@@ -104,10 +79,16 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
   }
 
   const giveUp = (task: Task): Promise<void> => storeFailed(sql, task, "internal_error", clock.now());
-  const wake = (): void => pump.wake();
-  deps.notifications.listen(EVIDENCE_CHANNEL, wake, wake);
-  const sweep = setInterval(wake, SWEEP_MS);
-  sweep.unref();
+  const gatherings = startClaimedWork({
+    name: "evidence: a round",
+    log,
+    most: MOST_AT_ONCE,
+    lookMs: SWEEP_MS,
+    claim,
+    work: gather,
+    onError: (error, { incidentId }) => log.error({ err: error, incident: incidentId }, "evidence: a gathering failed"),
+  });
+  deps.notifications.listen(EVIDENCE_CHANNEL, gatherings.wake, gatherings.wake);
   const upkeep = startUpkeep({
     everyMs: UPKEEP_MS,
     round: () =>
@@ -120,12 +101,8 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
 
   return {
     async stop(graceMs) {
-      clearInterval(sweep);
       upkeep.stop();
-      await waitAtMost(graceMs, lastRound, undefined);
-      await waitAtMost(graceMs, Promise.all(running), []);
-      stopping.abort();
-      await waitAtMost(REPEAT_MS, Promise.all(running), []);
+      await gatherings.stop(graceMs);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Events } from "#control-plane/events/events.ts";
 import { linkMonitors } from "#control-plane/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { createReports } from "#control-plane/expiry/reports/reports.ts";
-import { createVisitor } from "#control-plane/expiry/visits/visitor.ts";
+import { startVisitor } from "#control-plane/expiry/visits/visitor.ts";
 import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** The watch over certificates and registrations, at one replica. */
@@ -44,8 +44,8 @@ const STOP_MS = 5_000;
 export function openExpiry(deps: ExpiryDeps): Expiry {
   const { sql, clock, log, everyMs = EVERY_MS } = deps;
   const stopping = new AbortController();
-  const visiting = { ...deps, metrics: createExpiryMetrics(deps.registry), stopping: stopping.signal };
-  const [certificates, domains] = [createVisitor("certificate", visiting), createVisitor("domain", visiting)];
+  const visiting = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };
+  const visitors = [startVisitor("certificate", visiting), startVisitor("domain", visiting)];
   const reports = createReports(sql, clock);
   const isStopped = () => stopping.signal.aborted;
   const running = new Set<Promise<void>>();
@@ -56,12 +56,7 @@ export function openExpiry(deps: ExpiryDeps): Expiry {
     await promise.finally(() => running.delete(promise));
   }
 
-  const parts = [
-    () => linkMonitors(sql, deps.checks, () => clock.now(), isStopped),
-    () => reports.flush(),
-    () => certificates.visitDue(),
-    () => domains.visitDue(),
-  ];
+  const parts = [() => linkMonitors(sql, deps.checks, () => clock.now(), isStopped), () => reports.flush()];
   const upkeep = parts.map((part) =>
     startUpkeep({
       everyMs,
@@ -74,10 +69,12 @@ export function openExpiry(deps: ExpiryDeps): Expiry {
     note: (monitorId, fingerprint) => reports.note(monitorId, fingerprint),
     async round() {
       for (const part of parts) await run(part);
+      for (const visitor of visitors) await visitor.drain();
     },
     async stop() {
       stopping.abort();
       for (const one of upkeep) one.stop();
+      await Promise.all(visitors.map((visitor) => visitor.stop(0)));
       await waitAtMost(STOP_MS, Promise.allSettled(running), undefined);
     },
   };

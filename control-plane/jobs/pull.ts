@@ -1,4 +1,5 @@
-import { createPump } from "#control-plane/database/pump.ts";
+import type { Logger } from "pino";
+import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 
 /** A fetched job. `retryCount` identifies the attempt: the queue ignores calls of an earlier, lost attempt. */
 interface FetchedJob {
@@ -33,6 +34,7 @@ interface PullerOptions {
   readonly queue: QueuePort;
   /** Maximum number of jobs that run at the same time in this process. */
   readonly concurrency: number;
+  readonly log: Pick<Logger, "debug" | "error">;
   /** Does one job. Must be idempotent: after a crash or a lost `settle` the same job is fetched again. */
   readonly work: (data: unknown, signal: AbortSignal) => Promise<JobResult>;
   /** Receives what a worker threw, which is a bug. The job goes back to the queue. */
@@ -40,69 +42,58 @@ interface PullerOptions {
 }
 
 /** Interval in milliseconds at which jobs without a notification are looked for. */
-const SWEEP_MS = 1_000;
-/** Sweeps that are skipped after a job went back, so that another replica can fetch it first. */
-const REST_SWEEPS = 2;
+const LOOK_MS = 1_000;
+/** Looks that are skipped after a job went back, so that another replica can fetch it first. */
+const REST_LOOKS = 2;
 /** Interval of `touch` in milliseconds: less than half of the shortest `lostAfterSeconds` of a queue (jobs.ts). */
 const TOUCH_MS = 4_000;
-/** Time in milliseconds that aborted workers have to return. */
-const ABORT_MS = 2_000;
 
 /**
  * Creates a puller. One statement fetches jobs for all free places, so that a burst of jobs starts immediately and a
  * slow job delays no other. (pg-boss's own `work` gives each of its loops one job, or a batch whose jobs end together.)
  */
-export function createPuller({ queue, concurrency, work, onError }: PullerOptions): Puller {
-  const running = new Map<FetchedJob, Promise<void>>();
-  const abort = new AbortController();
-  let stopped = false;
+export function createPuller({ queue, concurrency, log, work, onError }: PullerOptions): Puller {
   let rest = 0;
+  let wasFull = false;
 
-  const pump = createPump(async () => {
-    const free = concurrency - running.size;
-    if (stopped || free <= 0) return;
-    // If the database is away, the next sweep fetches again.
-    const jobs = await queue.fetch(free).catch(() => []);
-    for (const job of jobs) running.set(job, run(job));
-  });
+  async function fetch(room: number, isAsked: boolean): Promise<{ pieces: readonly FetchedJob[]; isMore: boolean }> {
+    if (room === 0 || (!isAsked && !wasFull)) return { pieces: [], isMore: false };
+    // If the database is away, the next look fetches again.
+    const pieces = await queue.fetch(room).catch(() => []);
+    wasFull = pieces.length === room;
+    return { pieces, isMore: false };
+  }
 
-  async function run(job: FetchedJob): Promise<void> {
-    const result = await work(job.data, abort.signal).catch((error: unknown): JobResult => {
+  async function run(job: FetchedJob, signal: AbortSignal): Promise<void> {
+    const result = await work(job.data, signal).catch((error: unknown): JobResult => {
       onError(error);
       return "later";
     });
-    if (result === "later") rest = REST_SWEEPS;
-    // No more `touch` from now on: if `settle` fails, the queue considers the job lost and it is fetched again.
+    if (result === "later") rest = REST_LOOKS;
+    // If this fails, the queue considers the job lost when it was not touched for a while, and it is fetched again.
     await queue.settle(job, result).catch(() => {});
-    const wasFull = running.size >= concurrency;
-    running.delete(job);
-    if (wasFull) pump.wake();
   }
 
-  const sweep = setInterval(() => {
-    if (rest > 0) rest -= 1;
-    else pump.wake();
-  }, SWEEP_MS);
-  const touch = setInterval(() => {
-    if (running.size > 0) void queue.touch([...running.keys()]).catch(() => {});
-  }, TOUCH_MS);
-
-  return {
-    wake: () => pump.wake(),
-    async stop(graceMs) {
-      stopped = true;
-      clearInterval(sweep);
-      const all = Promise.all(running.values());
-      await Promise.race([all, delay(graceMs)]);
-      abort.abort();
-      await Promise.race([all, delay(ABORT_MS)]);
-      clearInterval(touch);
+  const jobs: ClaimedWork<FetchedJob> = startClaimedWork({
+    name: "jobs: a fetch",
+    log,
+    most: concurrency,
+    lookMs: LOOK_MS,
+    isLookDue() {
+      if (rest === 0) return true;
+      rest -= 1;
+      return false;
     },
-  };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+    claim: fetch,
+    work: run,
+    onError,
+    renewal: {
+      everyMs: TOUCH_MS,
+      renew() {
+        const running = [...jobs.running()];
+        if (running.length > 0) void queue.touch(running).catch(() => {});
+      },
+    },
   });
+  return { wake: () => jobs.wake(), stop: (graceMs) => jobs.stop(graceMs) };
 }

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { Clock, Random } from "#shared/clock.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -16,14 +15,9 @@ import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
 import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
 import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
+import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 import { requestChecks } from "#control-plane/checking/schedule/schedule.ts";
 import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
-
-/** Visits the targets of one kind when they are due. */
-interface Visitor {
-  /** Visits all that are due now. Returns when none is left, or those that are left belong to another replica. */
-  visitDue(): Promise<void>;
-}
 
 /** Dependencies of the visits. */
 interface VisitorDeps {
@@ -34,31 +28,28 @@ interface VisitorDeps {
   readonly log: Logger;
   readonly events: Events;
   readonly areCovered: AreCovered;
+  /** Milliseconds between two searches for what is due. */
+  readonly everyMs: number;
   readonly metrics: ExpiryMetrics;
-  /** Aborted when the replica stops. */
-  readonly stopping: AbortSignal;
 }
 
 /** Maximum number of visits at the same time; of domains, each belongs to another registry. */
 const MOST_AT_ONCE: Readonly<Record<ExpiryKind, number>> = { certificate: 20, domain: 10 };
-/** While visits run, others are searched for this often, in milliseconds: a slow one holds up nothing else. */
-const SEARCH_MS = 1_000;
 /** Visits that end within this time of each other are followed by one search, in milliseconds. */
 const TOGETHER_MS = 25;
 /** Time until a target without an active monitor is visited again, in milliseconds. */
 const UNWATCHED_MS = 86_400_000;
 const BYTE = 256;
 
-/** Creates the visitor of a kind. */
-export function createVisitor(kind: ExpiryKind, deps: VisitorDeps): Visitor {
-  const { sql, checks, clock, random, log, events, areCovered, metrics, stopping } = deps;
+/** Starts to visit the targets of a kind when they are due. Replicas share the work. */
+export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<ClaimedTarget> {
+  const { sql, checks, clock, random, log, events, areCovered, metrics } = deps;
   const claimer: Claimer = { kind, sql, clock, random };
-  const running = new Set<Promise<void>>();
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
-  async function visit(claimed: ClaimedTarget): Promise<void> {
+  async function visit(claimed: ClaimedTarget, stopping: AbortSignal): Promise<void> {
     metrics.lag.observe({ kind }, Math.max(0, clock.now().getTime() - claimed.nextAt.getTime()) / 1_000);
-    const look = await lookIfDue(claimed);
+    const look = await lookIfDue(claimed, stopping);
     if (look?.kind === "cancelled") return releaseTarget(sql, claimed);
     if (!claimed.isWatched) {
       const nextAt = new Date(clock.now().getTime() + UNWATCHED_MS);
@@ -71,7 +62,7 @@ export function createVisitor(kind: ExpiryKind, deps: VisitorDeps): Visitor {
   }
 
   /** Looks at a target if that is due, and ends the claim of its registry in any case. */
-  async function lookIfDue(claimed: ClaimedTarget): Promise<Look | null> {
+  async function lookIfDue(claimed: ClaimedTarget, stopping: AbortSignal): Promise<Look | null> {
     let look: Look | null = null;
     try {
       if (!isDue(claimed)) return null;
@@ -98,25 +89,18 @@ export function createVisitor(kind: ExpiryKind, deps: VisitorDeps): Visitor {
     return isLookDue(known, clock.now().getTime());
   }
 
-  function start(claimed: ClaimedTarget): void {
-    const visiting = visit(claimed)
-      // The target is visited again when its lease has ended.
-      .catch((error: unknown) => {
-        log.warn({ err: error, target: claimed.target }, "expiry: a visit failed; it is repeated");
-      })
-      .finally(() => running.delete(visiting));
-    running.add(visiting);
-  }
-
-  return {
-    async visitDue() {
-      for (;;) {
-        const most = stopping.aborted ? 0 : MOST_AT_ONCE[kind] - running.size;
-        if (most > 0) for (const claimed of await claimDue(claimer, most)) start(claimed);
-        if (running.size === 0) return;
-        await waitAtMost(SEARCH_MS, Promise.race(running), undefined);
-        await waitAtMost(TOGETHER_MS, Promise.all(running), undefined);
-      }
+  return startClaimedWork({
+    name: "expiry: a round",
+    log,
+    most: MOST_AT_ONCE[kind],
+    lookMs: deps.everyMs,
+    async claim(room) {
+      const pieces = room === 0 ? [] : await claimDue(claimer, room);
+      return { pieces, isMore: pieces.length > 0 };
     },
-  };
+    work: visit,
+    // The target is visited again when its lease has ended.
+    onError: (error, { target }) => log.warn({ err: error, target }, "expiry: a visit failed; it is repeated"),
+    together: { pieces: 1, ms: TOGETHER_MS },
+  });
 }

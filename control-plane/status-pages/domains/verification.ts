@@ -4,13 +4,13 @@ import { dns } from "#shared/tools/dns.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { Clock } from "#shared/clock.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
-import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { logFailure, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { logFailure } from "#control-plane/database/upkeep.ts";
+import { startClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
 import { decideDomain, HELD_MS, hasRecord, recordOf } from "#control-plane/status-pages/domains/record.ts";
 import {
@@ -45,8 +45,6 @@ const LEASE_MS = 60_000;
 const POSTPONED_MS = 15_000;
 /** Maximum number of look-ups at the same time. */
 const MOST_AT_ONCE = 10;
-/** Time for running looks to be given back when the replica stops, in milliseconds. */
-const STOP_MS = 5_000;
 const NAME = "status pages: verification of domains";
 
 /**
@@ -54,12 +52,9 @@ const NAME = "status pages: verification of domains";
  * belong to accounts, which could make theirs say anything, and this process looks up no names that users give.
  */
 export function startVerification({ sql, checks, clock, log }: VerificationDeps): Verification {
-  const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-
-  async function look(claimed: ClaimedDomain): Promise<void> {
+  async function look(claimed: ClaimedDomain, stopping: AbortSignal): Promise<void> {
     const record = recordOf(claimed.domain, claimed.token);
-    const answer = await ask(checks, record.name, stopping.signal);
+    const answer = await ask(checks, record.name, stopping);
     const now = clock.now();
     if (answer.kind === "unasked") return postponeDomain(sql, claimed, new Date(now.getTime() + POSTPONED_MS));
     const isFound = answer.result !== null && hasRecord(answer.result, record);
@@ -77,34 +72,28 @@ export function startVerification({ sql, checks, clock, log }: VerificationDeps)
     }
   }
 
-  function start(claimed: ClaimedDomain): void {
-    const looking = look(claimed)
-      // The domain is asked for again when the lease ends.
-      .catch((error: unknown) => logFailure(log, NAME, error))
-      .finally(() => running.delete(looking));
-    running.add(looking);
-  }
-
-  /** Begins to ask for what is due, and does not wait: a slow server holds up no other domain. */
-  async function round(): Promise<void> {
+  async function claim(room: number): Promise<{ pieces: readonly ClaimedDomain[]; isMore: boolean }> {
     const now = clock.now();
     await deleteReleases(sql, new Date(now.getTime() - HELD_MS));
     // Without a shared probe at this replica the domains are left to others.
-    if (!checks.hub.roster.candidates(null).list.some(({ online }) => online)) return;
-    const most = stopping.signal.aborted ? 0 : MOST_AT_ONCE - running.size;
-    if (most === 0) return;
+    const isServed = checks.hub.roster.candidates(null).list.some(({ online }) => online);
+    if (!isServed || room === 0) return { pieces: [], isMore: false };
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    for (const claimed of await claimDomains(sql, { now, leaseEndsAt, most })) start(claimed);
+    const pieces = await claimDomains(sql, { now, leaseEndsAt, most: room });
+    return { pieces, isMore: pieces.length === room };
   }
 
-  const rounds = startUpkeep({ everyMs: EVERY_MS, round, name: NAME, log });
-  return {
-    async stop() {
-      rounds.stop();
-      stopping.abort();
-      await waitAtMost(STOP_MS, Promise.allSettled(running), undefined);
-    },
-  };
+  const looks = startClaimedWork({
+    name: NAME,
+    log,
+    most: MOST_AT_ONCE,
+    lookMs: EVERY_MS,
+    claim,
+    work: look,
+    // The domain is asked for again when the lease ends.
+    onError: (error) => logFailure(log, NAME, error),
+  });
+  return { stop: () => looks.stop(0) };
 }
 
 /** What a probe found; `result` is null if the look-up itself failed. */
