@@ -2,7 +2,6 @@ import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { Pagination } from "#control-plane/http/envelope.ts";
 import { signEnvelope, type Envelope } from "#control-plane/audit/envelope.ts";
-import { sliceLists } from "#control-plane/audit/inventory.ts";
 import { checkPayload, monitorPayload, tenantPayload } from "#control-plane/audit/payloads.ts";
 import { INVENTORY, type AuditSources, type Slice } from "#control-plane/audit/ports.ts";
 import type { AuditSecrets } from "#control-plane/audit/secrets.ts";
@@ -65,4 +64,19 @@ export function createAuditExports({ sql, clock, secrets, sources }: AuditExport
     check: async (accountId, shareId) => sign(accountId, await sources.check(accountId, shareId), checkPayload),
     tenant: async (accountId, page) => sign(accountId, await readInventory(accountId, page), tenantPayload),
   };
+}
+
+/**
+ * Returns the slices of lists that form a slice of their concatenation: the page of an inventory runs through all rows
+ * of the first list, then of the second, and so on.
+ */
+export function sliceLists(totals: readonly number[], { limit, offset }: Slice): readonly Slice[] {
+  let start = 0;
+  return totals.map((total) => {
+    const from = Math.max(offset, start);
+    const to = Math.min(offset + limit, start + total);
+    const slice = { limit: Math.max(0, to - from), offset: Math.max(0, from - start) };
+    start += total;
+    return slice;
+  });
 }

@@ -19,7 +19,6 @@ import { createDeliveryMetrics } from "#control-plane/deliveries/metrics.ts";
 import type { NoteMailed } from "#control-plane/deliveries/notes.ts";
 import { readResults, type DeliveryResult } from "#control-plane/deliveries/store.ts";
 import { createSettler } from "#control-plane/deliveries/settler.ts";
-import { ATTEMPTS, attemptsKept } from "#control-plane/deliveries/upkeep/attempts-table.ts";
 import {
   countUnfinished,
   deleteAttempts,
@@ -31,6 +30,21 @@ import {
   type DeliveryCount,
 } from "#control-plane/deliveries/upkeep/store.ts";
 import { startWorker, type DeliveryWorker } from "#control-plane/deliveries/worker.ts";
+import { DAY_MS, type DayTable } from "#control-plane/database/partitions/days.ts";
+
+/** The table of attempts, one partition a day. */
+const ATTEMPTS: DayTable = { name: "delivery_attempts", column: "started_at", lock: 4_417_093_820_553 };
+
+/** Least age at which a day is dropped, milliseconds: longer than any delivery is repeated, whose attempts stay with it. */
+const LEAST_KEPT_MS = 7 * DAY_MS;
+
+/**
+ * Returns the age at which a day of attempts is dropped, given the retention of ended deliveries, in milliseconds. Attempts
+ * are deleted with their delivery; the drop gives their space back, and removes what has no delivery any more.
+ */
+function attemptsKept(retentionMs: number): number {
+  return Math.max(retentionMs, LEAST_KEPT_MS);
+}
 
 /** The delivery queue of one replica. */
 export interface Deliveries {

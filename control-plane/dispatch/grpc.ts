@@ -8,6 +8,7 @@ import {
   type sendUnaryData,
   type ServerInterceptor,
   type ServerOptions,
+  ServerInterceptingCall,
 } from "@grpc/grpc-js";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
@@ -15,7 +16,6 @@ import type { Clock } from "#shared/clock.ts";
 import { createMessageSerializer } from "#shared/message-serializer.ts";
 import { HubMessage, ProbeService, type EnrollResponse, type ProbeServer } from "#shared/protocol/probe.ts";
 import { MAX_JOB_BYTES, MAX_MESSAGE_BYTES } from "#shared/wire.ts";
-import { countBrokenCalls } from "#control-plane/dispatch/grpc/broken-calls.ts";
 import { countConnectionEnds, registerConnectionGauge } from "#control-plane/dispatch/grpc/connection-metrics.ts";
 import { acceptConnections } from "#control-plane/dispatch/grpc/connections.ts";
 import { certificateOf, type AnyCall } from "#control-plane/dispatch/grpc/credentials.ts";
@@ -28,7 +28,36 @@ import {
 import { serveStream } from "#control-plane/dispatch/grpc/stream.ts";
 import type { Hub } from "#control-plane/dispatch/hub.ts";
 import type { Issuance, Security } from "#control-plane/dispatch/security.ts";
-import { createRateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
+import { createRateLimitedLog, type RateLimitedLog } from "#control-plane/dispatch/rate-limited-log.ts";
+import type { Rejection } from "#control-plane/dispatch/hello.ts";
+
+const NO_MESSAGE: Rejection = {
+  reason: "protocol",
+  message: "the message is not a valid message of the protocol",
+  retry: true,
+};
+
+// Messages of grpc-js for calls that it ends by itself: a message that is too large or that cannot be decoded.
+const BROKEN = /^(?:Received message|Error deserializing|Failed to decompress)/;
+
+/** Counts and logs calls that grpc-js ends by itself, which it only reports in the status that it sends. */
+function countBrokenCalls(hub: Hub, rejections: RateLimitedLog): ServerInterceptor {
+  return (_method, call) => {
+    const send = call.sendStatus.bind(call);
+    let isReported = false;
+    call.sendStatus = (end) => {
+      const detail = end.details ?? "";
+      // grpc-js sends the status again for each frame that was in transit.
+      if (!isReported && BROKEN.test(detail)) {
+        isReported = true;
+        hub.refuse(NO_MESSAGE);
+        rejections.warn({ peer: call.getPeer(), reason: NO_MESSAGE.reason, detail }, "agent message refused");
+      }
+      send(end);
+    };
+    return new ServerInterceptingCall(call);
+  };
+}
 
 /** Time in milliseconds that streams have to end by themselves. */
 const STOP_GRACE_MS = 1_000;

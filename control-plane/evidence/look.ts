@@ -7,7 +7,6 @@ import {
   type Asker,
   type Call,
 } from "#control-plane/evidence/ask.ts";
-import { readCertificate } from "#control-plane/evidence/certificate.ts";
 import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
 import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
 import type { MonitorSecrets, MonitorSettings, ProbedType } from "#control-plane/kinds/monitor.ts";
@@ -15,6 +14,7 @@ import { decodePhases, encodePhases } from "#control-plane/checking/snapshots/ph
 import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
 import { readFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
+import { isRecord } from "#shared/is-record.ts";
 
 /** A monitor that probes check. */
 export interface Checked {
@@ -132,4 +132,27 @@ export async function findCertificate(
   if (call === null) return null;
   const { answer } = await asker.ask(call, { location: failing.location, sharedOnly: false });
   return readCertificate(failing.location, readFinding(answer)?.whole);
+}
+
+/** Reads the certificate from the full result of the check of an http or ssl monitor; null if it has none. */
+function readCertificate(location: string, result: unknown): CertificateEvidence | null {
+  if (!isRecord(result)) return null;
+  const tls = isRecord(result["tls"]) ? result["tls"] : result;
+  const found = tls["certificate"];
+  if (!isRecord(found) || typeof found["fingerprint_sha256"] !== "string") return null;
+  const error = tls["error"] ?? tls["trust_error"];
+  return {
+    location,
+    trusted: (tls["authorized"] ?? tls["trusted"]) === true,
+    trust_error: typeof error === "string" ? error : null,
+    subject: textOf(found["subject"]),
+    issuer: textOf(found["issuer"]),
+    fingerprint_sha256: found["fingerprint_sha256"],
+    not_before: textOf(found["not_before"]),
+    not_after: textOf(found["not_after"]),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transactAndFinish } from "#control-plane/database/transaction.ts";
-import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import { startUpkeep, deleteInSteps } from "#control-plane/database/upkeep.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { lockNumber, type WriteIdentity } from "#control-plane/idempotency/identity.ts";
 import {
@@ -12,8 +12,15 @@ import {
   settleBegun,
   shareAccount,
   tryLock,
+  deleteExpiredAnswers,
 } from "#control-plane/idempotency/store.ts";
-import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
+
+const DELETED_AT_ONCE = 1_000;
+
+/** Deletes expired answers, which are never replayed even before that. Rejects while the database is away. */
+export async function sweepAnswers(sql: Sql, now: Date): Promise<void> {
+  await deleteInSteps(DELETED_AT_ONCE, (limit) => deleteExpiredAnswers(sql, now, limit));
+}
 
 /** An HTTP answer to a write, replayed byte for byte. */
 export interface Answer {

@@ -70,9 +70,8 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
   const aborts = new Set<AbortController>();
   let isStopped = false;
   let isAborted = false;
-  /** The look that runs, or the last one. */
+  /** The newest look; those before it have ended when it begins. */
   let look: Promise<boolean> = Promise.resolve(false);
-  let isLooking = false;
   let isAsked = false;
   /** Pieces that have ended since the last claim, and the timer that claims although they are few. */
   let ended = 0;
@@ -88,13 +87,9 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
 
   /** Claims once; never twice at the same time. Returns whether there can be more. */
   async function claimOnce(): Promise<boolean> {
-    while (isLooking) await look.catch(() => false);
-    if (isStopped) return false;
-    isLooking = true;
-    look = claimAndBegin().finally(() => {
-      isLooking = false;
-    });
-    return look;
+    const begun = look.catch(() => false).then(() => (isStopped ? false : claimAndBegin()));
+    look = begun;
+    return begun;
   }
 
   async function claimAndBegin(): Promise<boolean> {

@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
-import type { Random } from "#shared/clock.ts";
+import type { Random, Clock } from "#shared/clock.ts";
 import type { LocationItem } from "#shared/locations.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { Location, LocationRow } from "#control-plane/checks/answer.ts";
-import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import type { Queryable, Transaction, Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Jobs } from "#control-plane/jobs.ts";
 import { runDurably } from "#control-plane/jobs/durable-run/run.ts";
 import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
-import { SWEEP_RUNS_MS } from "#control-plane/jobs/durable-run/upkeep.ts";
+import { SWEEP_RUNS_MS, sweepRuns, type RunAges } from "#control-plane/jobs/durable-run/upkeep.ts";
 import {
   countMeasurements,
   findMeasurement,
@@ -22,10 +22,40 @@ import {
   type StoredMeasurement,
 } from "#control-plane/measurements/store.ts";
 import { tailEvents, type NumberedEvent } from "#control-plane/measurements/tail.ts";
-import { exportMeasurements, sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
-import { toStoredRow } from "#control-plane/measurements/view.ts";
+import { toStoredRow, showMeasurement } from "#control-plane/measurements/view.ts";
 import type { Watch } from "#control-plane/measurements/watch.ts";
 import { createMeasurementWork, type MeasurementWorkDeps } from "#control-plane/measurements/work.ts";
+
+/** Dependencies of the housekeeping. */
+interface UpkeepDeps {
+  readonly sql: Sql;
+  readonly checks: { readonly clock: Clock };
+}
+
+const AGES: RunAges = { forgottenMs: 3_600_000, deletedAtOnce: 500 };
+/** Maximum number of measurements in one export: the newest. */
+const MOST_EXPORTED = 10_000;
+
+/** Runs one round of housekeeping. Rejects while the database is away. */
+export async function sweepMeasurements({ sql, checks }: UpkeepDeps): Promise<void> {
+  await sweepRuns(sql, MEASUREMENT_RUNS, AGES, checks.clock.now());
+}
+
+/** Returns the measurements of an account with their results, newest first. */
+async function exportMeasurements(
+  sql: Queryable,
+  accountId: number,
+  contracts: ReadonlyMap<string, Contract>,
+  now: Date,
+): Promise<readonly unknown[]> {
+  const listed = await listMeasurements(sql, accountId, [], now, { limit: MOST_EXPORTED, offset: 0 });
+  const exported: unknown[] = [];
+  for (const measurement of listed) {
+    const locations = await readLocations(sql, measurement.id);
+    exported.push(showMeasurement(measurement, locations, contracts.get(measurement.tool)));
+  }
+  return exported;
+}
 
 /** A requested measurement: the parsed call of a tool. */
 interface MeasurementRequest {

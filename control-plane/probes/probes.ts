@@ -5,20 +5,79 @@ import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
-import { loadAuthority } from "#control-plane/probes/load-authority.ts";
 import { createEnrolment } from "#control-plane/probes/enrolment.ts";
 import { createGatekeeper } from "#control-plane/probes/gatekeeper.ts";
-import { openListenerIdentity } from "#control-plane/probes/listener-identity.ts";
 import {
   enableProbe,
   exportProbes,
   notifyAccountErased,
   revokeProbe,
   type StoredProbe,
+  findAuthority,
+  insertAuthority,
 } from "#control-plane/probes/store.ts";
 import { createToken, type CreatedToken, type TokenRequest } from "#control-plane/probes/tokens.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-import type { Security } from "#control-plane/dispatch/security.ts";
+import type { Security, ListenerIdentity } from "#control-plane/dispatch/security.ts";
+import { type Authority, createAuthority, openAuthority } from "#control-plane/probes/authority.ts";
+import { transact } from "#control-plane/database/transaction.ts";
+
+const PURPOSE = "authority.private_key";
+
+/** Dependencies of the installation's authority. */
+interface AuthorityDeps {
+  readonly sql: Sql;
+  readonly encryption: Encryption;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Loads the installation's only authority. The first replica creates it; all replicas use the same. */
+export async function loadAuthority({ sql, encryption, clock, random }: AuthorityDeps): Promise<Authority> {
+  const kept = (await findAuthority(sql)) ?? (await createAndStore());
+  const privateKey = encryption.open(kept.privateKey, PURPOSE);
+  if (privateKey === null)
+    throw new Error("the authority's key in the database cannot be decrypted with the master key");
+  return openAuthority({ certificate: kept.certificate, privateKey }, clock, random);
+
+  async function createAndStore() {
+    const { certificate, privateKey: fresh } = await createAuthority(clock, random);
+    const sealed = { certificate, privateKey: encryption.seal(fresh, PURPOSE) };
+    return transact(sql, (tx) => insertAuthority(tx, sealed, clock.now()));
+  }
+}
+
+const HOUR_MS = 3_600_000;
+// A third of the certificate's lifetime: a replica that cannot renew it for weeks still works.
+const AHEAD_MS = 30 * 24 * HOUR_MS;
+
+/** Issues the listener's certificate and renews it until `close`. */
+export async function openListenerIdentity(
+  authority: Pick<Authority, "issueServer">,
+  { clock, log, everyMs = HOUR_MS }: { clock: Clock; log: Logger; everyMs?: number },
+): Promise<Security["identity"] & { close(): void }> {
+  const listeners: ((identity: ListenerIdentity) => void)[] = [];
+  let identity = await authority.issueServer();
+
+  async function renew(): Promise<void> {
+    if (identity.notAfter.getTime() - clock.now().getTime() > AHEAD_MS) return;
+    identity = await authority.issueServer();
+    log.info({ until: identity.notAfter }, "listener certificate renewed");
+    for (const listener of listeners) listener(identity);
+  }
+  const timer = setInterval(() => {
+    renew().catch((error: unknown) =>
+      log.error({ err: error }, "listener certificate could not be renewed; the next attempt follows"),
+    );
+  }, everyMs);
+  timer.unref();
+
+  return {
+    current: () => identity,
+    onRenew: (listener) => void listeners.push(listener),
+    close: () => clearInterval(timer),
+  };
+}
 
 /** Enrolled agents: admits them, and lets operators manage them. */
 export interface Probes {

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Registry } from "prom-client";
+import { type Registry, Gauge } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
@@ -10,8 +10,8 @@ import { surveyMonitors, type SurveyedAgent } from "#control-plane/checking/surv
 import type { ProbeListing } from "#control-plane/probes/listing.ts";
 import { findCauses, LATE_MS, MAIL_FAILING_MS, MOST_IDS } from "#control-plane/warnings/causes.ts";
 import { compareCauses, type Changes, type KnownCause } from "#control-plane/warnings/compare.ts";
-import { registerWarningMetrics } from "#control-plane/warnings/metrics.ts";
 import { countWarnings, deleteCauses, lockWarnings, readCauses, writeCauses } from "#control-plane/warnings/store.ts";
+import { WARNING_CODES, type WarningCode } from "#control-plane/warnings/codes.ts";
 
 /** Warnings about the service itself, for its operator. Every replica shows the same. */
 export interface Warnings {
@@ -104,4 +104,26 @@ function fieldsOf({ code, subject, since, monitorCount, monitorIds }: KnownCause
     monitors: monitorCount,
     monitor_ids: monitorIds,
   };
+}
+
+/** Counts the warnings of each code that has any. If it rejects, the gauge is left out of the scrape. */
+type CountWarnings = () => Promise<readonly { readonly code: WarningCode; readonly count: number }[]>;
+
+/** Registers the gauge of warnings. It is read from the database and is the same on every replica. */
+function registerWarningMetrics(registry: Registry, count: CountWarnings): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "vantage_warning",
+      help: "Operator warnings by code (GET /api/admin/warnings); 0: there is none",
+      labelNames: ["code"],
+      registers: [],
+      async collect() {
+        const counts = await count().catch(() => null);
+        this.reset();
+        if (counts === null) return;
+        for (const code of WARNING_CODES) this.set({ code }, 0);
+        for (const { code, count: warnings } of counts) this.set({ code }, warnings);
+      },
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
-import { MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";
+import { MODULES } from "#control-plane/surfaces/blackbox/routes.ts";
 import { addressOf } from "#test/lab/addresses.ts";
 import { dig, resolverOf } from "#test/lab/dig.ts";
 import type { DnsOrder } from "#test/lab/dns-here.ts";

@@ -1,5 +1,5 @@
 import type { Contract } from "#shared/tools/define.ts";
-import { mcpName } from "#control-plane/surfaces/mcp/tool-names.ts";
+import { mcpName } from "#control-plane/surfaces/mcp/check-tool.ts";
 import type { Answer, TestControlPlane } from "#test/support/control-plane.ts";
 import type { Call } from "#test/support/tool-calls.ts";
 

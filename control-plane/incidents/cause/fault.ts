@@ -1,7 +1,28 @@
 import { splitMessage } from "#control-plane/incidents/cause/message.ts";
 import { explainStatus, findRule } from "#control-plane/incidents/cause/rules.ts";
-import { readTarget } from "#control-plane/incidents/cause/target.ts";
 import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import { completeUrl } from "#shared/target-url.ts";
+import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+
+/** What a monitor connects to. */
+interface Target {
+  /** Host or domain name, printable. */
+  readonly host: string;
+  /** null if the check uses no port. */
+  readonly port: number | null;
+}
+
+/** Maximum length of a name in a sentence. */
+const MOST_HOST = 80;
+
+/** Returns host and port of a monitor's target. */
+function readTarget({ url, checkType, settings }: MonitorTarget): Target {
+  const parsed = URL.parse(completeUrl(url) ?? "");
+  const host = plainLine(parsed?.hostname ?? url, MOST_HOST);
+  if (checkType !== "http" && checkType !== "keyword") return { host, port: settings.port };
+  if (parsed === null) return { host, port: null };
+  return { host, port: parsed.port === "" ? (parsed.protocol === "http:" ? 80 : 443) : Number(parsed.port) };
+}
 
 /** One fault in the words of a cause. Faults of several locations with the same `key` are one cause. */
 export interface DescribedFault {

@@ -5,7 +5,6 @@ import { DatabaseAway } from "#control-plane/database/database-away.ts";
 import type { GuardedDatabase } from "#control-plane/database/guarded.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { Presence, ReplicaInfo } from "#control-plane/dispatch/presence.ts";
-import { createAdvertiseWatch, type AdvertiseWatch } from "#control-plane/probes/presence/advertised.ts";
 import { createOwnAttachments } from "#control-plane/probes/presence/attachments.ts";
 import { DEAD_MS } from "#control-plane/probes/presence/dead-replicas.ts";
 import { createPresenceMetrics, type PresenceMetrics } from "#control-plane/probes/presence/metrics.ts";
@@ -167,4 +166,35 @@ function logAdvertised(log: Logger, watch: AdvertiseWatch, known: readonly Repli
       "some replicas do not advertise an address: agents cannot attach to them; set VANTAGE_GRPC_ADVERTISE on each replica",
     );
   } else if (change === "complete") log.info({ replicas }, "all replicas advertise an address again");
+}
+
+/**
+ * Watches for replicas without an advertised address. Agents reach such a replica only if a load balancer happens to
+ * send them there, and a job for an agent that is attached to another replica is answered with 503.
+ */
+interface AdvertiseWatch {
+  /** Takes the live replicas as last read from the database. Returns a change of `missing` that should be logged. */
+  update(replicas: readonly ReplicaInfo[], nowMs: number): "incomplete" | "complete" | null;
+  /** Returns the ids of the replicas without an address; empty if there is only one replica. */
+  missing(): readonly string[];
+}
+
+/**
+ * Creates a watch. A change counts after it has lasted `settleMs` milliseconds. For that time a replica that crashed is
+ * still listed, and a replica that restarts must not count as two.
+ */
+export function createAdvertiseWatch(settleMs: number): AdvertiseWatch {
+  let missing: readonly string[] = [];
+  let candidate: readonly string[] = [];
+  let since = -Infinity;
+  return {
+    update(replicas, nowMs) {
+      const found = replicas.length < 2 ? [] : replicas.filter(({ address }) => address === "").map(({ id }) => id);
+      if (found.join() !== candidate.join()) [candidate, since] = [found, nowMs];
+      if (candidate.join() === missing.join() || (candidate.length > 0 && nowMs - since < settleMs)) return null;
+      missing = candidate;
+      return missing.length > 0 ? "incomplete" : "complete";
+    },
+    missing: () => missing,
+  };
 }

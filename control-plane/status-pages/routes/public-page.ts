@@ -6,19 +6,36 @@ import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument, type Document } from "#control-plane/http/operations/document.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { readQuery } from "#control-plane/http/params.ts";
-import type { ErrorRenderer } from "#control-plane/http/request.ts";
+import { type ErrorRenderer, factsOf } from "#control-plane/http/request.ts";
 import { takeVisit } from "#control-plane/http/visits.ts";
 import type { PageView } from "#control-plane/status-pages/page.ts";
-import { renderBadge } from "#control-plane/status-pages/render/badge.ts";
+import { renderBadge, renderErrorBadge } from "#control-plane/status-pages/render/badge.ts";
 import { createEntrances, type EntranceDeps } from "#control-plane/status-pages/routes/public-entrances.ts";
-import {
-  renderBadgeError,
-  renderPageError,
-  renderRootError,
-  SVG_TYPE,
-} from "#control-plane/status-pages/routes/public-errors.ts";
 import { PUBLIC_FORMATS, type PublicFormat } from "#control-plane/status-pages/routes/public-formats.ts";
 import { ageOf, PUBLIC_CACHE, READABLE } from "#control-plane/status-pages/routes/public-headers.ts";
+import { errorBody } from "#control-plane/http/envelope.ts";
+import { PAGE_POLICY, renderMessage } from "#control-plane/pages/frame.ts";
+
+/** Content-Type of badges. */
+const SVG_TYPE = "image/svg+xml; charset=utf-8";
+
+/** Renders an error as a page. */
+const renderPageError: ErrorRenderer = ({ code, details }, _request, reply) => {
+  reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY);
+  return renderMessage(code === "not_found" ? "Not found" : "Not available", details.message);
+};
+
+/** Renders an error of the root, which is a page on a page's own domain only: elsewhere it is a path without a route. */
+const renderRootError: ErrorRenderer = (error, request, reply) =>
+  error.code === "rate_limit_exceeded"
+    ? renderPageError(error, request, reply)
+    : errorBody("v4", error.code, error.details, factsOf(request));
+
+/** Renders an error as a badge. */
+const renderBadgeError: ErrorRenderer = ({ code }, _request, reply) => {
+  reply.type(SVG_TYPE).headers(READABLE);
+  return renderErrorBadge(code.replaceAll("_", " "));
+};
 
 /** Answers to requests with a key can be of a page that is not public. */
 const KEYED_CACHE = "private, no-store";

@@ -1,4 +1,3 @@
-import { targetLabel } from "#control-plane/surfaces/account-metrics/target-label.ts";
 import type { ScrapedMonitor, UptimeFacts } from "#control-plane/surfaces/account-metrics/facts.ts";
 
 type Location = ScrapedMonitor["locations"][number];
@@ -168,4 +167,16 @@ export const OMITTED = {
 
 function addTime(add: Add, at: Date | null | undefined): void {
   if (at !== null && at !== undefined) add(at.getTime() / 1_000);
+}
+
+/**
+ * Returns the target of a monitor as a label: a URL without user, query and fragment, which can hold secrets that must
+ * not reach every dashboard; other targets as they are.
+ */
+function targetLabel(url: string): string {
+  const typed = url.trim();
+  // A URL can be stored without its scheme, as it was typed.
+  if (!/^https?:\/\//i.test(typed) || !URL.canParse(typed)) return typed.replace(/[?#].*$/s, "");
+  const { origin, pathname } = new URL(typed);
+  return `${origin}${pathname}`;
 }

@@ -3,7 +3,6 @@ import reference from "@scalar/fastify-api-reference";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { escapeDescriptions } from "#control-plane/surfaces/api-document/escape-markdown.ts";
 import { toReadingDocument } from "#control-plane/surfaces/api-document/reading-document.ts";
-import { TAGS } from "#control-plane/surfaces/api-document/tags.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   createDocument,
@@ -11,6 +10,37 @@ import {
   sendDocument,
   type Document,
 } from "#control-plane/http/operations/document.ts";
+
+/** Groups of operations in the API document, in the order of the page /docs. */
+const TAGS: readonly { readonly name: string; readonly description: string }[] = [
+  { name: "Tools", description: "One check of a target now, from one probe or, with `locations`, from many at once." },
+  { name: "Open tier", description: "Tools without a key, as text, JSON or CSV. They are limited by client address." },
+  { name: "Measurements", description: "Calls of tools that run in the background, and results shared by a link." },
+  { name: "Batch", description: "One tool over a list of targets, in the background." },
+  { name: "Monitors", description: "Targets that are checked again and again, with their state, uptime and history." },
+  {
+    name: "Heartbeats",
+    description: "Addresses to which jobs report their runs. A report that is missing is an outage.",
+  },
+  { name: "Incidents", description: "Outages of monitors, and incidents that you open yourself, with their timeline." },
+  { name: "Maintenance", description: "Planned times in which nobody is alerted, once or repeated." },
+  {
+    name: "Status pages",
+    description: "Pages that show visitors the state of some monitors, with feeds and subscriptions.",
+  },
+  { name: "Webhooks", description: "Addresses that are sent signed events, and the log of what was sent." },
+  { name: "Mail", description: "Links in mails that confirm an address or end its mails." },
+  { name: "Agent endpoint", description: "The tools for AI agents, by the Model Context Protocol." },
+  { name: "Prometheus", description: "Metrics of your monitors, and probes in the manner of blackbox_exporter." },
+  { name: "Catalogue", description: "The tools with their parameters, and the places from which they can run." },
+  { name: "Changes", description: "Who changed what in your account, and when." },
+  { name: "Audit", description: "Signed exports of monitors, checks and whole accounts." },
+  { name: "Tools, version 3", description: "The tools of the API before this one, with the key also in `api_key`." },
+  { name: "Monitors, version 3", description: "Monitors in the API before this one." },
+  { name: "Status pages, version 3", description: "Status pages in the API before this one." },
+  { name: "Admin", description: "Accounts, keys and probes, for the operator of the service." },
+  { name: "Health", description: "Whether the process is alive and ready, for load balancers." },
+];
 
 /** Facts of this installation in the API document. */
 interface DocsOptions {

@@ -7,9 +7,30 @@ import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { outcomeSamples, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
-import { DEFAULT_MODULE, MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";
 import { readScrape } from "#control-plane/surfaces/blackbox/read-scrape.ts";
 import { causeSamples, readAnswer, type ScrapeResult } from "#control-plane/surfaces/blackbox/scrape-result.ts";
+import { icmp, tcpConnect, tlsConnect } from "#control-plane/surfaces/blackbox/connection-modules.ts";
+import { dnsModule } from "#control-plane/surfaces/blackbox/dns-modules.ts";
+import { httpModule } from "#control-plane/surfaces/blackbox/http-modules.ts";
+
+/** Every module of GET /api/v4/probe, named as in the exporter's example configuration. */
+export const MODULES: ReadonlyMap<string, Module> = new Map(
+  [
+    httpModule("http_2xx", "GET"),
+    httpModule("http_post_2xx", "POST"),
+    tcpConnect,
+    tlsConnect,
+    icmp,
+    dnsModule("dns_udp", "udp"),
+    dnsModule("dns_tcp", "tcp"),
+    // The exporter has no encrypted DNS; the metrics are the same as for dns_udp.
+    dnsModule("dns_dot", "dot"),
+    dnsModule("dns_doh", "doh"),
+  ].map((module) => [module.name, module]),
+);
+
+/** Default module, as in the exporter. */
+const DEFAULT_MODULE = "http_2xx";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 

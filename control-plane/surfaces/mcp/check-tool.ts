@@ -3,11 +3,22 @@ import { parseToolParams } from "#shared/tools/parse-params.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
-import { mcpName } from "#control-plane/surfaces/mcp/tool-names.ts";
 import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
+
+/** Names that do not follow the rule; kept because clients use them. */
+const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
+  ["check", "check_headers"],
+  ["ai-check", "check_ai"],
+  ["email-check", "check_email"],
+]);
+
+/** Returns the MCP name of a tool: check_ and the tool's name, with underscores for hyphens. */
+export function mcpName(tool: string): string {
+  return EXCEPTIONS.get(tool) ?? `check_${tool.replaceAll("-", "_")}`;
+}
 
 /** Creates the MCP tool of a contract: the same check and the same errors as over REST. */
 export function checkTool(checks: CheckContext, contract: Contract): McpTool {

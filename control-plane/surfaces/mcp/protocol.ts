@@ -9,11 +9,23 @@ import {
 import { nearestName } from "#shared/nearest-name.ts";
 import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import type { Coding } from "#control-plane/http/accept-encoding.ts";
-import type { Principal } from "#control-plane/access/principal.ts";
-import { INSTRUCTIONS } from "#control-plane/surfaces/mcp/instructions.ts";
-import { callTool } from "#control-plane/surfaces/mcp/call-tool.ts";
+import { type Principal, hasScope } from "#control-plane/access/principal.ts";
 import { createListCache } from "#control-plane/surfaces/mcp/list-cache.ts";
-import type { McpTool } from "#control-plane/surfaces/mcp/mcp-tool.ts";
+import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
+import { outOfScope } from "#control-plane/http/gate.ts";
+import { errorFields } from "#control-plane/http/envelope.ts";
+
+/**
+ * Instructions in the response to initialize. They hold what is the same for every tool, so that no tool repeats it.
+ * Hosts give them to the model together with the list of tools.
+ */
+const INSTRUCTIONS = `Vantage checks public web sites, hosts, domains and mail systems from probes in one or many locations.
+
+Arguments: every check takes its target and an optional \`locations\`, an array of locations to run from. Without it one probe runs the check. Each item is a region, a country (ISO code, DE), a continent (africa, asia, europe, north-america, south-america, oceania, antarctica), a city (with hyphens for spaces), a network (AS64500), a tag, probe:<id>, nearest (the closest probe) or all (one probe in each region). + joins terms that must all match (europe+AS64500); ! negates a term (europe+!DE), and an item such as !DE removes these locations; :n at the end asks for n probes (DE:3). The error for an unknown location lists the known ones.
+
+Results: output schemas name the top-level fields of a result, and descriptions name the fields inside a list or an object. Every result also has observed_at (start of the check, ISO 8601 UTC) and limitations (what could not be determined, one sentence each); most have elapsed_ms and source (origin of the data). Names that end in _ms are milliseconds. null: unknown or absent. With \`locations\` the result is {locations: [{location, status: ok or failed, data or error, duration_ms}], summary}, where each data has the tool's fields.
+
+Errors: a failed call is a result with isError and {error: {code, message, field, reason, retry_after_seconds}}; the message says what to change.`;
 
 /** A JSON-RPC message received over HTTP. */
 interface McpMessage {
@@ -156,4 +168,34 @@ function describeUnknown(name: string, tools: readonly McpTool[]): string {
   );
   const hint = nearest === null ? "tools/list lists the tools." : `Did you mean ${nearest}?`;
   return `No tool has the name ${name.slice(0, LONGEST_NAME)}. ${hint}`;
+}
+
+/** The result of tools/call. */
+interface CallResult {
+  readonly content: readonly [{ readonly type: "text"; readonly text: string }];
+  readonly structuredContent?: Readonly<Record<string, unknown>>;
+  readonly isError?: true;
+}
+
+/** Runs a tool after a check of the caller's scope. */
+async function callTool(
+  tool: McpTool,
+  principal: Principal,
+  args: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<CallResult> {
+  if (!hasScope(principal.scopes, tool.scope)) {
+    const { code, details } = outOfScope(tool.scope, principal);
+    return resultOf({ ok: false, code, details });
+  }
+  return resultOf(await tool.call(principal, args, signal));
+}
+
+/** Returns the result; its text is the same JSON as the structured content, for clients that read only text. */
+function resultOf(answer: ToolAnswer): CallResult {
+  if (answer.ok) {
+    return { content: [{ type: "text", text: JSON.stringify(answer.data) }], structuredContent: answer.data };
+  }
+  const error = errorFields(answer.code, answer.details);
+  return { content: [{ type: "text", text: JSON.stringify({ error }) }], isError: true };
 }

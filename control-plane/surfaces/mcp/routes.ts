@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type, type TProperties } from "typebox";
 import { findOversize } from "#shared/schema/oversize.ts";
 import { fieldMessage } from "#shared/schema/problem.ts";
-import { TOOLSETS } from "#shared/tools/define.ts";
+import { TOOLSETS, type Toolset } from "#shared/tools/define.ts";
 import { chooseCoding } from "#control-plane/http/accept-encoding.ts";
 import { RawBody } from "#control-plane/http/body.ts";
 import { errorFields } from "#control-plane/http/envelope.ts";
@@ -11,7 +11,39 @@ import { keyInHeaders, type Gate } from "#control-plane/http/gate.ts";
 import { plainOperation, SECURITY } from "#control-plane/http/operations/operation.ts";
 import type { ErrorRenderer } from "#control-plane/http/request.ts";
 import type { McpProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
-import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
+import { nearestName } from "#shared/nearest-name.ts";
+
+/** The toolsets that a request selects, or why its `toolset` is invalid. */
+type AskedToolsets =
+  | { readonly ok: true; readonly toolsets: ReadonlySet<Toolset> }
+  | { readonly ok: false; readonly message: string };
+
+const EVERY_TOOLSET: AskedToolsets = { ok: true, toolsets: new Set(TOOLSETS) };
+const LONGEST_NAME = 50;
+
+/** Parses the `toolset` query parameter: a comma list, case-insensitive; default: all toolsets. */
+export function readToolsets(raw: unknown): AskedToolsets {
+  if (raw === undefined) return EVERY_TOOLSET;
+  if (typeof raw !== "string") return refuse("toolset was given twice; join the names with commas.");
+  const asked = new Set<Toolset>();
+  for (const part of raw.split(",", TOOLSETS.length * 2)) {
+    const name = part.trim().toLowerCase();
+    const toolset = TOOLSETS.find((one) => one === name);
+    if (toolset === undefined) return refuse(describeUnknown(name));
+    asked.add(toolset);
+  }
+  return { ok: true, toolsets: asked };
+}
+
+function describeUnknown(name: string): string {
+  const nearest = nearestName(name, TOOLSETS);
+  const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
+  return `No toolset has the name ${JSON.stringify(name.slice(0, LONGEST_NAME))}.${hint} Toolsets: ${TOOLSETS.join(", ")}.`;
+}
+
+function refuse(message: string): AskedToolsets {
+  return { ok: false, message };
+}
 
 /** Dependencies of the endpoint. */
 interface McpDeps {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sliceLists } from "#control-plane/audit/inventory.ts";
+import { sliceLists } from "#control-plane/audit/export.ts";
 
 it("pages of an inventory run through all rows of all lists, each of them once and in order", () => {
   const totals = [3, 0, 5, 1, 7];

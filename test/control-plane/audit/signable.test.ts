@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { canonicalize } from "#control-plane/audit/canonical.ts";
-import { toSignable } from "#control-plane/audit/signable.ts";
+import { toSignable } from "#control-plane/audit/envelope.ts";
 
 it("is what the value is in JSON", () => {
   const value = { at: new Date(0), absent: undefined, list: [1, undefined], text: "\ud83d\ude00 \\ud83d" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spreadRetry } from "#control-plane/checks/spread-retry.ts";
+import { spreadRetry } from "#control-plane/checks/target-pacer.ts";
 import { createPacer, type Pacer } from "#control-plane/checks/target-pacer.ts";
 import { createManualClock } from "#test/support/clock.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { encodeHistogram } from "#control-plane/history/histogram.ts";
 import { DAY_MS, HOUR_MS, nextStart, startOf, startsBetween } from "#control-plane/history/period.ts";
 import { joinPoints, stepOf } from "#control-plane/history/points.ts";
-import { planWindows } from "#control-plane/history/read/uptime-windows.ts";
+import { planWindows } from "#control-plane/history/read/uptimes.ts";
 import { histogramOf } from "#test/control-plane/history/buckets.ts";
 
 const NONE = { up: 0, down: 0, unknown: 0, responseMs: null };

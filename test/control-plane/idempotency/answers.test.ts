@@ -4,7 +4,7 @@ import { connect, type Sql, type Transaction } from "#control-plane/database/con
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createAnswers, type Answer, type Answers, type KeyedWrite } from "#control-plane/idempotency/answers.ts";
 import { identifyWrite } from "#control-plane/idempotency/identity.ts";
-import { sweepAnswers } from "#control-plane/idempotency/upkeep.ts";
+import { sweepAnswers } from "#control-plane/idempotency/answers.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

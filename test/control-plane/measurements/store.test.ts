@@ -12,7 +12,7 @@ import {
 } from "#control-plane/measurements/store.ts";
 import { readEvents } from "#control-plane/measurements/stream/store.ts";
 import { tailEvents } from "#control-plane/measurements/tail.ts";
-import { sweepMeasurements } from "#control-plane/measurements/upkeep.ts";
+import { sweepMeasurements } from "#control-plane/measurements/measurements.ts";
 import { createWatch } from "#control-plane/measurements/watch.ts";
 import { createManualClock } from "#test/support/clock.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_PLANE_NAME } from "#shared/wire.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
-import { loadAuthority } from "#control-plane/probes/load-authority.ts";
+import { loadAuthority } from "#control-plane/probes/probes.ts";
 import {
   createAuthority,
   MAX_REQUEST_BYTES,

@@ -9,7 +9,7 @@ import { listenGrpc, type GrpcListener } from "#control-plane/dispatch/grpc.ts";
 import { CONNECTION_LIMITS } from "#control-plane/dispatch/grpc/limits.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createAuthority, openAuthority, type Authority } from "#control-plane/probes/authority.ts";
-import { openListenerIdentity } from "#control-plane/probes/listener-identity.ts";
+import { openListenerIdentity } from "#control-plane/probes/probes.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { until } from "#test/support/until.ts";
 

@@ -69,7 +69,7 @@ function* outageFindings({ changes, incidents, events, status }: HeartbeatHistor
   if (open.length > 1) yield `${open.length} incidents are open`;
   if (open.length > 0 !== (status === "down")) yield `${open.length} incidents are open while it is ${status}`;
   for (const { id, isOpen } of incidents) {
-    // That it flaps is told beside its outages, when it begins and ends, and in between.
+    // Notices of flapping come beside the outages: at its begin, at its end and in between.
     const own = events.filter((event) => event.incidentId === id && event.type !== "flapping").map(({ type }) => type);
     const wanted = isOpen ? ["monitor.down"] : ["monitor.down", "monitor.up"];
     if (own.toSorted().join() !== wanted.join()) yield `incident ${id} has the events ${own.join()}`;

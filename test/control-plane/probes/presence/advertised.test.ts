@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createAdvertiseWatch } from "#control-plane/probes/presence/advertised.ts";
+import { createAdvertiseWatch } from "#control-plane/probes/presence/presence.ts";
 
 const [one, two, three] = [
   { id: "1", address: "one.example:50051" },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { barOf } from "#control-plane/status-pages/render/html/bars.ts";
+import { barOf } from "#control-plane/status-pages/render/html/monitors.ts";
 import { formatDay, formatDuration, formatTime } from "#control-plane/status-pages/render/words.ts";
 
 describe("times in words", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hashAddress, renderSamples, type Sample } from "#control-plane/surfaces/blackbox/metric-families.ts";
 import type { Module } from "#control-plane/surfaces/blackbox/module.ts";
-import { MODULES } from "#control-plane/surfaces/blackbox/module-table.ts";
+import { MODULES } from "#control-plane/surfaces/blackbox/routes.ts";
 
 const LEAF = {
   subject: "CN=localhost",

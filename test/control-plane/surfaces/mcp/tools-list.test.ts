@@ -11,7 +11,7 @@ import { listWebhooksTool } from "#control-plane/surfaces/mcp/list-webhooks.ts";
 import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
-import { readToolsets } from "#control-plane/surfaces/mcp/read-toolsets.ts";
+import { readToolsets } from "#control-plane/surfaces/mcp/routes.ts";
 import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
 
 /** 64 KB for all tools. */
