@@ -88,7 +88,8 @@ export function startEvidenceWorker(deps: WorkerDeps): EvidenceWorker {
     work: gather,
     onError: (error, { incidentId }) => log.error({ err: error, incident: incidentId }, "evidence: a gathering failed"),
   });
-  deps.notifications.listen(EVIDENCE_CHANNEL, gatherings.wake, gatherings.wake);
+  const wake = (): void => gatherings.wake();
+  deps.notifications.listen(EVIDENCE_CHANNEL, wake, wake);
   const upkeep = startUpkeep({
     everyMs: UPKEEP_MS,
     round: () =>
