@@ -11,7 +11,8 @@ import { findCertificate, lookFrom, lookUp, type Checked, type Look } from "#con
 import { choosePlaces } from "#control-plane/evidence/places.ts";
 import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import type { MonitorSecrets, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 
@@ -63,7 +64,7 @@ export async function gatherEvidence(
   { budgetMs, signal }: { readonly budgetMs: number; readonly signal: AbortSignal },
 ): Promise<Evidence> {
   const { url, checkType, accountId, monitorId, causeMessage } = task;
-  const settings = JSON.parse(task.settings) as MonitorSettings;
+  const settings = readStoredSettings(task.settings);
   if (checkType === "heartbeat") {
     return describePings(causeMessage, await pingsOf(sql, monitorId), checks.clock.now());
   }

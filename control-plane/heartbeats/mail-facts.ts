@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import { readSettings } from "#control-plane/heartbeats/rows.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { findNewsOf } from "#control-plane/heartbeats/store.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
 
@@ -19,7 +19,7 @@ export async function readHeartbeatMailFacts(
   at: Date,
 ): Promise<HeartbeatMailFacts | null> {
   const row = await findNewsOf(sql, monitorId, at);
-  const schedule = row === null ? null : readSettings(row.settings).heartbeat;
+  const schedule = row === null ? null : readStoredSettings(row.settings).heartbeat;
   if (row === null || schedule === null) return null;
   return { schedule, lastSuccessAt: row.lastSuccessAt, failingBody: row.failingBody };
 }

@@ -1,7 +1,6 @@
 import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { decodeRuns } from "#control-plane/heartbeats/runs.ts";
 import { decodeVerdicts } from "#control-plane/heartbeats/verdicts.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 
 /** Columns of a heartbeat that its pings change, as selected. */
@@ -29,9 +28,4 @@ export function readRecord(row: RecordRow): HeartbeatRecord {
     deadlineAt: row.deadlineAt?.getTime() ?? null,
     verdicts: decodeVerdicts(row.verdicts, row.judgedNumber),
   };
-}
-
-/** Parses the stored settings of a heartbeat. */
-export function readSettings(text: string): MonitorSettings {
-  return JSON.parse(text) as MonitorSettings;
 }

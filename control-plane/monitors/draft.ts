@@ -8,8 +8,6 @@ import type { Plan } from "#control-plane/plans/plans.ts";
 /** Returns a stored monitor as its user wrote it. */
 export function draftOf(monitor: StoredMonitor, secrets: MonitorSecrets): MonitorDraft {
   return {
-    // Those of before have no setting that is newer.
-    ...DEFAULT_SETTINGS,
     ...monitor.settings,
     ...secrets,
     name: monitor.name,

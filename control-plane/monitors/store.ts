@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { CheckType, Monitor, MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
+import type { CheckType, Monitor } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 
 /** A monitor with its encrypted secrets. */
 export interface StoredMonitor extends Monitor {
@@ -245,12 +245,7 @@ function columns(sql: Queryable) {
 }
 
 function readRows(rows: readonly Row[]): readonly StoredMonitor[] {
-  return rows.map((row) => ({ ...row, settings: parseSettings(row.settings) }));
-}
-
-/** Parses stored settings. Options that were added after the row was written have their defaults. */
-function parseSettings(text: string): MonitorSettings {
-  return { ...DEFAULT_SETTINGS, ...(JSON.parse(text) as Partial<MonitorSettings>) };
+  return rows.map((row) => ({ ...row, settings: readStoredSettings(row.settings) }));
 }
 
 /** Returns the tags of monitors by id; those that were deleted are missing. */

@@ -1,5 +1,5 @@
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
 import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { Compared, Comparer } from "#control-plane/pictures/compare/comparer.ts";
@@ -48,7 +48,7 @@ export async function examinePicture(
   row: VisualRow,
   { bytes, sha256 }: Pick<TakenPicture, "bytes" | "sha256">,
 ): Promise<Examined> {
-  const { visual } = JSON.parse(row.settings) as MonitorSettings;
+  const { visual } = readStoredSettings(row.settings);
   const { ignore: ignored, threshold_percent: threshold } = visual ?? VISUAL_DEFAULT;
   const comparison = JSON.stringify([row.acceptedId, ignored]);
 

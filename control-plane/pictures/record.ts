@@ -2,7 +2,7 @@ import type { Clock } from "#shared/clock.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
@@ -101,7 +101,7 @@ async function write(tx: Transaction, deps: RecordDeps, { row, taken, size, exam
           content: examined.difference.bytes,
         });
   const differenceId = shown?.id ?? examined.differenceId;
-  const { notify_email: isMailed, notify_emails: emails } = JSON.parse(monitor.settings) as MonitorSettings;
+  const { notify_email: isMailed, notify_emails: emails } = readStoredSettings(monitor.settings);
   const [isCovered = false] = examined.isNews
     ? await deps.areCovered(tx, [{ accountId, monitorId, tags: monitor.tags, at: takenAt }])
     : [];

@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { isFresh } from "#control-plane/state/freshness.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
@@ -21,7 +21,7 @@ const MIN_FRESH = 2;
 export async function readSilent(sql: Queryable, now: Date): Promise<readonly SilentMonitor[]> {
   const rows = await readUnknown(sql, MOST_MONITORS);
   return rows.flatMap(({ id, accountId, locations, settings: text, state: stateText, intervalSeconds, updatedAt }) => {
-    const { timeout_seconds } = JSON.parse(text) as MonitorSettings;
+    const { timeout_seconds } = readStoredSettings(text);
     const state = readState(stateText);
     const times = { intervalMs: intervalSeconds * 1_000, timeoutMs: timeout_seconds * 1_000, isPassive: false };
     const missing = locations.filter((location) => {

@@ -1,4 +1,5 @@
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { nextVisit } from "#control-plane/state/next-visit.ts";
@@ -24,7 +25,7 @@ export type FindUnserved = (accountId: number, locations: readonly string[]) => 
 export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: number): VisitDecision {
   const { checkType, isActive, intervalSeconds, plannedLocations } = row;
   if (checkType === "heartbeat" || !isActive || intervalSeconds === null) return { kind: "wait", visitAt: null };
-  const options = JSON.parse(row.settings) as MonitorSettings;
+  const options = readStoredSettings(row.settings);
   const monitor = { url: row.url, checkType, settings: options };
   const absent = unserved(row.accountId, plannedLocations);
   const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);

@@ -1,7 +1,7 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { noteLateChecks } from "#control-plane/history/record.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
 import { decodeState, encodeState } from "#control-plane/state/encoding.ts";
 import { nextVisit } from "#control-plane/state/next-visit.ts";
@@ -63,7 +63,7 @@ async function record(tx: Transaction, deps: RecordEventsDeps, given: PlannedRec
 function planAgain(planned: PlannedRecord, { settings }: NoticeFacts): PlannedRecord {
   const { finished, now } = planned;
   if (finished.slot.settings === settings) return planned;
-  const monitor = { ...finished.monitor, settings: JSON.parse(settings) as MonitorSettings };
+  const monitor = { ...finished.monitor, settings: readStoredSettings(settings) };
   return planRecord({ ...finished, monitor }, now);
 }
 

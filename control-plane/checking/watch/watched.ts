@@ -1,5 +1,6 @@
 import type { LocationItem } from "#shared/locations.ts";
 import type { MonitorSettings, ProbedType } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import type { ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
 import { readLocation } from "#control-plane/checking/watch/served.ts";
@@ -31,7 +32,7 @@ export function createWatchedMonitors(): WatchedMonitors {
       const kept = monitors.get(monitorId);
       if (kept?.version === version) return kept;
       if (monitors.size >= MOST_KEPT) monitors.clear();
-      const parsed = { url, checkType, version, settings: JSON.parse(settings) as MonitorSettings };
+      const parsed = { url, checkType, version, settings: readStoredSettings(settings) };
       monitors.set(monitorId, parsed);
       return parsed;
     },

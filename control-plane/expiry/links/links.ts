@@ -4,7 +4,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { scopeOf } from "#control-plane/expiry/links/scope.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
 import { targetsOf, topLevelOf } from "#control-plane/expiry/links/targets.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 
 /** Maximum number of monitors of one transaction. */
 const MOST_AT_ONCE = 500;
@@ -25,7 +25,7 @@ export async function linkMonitors(
       const monitors = await lockUnlinked(tx, MOST_AT_ONCE);
       if (monitors.length === 0) return 0;
       const links = monitors.flatMap(({ id, accountId, url, checkType, settings }) => {
-        const { port = null, watch_domain: watchDomain = false, locations = [] } = parseSettings(settings);
+        const { port, watch_domain: watchDomain, locations } = readStoredSettings(settings);
         return targetsOf({ url, checkType, port, watchDomain }).map((watched) => ({
           monitorId: id,
           kind: watched.kind,
@@ -49,8 +49,4 @@ export async function linkMonitors(
 /** Deletes what only the private probes of an account look at. Call it in the transaction that erases the account. */
 export async function eraseTargets(sql: Queryable, accountId: number): Promise<void> {
   await deleteScope(sql as Transaction, accountId);
-}
-
-function parseSettings(text: string): Partial<MonitorSettings> {
-  return JSON.parse(text) as Partial<MonitorSettings>;
 }

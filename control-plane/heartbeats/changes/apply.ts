@@ -6,7 +6,8 @@ import {
   type JudgedHeartbeat,
   type LockedHeartbeat,
 } from "#control-plane/heartbeats/changes/store.ts";
-import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
+import { readRecord } from "#control-plane/heartbeats/rows.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
@@ -42,7 +43,7 @@ export type HeartbeatChange = {
 
 /** Parses a locked heartbeat. Returns null if its monitor is paused or is no heartbeat. */
 export function openHeartbeat(row: LockedHeartbeat): OpenHeartbeat | null {
-  const all = readSettings(row.settings);
+  const all = readStoredSettings(row.settings);
   const settings: HeartbeatSettings | null = all.heartbeat;
   if (!row.isActive || settings === null) return null;
   return {
@@ -94,7 +95,7 @@ function toMonitorChange({ heartbeat, transition, at }: HeartbeatChange): Monito
       name: row.name,
       url: row.url,
       checkType: "heartbeat",
-      settings: readSettings(row.settings),
+      settings: readStoredSettings(row.settings),
       tags: row.tags,
       dependsOn: row.dependsOn,
     },

@@ -4,7 +4,8 @@ import { foldPings, type PingedHeartbeat } from "#control-plane/heartbeats/fold-
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
 import type { FoundHeartbeat, WrittenPings } from "#control-plane/heartbeats/pings/store.ts";
-import { readRecord, readSettings } from "#control-plane/heartbeats/rows.ts";
+import { readRecord } from "#control-plane/heartbeats/rows.ts";
+import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { isToken } from "#control-plane/heartbeats/token.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
@@ -64,7 +65,7 @@ export function countedPings(
 }
 
 function openFound(found: typeof DECOY_ROW): PingedHeartbeat | null {
-  const all = readSettings(found.settings);
+  const all = readStoredSettings(found.settings);
   if (all.heartbeat === null) return null;
   return {
     record: readRecord(found),
