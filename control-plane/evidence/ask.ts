@@ -16,7 +16,7 @@ import {
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { ToolAnswer } from "#control-plane/evidence/evidence.ts";
-import { contractOf } from "#control-plane/kinds/contracts.ts";
+import { contractOf } from "#control-plane/kinds/kinds.ts";
 
 /** A call of a tool. */
 export interface Call {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { completeUrl } from "#shared/target-url.ts";
-
-/** Check types whose target can be a URL, or is completed to one. */
-const URL_TYPES: ReadonlySet<string> = new Set(["http", "keyword", "ssl"]);
 
 /** Maximum length of a host in a key; DNS allows 253 characters. */
 const MOST_HOST = 255;
@@ -13,10 +11,11 @@ interface Target {
   readonly checkType: string;
 }
 
-/** Returns the host name or address of a target in lower case; empty for a heartbeat, which has none. */
+/** Returns the host name or address of a target in lower case; empty for a kind without a target. */
 export function hostOf({ url, checkType }: Target): string {
-  if (checkType === "heartbeat") return "";
-  const parsed = URL_TYPES.has(checkType) ? URL.parse(completeUrl(url) ?? "") : null;
+  const { target, evidence } = kindOf(checkType);
+  if (target === null) return "";
+  const parsed = evidence.splitsUrl ? URL.parse(completeUrl(url) ?? "") : null;
   const host = (parsed?.hostname ?? url).toLowerCase().replace(/\.$/, "");
   return (host.startsWith("[") ? host.slice(1, -1) : host).slice(0, MOST_HOST);
 }
@@ -29,17 +28,18 @@ interface Monitor extends Target {
 
 /**
  * Returns a key that is equal for outages which look the same: those of monitors of one type with the same host, port and
- * path, and with the same cause, word for word. A heartbeat has no target: its cause is in its job alone.
+ * path, and with the same cause, word for word. A kind without a target has causes of its own.
  */
 export function causeKeyOf(monitor: Monitor, cause: { readonly code: string; readonly message: string }): string {
   const { url, checkType, settings } = monitor;
-  if (checkType === "heartbeat") return `heartbeat ${monitor.id}`;
-  const parsed = URL_TYPES.has(checkType) ? URL.parse(completeUrl(url) ?? "") : null;
+  const kind = kindOf(checkType);
+  if (kind.target === null) return `${checkType} ${monitor.id}`;
+  const parsed = kind.evidence.splitsUrl ? URL.parse(completeUrl(url) ?? "") : null;
   const path = parsed === null ? "" : parsed.pathname + parsed.search;
   const port = settings.port ?? parsed?.port ?? "";
-  const target = [checkType, parsed?.protocol ?? "", hostOf(monitor), port, path].join(" ");
+  const key = [checkType, parsed?.protocol ?? "", hostOf(monitor), port, path].join(" ");
   // The texts of one key can be long and are compared only.
   return createHash("sha256")
-    .update(JSON.stringify([target, cause.code, cause.message]))
+    .update(JSON.stringify([key, cause.code, cause.message]))
     .digest("base64url");
 }

@@ -1,5 +1,6 @@
 import { isRecord } from "#shared/is-record.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Phases of a check whose times are compared, in the order of their course. */
 export const PHASES = ["redirect_ms", "dns_ms", "connect_ms", "tls_ms", "ttfb_ms", "transfer_ms", "rtt_ms"] as const;
@@ -69,8 +70,6 @@ interface ShortResult {
   readonly phases: readonly (readonly [phase: string, seconds: number])[] | null;
 }
 
-/** Check types whose time to the answer is a round trip. */
-const ROUND_TRIPS: ReadonlySet<string> = new Set(["ping", "port"]);
 /** Phases whose names in the full result are other ones. */
 const FULL_NAMES: Readonly<Record<string, Phase>> = { processing: "ttfb_ms" };
 
@@ -78,7 +77,7 @@ const FULL_NAMES: Readonly<Record<string, Phase>> = { processing: "ttfb_ms" };
 export function readShortFacts(checkType: string, { responseMs, httpStatus, phases }: ShortResult): Facts {
   const named = (phases ?? []).map(([name, seconds]) => [FULL_NAMES[name] ?? `${name}_ms`, seconds * 1_000] as const);
   const times = named.filter(([name]) => (PHASES as readonly string[]).includes(name));
-  const trip = ROUND_TRIPS.has(checkType) && responseMs !== null ? { rtt_ms: responseMs } : {};
+  const trip = kindOf(checkType).evidence.isRoundTrip && responseMs !== null ? { rtt_ms: responseMs } : {};
   return { ...NO_FACTS, status: httpStatus, phases: { ...Object.fromEntries(times), ...trip } };
 }
 

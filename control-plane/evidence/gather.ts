@@ -11,10 +11,11 @@ import { findCertificate, lookFrom, lookUp, type Checked, type Look } from "#con
 import { choosePlaces } from "#control-plane/evidence/places.ts";
 import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
+import { isProbed, kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Pings that are shown of a heartbeat, and the part of their bodies. */
 const MOST_PINGS = 5;
@@ -65,7 +66,7 @@ export async function gatherEvidence(
 ): Promise<Evidence> {
   const { url, checkType, accountId, monitorId, causeMessage } = task;
   const settings = readStoredSettings(task.settings);
-  if (checkType === "heartbeat") {
+  if (!isProbed(checkType)) {
     return describePings(causeMessage, await pingsOf(sql, monitorId), checks.clock.now());
   }
   const monitor: Checked = { url, checkType, settings };
@@ -80,8 +81,7 @@ export async function gatherEvidence(
   const look = (at: AskedPlace | null, traced: string) =>
     at === null ? null : lookFrom(asker, { monitor, traced, at, secrets });
   const failingPlace = places.failing === null ? null : { location: places.failing, sharedOnly: false };
-  // Registries are asked gently: their answer is the same from everywhere.
-  const elsewhere = checkType === "domain" ? null : places.other;
+  const elsewhere = kindOf(checkType).evidence.isAskedElsewhere ? places.other : null;
   const [failing, other, dns] = await Promise.all([
     look(failingPlace, lastAddress ?? host),
     look(elsewhere, host),

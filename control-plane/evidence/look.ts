@@ -9,7 +9,9 @@ import {
 } from "#control-plane/evidence/ask.ts";
 import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-plane/evidence/evidence.ts";
 import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
-import type { MonitorSecrets, MonitorSettings, ProbedType } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { kindOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import { decodePhases, encodePhases } from "#control-plane/checking/snapshots/phases.ts";
 import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
@@ -52,8 +54,7 @@ export async function lookFrom(
   const { contract, params } = monitorCall(monitor, secrets, null, true);
   const ownSeconds = monitor.settings.timeout_seconds;
   const seconds = Math.min(ownSeconds, MOST_CHECK_SECONDS);
-  const isLookedUp = monitor.checkType === "dns" || monitor.checkType === "domain";
-  const trace = isLookedUp ? null : traceCall(asked.traced);
+  const trace = kindOf(monitor.checkType).evidence.isTraced ? traceCall(asked.traced) : null;
   const [checked, traced] = await Promise.all([
     asker.ask({ contract, params: { ...params, timeout_seconds: seconds } }, at),
     trace === null ? null : asker.ask(trace, at),
@@ -114,7 +115,7 @@ export async function lookUp(asker: Asker, host: string, location: string): Prom
 
 /**
  * Returns the certificate that a check has seen. Only if a handshake failed, so that none was seen, the server is asked
- * once more, by one handshake. The check of an ssl monitor is that handshake: it is not repeated.
+ * once more, by one handshake. A check that is that handshake is not repeated.
  */
 export async function findCertificate(
   asker: Asker,
@@ -126,7 +127,7 @@ export async function findCertificate(
     if (seen !== null) return seen;
   }
   const [failing] = places;
-  if (failing == null || checkType === "ssl" || failing.check.error?.stage !== "tls") return null;
+  if (failing == null || kindOf(checkType).evidence.isHandshake || failing.check.error?.stage !== "tls") return null;
   const target = readTlsTarget(url, settings.port);
   const call = target.ok ? certificateCall(target.host, target.port) : null;
   if (call === null) return null;

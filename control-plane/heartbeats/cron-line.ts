@@ -1,4 +1,4 @@
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

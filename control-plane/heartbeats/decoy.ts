@@ -1,7 +1,7 @@
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
-import { DEFAULT_SETTINGS, defaultHeartbeat } from "#control-plane/kinds/defaults.ts";
+import { type HeartbeatSettings, defaultHeartbeat } from "#control-plane/kinds/heartbeat.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/state/state.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";

@@ -2,7 +2,7 @@ import { applyPing, type HeartbeatRecord } from "#control-plane/heartbeats/apply
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { addVerdict } from "#control-plane/heartbeats/verdicts.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";

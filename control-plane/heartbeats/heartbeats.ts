@@ -16,7 +16,7 @@ import {
   type ShownHeartbeat,
 } from "#control-plane/heartbeats/store.ts";
 import { createToken, openToken } from "#control-plane/heartbeats/token.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { HeartbeatFacts, HeartbeatPort, ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { openTimeZone } from "#control-plane/time-zone.ts";

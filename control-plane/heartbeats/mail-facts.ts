@@ -1,7 +1,7 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { findNewsOf } from "#control-plane/heartbeats/store.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 /** What a mail about a heartbeat tells besides its change. */
 interface HeartbeatMailFacts {

@@ -5,6 +5,7 @@ import { cell, lines } from "#control-plane/incident-pages/text.ts";
 import { writeDuration } from "#control-plane/incidents/duration.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** An incident as its owner reads it. */
 type ShownIncident = ReturnType<typeof showDetails>;
@@ -54,8 +55,8 @@ function describeTimes({ started_at: start, resolved_at: end, duration_seconds: 
 }
 
 function listLocations({ locations, monitor }: ShownIncident): readonly Block[] {
-  // A heartbeat has none; the cause says all.
-  if (locations.length === 0 || monitor?.check_type === "heartbeat") return [];
+  // Where there are none, the cause says all.
+  if (locations.length === 0 || (monitor !== null && kindOf(monitor.check_type).locations === "none")) return [];
   const rows = locations.map(({ location, status, error }) => {
     return [cell(location), status === "down" ? "down" : "up again", error === null ? "" : cell(error.message)];
   });

@@ -1,30 +1,8 @@
-import {
-  PROBED_TYPES,
-  type CheckType,
-  type DnsCondition,
-  type HeartbeatSettings,
-  type MonitorDraft,
-  type MonitorSettings,
-  type VisualSettings,
-} from "#control-plane/kinds/monitor.ts";
+import { CHECK_TYPES, kindOf, OPTION_NAMES, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
+import { PROBE_FIELDS, type SharedField } from "#control-plane/kinds/kind.ts";
+import type { MonitorDraft, MonitorSettings } from "#control-plane/kinds/monitor.ts";
 
-const DNS_DEFAULT: DnsCondition = { type: "A", op: "any", values: [], dnssec: "not_bogus" };
-
-/** How pictures are taken and compared if a monitor says nothing about it. */
-export const VISUAL_DEFAULT: VisualSettings = {
-  viewport: { width: 1_280, height: 800 },
-  full_page: false,
-  wait_ms: 0,
-  ignore: [],
-  threshold_percent: 0.1,
-};
-/** A browser has to start and to load everything that belongs to a page. */
-const VISUAL_TIMEOUT_SECONDS = 30;
-
-/** When the pings of a heartbeat are expected that says nothing about it but its interval. */
-export function defaultHeartbeat(intervalMinutes: number): HeartbeatSettings {
-  return { period_seconds: intervalMinutes * 60, grace_seconds: 60, cron: null, timezone: "UTC", methods: "any" };
-}
+const NO_OPTIONS = Object.fromEntries(OPTION_NAMES.map((name) => [name, null])) as unknown as KindOptions;
 
 /** The options without a value from the user. `locations` are chosen when the monitor is created. */
 export const DEFAULT_SETTINGS: MonitorSettings = {
@@ -36,10 +14,11 @@ export const DEFAULT_SETTINGS: MonitorSettings = {
   keyword: null,
   keyword_mode: "present",
   json: null,
+  // These two stand where the documentation has them.
   dns: null,
   port: null,
   heartbeat: null,
-  visual: null,
+  ...(NO_OPTIONS as Omit<KindOptions, "dns" | "heartbeat">),
   locations: [],
   quorum: "majority",
   retries: 2,
@@ -57,12 +36,11 @@ const DEFAULT_INTERVAL_MINUTES = 5;
 /** Returns a monitor of a check type as it is without any field from the user: without target and name. */
 export function defaultDraft(checkType: CheckType, shortestIntervalMinutes: number): MonitorDraft {
   const interval = Math.max(DEFAULT_INTERVAL_MINUTES, shortestIntervalMinutes);
+  const { defaults, options } = kindOf(checkType);
   return {
     ...DEFAULT_SETTINGS,
-    heartbeat: checkType === "heartbeat" ? defaultHeartbeat(interval) : null,
-    dns: checkType === "dns" ? DNS_DEFAULT : null,
-    visual: checkType === "visual" ? VISUAL_DEFAULT : null,
-    timeout_seconds: checkType === "visual" ? VISUAL_TIMEOUT_SECONDS : DEFAULT_SETTINGS.timeout_seconds,
+    ...defaults,
+    ...(options === null ? {} : { [checkType]: options.defaults(interval) }),
     name: "",
     url: "",
     check_type: checkType,
@@ -75,33 +53,28 @@ export function defaultDraft(checkType: CheckType, shortestIntervalMinutes: numb
   };
 }
 
-const HTTP_TYPES = ["http", "keyword"] as const;
-
 /** Fields that only some check types have. */
-const ONLY_FOR: Partial<Record<keyof MonitorDraft, readonly CheckType[]>> = {
-  method: HTTP_TYPES,
-  request_headers: HTTP_TYPES,
-  body: HTTP_TYPES,
-  expected_code: HTTP_TYPES,
-  expected_codes: HTTP_TYPES,
-  follow: HTTP_TYPES,
-  json: HTTP_TYPES,
-  watch_domain: HTTP_TYPES,
-  keyword: ["keyword"],
-  keyword_mode: ["keyword"],
-  dns: ["dns"],
-  port: ["port", "ssl"],
-  heartbeat: ["heartbeat"],
-  visual: ["visual"],
-  timeout_seconds: PROBED_TYPES,
-  locations: PROBED_TYPES,
-  quorum: PROBED_TYPES,
-  retries: PROBED_TYPES,
-  recovery: PROBED_TYPES,
-  degraded_ms: PROBED_TYPES,
-};
+const ONLY_FOR = listOnlyFor();
+
+function listOnlyFor(): ReadonlyMap<string, readonly CheckType[]> {
+  const found = new Map<string, CheckType[]>();
+  for (const name of CHECK_TYPES) {
+    const { fields, options, probe } = kindOf(name);
+    const own = [...fields, ...(options === null ? [] : [name]), ...(probe === null ? [] : PROBE_FIELDS)];
+    for (const field of own) found.set(field, [...(found.get(field) ?? []), name]);
+  }
+  // Those that cannot be without it come first.
+  const isOptional = (name: CheckType, field: string) => kindOf(name).required[field as SharedField] === undefined;
+  for (const [field, names] of found) {
+    found.set(
+      field,
+      names.toSorted((one, other) => Number(isOptional(one, field)) - Number(isOptional(other, field))),
+    );
+  }
+  return found;
+}
 
 /** The check types that have a field; null: all. */
 export function checkTypesOf(field: keyof MonitorDraft): readonly CheckType[] | null {
-  return ONLY_FOR[field] ?? null;
+  return ONLY_FOR.get(field) ?? null;
 }

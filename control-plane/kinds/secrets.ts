@@ -1,4 +1,4 @@
-import type { MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Shown in place of a secret. A change that contains it keeps the stored secret. */

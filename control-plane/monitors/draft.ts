@@ -1,7 +1,8 @@
-import type { MonitorDraft, MonitorSecrets, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { MonitorDraft, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { Scheduled } from "#control-plane/checking/schedule/schedule.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { basisOf } from "#control-plane/kinds/visual-basis.ts";
+import { kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
 import type { NewMonitor, StoredMonitor } from "#control-plane/monitors/store.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
@@ -48,20 +49,16 @@ function settingsOf(draft: MonitorDraft): MonitorSettings {
  * and the schedule has those that the plan allows.
  */
 export function scheduleOf(monitor: Omit<NewMonitor, "secrets">, plan: Plan): Scheduled {
-  const { locations, timeout_seconds, visual } = monitor.settings;
-  const timeoutSeconds =
-    visual === null ? timeout_seconds : timeout_seconds + Math.ceil(visual.wait_ms / 1_000) + COMPARE_SECONDS;
+  const { locations, timeout_seconds } = monitor.settings;
+  const extra = kindOf(monitor.checkType).probe?.extraSeconds(optionsOf(monitor.checkType, monitor.settings)) ?? 0;
   return {
     id: monitor.id,
     accountId: monitor.accountId,
     locations: locations.slice(0, plan.locations),
     intervalSeconds: Math.max(monitor.intervalMinutes, plan.shortestIntervalMinutes) * 60,
-    timeoutSeconds,
+    timeoutSeconds: timeout_seconds + extra,
   };
 }
-
-/** Time to compare and store a picture after its check, in seconds: the check counts as running until then. */
-const COMPARE_SECONDS = 60;
 
 /** What a change of a monitor means for its checks. */
 export interface DraftChange {
@@ -75,23 +72,22 @@ export interface DraftChange {
   readonly isExpectedOtherwise: boolean;
 }
 
-/** Reports whether pictures of a monitor before and after a change are comparable; true for other check types. */
-function haveOneBasis(before: MonitorDraft, after: MonitorDraft): boolean {
-  if (before.visual === null || after.visual === null) return before.visual === after.visual;
-  return basisOf(before.url, before.visual) === basisOf(after.url, after.visual);
+/** Reports whether the options that the kind alone has change so that what was known does not apply any more. */
+function haveNewStart(before: MonitorDraft, after: MonitorDraft): boolean {
+  const [one, other] = [optionsOf(before.check_type, before), optionsOf(after.check_type, after)];
+  return one !== null && other !== null && kindOf(after.check_type).options?.isNewStart(one, other) === true;
 }
 
 /** Compares a monitor with its present fields. */
 export function compareDrafts(before: MonitorDraft, after: MonitorDraft): DraftChange {
+  const kind = kindOf(after.check_type);
   const differs = (...fields: readonly (keyof MonitorDraft)[]) =>
     fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return {
     isChanged: differs(...(Object.keys(after) as (keyof MonitorDraft)[])),
     isNewStart:
-      differs("check_type", "port") ||
-      (after.check_type !== "heartbeat" && differs("url")) ||
-      !haveOneBasis(before, after),
-    isRescheduled: after.check_type !== "heartbeat" && differs("interval_minutes", "timeout_seconds", "locations"),
+      differs("check_type", "port") || (kind.target !== null && differs("url")) || haveNewStart(before, after),
+    isRescheduled: kind.probe !== null && differs("interval_minutes", "timeout_seconds", "locations"),
     isExpectedOtherwise: differs("heartbeat"),
   };
 }

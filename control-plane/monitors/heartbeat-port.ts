@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 /** A heartbeat as the state of its pings depends on it. */
 interface ExpectedHeartbeat {

@@ -3,7 +3,7 @@ import { matches } from "#shared/locations.ts";
 import type { Egress } from "#shared/egress.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import { kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { readLocationItem } from "#control-plane/monitors/settings/location-items.ts";
 
@@ -28,7 +28,8 @@ export function vetLocations(locations: readonly string[], candidates: readonly 
 
 /** Returns the probes that can check monitors of a type; null: all can. */
 function equippedFor(checkType: CheckType, candidates: readonly Candidate[]): readonly Candidate[] | null {
-  return checkType === "visual" ? candidates.filter(({ capabilities }) => capabilities.has("browser")) : null;
+  const capability = kindOf(checkType).probe?.capability ?? null;
+  return capability === null ? null : candidates.filter(({ capabilities }) => capabilities.has(capability));
 }
 
 /** Checks that probes at these locations can check monitors of a type: pictures need a browser. */
@@ -71,8 +72,7 @@ export function chooseLocations(
   const shared = online.filter(({ accountId }) => accountId === null);
   const chosen = spreadRegions(
     shared.length > 0 ? shared : online,
-    // Pictures from different places differ.
-    checkType === "visual" ? 1 : Math.min(most, MOST_DEFAULT),
+    kindOf(checkType).locations === "one" ? 1 : Math.min(most, MOST_DEFAULT),
   );
   if (chosen.length > 0) return { ok: true, value: chosen };
   const message =

@@ -1,5 +1,6 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import type { CheckType, Monitor } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { Monitor } from "#control-plane/kinds/monitor.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 
 /** A monitor with its encrypted secrets. */

@@ -2,22 +2,13 @@ import type { Egress } from "#shared/egress.ts";
 import { outcomeError } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
-import { contractOf } from "#control-plane/kinds/contracts.ts";
-import type { ProbedType } from "#control-plane/kinds/monitor.ts";
+import { contractOf, kindOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 
 /** A target that can be checked. */
 interface MonitorTarget {
   /** Reports whether an agent with these egress rules can check it. */
   allows(egress: Egress): boolean;
-}
-
-/** Returns the part of a target that the agents' rules decide on: the host of an ssl monitor, else all of it. */
-function hostOf(type: ProbedType, url: string): string {
-  if (type !== "ssl") return url;
-  const target = readTlsTarget(url, null);
-  return target.ok ? target.host : url;
 }
 
 /** Decides on the target of a monitor from its text, as its checks will. */
@@ -28,7 +19,12 @@ export function vetMonitorTarget(
 ): Written<MonitorTarget> {
   const contract = contractOf(type);
   const { rules } = hub.roster.candidates(accountId);
-  const decided = decideTarget(contract, { [contract.target?.param ?? "url"]: hostOf(type, url) }, rules, optOut);
+  const decided = decideTarget(
+    contract,
+    { [contract.target?.param ?? "url"]: kindOf(type).target?.ruledPart(url) ?? url },
+    rules,
+    optOut,
+  );
   if (decided.ok) return { ok: true, value: decided };
   if (!decided.refused) return refuseProblem({ ...decided.problem, field: "url" });
   const { message } = outcomeError({ status: "refused" });

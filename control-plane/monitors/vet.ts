@@ -1,6 +1,7 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type { HeartbeatSettings, MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
@@ -9,6 +10,7 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { vetMonitorTarget } from "#control-plane/monitors/target.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
+import { isProbed } from "#control-plane/kinds/kinds.ts";
 
 /** What decisions about a monitor depend on besides its fields. */
 export interface VetContext {
@@ -89,7 +91,7 @@ function vetTarget(
   draft: Pick<MonitorDraft, "check_type" | "url">,
 ): ReturnType<typeof vetMonitorTarget> {
   const { check_type: checkType, url } = draft;
-  if (checkType === "heartbeat") throw new Error("a heartbeat has no target");
+  if (!isProbed(checkType)) throw new Error(`a ${checkType} has no target`);
   if (url === "") return refuseProblem(MISSING_URL);
   return vetMonitorTarget(checks, accountId, { check_type: checkType, url });
 }

@@ -1,5 +1,8 @@
-import type { HeartbeatSettings, MonitorSecrets, VisualSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
+import type { VisualSettings } from "#control-plane/kinds/visual.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { StateFacts } from "#control-plane/checking/facts.ts";
 import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import type { Statistics } from "#control-plane/monitors/ports.ts";
@@ -112,7 +115,8 @@ function domainFault(
   state: StateFacts | null,
   expiry: ExpiryFacts | null,
 ): StateFacts["lastError"] {
-  if (checkType !== "domain" || !isActive || state?.status !== "unknown" || state.lastCheckedAt === null) return null;
+  const isRegistered = kindOf(checkType).probe?.judgedBy === "registry";
+  if (!isRegistered || !isActive || state?.status !== "unknown" || state.lastCheckedAt === null) return null;
   const reason = expiry?.domain_error?.reason ?? "no_registration_data";
   const message = expiry?.domain_error?.message ?? "The registry has not answered yet.";
   return { stage: "response", source: "service", reason, message };

@@ -1,6 +1,6 @@
 import type { Sql } from "#control-plane/database/connect.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
-import { VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
+import { VISUAL_DEFAULT } from "#control-plane/kinds/visual.ts";
 import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { Compared, Comparer } from "#control-plane/pictures/compare/comparer.ts";
 import type { CompareAnswer } from "#control-plane/pictures/compare/messages.ts";

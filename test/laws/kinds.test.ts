@@ -1,5 +1,11 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readSourceFiles } from "#test/laws/source-files.ts";
+import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
+
+/** Pings and pictures are operations of one kind each: the records and the metrics of monitors ask for them. */
+const MOST_BRANCHES = 8;
 
 const product = readSourceFiles(["control-plane"]);
 
@@ -8,5 +14,22 @@ describe("the settings of monitors", () => {
     const ofRows = /JSON\.parse\([^)]*\)\s+as\s+(?:Partial<|Pick<)?MonitorSettings|JSON\.parse\((?:\w+\.)*settings\b/;
     const parsers = product.filter(({ code }) => ofRows.test(code)).map(({ path }) => path);
     expect(parsers).toEqual(["control-plane/kinds/stored-settings.ts"]);
+  });
+});
+
+describe("the kinds of monitors", () => {
+  it("have a file each, of their name", () => {
+    for (const name of CHECK_TYPES) expect(existsSync(join(ROOT, `control-plane/kinds/${name}.ts`)), name).toBe(true);
+  });
+
+  it("are told apart elsewhere by their facts, but where something belongs to one kind alone", () => {
+    const names = CHECK_TYPES.join("|");
+    const byName = new RegExp(`check_?[tT]ype"?\\]? (?:[!=]==|<>) ["'](?:${names})["']`, "g");
+    const branches = product
+      .filter(({ path }) => !path.startsWith("control-plane/kinds/"))
+      .flatMap(({ path, text }) => Array.from(text.matchAll(byName), ([found]) => `${path}: ${found}`));
+    const elsewhere = branches.filter((one) => !/^control-plane\/(?:monitors|surfaces\/account-metrics)\//.test(one));
+    expect(elsewhere).toEqual([]);
+    expect(branches.length, branches.join("\n")).toBeLessThanOrEqual(MOST_BRANCHES);
   });
 });

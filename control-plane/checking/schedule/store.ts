@@ -1,5 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
-import type { ProbedType } from "#control-plane/kinds/monitor.ts";
+import type { ProbedType } from "#control-plane/kinds/kinds.ts";
 
 /** A slot to insert: when a monitor is checked at one location. */
 export interface NewSlot {

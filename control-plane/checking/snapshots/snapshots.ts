@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import { decodePhases } from "#control-plane/checking/snapshots/phases.ts";
 import {
   countMonitorsAfter,

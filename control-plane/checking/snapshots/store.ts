@@ -1,5 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 
 /** A monitor with its state. */
 export interface SnapshotRow {

@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { UNPROBED_TYPES } from "#control-plane/kinds/kinds.ts";
 
 /** Monitors that something affects. */
 export interface Affected {
@@ -74,7 +75,7 @@ export async function countByGroup(
 
 /** Counts the active monitors that need probes; heartbeats do not. */
 export async function countActive(sql: Queryable, most: number): Promise<Affected> {
-  const isProbed = sql`is_active and check_type <> 'heartbeat'`;
+  const isProbed = sql`is_active and check_type <> all(${[...UNPROBED_TYPES]}::text[])`;
   return one(sql<Affected[]>`
     select (select count(*) from monitors where ${isProbed}) as "monitorCount",
       array(select id from monitors where ${isProbed} order by id limit ${most}) as "monitorIds"`);

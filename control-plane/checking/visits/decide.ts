@@ -8,6 +8,7 @@ import { transition } from "#control-plane/state/transition.ts";
 import type { MonitorChange } from "#control-plane/checking/watch/apply-changes.ts";
 import { stateSettings } from "#control-plane/checking/watch/watched.ts";
 import type { VisitedMonitor } from "#control-plane/checking/visits/store.ts";
+import { isProbed } from "#control-plane/kinds/kinds.ts";
 
 /** What a visit leads to. Times are Unix milliseconds. */
 export type VisitDecision =
@@ -24,7 +25,7 @@ export type FindUnserved = (accountId: number, locations: readonly string[]) => 
  */
 export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: number): VisitDecision {
   const { checkType, isActive, intervalSeconds, plannedLocations } = row;
-  if (checkType === "heartbeat" || !isActive || intervalSeconds === null) return { kind: "wait", visitAt: null };
+  if (!isProbed(checkType) || !isActive || intervalSeconds === null) return { kind: "wait", visitAt: null };
   const options = readStoredSettings(row.settings);
   const monitor = { url: row.url, checkType, settings: options };
   const absent = unserved(row.accountId, plannedLocations);

@@ -1,5 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { ProbedType } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 
 /** A monitor that is due for a visit, with the facts on which its notices depend. */
 export interface VisitedMonitor {
@@ -7,7 +7,7 @@ export interface VisitedMonitor {
   readonly accountId: number;
   readonly name: string;
   readonly url: string;
-  readonly checkType: ProbedType | "heartbeat";
+  readonly checkType: CheckType;
   readonly isActive: boolean;
   readonly tags: readonly string[];
   /** JSON of MonitorSettings. */

@@ -7,6 +7,7 @@ import { failingLocations } from "#control-plane/state/failing.ts";
 import type { Notice } from "#control-plane/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";
 import type { Outage, OutageFacts } from "#control-plane/checking/watch/outage.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** How long a mail about a new outage waits for its evidence, milliseconds. */
 const EVIDENCE_WAIT_MS = 10_000;
@@ -25,8 +26,8 @@ export function toNewEvent(
   const isMailed = settings.notify_email && (event.type !== "monitor.advisory" || settings.notify_advisories);
   if (!isMailed) return event;
   const mailed = { ...event, mailTo: settings.notify_emails };
-  // The evidence of a heartbeat is its pings: its mail has nothing to wait for.
-  const isAwaited = notice.kind === "down" && outage.isOpened && checkType !== "heartbeat";
+  // Only what probes see now takes time to gather.
+  const isAwaited = notice.kind === "down" && outage.isOpened && kindOf(checkType).evidence.gathers === "looks";
   return isAwaited ? { ...mailed, mailWaitsUntil: new Date(writtenAt.getTime() + EVIDENCE_WAIT_MS) } : mailed;
 }
 

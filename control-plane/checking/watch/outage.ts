@@ -9,7 +9,8 @@ import {
   type Line,
 } from "#control-plane/incidents/outages/outages.ts";
 import { resolveOutages } from "#control-plane/incidents/outages/resolve.ts";
-import type { CheckType, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import type { Notice } from "#control-plane/state/hold-notices.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";
 import type { StateEvent } from "#control-plane/state/events.ts";
@@ -20,9 +21,9 @@ export interface OutageFacts {
   readonly id: number;
   readonly accountId: number;
   readonly name: string;
-  /** Empty for a heartbeat. */
+  /** Empty for a kind without a target. */
   readonly url: string;
-  readonly checkType: CheckType | "heartbeat";
+  readonly checkType: CheckType;
   readonly settings: Pick<
     MonitorSettings,
     "timeout_seconds" | "port" | "locations" | "degraded_ms" | "notify_email" | "notify_emails" | "notify_advisories"

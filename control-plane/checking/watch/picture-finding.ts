@@ -3,7 +3,7 @@ import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 import type { ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
-import { basisOf } from "#control-plane/kinds/visual-basis.ts";
+import { basisOf } from "#control-plane/kinds/visual.ts";
 import type { Finding } from "#control-plane/checking/watch/observe.ts";
 import type { WatchedMonitor } from "#control-plane/checking/watch/watched.ts";
 

@@ -6,7 +6,8 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { tryCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets, ProbedType } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
+import { probeOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { releaseSlots, type ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
 import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
@@ -149,7 +150,7 @@ export function startWatch(deps: WatchDeps): Watch {
   async function check(slot: ClaimedSlot, signal: AbortSignal): Promise<void> {
     let beganAt = clock.now().getTime();
     const monitor = monitors.of(slot);
-    if (monitor.checkType === "domain") {
+    if (probeOf(monitor.checkType).judgedBy === "registry") {
       const { verdict, fault } = await deps.expiry.judgeDomain(slot.monitorId);
       return record(slot, beganAt, judgedFinding(verdict, fault));
     }

@@ -1,5 +1,6 @@
 import type { LocationItem } from "#shared/locations.ts";
-import type { MonitorSettings, ProbedType } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { ProbedType } from "#control-plane/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import type { ClaimedSlot } from "#control-plane/checking/schedule/store.ts";

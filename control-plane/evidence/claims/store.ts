@@ -1,6 +1,6 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { DueRow, FailReason, Leader } from "#control-plane/evidence/claims/plan.ts";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 
 /** Reports whether a row is due. */
 export async function hasDue(sql: Sql, now: Date): Promise<boolean> {

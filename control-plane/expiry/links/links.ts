@@ -3,7 +3,8 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { transact } from "#control-plane/database/transaction.ts";
 import { scopeOf } from "#control-plane/expiry/links/scope.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
-import { targetsOf, topLevelOf } from "#control-plane/expiry/links/targets.ts";
+import { topLevelOf } from "#control-plane/expiry/links/targets.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 
 /** Maximum number of monitors of one transaction. */
@@ -25,14 +26,17 @@ export async function linkMonitors(
       const monitors = await lockUnlinked(tx, MOST_AT_ONCE);
       if (monitors.length === 0) return 0;
       const links = monitors.flatMap(({ id, accountId, url, checkType, settings }) => {
-        const { port, watch_domain: watchDomain, locations } = readStoredSettings(settings);
-        return targetsOf({ url, checkType, port, watchDomain }).map((watched) => ({
-          monitorId: id,
-          kind: watched.kind,
-          target: watched.target,
-          scope: scopeOf(checks, { accountId, locations }, watched),
-          registry: watched.kind === "domain" ? topLevelOf(watched.target) : null,
-        }));
+        const options = readStoredSettings(settings);
+        const { locations } = options;
+        return kindOf(checkType)
+          .expires(url, options)
+          .map((watched) => ({
+            monitorId: id,
+            kind: watched.kind,
+            target: watched.target,
+            scope: scopeOf(checks, { accountId, locations }, watched),
+            registry: watched.kind === "domain" ? topLevelOf(watched.target) : null,
+          }));
       });
       await replaceLinks(
         tx,

@@ -1,8 +1,8 @@
 import { matches } from "#shared/locations.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
-import type { WatchedTarget } from "#control-plane/expiry/links/targets.ts";
-import { contractOf } from "#control-plane/kinds/contracts.ts";
+import type { ExpiringTarget } from "#control-plane/kinds/expiring.ts";
+import { contractOf } from "#control-plane/kinds/kinds.ts";
 import { readLocation } from "#control-plane/checking/watch/served.ts";
 
 /** Monitors whose targets any shared probe can look at. */
@@ -15,7 +15,7 @@ const SHARED = 0;
 export function scopeOf(
   { hub }: Pick<CheckContext, "hub">,
   { accountId, locations }: { readonly accountId: number; readonly locations: readonly string[] },
-  { kind, host }: WatchedTarget,
+  { kind, host }: ExpiringTarget,
 ): number {
   if (kind === "domain") return SHARED;
   const { sharedRules, list } = hub.roster.candidates(accountId);

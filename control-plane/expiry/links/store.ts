@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 
 /** A monitor that was changed since its links were made. */
 interface UnlinkedMonitor {

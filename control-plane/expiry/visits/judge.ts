@@ -1,7 +1,7 @@
 import { findRegistrationFault } from "#shared/monitor-checks/registration.ts";
 import { noteOldTls, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import type { Look } from "#control-plane/expiry/visits/look.ts";
 import {
   certificateCrossing,

@@ -8,7 +8,7 @@ import { readRegistration, readService, type RegistrationFacts } from "#control-
 import { boundedText } from "#control-plane/expiry/facts/text.ts";
 import { splitTarget } from "#control-plane/expiry/links/targets.ts";
 import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
-import { contractOf } from "#control-plane/kinds/contracts.ts";
+import { contractOf } from "#control-plane/kinds/kinds.ts";
 import { readLocation } from "#control-plane/checking/watch/served.ts";
 
 /** What a look at a target has found. */

@@ -23,6 +23,7 @@ import {
   type VisitedTarget,
 } from "#control-plane/expiry/visits/store.ts";
 import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** What a visit has changed. */
 interface Settled {
@@ -147,7 +148,7 @@ async function describeEvents(
 }
 
 function isDomainMonitor({ checkType }: LinkedMonitor): boolean {
-  return checkType === "domain";
+  return kindOf(checkType).probe?.judgedBy === "registry";
 }
 
 /** `noticeBy`: when notices are decided at the latest; null: when one is due. */

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 
 /** A target that is locked until the transaction ends. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sentCertificates, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import { nextCrossing, thresholdsOf } from "#control-plane/expiry/notices/thresholds.ts";
 
 const DAY_MS = 86_400_000;

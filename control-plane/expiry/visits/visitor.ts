@@ -6,7 +6,7 @@ import { transact } from "#control-plane/database/transaction.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import type { CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import type { ExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { endQuestion } from "#control-plane/expiry/registries/registries.ts";
 import { claimDue, type Claimer } from "#control-plane/expiry/visits/claims/claims.ts";

@@ -11,7 +11,7 @@ import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
 import { decodeState, encodeState } from "#control-plane/state/encoding.ts";
 import type { Transition } from "#control-plane/state/transition.ts";

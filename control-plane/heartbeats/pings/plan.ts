@@ -8,7 +8,7 @@ import { readRecord } from "#control-plane/heartbeats/rows.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
 import { isToken } from "#control-plane/heartbeats/token.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 

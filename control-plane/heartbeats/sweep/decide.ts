@@ -1,6 +1,6 @@
 import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 import { nextFlappingLook } from "#control-plane/state/flapping.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";

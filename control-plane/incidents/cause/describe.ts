@@ -1,5 +1,5 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
-import { describeHeartbeat, isHeartbeat } from "#control-plane/incidents/cause/heartbeat.ts";
+import { describeClause } from "#control-plane/incidents/cause/clause.ts";
 import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
 import { cutLine } from "#control-plane/incidents/cause/plain-line.ts";
 import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
@@ -20,13 +20,11 @@ interface Group {
 /**
  * Says in one sentence why a monitor is down, such as "Connection refused from eu-west (port 443)". Locations with the
  * same cause are joined; the most frequent cause is first, and its word is the code. A location that is the only one that
- * can check is called that, because no other has confirmed what it found. The fault of a heartbeat is a sentence already.
+ * can check is called that, because no other has confirmed what it found. The fault of a kind without locations is a sentence already.
  */
 export function describeCause(monitor: MonitorTarget, failing: readonly FailingLocation[]): Cause {
-  if (isHeartbeat(monitor.checkType)) {
-    const { code, message } = describeHeartbeat(failing[0]?.fault ?? null, MOST_CAUSE);
-    return { code, message: capitalize(message) };
-  }
+  const clause = describeClause(monitor.checkType, failing[0]?.fault ?? null, MOST_CAUSE);
+  if (clause !== null) return { code: clause.code, message: capitalize(clause.message) };
   const groups = groupFaults(monitor, failing);
   const total = Math.max(monitor.settings.locations.length, failing.length);
   const clauses = groups.slice(0, MOST_CLAUSES).map((group) => describeGroup(group, total));
@@ -40,11 +38,12 @@ export function describeCause(monitor: MonitorTarget, failing: readonly FailingL
 }
 
 /**
- * Says in one line why one location fails, for the timeline: "eu-west: connection refused (port 443)". A heartbeat has no
- * locations.
+ * Says in one line why one location fails, for the timeline: "eu-west: connection refused (port 443)". Not all kinds
+ * have locations.
  */
 export function describeLocation(monitor: MonitorTarget, { location, fault }: FailingLocation): string {
-  if (isHeartbeat(monitor.checkType)) return capitalize(describeHeartbeat(fault, MOST_CAUSE).message);
+  const clause = describeClause(monitor.checkType, fault, MOST_CAUSE);
+  if (clause !== null) return capitalize(clause.message);
   const { headline, suffix } = describeFault(monitor, fault);
   return cutLine(`${nameLocation(location)}: ${headline}${suffix}`, MOST_CAUSE);
 }
@@ -56,7 +55,7 @@ export function describeLocation(monitor: MonitorTarget, { location, fault }: Fa
 export function isSameCause(monitor: MonitorTarget, one: Fault | null, other: Fault | null): boolean {
   if (one === null || other === null) return true;
   if (one.stage === other.stage && one.reason === other.reason && one.message === other.message) return true;
-  if (isHeartbeat(monitor.checkType)) return false;
+  if (describeClause(monitor.checkType, one, MOST_CAUSE) !== null) return false;
   return describeFault(monitor, one).key === describeFault(monitor, other).key;
 }
 

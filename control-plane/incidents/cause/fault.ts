@@ -1,6 +1,7 @@
 import { splitMessage } from "#control-plane/incidents/cause/message.ts";
 import { explainStatus, findRule } from "#control-plane/incidents/cause/rules.ts";
 import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
 
@@ -19,7 +20,7 @@ const MOST_HOST = 80;
 function readTarget({ url, checkType, settings }: MonitorTarget): Target {
   const parsed = URL.parse(completeUrl(url) ?? "");
   const host = plainLine(parsed?.hostname ?? url, MOST_HOST);
-  if (checkType !== "http" && checkType !== "keyword") return { host, port: settings.port };
+  if (kindOf(checkType).target?.port !== "url") return { host, port: settings.port };
   if (parsed === null) return { host, port: null };
   return { host, port: parsed.port === "" ? (parsed.protocol === "http:" ? 80 : 443) : Number(parsed.port) };
 }

@@ -1,4 +1,5 @@
 import type { Fault } from "#control-plane/incidents/incident.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Facts that a headline names. */
 interface Facts {
@@ -98,9 +99,8 @@ const ICMP_ENDINGS = ["unreachable", "prohibited", "exceeded"];
 
 /** Finds the rule of a fault. `reason` is a snake_case word. */
 export function findRule(checkType: string, stage: Fault["stage"], reason: string): Rule {
-  if (checkType === "ping" && stage === "connect" && reason === "timeout") {
-    return { code: "ping_timeout", headline: () => "no reply to ping", shows: "nothing" };
-  }
+  const own = kindOf(checkType).words.causes[`${stage} ${reason}`];
+  if (own !== undefined) return { ...own, headline: () => own.headline };
   const entry = ENTRIES[`${stage} ${reason}`];
   if (entry !== undefined) {
     const [code, headline, shows] = entry;

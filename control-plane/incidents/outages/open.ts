@@ -1,10 +1,10 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { describeCause } from "#control-plane/incidents/cause/describe.ts";
-import { isHeartbeat } from "#control-plane/incidents/cause/heartbeat.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries, type AddressedEntry } from "#control-plane/incidents/entries/store.ts";
 import type { FailingLocation, Incident, IncidentMonitor } from "#control-plane/incidents/incident.ts";
-import { addressTo, firstTexts, holdText } from "#control-plane/incidents/outages/lines.ts";
+import { addressTo, holdText } from "#control-plane/incidents/outages/lines.ts";
 import { changeLocations } from "#control-plane/incidents/outages/locations.ts";
 import { insertOutages, type NewOutage } from "#control-plane/incidents/outages/store.ts";
 import { outageTitle } from "#control-plane/incidents/texts.ts";
@@ -49,7 +49,7 @@ function describeOutage({ monitor, startedAt, confirmedAt, failing, suppressedBy
   const { id, accountId, name, checkType } = monitor;
   return {
     accountId,
-    monitor: { id, name, url: isHeartbeat(checkType) ? null : monitor.url, checkType },
+    monitor: { id, name, url: kindOf(checkType).target === null ? null : monitor.url, checkType },
     title: outageTitle(name),
     startedAt,
     // The clock can step back between the two.
@@ -62,7 +62,7 @@ function describeOutage({ monitor, startedAt, confirmedAt, failing, suppressedBy
 
 function describeOpening({ monitor, cause, suppressedBy }: NewOutage, incident: Incident): readonly AddressedEntry[] {
   const entries = [
-    serviceEntry("opened", incident.startedAt, firstTexts(monitor.checkType).opened),
+    serviceEntry("opened", incident.startedAt, kindOf(monitor.checkType).words.opened),
     serviceEntry("confirmed", incident.confirmedAt, cause.message),
     ...(suppressedBy === null ? [] : [serviceEntry("suppressed", incident.confirmedAt, holdText(suppressedBy))]),
   ];

@@ -3,7 +3,8 @@ import { durationSeconds, writeDuration } from "#control-plane/incidents/duratio
 import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries, type AddressedEntry } from "#control-plane/incidents/entries/store.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";
-import { addressTo, firstTexts } from "#control-plane/incidents/outages/lines.ts";
+import { addressTo } from "#control-plane/incidents/outages/lines.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { recoverLocations } from "#control-plane/incidents/outages/locations.ts";
 import { markRecovered, updateLocations } from "#control-plane/incidents/outages/store.ts";
 
@@ -49,7 +50,7 @@ function describeRecovery(incident: Incident, { recoveredAt, confirmedAt }: Reco
   const resolvedAt = incident.resolvedAt ?? recoveredAt;
   const duration = writeDuration(durationSeconds(incident, resolvedAt));
   return addressTo(incident.id, [
-    serviceEntry("recovered", resolvedAt, firstTexts(incident.monitor?.checkType ?? "").recovered),
+    serviceEntry("recovered", resolvedAt, kindOf(incident.monitor?.checkType ?? "").words.recovered),
     serviceEntry("resolved", confirmedAt < resolvedAt ? resolvedAt : confirmedAt, `Resolved after ${duration}`),
   ]);
 }

@@ -9,6 +9,7 @@ import { describeFlapping } from "#control-plane/mail/content/flapping.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
 import { describeUnwatched } from "#control-plane/mail/content/unwatched.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
@@ -67,8 +68,6 @@ export interface NoticePicture {
 export const MOST_NAME = 120;
 const MOST_TEXT = 300;
 const MOST_LOCATIONS = 50;
-/** Check type of monitors that wait for pings: they have no target and no locations, and the cause says all. */
-const HEARTBEAT = "heartbeat";
 
 /** Data of every type of event. */
 type AnyData = Partial<MonitorEventData> &
@@ -84,7 +83,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
     toPlainLine((monitor ?? webhook)?.name ?? "", MOST_NAME) ||
     `${webhook === undefined ? "monitor" : "webhook"} ${(monitor ?? webhook)?.id ?? ""}`.trim();
   return {
-    kind: kindOf(type, data),
+    kind: noticeKindOf(type, data),
     eventId: id,
     type,
     at: new Date(parsed.created_at),
@@ -100,7 +99,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
           : (describeUnwatched(type, data, name) ??
             describeFlapping(type, data, name) ??
             describeExpiry(type, withCause(data), name)),
-    isHeartbeat: monitor?.check_type === HEARTBEAT,
+    isHeartbeat: monitor !== undefined && kindOf(monitor.check_type).evidence.gathers === "pings",
     cause: cause == null ? null : lineOf(cause),
     causeNow: data.cause_now == null || data.cause_now.message === cause?.message ? null : lineOf(data.cause_now),
     causeCode: cause?.code ?? null,
@@ -111,7 +110,7 @@ export function readNotice({ id, type, body }: SentEvent): Notice {
     isFlapping: data.flapping ?? false,
     incidentId: data.incident_id ?? null,
     page: type === "visual.changed" ? readPage(body) : null,
-    locations: monitor?.check_type === HEARTBEAT ? [] : listLocations(data),
+    locations: monitor !== undefined && kindOf(monitor.check_type).locations === "none" ? [] : listLocations(data),
   };
 }
 
@@ -149,7 +148,7 @@ function withCause({ monitor: _monitor, webhook: _webhook, cause, ...data }: Any
 }
 
 function describeTarget({ url, check_type: type }: MonitorEventData["monitor"], port: number | null): string | null {
-  if (type === HEARTBEAT) return null;
+  if (kindOf(type).target === null) return null;
   return `${toPlainLine(url, MOST_TEXT)}${port === null ? "" : ` port ${port}`} (${type})`;
 }
 
@@ -166,7 +165,7 @@ function withoutStop(sentence: string): string {
   return sentence.endsWith(".") ? sentence.slice(0, -1) : sentence;
 }
 
-function kindOf(type: string, { previous_status: previous }: Partial<MonitorEventData>): Notice["kind"] {
+function noticeKindOf(type: string, { previous_status: previous }: Partial<MonitorEventData>): Notice["kind"] {
   switch (type) {
     case "monitor.down":
       return "down";

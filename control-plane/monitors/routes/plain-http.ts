@@ -1,4 +1,5 @@
 import { literalFamily } from "#shared/egress/addresses.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
 
 const MESSAGE =
@@ -13,7 +14,7 @@ export function warnOfPlainHttp({
   readonly url: string;
   readonly check_type: string;
 }): readonly Warning[] {
-  const parsed = type === "http" || type === "keyword" ? URL.parse(url) : null;
+  const parsed = kindOf(type).target?.port === "url" ? URL.parse(url) : null;
   if (parsed === null || parsed.protocol !== "http:" || parsed.port !== "") return [];
   const isName = literalFamily(parsed.hostname.replaceAll(/[[\]]/g, "")) === null && parsed.hostname.includes(".");
   return isName ? [{ parameter: "url", message: MESSAGE, did_you_mean: null }] : [];

@@ -1,4 +1,4 @@
-import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
+import { refuse, type Read } from "#control-plane/kinds/read.ts";
 
 type Code = number | string;
 

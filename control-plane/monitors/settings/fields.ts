@@ -1,11 +1,10 @@
 import { Type, type Static } from "typebox";
 import { Nullable } from "#shared/tools/fields.ts";
-import { CHECK_TYPES } from "#control-plane/kinds/monitor.ts";
+import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
+import { CHECK_TYPES, kindOf, OPTION_SCHEMAS } from "#control-plane/kinds/kinds.ts";
 import { LONGEST_VALUE } from "#control-plane/header-fields.ts";
 import { MOST_HEADERS } from "#control-plane/monitors/settings/headers.ts";
-import { HEARTBEAT } from "#control-plane/monitors/settings/heartbeat-fields.ts";
-import { VISUAL } from "#control-plane/monitors/settings/visual-fields.ts";
-import { DNS, EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
+import { EXPECTED_CODE, JSON_CONDITION } from "#control-plane/monitors/settings/condition-fields.ts";
 
 /** Maximum length of a request body that a monitor sends, in characters. */
 const LONGEST_BODY = 65_536;
@@ -17,10 +16,7 @@ const Item = Type.String({ maxLength: LONGEST_ITEM });
 const URL_FIELD = Type.String({
   maxLength: 8_192,
   examples: ["https://example.com/health"],
-  description:
-    "Target. http, keyword and visual: a URL; example.org means https://example.org. ssl: a host, host:port or https URL. " +
-    "domain and dns: a domain name. ping and port: a host name or IP address. Required for these; for a heartbeat it is " +
-    "a note of your own",
+  description: `Target. ${describeTargets()}. Required for these; for ${describeUntargeted()} it is a note of your own`,
 });
 
 const OLD_URL = Type.String({ ...URL_FIELD, minLength: 1 });
@@ -30,10 +26,7 @@ const OLDEST = {
   url: URL_FIELD,
   check_type: Type.Enum([...CHECK_TYPES], {
     examples: ["http"],
-    description:
-      "http: status of a URL; keyword: text of a page; ssl: certificate of a host; domain: registration of a domain; " +
-      "dns: records of a name; ping: echo replies of a host; port: a TCP port; visual: pictures of a page; heartbeat: pings " +
-      "that your job sends. Default: http",
+    description: `${CHECK_TYPES.map((name) => `${name}: ${kindOf(name).watches}`).join("; ")}. Default: http`,
   }),
   interval_minutes: Type.Integer({
     minimum: 1,
@@ -104,19 +97,18 @@ const FIELDS = {
     description: "http, keyword: follow redirects; the status is that of the final response. Default: true",
   }),
   json: JSON_CONDITION,
-  dns: DNS,
+  // These two stand where the document has had them; the options of other kinds follow.
+  dns: OPTION_SCHEMAS.dns,
   port: Nullable(
     Type.Integer({
       minimum: 1,
       maximum: 65_535,
       examples: [443],
-      description:
-        "port: TCP port that must be open. Required for this check type. ssl: TCP port of the TLS server. Default: that " +
-        "of url, or 443",
+      description: (checkTypesOf("port") ?? []).map((name) => `${name}: ${kindOf(name).portNote}`).join(". "),
     }),
   ),
-  heartbeat: HEARTBEAT,
-  visual: VISUAL,
+  heartbeat: OPTION_SCHEMAS.heartbeat,
+  ...(OPTION_SCHEMAS as Omit<typeof OPTION_SCHEMAS, "dns" | "heartbeat">),
   locations: Type.Array(Item, {
     maxItems: 50,
     examples: [["eu-west"]],
@@ -213,6 +205,21 @@ export const SECRETS_MISSING = Type.Array(Type.String({ maxLength: 120 }), {
     "Secrets that are not in the row: request_headers.<name> and body. An import takes them from your monitor with " +
     "this name; without one the monitor is created paused",
 });
+
+/** Says what url is, by the kinds with targets of one form. */
+function describeTargets(): string {
+  const targeted = CHECK_TYPES.filter((name) => kindOf(name).target !== null);
+  const byForm = Map.groupBy(targeted, (name) => kindOf(name).target?.form);
+  return Array.from(byForm, ([form, names]) => `${listOf(names)}: ${form}`).join(". ");
+}
+
+function describeUntargeted(): string {
+  return listOf(CHECK_TYPES.filter((name) => kindOf(name).target === null).map((name) => `a ${name}`));
+}
+
+function listOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}
 
 /** Fields of a creation, an update or a row of an import, as parsed. */
 export type Given = Static<typeof CHANGE>;

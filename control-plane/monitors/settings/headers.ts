@@ -1,5 +1,5 @@
 import { readHeaderFields } from "#control-plane/header-fields.ts";
-import type { Read } from "#control-plane/monitors/settings/read.ts";
+import type { Read } from "#control-plane/kinds/read.ts";
 import { MASK } from "#control-plane/kinds/secrets.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
-import type { MonitorDraft, MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { MASK } from "#control-plane/kinds/secrets.ts";
 

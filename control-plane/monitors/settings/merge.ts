@@ -1,20 +1,14 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import type {
-  CheckType,
-  DnsCondition,
-  HeartbeatSettings,
-  JsonCondition,
-  MonitorDraft,
-  VisualSettings,
-} from "#control-plane/kinds/monitor.ts";
+import { hasOptions, kindOf, optionsOf, type CheckType } from "#control-plane/kinds/kinds.ts";
+import type { JsonCondition } from "#control-plane/kinds/common.ts";
+import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { readCodes } from "#control-plane/monitors/settings/codes.ts";
-import { checkTypesOf, defaultDraft, defaultHeartbeat, VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
-import { readDnsValues } from "#control-plane/monitors/settings/dns-values.ts";
+import { checkTypesOf, defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
-import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
+import { refuse, type Read } from "#control-plane/kinds/read.ts";
 import { MASK } from "#control-plane/kinds/secrets.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
@@ -37,7 +31,7 @@ export function mergeGiven(present: MonitorDraft, given: Given): Read<MonitorDra
     if (!read.ok) return read;
     changes[field] = read.value;
   }
-  const draft = completeHeartbeat({ ...base, ...changes }, present, given);
+  const draft = followInterval({ ...base, ...changes }, present, given);
   return { ok: true, value: draft.name === "" ? { ...draft, name: nameOf(draft) } : draft };
 }
 
@@ -62,15 +56,8 @@ function readField(field: keyof MonitorDraft, value: unknown, present: MonitorDr
       return readQuorum(value);
     case "json":
       return { ok: true, value: value === null ? null : completeJson(value as NonNullable<Given["json"]>) };
-    case "heartbeat":
-      return { ok: true, value: mergeHeartbeat((value as Given["heartbeat"]) ?? null, present) };
-    case "visual":
-      return { ok: true, value: mergeVisual((value as Given["visual"]) ?? null, present.visual) };
-    case "dns":
-      // Without a condition a look-up has nothing to compare: null restores the default.
-      return readDnsValues(completeDns((value as Given["dns"]) ?? {}));
     default:
-      return { ok: true, value };
+      return hasOptions(field) ? readOptions(value, present) : { ok: true, value };
   }
 }
 
@@ -102,31 +89,22 @@ function completeJson({ path, op, value = null }: NonNullable<Given["json"]>): J
   return { path, op, value };
 }
 
-function completeDns(given: Partial<DnsCondition>): DnsCondition {
-  const { type = "A", op = "any", values = [], dnssec = "not_bogus" } = given;
-  return { type, op, values, dnssec };
+/** Applies the object of the monitor's kind to the present one. */
+function readOptions(given: unknown, present: MonitorDraft): Read<unknown> {
+  const { check_type: type, interval_minutes: interval } = present;
+  const { options } = kindOf(type);
+  if (options === null) return { ok: true, value: null };
+  return options.read(given, optionsOf(type, present), options.defaults(interval));
 }
 
-/** Applies given parts to the present ones; null restores the defaults. */
-function mergeHeartbeat(given: Given["heartbeat"] | null, present: MonitorDraft): HeartbeatSettings {
-  const defaults = defaultHeartbeat(present.interval_minutes);
-  return given === null ? defaults : { ...defaults, ...present.heartbeat, ...given };
-}
-
-/** Applies given parts to the present ones; null restores the defaults. */
-function mergeVisual(given: Given["visual"] | null, present: VisualSettings | null): VisualSettings {
-  if (given === null || given === undefined) return VISUAL_DEFAULT;
-  const base = present ?? VISUAL_DEFAULT;
-  return { ...base, ...given, viewport: { ...base.viewport, ...given.viewport } };
-}
-
-/** A new interval is a new period, unless the same request sets the period. */
-function completeHeartbeat(draft: MonitorDraft, present: MonitorDraft, given: Given): MonitorDraft {
-  const { heartbeat, interval_minutes } = draft;
-  const isSet = given.heartbeat?.period_seconds !== undefined;
-  const isKept = interval_minutes === present.interval_minutes && present.heartbeat !== null;
-  if (heartbeat === null || isSet || isKept) return draft;
-  return { ...draft, heartbeat: { ...heartbeat, period_seconds: interval_minutes * 60 } };
+/** Carries a new interval, or a new kind, over to the options that depend on the interval. */
+function followInterval(draft: MonitorDraft, present: MonitorDraft, given: Given): MonitorDraft {
+  const { check_type: type, interval_minutes: interval } = draft;
+  const { options } = kindOf(type);
+  const isKept = interval === present.interval_minutes && optionsOf(type, present) !== null;
+  if (options === null || isKept) return draft;
+  const own = (given as Readonly<Record<string, unknown>>)[type] ?? null;
+  return { ...draft, [type]: options.follow(optionsOf(type, draft), interval, own) };
 }
 
 /** Returns a problem with the first given field that the check type does not have. */
@@ -168,5 +146,5 @@ function nameOf({ url, check_type: checkType }: MonitorDraft): string {
     .replace(/^https?:\/\//i, "")
     .split(/[?#]/, 1);
   const name = hiddenProblem(bare) === null ? bare.slice(0, 200) : "";
-  return name.isWellFormed() && name !== "" ? name : checkType === "heartbeat" ? "heartbeat" : "monitor";
+  return name.isWellFormed() && name !== "" ? name : kindOf(checkType).words.nameless;
 }

@@ -9,7 +9,8 @@ import {
   SECRETS_MISSING,
   type Given,
 } from "#control-plane/monitors/settings/fields.ts";
-import type { Read } from "#control-plane/monitors/settings/read.ts";
+import { kindOf, OPTION_NAMES } from "#control-plane/kinds/kinds.ts";
+import type { Read } from "#control-plane/kinds/read.ts";
 
 /** Fields of responses that a write can send back; they are dropped. */
 const READ_ONLY = [
@@ -38,19 +39,6 @@ const READ_ONLY = [
   "created_at",
   "updated_at",
 ];
-
-/** The same within `heartbeat`. */
-const READ_ONLY_HEARTBEAT: ReadonlySet<string> = new Set([
-  "last_ping_at",
-  "last_kind",
-  "last_duration_ms",
-  "run_started_at",
-  "deadline_at",
-  "pings",
-]);
-
-/** The same within `visual`. */
-const READ_ONLY_VISUAL: ReadonlySet<string> = new Set(["accepted", "latest"]);
 
 /** Maximum length of the name of a monitor. */
 const LONGEST_NAME = 200;
@@ -95,7 +83,7 @@ function parse(schema: TObject, raw: Readonly<Record<string, unknown>>): Read<Gi
   });
 }
 
-const READ_ONLY_INSIDE: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ["heartbeat", READ_ONLY_HEARTBEAT],
-  ["visual", READ_ONLY_VISUAL],
-]);
+/** The same within the objects of kinds. */
+const READ_ONLY_INSIDE: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  OPTION_NAMES.map((name) => [name, new Set(kindOf(name).options?.readOnly)]),
+);

@@ -1,5 +1,5 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/monitor.ts";
+import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { listMonitorsAfter, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";

@@ -14,7 +14,7 @@ import { vetUpdate } from "#control-plane/monitors/vet.ts";
 import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-import { basisOf } from "#control-plane/kinds/visual-basis.ts";
+import { basisOf } from "#control-plane/kinds/visual.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** A monitor after a change. */

@@ -10,7 +10,7 @@ import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
 import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import { basisOf } from "#control-plane/kinds/visual-basis.ts";
+import { basisOf } from "#control-plane/kinds/visual.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** Creates a monitor. Returns its id. */

@@ -1,5 +1,5 @@
 import pixelmatch from "pixelmatch";
-import type { IgnoredRegion } from "#control-plane/kinds/monitor.ts";
+import type { IgnoredRegion } from "#control-plane/kinds/visual.ts";
 import type { Pixels } from "#control-plane/pictures/compare/png.ts";
 
 /** How two pictures differ. */

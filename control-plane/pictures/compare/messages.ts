@@ -1,4 +1,4 @@
-import type { IgnoredRegion } from "#control-plane/kinds/monitor.ts";
+import type { IgnoredRegion } from "#control-plane/kinds/visual.ts";
 
 /** Pictures to verify or to compare in the thread. */
 export interface CompareOrder {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readCertificate } from "#control-plane/expiry/facts/certificate.ts";
 import { readRegistration, readService } from "#control-plane/expiry/facts/registration.ts";
-import { targetsOf } from "#control-plane/expiry/links/targets.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { judgeLook, type TargetBefore } from "#control-plane/expiry/visits/judge.ts";
 import { registration, shown } from "#test/control-plane/expiry/world.ts";
 
@@ -135,7 +135,9 @@ describe("the next look", () => {
 
 describe("the targets of a monitor", () => {
   const of = (checkType: "http" | "ssl" | "domain" | "dns", url: string, port: number | null = null) =>
-    targetsOf({ url, checkType, port, watchDomain: true }).map(({ kind, target }) => `${kind} ${target}`);
+    kindOf(checkType)
+      .expires(url, { port, watch_domain: true })
+      .map(({ kind, target }) => `${kind} ${target}`);
 
   it("are the certificate of an https URL and the registered domain of its host", () => {
     expect(of("http", "https://WWW.Shop.Example.co.uk:8443/a?b")).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyPing, type HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 const SETTINGS: HeartbeatSettings = {
   period_seconds: 600,

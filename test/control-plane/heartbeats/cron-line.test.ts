@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
 import { openSchedule } from "#control-plane/heartbeats/deadline.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 
 const URL = "https://v.example/api/heartbeat/T";
 const CURL = `curl -fsS -m 10 --retry 5 -o /dev/null ${URL}/$?`;

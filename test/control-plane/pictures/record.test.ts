@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
-import type { VisualSettings } from "#control-plane/kinds/monitor.ts";
-import { VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
-import { basisOf } from "#control-plane/kinds/visual-basis.ts";
+import { type VisualSettings, VISUAL_DEFAULT, basisOf } from "#control-plane/kinds/visual.ts";
 import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import { sweepPictures } from "#control-plane/pictures/upkeep/space.ts";
 import { ago } from "#test/support/ago.ts";

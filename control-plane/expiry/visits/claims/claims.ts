@@ -1,6 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import {
   claimCertificates,
   claimDomains,

@@ -1,5 +1,5 @@
 import type { Sql, SqlFragment } from "#control-plane/database/connect.ts";
-import type { ExpiryKind } from "#control-plane/expiry/links/targets.ts";
+import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 
 /** A target that this replica visits. */
 export interface ClaimedTarget {

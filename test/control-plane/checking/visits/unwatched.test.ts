@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { CheckType } from "#control-plane/kinds/monitor.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import { judgedFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
 import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/checking/visits/visits-world.ts";
 

@@ -5,7 +5,7 @@ import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { countedPings, planPings, toDecoys } from "#control-plane/heartbeats/pings/plan.ts";
 import type { PingedToken, WaitingPing } from "#control-plane/heartbeats/pings/queue.ts";
 import type { FoundHeartbeat } from "#control-plane/heartbeats/pings/store.ts";
-import type { HeartbeatSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { NEW_STATE } from "#control-plane/state/state.ts";
 import { TEN_MINUTES, pingOf } from "#test/support/heartbeats/parts.ts";

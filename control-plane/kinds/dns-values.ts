@@ -1,7 +1,14 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
-import type { DnsCondition } from "#control-plane/kinds/monitor.ts";
-import { refuse, type Read } from "#control-plane/monitors/settings/read.ts";
+import { refuse, type Read } from "#control-plane/kinds/read.ts";
+
+/** A condition on the answer of a DNS look-up. */
+export interface DnsCondition {
+  readonly type: string;
+  readonly op: "any" | "equals" | "contains" | "not_contains";
+  readonly values: readonly string[];
+  readonly dnssec: "ignore" | "not_bogus" | "secure";
+}
 
 /** The data of a record type, in the notation of zone files. */
 interface Form {

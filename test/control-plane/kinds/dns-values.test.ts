@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DNS_TYPES } from "#shared/monitor-checks/monitor-dns.ts";
-import { readDnsValues } from "#control-plane/monitors/settings/dns-values.ts";
+import { readDnsValues } from "#control-plane/kinds/dns-values.ts";
 import { expectedData } from "#probe-agent/monitor-checks/dns/records.ts";
 
 const read = (type: string, ...values: readonly string[]) =>
