@@ -13,11 +13,7 @@ import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { registerMaintenance } from "#control-plane/maintenance/routes.ts";
 import type { Monitoring } from "#control-plane/monitoring.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
-import type { History } from "#control-plane/history/history.ts";
-import { HISTORY, HISTORY_FIELDS, readRange, showHistory } from "#control-plane/history/routes.ts";
-import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
-import { pictureAction } from "#control-plane/pictures/routes.ts";
 import { registerStatusPages } from "#control-plane/status-pages/routes/routes.ts";
 
 /** Dependencies of the routes. */
@@ -50,7 +46,9 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     monitors,
     testMails,
     sql,
-    readActions: [historyAction(history, clock), pictureAction(pictures)],
+    clock,
+    history,
+    pictures,
     parts: [statusPages.rows, createWindowRows({ clock, maintenance, announce })],
   });
   registerMaintenance(server, { gate, writes, maintenance, announce });
@@ -70,14 +68,4 @@ export function registerMonitoring(server: ReturnType<typeof createServer>, deps
     nameCaller: (on, { keyId }) => keys.label(on, keyId),
   });
   registerStatusPages(server, { gate, writes, sql, clock, visits, pages: statusPages });
-}
-
-/** The read of a monitor's history: GET /api/v4/monitors?id=&action=history. */
-function historyAction(history: History, clock: Clock): ReadAction {
-  return {
-    name: "history",
-    query: HISTORY_FIELDS,
-    data: HISTORY,
-    run: async (request, { id }) => showHistory(await history.readPoints(id, readRange(request, clock.now()))),
-  };
 }

@@ -13,26 +13,19 @@ import { startEvidenceWorker } from "#control-plane/evidence/worker.ts";
 import { openExpiry } from "#control-plane/expiry/expiry.ts";
 import { eraseTargets } from "#control-plane/expiry/links/links.ts";
 import { judgeDomain } from "#control-plane/expiry/shown/domain-check.ts";
-import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import { exportIncidents } from "#control-plane/incidents/incidents.ts";
-import { endOutagesOf } from "#control-plane/incidents/outages/outages.ts";
 import type { Mail } from "#control-plane/mail/mail.ts";
 import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { startEndings } from "#control-plane/maintenance/occurrences/endings.ts";
 import { createHistory, type History } from "#control-plane/history/history.ts";
-import { addStatusChanges } from "#control-plane/history/record.ts";
 import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
 import { openPings } from "#control-plane/heartbeats/open.ts";
 import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
-import { resetHeartbeats } from "#control-plane/heartbeats/store.ts";
-import { createKnowledge } from "#control-plane/monitors/knowledge.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
-import type { MonitorPorts, StatePort } from "#control-plane/monitors/ports.ts";
 import { startOrphans } from "#control-plane/checking/schedule/orphans/orphans.ts";
-import { createSchedule, requestChecksAfter } from "#control-plane/checking/schedule/schedule.ts";
+import { requestChecksAfter } from "#control-plane/checking/schedule/schedule.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
-import { insertStates, resetStates } from "#control-plane/state/store.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
 import { startVisits } from "#control-plane/checking/visits/visits.ts";
 import { createPictureFinding } from "#control-plane/checking/watch/picture-finding.ts";
@@ -102,25 +95,13 @@ export async function openMonitoring(
     retentionMs: deps.config.retention.checks,
   });
   teardown.push(() => pictures.close());
-  const ports: MonitorPorts = {
-    schedule: createSchedule(clock),
-    states: createStates(clock, maintenance),
-    knowledge: createKnowledge(history),
-    heartbeats: createHeartbeats({ ...deps, baseUrl: deps.config.baseUrl }),
-    expiry: { facts: (on, ids) => readExpiryFacts(on, ids, clock.now()) },
-    pictures,
-    mail: { isConfigured: mail.sender !== null, ...mail.recipients },
-  };
-  const monitors = createMonitors({ sql, checks, clock, encryption, plans: deps.plans, ports });
-  accounts.addExporter("monitors", (tx, accountId) => monitors.export(tx, accountId));
+  const heartbeats = createHeartbeats({ ...deps, baseUrl: deps.config.baseUrl });
+  const monitors = createMonitors({ ...deps, history, heartbeats });
   accounts.addExporter("pictures", (tx, accountId) => pictures.export(tx, accountId));
   accounts.addExporter("incidents", (tx, accountId) =>
     exportIncidents(tx, accountId, { now: clock.now(), evidenceOf: readIncidentEvidence }),
   );
   accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
-  accounts.onChange((tx, accountId) => monitors.accountChanged(tx, accountId));
-  accounts.onAddress((tx, accountId) => monitors.addressChanged(tx, accountId));
-  accounts.onErase((tx, accountId) => monitors.accountErased(tx, accountId));
   const statusPages = createStatusPages({
     ...deps,
     history,
@@ -138,7 +119,6 @@ export async function openMonitoring(
     ...deps,
     retentionMs: deps.config.retention.checks,
     openSecrets: (sealed) => openSecrets(encryption, sealed),
-    pingsOf: (on, id) => ports.heartbeats.pings(on, id),
   });
   teardown.push(() => evidence.stop(graceMs()));
   const baselines = openBaselines({ sql, log, clock, checks });
@@ -165,23 +145,4 @@ export async function openMonitoring(
   teardown.push(() => visits.stop());
   const pings = openPings({ ...deps, databaseUrl: deps.config.databaseUrl, changes: recording }, teardown);
   return { monitors, pictures, maintenance, history, watch, pings, statusPages };
-}
-
-/** Creates the functions that begin and end what is known about monitors. */
-function createStates(clock: Clock, maintenance: Maintenance): StatePort {
-  return {
-    insert: insertStates,
-    async reset(tx, ids, reason) {
-      const now = clock.now();
-      await resetStates(tx, ids);
-      await resetHeartbeats(tx, ids);
-      const changes = ids.map((monitorId) => ({ monitorId, at: now, status: "unknown" }) as const);
-      await addStatusChanges(tx, changes, now);
-      await endOutagesOf(tx, ids, now, reason === "paused" ? "paused" : "changed_target");
-    },
-    async remove(tx, ids) {
-      await endOutagesOf(tx, ids, clock.now(), "deleted");
-      await maintenance.removeMonitors(tx, ids);
-    },
-  };
 }

@@ -1,7 +1,6 @@
 import type { Outcome, Source, Stage } from "#shared/outcome.ts";
-import { fieldMessage } from "#shared/schema/problem.ts";
+import { fieldMessage, type FieldProblem } from "#shared/schema/problem.ts";
 import type { Place } from "#shared/locations.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Artifact } from "#control-plane/dispatch/artifacts.ts";
 
 /** Location of a check, as shown in answers. */

@@ -1,6 +1,6 @@
 import type { CheckError } from "#control-plane/checks/answer.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
-import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
+import type { ShownPing } from "#control-plane/heartbeats/shown-pings.ts";
 
 /** PostgreSQL notification channel: rows were inserted, or lost their claim. */
 export const EVIDENCE_CHANNEL = "vantage_evidence";

@@ -1,5 +1,5 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/evidence/ask.ts";
 import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
@@ -13,7 +13,8 @@ import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
-import type { ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
+import { type ShownPing, readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { isProbed, kindOf } from "#control-plane/kinds/kinds.ts";
 
@@ -54,20 +55,18 @@ export interface GatherDeps {
   readonly checks: CheckContext;
   /** Decrypts the secrets of a monitor. */
   readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
-  /** Returns the newest pings of a heartbeat, newest first. */
-  readonly pingsOf: (sql: Queryable, monitorId: number) => Promise<readonly ShownPing[]>;
 }
 
 /** Gathers the evidence of one outage within `budgetMs`. What is not there by then is left out. Rejects for a bug. */
 export async function gatherEvidence(
-  { sql, checks, openSecrets, pingsOf }: GatherDeps,
+  { sql, checks, openSecrets }: GatherDeps,
   task: Task,
   { budgetMs, signal }: { readonly budgetMs: number; readonly signal: AbortSignal },
 ): Promise<Evidence> {
   const { url, checkType, accountId, monitorId, causeMessage } = task;
   const settings = readStoredSettings(task.settings);
   if (!isProbed(checkType)) {
-    return describePings(causeMessage, await pingsOf(sql, monitorId), checks.clock.now());
+    return describePings(causeMessage, await readShownPings(sql, monitorId), checks.clock.now());
   }
   const monitor: Checked = { url, checkType, settings };
   const { list } = checks.hub.roster.candidates(accountId);

@@ -1,9 +1,8 @@
 import { deadline } from "#control-plane/heartbeats/deadline.ts";
-import type { Ping } from "#control-plane/heartbeats/ping.ts";
+import type { Ping, PingKind } from "#control-plane/heartbeats/ping.ts";
 import { endRun, startRun, type OpenRun } from "#control-plane/heartbeats/runs.ts";
 import { reportedFailure, type Verdict } from "#control-plane/heartbeats/verdicts.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
-import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 
 /** What the pings of a heartbeat have said so far. Times are Unix milliseconds. */

@@ -1,57 +1,65 @@
-import type { Clock, Random } from "#shared/clock.ts";
+import type { Random } from "#shared/clock.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { deadlineOf } from "#control-plane/heartbeats/apply-ping.ts";
 import { findCronProblem } from "#control-plane/heartbeats/cron.ts";
-import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
+import type { PingKind } from "#control-plane/heartbeats/ping.ts";
 import { readRecord } from "#control-plane/heartbeats/rows.ts";
 import {
   deleteHeartbeat,
   insertHeartbeats,
   lockHeartbeat,
   readHeartbeats,
-  readPings,
+  resetHeartbeats,
   updateDeadline,
   updateToken,
-  type PingRow,
   type ShownHeartbeat,
 } from "#control-plane/heartbeats/store.ts";
 import { createToken, openToken } from "#control-plane/heartbeats/token.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
-import type { HeartbeatFacts, HeartbeatPort, ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { openTimeZone } from "#control-plane/time-zone.ts";
 
+/** What the pings of a heartbeat say. */
+export interface HeartbeatFacts {
+  /** The address of its pings, which is a secret. */
+  readonly url: string;
+  readonly lastPingAt: Date | null;
+  readonly lastKind: PingKind | null;
+  readonly lastDurationMs: number | null;
+  /** Start of the oldest open run. */
+  readonly runStartedAt: Date | null;
+  readonly deadlineAt: Date | null;
+}
+
+/** The addresses of heartbeats. Functions with a transaction belong to it. */
+export interface Heartbeats {
+  /** Creates new addresses for monitors that are heartbeats from now on. */
+  insert(tx: Transaction, ids: readonly number[]): Promise<void>;
+  /** Replaces the address of a heartbeat; the present one stops working. */
+  rotate(tx: Transaction, id: number): Promise<void>;
+  /** Returns what is known about heartbeats by id; other monitors are missing. */
+  facts(sql: Queryable, ids: readonly number[]): Promise<ReadonlyMap<number, HeartbeatFacts>>;
+}
+
 /** Dependencies of heartbeats. */
 interface HeartbeatsDeps {
-  readonly clock: Clock;
   readonly random: Random;
   readonly encryption: Encryption;
   /** Address of the service, without a slash at its end. */
   readonly baseUrl: string;
 }
 
-/** Creates the addresses, deadlines and views of heartbeats. */
-export function createHeartbeats({ clock, random, encryption, baseUrl }: HeartbeatsDeps): HeartbeatPort {
+/** Creates the addresses of heartbeats. */
+export function createHeartbeats({ random, encryption, baseUrl }: HeartbeatsDeps): Heartbeats {
   const newToken = () => createToken(random, encryption);
   return {
-    findScheduleProblem: findProblem,
-    cronLine: writeCronLine,
     insert: (tx, ids) => insertHeartbeats(tx, ids, ids.map(newToken)),
-    remove: deleteHeartbeat,
     rotate: (tx, id) => updateToken(tx, id, newToken()),
-    async reschedule(tx, { id, settings }) {
-      const row = await lockHeartbeat(tx, id);
-      if (row === null || row.deadlineAt === null) return;
-      const at = deadlineOf(readRecord(row), settings);
-      // A shorter period must not make a heartbeat late that was in time until now.
-      const earliest = clock.now().getTime() + settings.grace_seconds * 1_000;
-      await updateDeadline(tx, id, at === null ? null : new Date(Math.max(at, earliest)));
-    },
     async facts(sql, ids) {
       const rows = await readHeartbeats(sql, ids);
       return new Map(rows.map((row) => [row.monitorId, factsOf(row)] as const));
     },
-    pings: async (sql, id) => (await readPings(sql, id)).map(showPing),
   };
 
   function factsOf(row: ShownHeartbeat): HeartbeatFacts {
@@ -68,26 +76,36 @@ export function createHeartbeats({ clock, random, encryption, baseUrl }: Heartbe
   }
 }
 
-function findProblem({ cron, timezone }: HeartbeatSettings): FieldProblem | null {
+/** Removes the address and the pings of a monitor that is no heartbeat any more. */
+export async function removeHeartbeat(tx: Transaction, id: number): Promise<void> {
+  await deleteHeartbeat(tx, id);
+}
+
+/** Makes those among the monitors that are heartbeats wait for their first ping, as new ones do. */
+export async function restartHeartbeats(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await resetHeartbeats(tx, ids);
+}
+
+/** Adapts the deadline of an active heartbeat to new settings. */
+export async function rescheduleHeartbeat(
+  tx: Transaction,
+  { id, settings }: { readonly id: number; readonly settings: HeartbeatSettings },
+  now: Date,
+): Promise<void> {
+  const row = await lockHeartbeat(tx, id);
+  if (row === null || row.deadlineAt === null) return;
+  const at = deadlineOf(readRecord(row), settings);
+  // A shorter period must not make a heartbeat late that was in time until now.
+  const earliest = now.getTime() + settings.grace_seconds * 1_000;
+  await updateDeadline(tx, id, at === null ? null : new Date(Math.max(at, earliest)));
+}
+
+/** Returns the problem with the schedule of a heartbeat; null: none. */
+export function findScheduleProblem({ cron, timezone }: HeartbeatSettings): FieldProblem | null {
   if (openTimeZone(timezone) === null) {
     const message = "must be the name of a time zone, such as Europe/Berlin";
     return { field: "heartbeat.timezone", reason: "type", message };
   }
   const message = cron === null ? null : findCronProblem(cron);
   return message === null ? null : { field: "heartbeat.cron", reason: "type", message };
-}
-
-function showPing(ping: PingRow): ShownPing {
-  return {
-    received_at: ping.receivedAt.toISOString(),
-    kind: ping.kind,
-    exit_code: ping.exitCode,
-    rid: ping.rid,
-    method: ping.method,
-    remote_addr: ping.remoteAddr,
-    user_agent: ping.userAgent,
-    duration_ms: ping.durationMs,
-    body: ping.body,
-    body_truncated: ping.isBodyTruncated,
-  };
 }

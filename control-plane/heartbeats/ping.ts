@@ -1,4 +1,7 @@
-import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
+/** Kinds of pings; exit: the run ended with an exit code. */
+export const PING_KINDS = ["success", "start", "fail", "log", "exit"] as const;
+/** One of these kinds. */
+export type PingKind = (typeof PING_KINDS)[number];
 
 /** What a ping reports. */
 export interface PingSignal {

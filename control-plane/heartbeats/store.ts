@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import type { StoredToken } from "#control-plane/heartbeats/token.ts";
-import type { PingKind } from "#control-plane/monitors/heartbeat-port.ts";
+import type { PingKind } from "#control-plane/heartbeats/ping.ts";
 
 /** Inserts heartbeats with their tokens. */
 export async function insertHeartbeats(
@@ -79,7 +79,7 @@ export async function findPingTimes(
 }
 
 /** A stored ping. */
-export interface PingRow {
+interface PingRow {
   readonly receivedAt: Date;
   readonly kind: PingKind;
   readonly exitCode: number | null;

@@ -24,7 +24,7 @@ import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
 import { deleteHours } from "#control-plane/history/roll-up/retention.ts";
 
 /** What history knows about a monitor. */
-interface Summary {
+export interface Statistics {
   readonly uptime: Uptimes;
   /** Of successful checks in the running hour and the 24 hours before it. */
   readonly responseMs: Percentiles;
@@ -35,7 +35,7 @@ export interface History {
   /** Creates the partitions that the first checks need, and starts the upkeep. Rejects while the database is away. */
   start(): Promise<void>;
   /** Returns the summaries of up to 100 monitors by id, in a bounded number of statements. */
-  summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Summary>>;
+  summarise(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Statistics>>;
   /** Returns the uptimes of any number of monitors by id, in a bounded number of statements. */
   uptimes(monitors: readonly HistoryMonitor[]): Promise<ReadonlyMap<number, Uptimes>>;
   /** Returns the newest checks of a monitor in the shape of the API, newest first. */

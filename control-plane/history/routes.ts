@@ -1,11 +1,14 @@
 import { Type } from "typebox";
 import type { FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
 import { instant } from "#shared/settings/kinds.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import { refuseField } from "#control-plane/http/errors.ts";
-import { readQuery } from "#control-plane/http/params.ts";
+import type { History } from "#control-plane/history/history.ts";
 import { DAY_MS, type Span } from "#control-plane/history/period.ts";
 import type { Point } from "#control-plane/history/points.ts";
+import { refuseField } from "#control-plane/http/errors.ts";
+import type { ReadAction } from "#control-plane/http/operations/read-action.ts";
+import { readQuery } from "#control-plane/http/params.ts";
 
 /** Length of a range without `from`, in milliseconds: one day. */
 const USUAL_MS = DAY_MS;
@@ -16,7 +19,7 @@ const Instant = (description: string) =>
   Type.Optional(Type.String({ maxLength: 40, description, examples: ["2026-01-31T00:00:00Z"] }));
 
 /** Fields of the query of `action=history`, besides action and id. */
-export const HISTORY_FIELDS = {
+const HISTORY_FIELDS = {
   from: Instant("history: beginning of the range, as an ISO 8601 time with a zone; default: a day before `to`"),
   to: Instant("history: end of the range; default: now. A range is at most 366 days long"),
 };
@@ -32,7 +35,7 @@ const Percentile = (percent: number) =>
   );
 
 /** Data of the answer to `action=history`. */
-export const HISTORY = Type.Object({
+const HISTORY = Type.Object({
   points: Type.Array(
     Type.Object({
       at: Type.String({
@@ -51,6 +54,16 @@ export const HISTORY = Type.Object({
     { description: "Steps with at least one check, ordered by time and location" },
   ),
 });
+
+/** Creates the read of a monitor's history: GET /api/v4/monitors?id=&action=history. */
+export function historyAction(history: Pick<History, "readPoints">, clock: Clock): ReadAction {
+  return {
+    name: "history",
+    query: HISTORY_FIELDS,
+    data: HISTORY,
+    run: async (request, { id }) => showHistory(await history.readPoints(id, readRange(request, clock.now()))),
+  };
+}
 
 /** Reads the range of a request for history. Throws Refusal for one that is empty, too long or not a time. */
 export function readRange(request: FastifyRequest, now: Date): Span {

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Extras, Facts } from "#control-plane/http/envelope.ts";
-import { successBody } from "#control-plane/http/envelope.ts";
+import { type Extras, type Facts, successBody } from "#control-plane/http/envelope.ts";
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";

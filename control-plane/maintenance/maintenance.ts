@@ -61,8 +61,6 @@ export interface Maintenance {
     filter: WindowFilter,
     page: Page,
   ): Promise<{ readonly windows: readonly MaintenanceWindow[]; readonly total: number }>;
-  /** Removes monitors that are being deleted from the windows that name them. */
-  removeMonitors(tx: Transaction, monitorIds: readonly number[]): Promise<void>;
   /** Returns the account's windows, and the times that they covered, for its data export. */
   export(sql: Queryable, accountId: number): Promise<unknown>;
   /** Runs one round of the housekeeping. Several replicas can run it at the same time. */
@@ -187,7 +185,6 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
       ]);
       return { windows, total };
     },
-    removeMonitors,
     async export(queryable, accountId) {
       const now = clock.now();
       const windows = await listWindows(queryable, accountId, {}, now, { limit: MOST_EXPORTED, offset: 0 });
@@ -200,6 +197,11 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     upkeep,
     close: () => rounds.stop(),
   };
+}
+
+/** Removes monitors that are being deleted from the windows that name them. */
+export async function removeFromWindows(tx: Transaction, monitorIds: readonly number[]): Promise<void> {
+  await removeMonitors(tx, monitorIds);
 }
 
 function isOpen({ status }: MaintenanceWindow): boolean {

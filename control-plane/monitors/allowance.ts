@@ -1,8 +1,11 @@
+import { changeChecks, planChecks, removeChecks } from "#control-plane/checking/schedule/schedule.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { scheduleOf } from "#control-plane/monitors/draft.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
-import { listMonitorsAfter, lockMonitors, pauseNewest, readIds, resumeOldest } from "#control-plane/monitors/store.ts";
+import { scheduleOf } from "#control-plane/monitors/draft.ts";
+import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
+import { lockMonitors, pauseNewest, readIds, resumeOldest } from "#control-plane/monitors/store.ts";
 import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { resetMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 
 /** Number of monitors that are read at once. */
@@ -15,7 +18,7 @@ const STEP = 1_000;
  */
 export async function applyPlan(deps: WriteDeps, queryable: Queryable, accountId: number): Promise<void> {
   const tx = queryable as Transaction;
-  const { clock, plans, ports } = deps;
+  const { clock, plans } = deps;
   const account = await lockAccount(tx, accountId);
   if (account === null || account.total === 0) return;
   await lockMonitors(tx, await readIds(tx, accountId));
@@ -23,42 +26,29 @@ export async function applyPlan(deps: WriteDeps, queryable: Queryable, accountId
   const surplus = account.active - plan.monitors;
   if (surplus > 0) {
     const paused = await pauseNewest(tx, accountId, surplus, clock.now());
-    await ports.schedule.remove(tx, paused);
-    await ports.states.reset(tx, paused, "paused");
+    await removeChecks(tx, paused);
+    await resetMonitors(tx, paused, "paused", clock.now());
   }
   await noteAccountChanged(tx, [accountId]);
   await rescheduleAll(deps, tx, accountId, plan);
   if (surplus < 0) {
     const resumed = await resumeOldest(tx, accountId, -surplus, clock.now());
     if (resumed.length === 0) return;
-    await ports.schedule.plan(
-      tx,
-      resumed.map((monitor) => scheduleOf(monitor, plan)),
-    );
-    await ports.states.reset(
-      tx,
-      resumed.map(({ id }) => id),
-      "restarted",
-    );
+    const planned = resumed.map((monitor) => scheduleOf(monitor, plan));
+    await planChecks(tx, planned, clock.now());
+    const ids = resumed.map(({ id }) => id);
+    await resetMonitors(tx, ids, "restarted", clock.now());
   }
 }
 
 async function rescheduleAll(
-  { ports }: WriteDeps,
+  { clock }: WriteDeps,
   tx: Transaction,
   accountId: number,
   plan: Parameters<typeof scheduleOf>[1],
 ): Promise<void> {
-  let after = 0;
-  for (;;) {
-    const monitors = await listMonitorsAfter(tx, accountId, after, STEP);
-    const active = monitors.filter(({ isActive }) => isActive);
-    if (active.length > 0)
-      await ports.schedule.change(
-        tx,
-        active.map((monitor) => scheduleOf(monitor, plan)),
-      );
-    if (monitors.length < STEP) return;
-    after = monitors.at(-1)?.id ?? 0;
+  for await (const monitors of monitorsInSteps(tx, accountId, STEP)) {
+    const planned = monitors.filter(({ isActive }) => isActive).map((monitor) => scheduleOf(monitor, plan));
+    if (planned.length > 0) await changeChecks(tx, planned, clock.now());
   }
 }

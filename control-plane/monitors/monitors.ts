@@ -1,18 +1,18 @@
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Sql, Queryable, Transaction } from "#control-plane/database/connect.ts";
-import { applyPlan } from "#control-plane/monitors/allowance.ts";
+import { writeCronLine } from "#control-plane/heartbeats/cron-line.ts";
+import { readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
+import type { History, Statistics } from "#control-plane/history/history.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
-import type { Statistics } from "#control-plane/monitors/ports.ts";
+import { followAccounts } from "#control-plane/monitors/account/account.ts";
 import type { Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { showMonitors } from "#control-plane/monitors/show.ts";
-import { isAccountMailed, readEmail } from "#control-plane/monitors/account/store.ts";
+import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
+import { monitorsInSteps } from "#control-plane/monitors/steps.ts";
 import {
   countMonitors,
   findMonitor,
   listMonitors,
-  listMonitorsAfter,
-  lockMonitors,
-  readIds,
   readOwned,
   type MonitorFilter,
   type StoredMonitor,
@@ -25,7 +25,7 @@ import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { createMonitor } from "#control-plane/monitors/write/create.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import {
-  acceptPicture,
+  acceptNewest,
   removeMonitor,
   requestMailTest,
   requestRun,
@@ -95,24 +95,16 @@ export interface Monitors {
   ): Promise<{ readonly rows: readonly MonitorView[]; readonly total: number }>;
   /** Returns all monitors of an account as rows of a document, oldest first. */
   exportRows(sql: Queryable, accountId: number, withSecrets: boolean): Promise<ExportedMonitors>;
-  /** Returns the monitors of an account for its data export, without statistics. */
-  export(sql: Queryable, accountId: number): Promise<unknown>;
-  /** Adapts the monitors to the plan of their account. Call it in the transaction that changes the account. */
-  accountChanged(sql: Queryable, accountId: number): Promise<void>;
-  /**
-   * Asks the owner of an account's new address to confirm it, if a monitor mails to it. Call it in the transaction that
-   * changes the address.
-   */
-  addressChanged(sql: Queryable, accountId: number): Promise<void>;
-  /** Ends the checks of an account that is erased. Call it in the transaction, once the account is locked. */
-  accountErased(sql: Queryable, accountId: number): Promise<void>;
   /** Returns which of these ids are monitors of the account. */
   owned(sql: Queryable, accountId: number, ids: readonly number[]): Promise<ReadonlySet<number>>;
 }
 
 /** Dependencies of monitors. */
-interface MonitorsDeps extends WriteDeps {
+interface MonitorsDeps extends WriteDeps, ShowDeps {
   readonly sql: Sql;
+  readonly accounts: Accounts;
+  readonly history: Pick<History, "summarise" | "recentChecks">;
+  readonly mail: ShowDeps["mail"];
 }
 
 const NO_STATISTICS: ReadonlyMap<number, Statistics> = new Map();
@@ -122,16 +114,17 @@ const STEP = 100;
 
 /** Opens the monitors of one replica. */
 export function createMonitors(deps: MonitorsDeps): Monitors {
-  const { sql, encryption, ports } = deps;
+  const { sql, encryption, history } = deps;
+  followAccounts(deps.accounts, deps);
 
   /** Reads monitors outside a transaction. */
   async function showAll(monitors: readonly StoredMonitor[]): Promise<readonly MonitorView[]> {
-    return showMonitors(deps, sql, monitors, ports.knowledge.statistics(monitors));
+    return showMonitors(deps, sql, monitors, history.summarise(monitors));
   }
 
   /** A heartbeat has pings and no checks. */
   async function findHeartbeat(monitor: StoredMonitor): Promise<FoundMonitor | null> {
-    const [[view], pings] = await Promise.all([showAll([monitor]), ports.heartbeats.pings(sql, monitor.id)]);
+    const [[view], pings] = await Promise.all([showAll([monitor]), readShownPings(sql, monitor.id)]);
     if (view === undefined) return null;
     const heartbeat = view.heartbeat === null ? null : { ...view.heartbeat, pings };
     return { monitor: { ...view, heartbeat }, checks: [] };
@@ -153,16 +146,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     if (!written.ok) return written;
     const { heartbeat, heartbeat_url: url } = written.value;
     if (heartbeat === null || url === null) return written;
-    return { ok: true, value: { ...written.value, cron_line: ports.heartbeats.cronLine(heartbeat, url) } };
-  }
-
-  async function* eachStep(on: Queryable, accountId: number): AsyncGenerator<readonly StoredMonitor[]> {
-    for (let after = 0; ;) {
-      const monitors = await listMonitorsAfter(on, accountId, after, STEP);
-      yield monitors;
-      if (monitors.length < STEP) return;
-      after = monitors.at(-1)?.id ?? 0;
-    }
+    return { ok: true, value: { ...written.value, cron_line: writeCronLine(heartbeat, url) } };
   }
 
   return {
@@ -179,7 +163,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     },
     async statisticsOf({ accountId, id }) {
       const monitor = await findMonitor(sql, accountId, id);
-      return monitor === null ? NO_STATISTICS : ports.knowledge.statistics([monitor]);
+      return monitor === null ? NO_STATISTICS : history.summarise([monitor]);
     },
     remove: (tx, monitor) => removeMonitor(deps, tx, monitor),
     async rotate(tx, monitor) {
@@ -187,7 +171,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       return rotated.ok ? withCronLine(await readBack(tx, monitor, NO_STATISTICS)) : rotated;
     },
     async accept(tx, monitor) {
-      const accepted = await acceptPicture(deps, tx, monitor);
+      const accepted = await acceptNewest(deps, tx, monitor);
       return accepted.ok ? readBack(tx, monitor, NO_STATISTICS) : accepted;
     },
     run: (tx, monitor) => requestRun(deps, tx, monitor),
@@ -197,10 +181,7 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
       const monitor = await findMonitor(sql, accountId, id);
       if (monitor === null) return null;
       if (monitor.settings.heartbeat !== null) return findHeartbeat(monitor);
-      const [[view], checks] = await Promise.all([
-        showAll([monitor]),
-        ports.knowledge.recentChecks(monitor, MOST_CHECKS),
-      ]);
+      const [[view], checks] = await Promise.all([showAll([monitor]), history.recentChecks(monitor, MOST_CHECKS)]);
       return view === undefined ? null : { monitor: view, checks };
     },
     has: async (accountId, id) => (await readOwned(sql, accountId, [id])).has(id),
@@ -213,30 +194,8 @@ export function createMonitors(deps: MonitorsDeps): Monitors {
     },
     async exportRows(queryable, accountId, withSecrets) {
       const monitors: StoredMonitor[] = [];
-      for await (const step of eachStep(queryable, accountId)) monitors.push(...step);
+      for await (const step of monitorsInSteps(queryable, accountId, STEP)) monitors.push(...step);
       return exportMonitors(encryption, monitors, withSecrets);
-    },
-    async export(queryable, accountId) {
-      const views: MonitorView[] = [];
-      for await (const step of eachStep(queryable, accountId)) {
-        const shown = await showMonitors(deps, queryable, step, NO_STATISTICS);
-        // No key is needed to send pings to the address of a heartbeat: it stays out of files.
-        views.push(...shown.map((view) => ({ ...view, heartbeat_url: null })));
-      }
-      return views;
-    },
-    accountChanged: (queryable, accountId) => applyPlan(deps, queryable, accountId),
-    async addressChanged(queryable, accountId) {
-      const tx = queryable as Transaction;
-      const email = await readEmail(tx, accountId);
-      if (email === null || !(await isAccountMailed(tx, accountId))) return;
-      await ports.mail.ensureRecipients(tx, accountId, [email]);
-    },
-    async accountErased(queryable, accountId) {
-      const tx = queryable as Transaction;
-      const ids = await readIds(tx, accountId);
-      await lockMonitors(tx, ids);
-      await ports.schedule.remove(tx, ids);
     },
     owned: readOwned,
   };

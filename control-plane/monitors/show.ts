@@ -1,17 +1,23 @@
+import type { Clock } from "#shared/clock.ts";
+import { readStateFacts } from "#control-plane/checking/facts.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
-import type { MonitorPorts, Statistics } from "#control-plane/monitors/ports.ts";
-import type { HeartbeatFacts } from "#control-plane/monitors/heartbeat-port.ts";
-import type { PictureFacts } from "#control-plane/monitors/picture-port.ts";
+import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
+import type { HeartbeatFacts, Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
+import type { Statistics } from "#control-plane/history/history.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import type { Mail } from "#control-plane/mail/mail.ts";
 import { readEmail } from "#control-plane/monitors/account/store.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { showMonitor, type MonitorView, type NotifyFacts } from "#control-plane/monitors/view.ts";
+import { readPictureFacts, type PictureFacts } from "#control-plane/pictures/facts.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Dependencies of views. */
-interface ShowDeps {
-  readonly ports: Pick<MonitorPorts, "knowledge" | "mail" | "heartbeats" | "expiry" | "pictures">;
+export interface ShowDeps {
+  readonly clock: Clock;
   readonly encryption: Encryption;
+  readonly heartbeats: Heartbeats;
+  readonly mail: Pick<Mail, "recipients" | "sender">;
 }
 
 /**
@@ -19,26 +25,21 @@ interface ShowDeps {
  * before a transaction begins: they use another connection.
  */
 export async function showMonitors(
-  { ports, encryption }: ShowDeps,
+  { clock, encryption, heartbeats, mail }: ShowDeps,
   sql: Queryable,
   monitors: readonly StoredMonitor[],
   statistics: ReadonlyMap<number, Statistics> | Promise<ReadonlyMap<number, Statistics>>,
 ): Promise<readonly MonitorView[]> {
   if (monitors.length === 0) return [];
-  const heartbeats = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
+  const ids = monitors.map(({ id }) => id);
+  const waiting = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
   const visual = monitors.filter(({ checkType }) => checkType === "visual").map(({ id }) => id);
   const [states, recipients, pinged, expiry, pictured, known] = await Promise.all([
-    ports.knowledge.states(
-      sql,
-      monitors.map(({ id }) => id),
-    ),
-    readRecipients(ports, sql, monitors),
-    heartbeats.length === 0 ? new Map<number, HeartbeatFacts>() : ports.heartbeats.facts(sql, heartbeats),
-    ports.expiry.facts(
-      sql,
-      monitors.map(({ id }) => id),
-    ),
-    visual.length === 0 ? new Map<number, PictureFacts>() : ports.pictures.facts(sql, visual),
+    readStateFacts(sql, ids),
+    readRecipients(mail, sql, monitors),
+    waiting.length === 0 ? new Map<number, HeartbeatFacts>() : heartbeats.facts(sql, waiting),
+    readExpiryFacts(sql, ids, clock.now()),
+    visual.length === 0 ? new Map<number, PictureFacts>() : readPictureFacts(sql, visual),
     statistics,
   ]);
   return monitors.map((monitor) =>
@@ -49,13 +50,13 @@ export async function showMonitors(
       expiry: expiry.get(monitor.id) ?? null,
       pictures: pictured.get(monitor.id) ?? null,
       statistics: known.get(monitor.id) ?? null,
-      notify: notifyFacts(monitor, recipients, ports.mail.isConfigured),
+      notify: notifyFacts(monitor, recipients, mail.sender !== null),
     }),
   );
 }
 
 /** Receivers of the mail about monitors of one account. */
-interface Recipients {
+interface KnownRecipients {
   /** Address of the account. */
   readonly email: string | null;
   /** What is known of addresses, by the address in lower case. */
@@ -65,17 +66,17 @@ interface Recipients {
 }
 
 async function readRecipients(
-  { mail }: Pick<MonitorPorts, "mail">,
+  { recipients }: Pick<Mail, "recipients">,
   sql: Queryable,
   monitors: readonly StoredMonitor[],
-): Promise<Recipients> {
+): Promise<KnownRecipients> {
   const accountId = monitors[0]?.accountId ?? 0;
   const email = await readEmail(sql, accountId);
   const all = [...new Set(monitors.flatMap((monitor) => recipientsOf(monitor, email)))];
   if (all.length === 0) return { email, known: new Map(), failing: new Set() };
   const [statuses, failing] = await Promise.all([
-    mail.statusOf(sql, accountId, all),
-    mail.failingOf(sql, accountId, all),
+    recipients.statusOf(sql, accountId, all),
+    recipients.failingOf(sql, accountId, all),
   ]);
   return { email, known: new Map(statuses.map((one) => [one.email.toLowerCase(), one])), failing };
 }
@@ -85,7 +86,7 @@ export function recipientsOf({ settings }: Pick<StoredMonitor, "settings">, emai
   return settings.notify_emails ?? (email === null ? [] : [email]);
 }
 
-function notifyFacts(monitor: StoredMonitor, recipients: Recipients, isConfigured: boolean): NotifyFacts {
+function notifyFacts(monitor: StoredMonitor, recipients: KnownRecipients, isConfigured: boolean): NotifyFacts {
   const shown = recipientsOf(monitor, recipients.email).map((email) => {
     const { confirmed = false, unsubscribedAt = null } = recipients.known.get(email.toLowerCase()) ?? {};
     return { email, confirmed, unsubscribed_at: unsubscribedAt?.toISOString() ?? null };

@@ -2,10 +2,11 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";
+import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
-import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { vetMonitorTarget } from "#control-plane/monitors/target.ts";
@@ -17,8 +18,6 @@ export interface VetContext {
   readonly checks: Pick<CheckContext, "hub" | "optOut">;
   readonly accountId: number;
   readonly plan: Plan;
-  /** Returns the problem with the schedule of a heartbeat; null: none. */
-  readonly findScheduleProblem: (settings: HeartbeatSettings) => FieldProblem | null;
 }
 
 /** Completes and checks a new monitor: fields, target, locations and plan; not its dependency. */
@@ -27,7 +26,7 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat, null);
+  if (draft.heartbeat !== null) return vetHeartbeat(draft, draft.heartbeat, null);
   const target = vetTarget(context, draft);
   if (!target.ok) return target;
   const conflict = findConflict(draft);
@@ -53,7 +52,7 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
   const merged = mergeGiven(present, given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(context, draft, draft.heartbeat, present.heartbeat);
+  if (draft.heartbeat !== null) return vetHeartbeat(draft, draft.heartbeat, present.heartbeat);
   const target =
     draft.url !== present.url || draft.check_type !== present.check_type ? vetTarget(context, draft) : null;
   if (target?.ok === false) return target;
@@ -101,7 +100,6 @@ function vetTarget(
  * not checked again: more was taken once.
  */
 function vetHeartbeat(
-  { findScheduleProblem }: VetContext,
   draft: MonitorDraft,
   settings: HeartbeatSettings,
   present: HeartbeatSettings | null,

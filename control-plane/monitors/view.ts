@@ -5,12 +5,13 @@ import type { RecentCheck } from "#control-plane/history/recent.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { StateFacts } from "#control-plane/checking/facts.ts";
 import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
-import type { Statistics } from "#control-plane/monitors/ports.ts";
-import type { HeartbeatFacts, ShownPing } from "#control-plane/monitors/heartbeat-port.ts";
-import type { PictureFacts } from "#control-plane/monitors/picture-port.ts";
+import type { HeartbeatFacts } from "#control-plane/heartbeats/heartbeats.ts";
+import type { ShownPing } from "#control-plane/heartbeats/shown-pings.ts";
+import type { Statistics } from "#control-plane/history/history.ts";
 import { maskSecrets } from "#control-plane/kinds/secrets.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
+import type { PictureFacts } from "#control-plane/pictures/facts.ts";
 
 /** Whether anybody is mailed about a monitor, and if not, why: the first of these that holds. */
 export const NOTIFY_STATES = ["off", "mail_not_configured", "no_recipient", "mail_failing", "ok"] as const;

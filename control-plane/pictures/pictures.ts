@@ -2,19 +2,9 @@ import type { Logger } from "pino";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { PictureRecorder } from "#control-plane/checking/watch/picture-finding.ts";
-import type { PicturePort } from "#control-plane/monitors/picture-port.ts";
-import type { CheckFault } from "#control-plane/state/observation.ts";
 import { createComparer } from "#control-plane/pictures/compare/comparer.ts";
 import { recordPicture, type RecordDeps } from "#control-plane/pictures/record.ts";
-import {
-  acceptLatest,
-  deleteVisual,
-  insertVisuals,
-  listPictures,
-  readPicture,
-  readVisualFacts,
-  updateFault,
-} from "#control-plane/pictures/store.ts";
+import { listPictures, readPicture, updateFault } from "#control-plane/pictures/store.ts";
 import { PICTURE_SPACE, sweepPictures, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
 
 /** A stored picture. */
@@ -26,7 +16,7 @@ interface StoredPicture {
 }
 
 /** The pictures of visual monitors. */
-export interface Pictures extends PicturePort, PictureRecorder {
+export interface Pictures extends PictureRecorder {
   /** Returns a picture of a monitor; null if it has none with this id. */
   find(monitorId: number, id: number): Promise<StoredPicture | null>;
   /** Returns an account's pictures for its data export, without their contents. */
@@ -60,25 +50,6 @@ export function createPictures(deps: PicturesDeps): Pictures {
     log,
   });
   return {
-    begin: insertVisuals,
-    remove: deleteVisual,
-    accept: (tx, id) => acceptLatest(tx, id, clock.now()),
-    async facts(on, ids) {
-      const rows = await readVisualFacts(on, ids);
-      return new Map(
-        rows.map(({ monitorId, acceptedId, acceptedAt, latestId, latestAt, latestRatio, differenceId, fault }) => [
-          monitorId,
-          {
-            accepted: acceptedId === null || acceptedAt === null ? null : { pictureId: acceptedId, at: acceptedAt },
-            latest:
-              latestId === null || latestAt === null
-                ? null
-                : { pictureId: latestId, at: latestAt, ratio: latestRatio ?? 0, differenceId },
-            fault: fault === null ? null : (JSON.parse(fault) as CheckFault),
-          },
-        ]),
-      );
-    },
     record: (taken) => recordPicture(recording, taken),
     noteFault: (monitorId, fault) => updateFault(sql, monitorId, JSON.stringify(fault)),
     find: (monitorId, id) => readPicture(sql, monitorId, id),

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { IdField, readQuery } from "#control-plane/http/params.ts";
 import { SentFile } from "#control-plane/http/sent-file.ts";
-import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
+import type { ReadAction } from "#control-plane/http/operations/read-action.ts";
 import type { Pictures } from "#control-plane/pictures/pictures.ts";
 
 const QUERY = Type.Object({

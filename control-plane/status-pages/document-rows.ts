@@ -8,8 +8,12 @@ import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/status-pages/settings/fields.ts";
-import { MOST_GROUPS, MOST_MONITORS, MOST_NAME } from "#control-plane/status-pages/settings/page-settings.ts";
-import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
+import {
+  MOST_GROUPS,
+  MOST_MONITORS,
+  MOST_NAME,
+  type StatusPage,
+} from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
 import { showPage } from "#control-plane/status-pages/show-page.ts";
 import { findBySlug, listPages } from "#control-plane/status-pages/store.ts";

@@ -12,14 +12,13 @@ import { CHECKS } from "#control-plane/history/checks-table.ts";
 import { DAY_MS } from "#control-plane/history/period.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import { claimSlots } from "#control-plane/checking/schedule/store.ts";
-import { createSchedule } from "#control-plane/checking/schedule/schedule.ts";
+import { planChecks } from "#control-plane/checking/schedule/schedule.ts";
 import { insertStates } from "#control-plane/state/store.ts";
 import { planRecord, type Finished } from "#control-plane/checking/watch/plan-record.ts";
 import { recordAll } from "#control-plane/checking/watch/store.ts";
 import { createWatchedMonitors } from "#control-plane/checking/watch/watched.ts";
 import { lineOf, row } from "#test/bench/report.ts";
 import { readCpuSeconds } from "#test/fleet/process-times.ts";
-import { systemClock } from "#test/support/clock.ts";
 
 const monitors = Number(process.argv[2] ?? 60_000);
 const batch = Number(process.argv[3] ?? 100);
@@ -55,7 +54,6 @@ try {
     from generate_series(1, ${monitors})`;
   const ids = Array.from({ length: monitors }, (_, index) => index + 1);
   await insertStates(sql, ids);
-  const schedule = createSchedule({ ...systemClock, now: () => new Date(begin) });
   const planned = ids.map((id) => ({
     id,
     accountId: 1,
@@ -63,7 +61,7 @@ try {
     intervalSeconds: 60,
     timeoutSeconds: 15,
   }));
-  await sql.begin((tx) => schedule.plan(tx, planned));
+  await sql.begin((tx) => planChecks(tx, planned, new Date(begin)));
   await sql`analyze monitors, monitor_states, monitor_slots`;
 
   const watched = createWatchedMonitors();

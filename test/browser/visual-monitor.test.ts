@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createBrowser } from "#probe-agent/net/browser.ts";
-import { VISUAL_DEFAULT } from "#control-plane/kinds/defaults.ts";
+import { VISUAL_DEFAULT } from "#control-plane/kinds/visual.ts";
 import { comparePictures } from "#control-plane/pictures/compare/compare.ts";
 import { decodePng } from "#control-plane/pictures/compare/png.ts";
 import { CHROMIUM, describeBrowser, leftovers } from "#test/browser/chromium.ts";

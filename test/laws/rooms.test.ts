@@ -65,6 +65,13 @@ describe("rooms", () => {
     expect(forbidden(http, (name) => name.startsWith("control-plane/") && !below.test(name))).toEqual([]);
   });
 
+  it("that know monitors import nothing of their records, which stand on them", () => {
+    const below =
+      /^control-plane\/(checking|events|evidence|expiry|heartbeats|history|incidents|kinds|mail|maintenance|pictures|state)\//;
+    const files = product.filter(({ path }) => below.test(path));
+    expect(forbidden(files, (name) => name.startsWith("control-plane/monitors/"))).toEqual([]);
+  });
+
   it("never import the app: only main, serve and its two halves put the control plane together", () => {
     const others = product.filter(
       ({ path }) => !/^control-plane\/(main|serve|open-parts|build-server)\.ts$/.test(path),

@@ -1,8 +1,7 @@
 import { pino, type Logger } from "pino";
 import { createApp, type App, type AppOverrides } from "#control-plane/app.ts";
 import { readConfig, type Config } from "#control-plane/config.ts";
-import type { PlanName, Plans } from "#control-plane/plans/plans.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
+import { type PlanName, type Plans, BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { serve, type ServeOptions } from "#control-plane/serve.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";

@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import type { Cluster } from "#shared/client/up/postgres/cluster.ts";
-import { startCluster } from "#shared/client/up/postgres/cluster.ts";
+import { type Cluster, startCluster } from "#shared/client/up/postgres/cluster.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

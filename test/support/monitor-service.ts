@@ -1,31 +1,39 @@
 import { Registry } from "prom-client";
 import type { Logger } from "pino";
-import { CONTRACTS } from "#shared/tools/index.ts";
+import { createLog } from "#shared/process/log.ts";
 import type { Hello } from "#shared/protocol/probe.ts";
+import { CONTRACTS } from "#shared/tools/index.ts";
 import { createApp, type App, type AppConfig, type AppOverrides } from "#control-plane/app.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
+import { createEvents } from "#control-plane/events/events.ts";
+import { readMailLines } from "#control-plane/evidence/requests.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
+import { createHeartbeats } from "#control-plane/heartbeats/heartbeats.ts";
+import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
+import { createHistory } from "#control-plane/history/history.ts";
+import { DAY_MS } from "#control-plane/history/period.ts";
 import { createServer } from "#control-plane/http/server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
+import { createPageLink } from "#control-plane/incident-pages/link.ts";
+import { openMail } from "#control-plane/mail/mail.ts";
+import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
+import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
-import { createRecipients } from "#control-plane/mail/recipients/recipients.ts";
-import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
-import { readOwned } from "#control-plane/monitors/store.ts";
-import type { ReadAction } from "#control-plane/monitors/routes/current.ts";
 import { registerMonitors } from "#control-plane/monitors/routes/routes.ts";
+import { readOwned } from "#control-plane/monitors/store.ts";
+import { createPictures } from "#control-plane/pictures/pictures.ts";
+import { readPicture } from "#control-plane/pictures/store.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
 import { addComponents } from "#control-plane/surfaces/api-document/components.ts";
 import { collectRoutes, registerDocs } from "#control-plane/surfaces/api-document/routes.ts";
-import { createLog } from "#shared/process/log.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { ADMIN_TOKEN, apiOf, type TestControlPlane } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
-import { createTestPorts, type TestPorts } from "#test/support/monitor-ports.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
@@ -34,7 +42,6 @@ export interface MonitorService extends Pick<TestControlPlane, "call" | "operate
   readonly app: App<AppConfig>;
   readonly hub: Hub;
   readonly monitors: Monitors;
-  readonly ports: TestPorts;
   readonly url: string;
   readonly databaseUrl: string;
   /** Log lines so far. */
@@ -50,9 +57,12 @@ export interface MonitorServiceOptions {
   readonly overrides?: AppOverrides;
   /** For a second replica on this database. The first one drops the database. */
   readonly databaseUrl?: string;
-  readonly readActions?: readonly ReadAction[];
   readonly v1V2Sunset?: Date;
 }
+
+const BASE_URL = "http://127.0.0.1";
+/** Mails wait for a server: nothing listens there, and this replica sends nothing. */
+const MAIL_SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 
 /** Starts a replica. Call `stop` in afterAll. */
 export async function startMonitorService(options: MonitorServiceOptions = {}): Promise<MonitorService> {
@@ -76,12 +86,21 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     options.overrides,
   );
   const hub = createHub({ clock: app.clock, random: systemRandom, log, registry: new Registry() });
-  const ports = createTestPorts(() => app.clock.now());
-  const monitors = createMonitors({ ...app, checks: { hub }, ports });
-  app.accounts.addExporter("monitors", (sql, accountId) => monitors.export(sql, accountId));
-  app.accounts.onChange((sql, accountId) => monitors.accountChanged(sql, accountId));
+  const keeping = { ...app, baseUrl: BASE_URL, retentionMs: 90 * DAY_MS };
+  const history = createHistory({ ...keeping, maintenanceBetween: coveredBetween });
+  const pictures = createPictures({ ...keeping, events: createEvents({ ...app, sources: [] }), areCovered });
+  const mail = openMail({
+    ...keeping,
+    config: { server: MAIL_SERVER, from: "alerts@example.com" },
+    accountEmails: (on, ids) => app.accounts.emails(on, ids),
+    evidenceLines: readMailLines,
+    heartbeatFacts: readHeartbeatMailFacts,
+    pageLink: createPageLink(app.encryption, BASE_URL),
+    readPicture,
+  });
+  const monitors = createMonitors({ ...app, checks: { hub }, history, heartbeats: createHeartbeats(keeping), mail });
   const server = createServer(app);
-  await collectRoutes(server, { baseUrl: "http://127.0.0.1", version: "0.0.0-test" });
+  await collectRoutes(server, { baseUrl: BASE_URL, version: "0.0.0-test" });
   addComponents(server, CONTRACTS);
   const { gate } = createGatedServer(app, { agents: () => 0, server });
   const answers = createAnswers(app);
@@ -91,11 +110,8 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),
     createWindowRows({ clock: app.clock, maintenance, announce: () => Promise.resolve() }),
   ];
-  const accountEmails = () => Promise.resolve(new Map());
-  const recipients = createRecipients({ ...app, accountEmails });
-  const testMails = createTestMails({ ...app, recipients, deliveries: null });
-  const { sql } = app;
-  registerMonitors(server, { gate, writes, monitors, testMails, sql, readActions: options.readActions ?? [], parts });
+  const testMails = createTestMails({ ...app, recipients: mail.recipients, deliveries: null });
+  registerMonitors(server, { ...app, gate, writes, monitors, testMails, history, pictures, parts });
   await registerDocs(server);
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   const agents = new Set<AttachedAgent>();
@@ -107,7 +123,6 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
     app,
     hub,
     monitors,
-    ports,
     url,
     databaseUrl: database.url,
     lines,
@@ -122,6 +137,8 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
       await server.close();
       answers.close();
       maintenance.close();
+      mail.close();
+      pictures.close();
       hub.stop();
       await app.close();
       await database.drop();

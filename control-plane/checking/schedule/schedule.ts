@@ -1,4 +1,3 @@
-import type { Clock } from "#shared/clock.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
 import { requestRun, requestRuns, requestRunsOfDown } from "#control-plane/checking/schedule/requests/store.ts";
 import { phaseMs } from "#control-plane/checking/schedule/planned-time.ts";
@@ -15,44 +14,34 @@ export interface Scheduled {
   readonly timeoutSeconds: number;
 }
 
-/** When monitors are checked. All functions belong to the open transaction. */
-export interface Schedule {
-  /** Plans the checks of monitors without any: new, resumed or imported ones. The first is due at once. */
-  plan(tx: Transaction, monitors: readonly Scheduled[]): Promise<void>;
-  /** Plans the checks of a monitor with a new target again: the first is due at once. */
-  replan(tx: Transaction, monitor: Scheduled): Promise<void>;
-  /**
-   * Adapts the planned checks to new locations, intervals and timeouts. Slots that are not affected keep their planned
-   * times; a new location is checked at once.
-   */
-  change(tx: Transaction, monitors: readonly Scheduled[]): Promise<void>;
-  /** Removes every planned check. A check that is running can no longer be recorded. */
-  remove(tx: Transaction, ids: readonly number[]): Promise<void>;
-  /** Requests a check of a monitor at each of its locations now; the planned ones stay. */
-  run(tx: Transaction, id: number): Promise<void>;
+/** Plans the checks of monitors without any: new, resumed or imported ones. The first is due at once. */
+export async function planChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
+  await insertSlots(tx, slotsOf(monitors, now));
 }
 
-/** Creates the schedule: the slots in which monitors are checked. */
-export function createSchedule(clock: Clock): Schedule {
-  const slotsFrom = (monitors: readonly Scheduled[]): readonly NewSlot[] => {
-    const plannedAt = clock.now();
-    return monitors.flatMap((monitor) => slotsOf(monitor, plannedAt));
-  };
-  return {
-    plan: (tx, monitors) => insertSlots(tx, slotsFrom(monitors)),
-    async replan(tx, monitor) {
-      await deleteSlots(tx, [monitor.id]);
-      await insertSlots(tx, slotsFrom([monitor]));
-    },
-    change: (tx, monitors) =>
-      replaceSlots(
-        tx,
-        monitors.map(({ id }) => id),
-        slotsFrom(monitors),
-      ),
-    remove: deleteSlots,
-    run: (tx, id) => requestRun(tx, id, clock.now()),
-  };
+/** Plans the checks of a monitor with a new target again: the first is due at once. */
+export async function replanChecks(tx: Transaction, monitor: Scheduled, now: Date): Promise<void> {
+  await deleteSlots(tx, [monitor.id]);
+  await insertSlots(tx, slotsOf([monitor], now));
+}
+
+/**
+ * Adapts the planned checks to new locations, intervals and timeouts. Slots that are not affected keep their planned
+ * times; a new location is checked at once.
+ */
+export async function changeChecks(tx: Transaction, monitors: readonly Scheduled[], now: Date): Promise<void> {
+  const ids = monitors.map(({ id }) => id);
+  await replaceSlots(tx, ids, slotsOf(monitors, now));
+}
+
+/** Removes every planned check. A check that is running can no longer be recorded. */
+export async function removeChecks(tx: Transaction, ids: readonly number[]): Promise<void> {
+  await deleteSlots(tx, ids);
+}
+
+/** Requests a check of a locked monitor (lockMonitors) at each of its locations now; the planned ones stay. */
+export async function requestCheck(tx: Transaction, id: number, now: Date): Promise<void> {
+  await requestRun(tx, id, now);
 }
 
 /**
@@ -73,15 +62,17 @@ export async function requestChecksAfter(
   await requestRunsOfDown(sql, ended, { before: ended.endedAt, now });
 }
 
-/** Returns the slots of a monitor, one for each location. The first check of each is planned at `plannedAt`. */
-function slotsOf({ id, accountId, locations, intervalSeconds, timeoutSeconds }: Scheduled, plannedAt: Date): NewSlot[] {
-  return locations.map((location, ordinal) => ({
-    monitorId: id,
-    location,
-    accountId,
-    intervalSeconds,
-    phaseMs: phaseMs(id, ordinal, locations.length, intervalSeconds),
-    timeoutSeconds,
-    plannedAt,
-  }));
+/** Returns the slots of monitors, one for each location. The first check of each is planned at `plannedAt`. */
+function slotsOf(monitors: readonly Scheduled[], plannedAt: Date): readonly NewSlot[] {
+  return monitors.flatMap(({ id, accountId, locations, intervalSeconds, timeoutSeconds }) =>
+    locations.map((location, ordinal) => ({
+      monitorId: id,
+      location,
+      accountId,
+      intervalSeconds,
+      phaseMs: phaseMs(id, ordinal, locations.length, intervalSeconds),
+      timeoutSeconds,
+      plannedAt,
+    })),
+  );
 }

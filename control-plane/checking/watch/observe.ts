@@ -1,5 +1,9 @@
-import { HTTP_STATUS_RANGE, MOST_CHECK_MS } from "#shared/monitor-checks/define.ts";
-import type { MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
+import {
+  HTTP_STATUS_RANGE,
+  MOST_CHECK_MS,
+  type MonitorPhases,
+  type MonitorResult,
+} from "#shared/monitor-checks/define.ts";
 import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
 import type { CheckFault, Observation } from "#control-plane/state/observation.ts";
 import { toPlainLine } from "#control-plane/plain-line.ts";

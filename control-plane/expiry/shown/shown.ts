@@ -2,10 +2,9 @@ import type { Queryable } from "#control-plane/database/connect.ts";
 import { describeOldTls, firstToEnd, type CertificateFacts } from "#control-plane/expiry/facts/certificate.ts";
 import type { RegistrationFacts } from "#control-plane/expiry/facts/registration.ts";
 import { daysLeft } from "#control-plane/expiry/notices/thresholds.ts";
-import { describeLookError } from "#control-plane/expiry/shown/look-error.ts";
+import { describeLookError, type LookError } from "#control-plane/expiry/shown/look-error.ts";
 import { readTargets } from "#control-plane/expiry/shown/store.ts";
 import type { Advisory } from "#control-plane/state/advisory.ts";
-import type { LookError } from "#control-plane/expiry/shown/look-error.ts";
 
 /** What is known about the certificate and the registration of a monitor, as reads show it. Times are ISO 8601 UTC. */
 export interface ExpiryFacts {

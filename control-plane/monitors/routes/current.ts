@@ -1,20 +1,22 @@
-import { Type, type TProperties, type TSchema } from "typebox";
+import { Type, type TProperties } from "typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Sql } from "#control-plane/database/connect.ts";
+import type { Clock } from "#shared/clock.ts";
 import { hasScope } from "#control-plane/access/principal.ts";
+import type { Sql } from "#control-plane/database/connect.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
+import type { History } from "#control-plane/history/history.ts";
+import { historyAction } from "#control-plane/history/routes.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
-import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import type { MonitorView } from "#control-plane/monitors/view.ts";
 import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
@@ -33,25 +35,14 @@ import { MAIL_TESTED, sendTestMail } from "#control-plane/monitors/routes/test-m
 import { CHANGE, CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange } from "#control-plane/monitors/settings/parse.ts";
 import { documentSchema, VERSION } from "#control-plane/monitors/transfer/document.ts";
+import type { MonitorView } from "#control-plane/monitors/view.ts";
+import type { Pictures } from "#control-plane/pictures/pictures.ts";
+import { pictureAction } from "#control-plane/pictures/routes.ts";
 
 const URL = "/api/v4/monitors";
 const TAG = "Monitors";
 /** Maximum size of a document to import, in bytes (4 MiB): larger than other bodies, so that 1,000 rows fit. */
 const DOCUMENT_LIMIT = 4_194_304;
-
-/** A further read of one monitor: GET /api/v4/monitors?id=&action=<name>. */
-export interface ReadAction {
-  readonly name: string;
-  /** Fields of the query besides id and action. */
-  readonly query: TProperties;
-  /** Schema of `data`, or the media type of the file that it answers. */
-  readonly data: TSchema | string;
-  /**
-   * Returns the data of the answer; a file is sent instead of an envelope. The monitor belongs to the account. Throws
-   * Refusal.
-   */
-  run(request: FastifyRequest, monitor: { readonly accountId: number; readonly id: number }): Promise<unknown>;
-}
 
 /** Dependencies of the routes. */
 export interface MonitorRoutesDeps {
@@ -60,8 +51,9 @@ export interface MonitorRoutesDeps {
   readonly monitors: Monitors;
   readonly testMails: TestMails;
   readonly sql: Sql;
-  /** Further reads of one monitor. */
-  readonly readActions: readonly ReadAction[];
+  readonly clock: Clock;
+  readonly history: Pick<History, "readPoints">;
+  readonly pictures: Pick<Pictures, "find">;
   /** The lists of an export and an import beside the monitors. */
   readonly parts: readonly DocumentPart[];
 }
@@ -78,7 +70,8 @@ export function registerCurrent(server: FastifyInstance, deps: MonitorRoutesDeps
 type Keyed = ReturnType<Gate["keyed"]>;
 
 function registerReading(server: FastifyInstance, keyed: Keyed, deps: MonitorRoutesDeps): void {
-  const { monitors, readActions, parts } = deps;
+  const { monitors, parts } = deps;
+  const readActions = [historyAction(deps.history, deps.clock), pictureAction(deps.pictures)];
   const actions = readActionSchema(readActions.map(({ name }) => name));
   const fields = Object.assign({}, ...readActions.map(({ query }) => query)) as TProperties;
   server.route({

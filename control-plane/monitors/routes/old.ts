@@ -19,7 +19,7 @@ const TAG = "Monitors, version 3";
 /** Registers the same operations for an older version, with its fewer fields. Only v3 is documented. */
 export function registerOld(
   server: FastifyInstance,
-  deps: Omit<MonitorRoutesDeps, "readActions" | "testMails" | "sql">,
+  deps: Omit<MonitorRoutesDeps, "clock" | "history" | "pictures" | "testMails" | "sql">,
   version: "v3" | "v2" | "v1",
 ): void {
   const { gate, writes, monitors } = deps;

@@ -4,7 +4,7 @@ import { Flag, Nullable } from "#shared/tools/fields.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { IdField, PageFields } from "#control-plane/http/params.ts";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
-import { PING_KINDS } from "#control-plane/monitors/heartbeat-port.ts";
+import { PING_KINDS } from "#control-plane/heartbeats/ping.ts";
 import { SHOWN_EXPIRY } from "#control-plane/monitors/routes/expiry-schemas.ts";
 import { SHOWN_VISUAL } from "#control-plane/monitors/routes/visual-schema.ts";
 import { OLD_RECORD, RECORD } from "#control-plane/monitors/settings/fields.ts";

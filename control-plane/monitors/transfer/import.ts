@@ -13,7 +13,7 @@ import { placeOf } from "#control-plane/monitors/transfer/row.ts";
 import type { ImportedDocument } from "#control-plane/monitors/transfer/rows.ts";
 import { writeRows } from "#control-plane/monitors/transfer/write-rows.ts";
 import { refuseOverAllowance } from "#control-plane/monitors/write/create.ts";
-import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 
 /** A value of the document that the written monitor does not have, or a row that was left out. */
 interface LeftOut {
@@ -87,7 +87,7 @@ async function importAll(
   const full = refuseTooMany(account, plan, document);
   if (full !== null) return full;
   const own = await readOwnMonitors(tx, deps.encryption, accountId);
-  const context = { ...vetContext(deps), accountId, plan, encryption: deps.encryption, own };
+  const context = { checks: deps.checks, accountId, plan, encryption: deps.encryption, own };
   const checked = await checkRows({ ...context, pace: createPace(deps.clock) }, document);
   const linked = linkRows(checked, document.version === 1 ? [] : own.all);
   const places = new Map(checked.names.map((name, index) => [name, index]));

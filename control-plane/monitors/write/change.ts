@@ -1,20 +1,23 @@
+import { changeChecks, planChecks, removeChecks, replanChecks } from "#control-plane/checking/schedule/schedule.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
+import { removeHeartbeat, rescheduleHeartbeat } from "#control-plane/heartbeats/heartbeats.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
+import { openSecrets, sealSecrets } from "#control-plane/kinds/secrets.ts";
+import { basisOf } from "#control-plane/kinds/visual.ts";
+import { lockAccount } from "#control-plane/monitors/account/store.ts";
+import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
 import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { fillMasks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
-import { openSecrets, sealSecrets } from "#control-plane/kinds/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
-import { vetContext, type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
+import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { resetMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-import { basisOf } from "#control-plane/kinds/visual.ts";
+import { beginPictures, removePictures } from "#control-plane/pictures/facts.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 
 /** A monitor after a change. */
@@ -40,7 +43,7 @@ export async function changeMonitor(
   const plan = plans[account.plan];
   const present = draftOf(stored, openSecrets(encryption, stored.secrets));
   const { base, given: applied, masks, removed } = leaveSecrets(present, given);
-  const vetted = vetUpdate({ ...vetContext(deps), accountId, plan }, base, applied);
+  const vetted = vetUpdate({ checks: deps.checks, accountId, plan }, base, applied);
   if (!vetted.ok) return vetted;
   const { draft: unmasked } = fillMasks(vetted.value, masks, []);
   const draft = keepDefaultEmail(present, unmasked, account.email);
@@ -58,9 +61,9 @@ export async function changeMonitor(
   const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, draft) });
   const written = await updateMonitor(tx, row, clock.now());
   if (written === null) return refuseAbsent();
-  await applyToSchedule(deps.ports, tx, { before: stored, after: written, change, plan });
+  await applyToSchedule(deps, tx, { before: stored, after: written, change, plan });
   const emails = recipientsOf(written, account.email);
-  if (draft.notify_email && emails.length > 0) await deps.ports.mail.ensureRecipients(tx, accountId, emails);
+  if (draft.notify_email && emails.length > 0) await deps.mail.recipients.ensureRecipients(tx, accountId, emails);
   await noteAccountChanged(tx, [accountId]);
   return { ok: true, value: { monitor: written, removed } };
 }
@@ -75,7 +78,7 @@ function keepDefaultEmail(present: MonitorDraft, draft: MonitorDraft, email: str
 
 /** Carries a change over to the planned checks and to what is known. */
 async function applyToSchedule(
-  { schedule, states, heartbeats, pictures }: MonitorPorts,
+  { clock, heartbeats }: WriteDeps,
   tx: Transaction,
   {
     before,
@@ -92,25 +95,25 @@ async function applyToSchedule(
   const ids = [after.id];
   const planned = scheduleOf(after, plan);
   const { heartbeat, visual } = after.settings;
-  if (change.isNewStart && before.settings.visual !== null) await pictures.remove(tx, after.id);
+  if (change.isNewStart && before.settings.visual !== null) await removePictures(tx, after.id);
   if (change.isNewStart && visual !== null) {
-    await pictures.begin(tx, [{ id: after.id, basis: basisOf(after.url, visual) }]);
+    await beginPictures(tx, [{ id: after.id, basis: basisOf(after.url, visual) }]);
   }
-  if (heartbeat === null && before.settings.heartbeat !== null) await heartbeats.remove(tx, after.id);
+  if (heartbeat === null && before.settings.heartbeat !== null) await removeHeartbeat(tx, after.id);
   if (heartbeat !== null && before.settings.heartbeat === null) await heartbeats.insert(tx, ids);
   if (!after.isActive) {
-    if (before.isActive) await schedule.remove(tx, ids);
-    if (before.isActive || change.isNewStart) await states.reset(tx, ids, "paused");
+    if (before.isActive) await removeChecks(tx, ids);
+    if (before.isActive || change.isNewStart) await resetMonitors(tx, ids, "paused", clock.now());
   } else if (!before.isActive) {
-    await schedule.plan(tx, [planned]);
-    await states.reset(tx, ids, "restarted");
+    await planChecks(tx, [planned], clock.now());
+    await resetMonitors(tx, ids, "restarted", clock.now());
   } else if (change.isNewStart) {
-    await schedule.replan(tx, planned);
-    await states.reset(tx, ids, "restarted");
+    await replanChecks(tx, planned, clock.now());
+    await resetMonitors(tx, ids, "restarted", clock.now());
   } else {
-    if (change.isRescheduled) await schedule.change(tx, [planned]);
+    if (change.isRescheduled) await changeChecks(tx, [planned], clock.now());
     if (change.isExpectedOtherwise && heartbeat !== null) {
-      await heartbeats.reschedule(tx, { id: after.id, settings: heartbeat });
+      await rescheduleHeartbeat(tx, { id: after.id, settings: heartbeat }, clock.now());
     }
   }
 }

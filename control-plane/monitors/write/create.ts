@@ -1,17 +1,20 @@
+import { planChecks } from "#control-plane/checking/schedule/schedule.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
+import { sealSecrets } from "#control-plane/kinds/secrets.ts";
+import { basisOf } from "#control-plane/kinds/visual.ts";
+import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
+import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
 import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { sealSecrets } from "#control-plane/kinds/secrets.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
-import { vetContext, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import { basisOf } from "#control-plane/kinds/visual.ts";
+import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { beginPictures } from "#control-plane/pictures/facts.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
+import { beginStates } from "#control-plane/state/states.ts";
 
 /** Creates a monitor. Returns its id. */
 export async function createMonitor(
@@ -23,7 +26,7 @@ export async function createMonitor(
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const plan = deps.plans[account.plan];
-  const vetted = vetCreation({ ...vetContext(deps), accountId, plan }, given);
+  const vetted = vetCreation({ checks: deps.checks, accountId, plan }, given);
   if (!vetted.ok) return vetted;
   const full = refuseOverAllowance(account, plan, 1);
   if (full !== null) return full;
@@ -48,7 +51,7 @@ export async function insertDrafts(
   account: MonitorAccount,
   drafts: readonly { readonly draft: MonitorDraft; readonly parent: number | null }[],
 ): Promise<readonly number[]> {
-  const { clock, encryption, plans, ports } = deps;
+  const { clock, encryption, plans } = deps;
   const plan = plans[account.plan];
   const ids = await reserveIds(tx, drafts.length);
   const rows = drafts.map(({ draft, parent }, index) =>
@@ -58,10 +61,10 @@ export async function insertDrafts(
     ),
   );
   await insertMonitors(tx, rows, clock.now());
-  await ports.states.insert(tx, ids);
+  await beginStates(tx, ids);
   const heartbeats = rows.filter(({ settings }) => settings.heartbeat !== null);
   if (heartbeats.length > 0) {
-    await ports.heartbeats.insert(
+    await deps.heartbeats.insert(
       tx,
       heartbeats.map(({ id }) => id),
     );
@@ -69,16 +72,13 @@ export async function insertDrafts(
   const visual = rows.flatMap(({ id, url, settings }) =>
     settings.visual === null ? [] : [{ id, basis: basisOf(url, settings.visual) }],
   );
-  if (visual.length > 0) await ports.pictures.begin(tx, visual);
+  if (visual.length > 0) await beginPictures(tx, visual);
   const active = rows.filter(({ isActive }) => isActive);
-  if (active.length > 0)
-    await ports.schedule.plan(
-      tx,
-      active.map((row) => scheduleOf(row, plan)),
-    );
+  const planned = active.map((row) => scheduleOf(row, plan));
+  if (planned.length > 0) await planChecks(tx, planned, clock.now());
   const emails = new Set(
     rows.filter(({ settings }) => settings.notify_email).flatMap((row) => recipientsOf(row, account.email)),
   );
-  if (emails.size > 0) await ports.mail.ensureRecipients(tx, account.id, [...emails]);
+  if (emails.size > 0) await deps.mail.recipients.ensureRecipients(tx, account.id, [...emails]);
   return ids;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/clock.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { MonitorPorts } from "#control-plane/monitors/ports.ts";
-import type { VetContext } from "#control-plane/monitors/vet.ts";
+import type { Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
+import type { Mail } from "#control-plane/mail/mail.ts";
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
@@ -11,12 +11,8 @@ export interface WriteDeps {
   readonly clock: Clock;
   readonly encryption: Encryption;
   readonly plans: Plans;
-  readonly ports: MonitorPorts;
-}
-
-/** Returns the dependencies of the decisions about a monitor. */
-export function vetContext({ checks, ports }: WriteDeps): Pick<VetContext, "checks" | "findScheduleProblem"> {
-  return { checks, findScheduleProblem: (settings) => ports.heartbeats.findScheduleProblem(settings) };
+  readonly heartbeats: Heartbeats;
+  readonly mail: Pick<Mail, "recipients">;
 }
 
 /** One monitor of an account. */

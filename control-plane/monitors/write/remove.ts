@@ -1,17 +1,20 @@
+import { removeChecks, requestCheck } from "#control-plane/checking/schedule/schedule.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
+import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { deleteMonitor, findMonitor, lockMonitors, noteMailTest, noteRun } from "#control-plane/monitors/store.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { endMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import { acceptPicture } from "#control-plane/pictures/facts.ts";
 
 /** Maximum number of checks of a monitor that users request within `seconds`. */
 const RUN_LIMIT = { count: 6, seconds: 60 } as const;
 
 /** Deletes a monitor, with the confirmation mails that were queued for its addresses alone. */
 export async function removeMonitor(
-  { ports }: WriteDeps,
+  { clock, mail }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
@@ -19,19 +22,19 @@ export async function removeMonitor(
   const monitor = await findMonitor(tx, accountId, id);
   if (monitor === null) return refuseAbsent();
   await lockMonitors(tx, [id]);
-  await ports.schedule.remove(tx, [id]);
-  await ports.states.remove(tx, [id]);
+  await removeChecks(tx, [id]);
+  await endMonitors(tx, [id], clock.now());
   await noteAccountChanged(tx, [accountId]);
   if (!(await deleteMonitor(tx, accountId, id))) return refuseAbsent();
   const listed = monitor.settings.notify_emails ?? [];
   const unmailed = listed.length === 0 ? [] : await readUnmailed(tx, accountId, listed);
-  if (unmailed.length > 0) await ports.mail.withdrawRecipients(tx, accountId, unmailed);
+  if (unmailed.length > 0) await mail.recipients.withdrawRecipients(tx, accountId, unmailed);
   return { ok: true, value: id };
 }
 
 /** Requests a check of a monitor now, at most six times a minute. */
 export async function requestRun(
-  { clock, ports }: WriteDeps,
+  { clock }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
@@ -48,7 +51,7 @@ export async function requestRun(
   await lockMonitors(tx, [id]);
   const waitSeconds = await noteRun(tx, id, clock.now(), RUN_LIMIT);
   if (waitSeconds === 0) {
-    await ports.schedule.run(tx, id);
+    await requestCheck(tx, id, clock.now());
     return { ok: true, value: id };
   }
   const message =
@@ -79,8 +82,8 @@ export async function requestMailTest(
 }
 
 /** Accepts the newest picture of a visual monitor: from now on pages are compared with it. */
-export async function acceptPicture(
-  { ports }: WriteDeps,
+export async function acceptNewest(
+  { clock }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
@@ -90,13 +93,13 @@ export async function acceptPicture(
   if (monitor.checkType !== "visual") {
     return refuseProblem({ field: "id", reason: "enum", message: "only a visual monitor has pictures to accept" });
   }
-  if (await ports.pictures.accept(tx, id)) return { ok: true, value: id };
+  if (await acceptPicture(tx, id, clock.now())) return { ok: true, value: id };
   return refuseProblem({ field: "id", reason: "enum", message: "the monitor has no picture yet" });
 }
 
 /** Replaces the address of a heartbeat; the present one stops working at once. */
 export async function rotateToken(
-  { ports }: WriteDeps,
+  { heartbeats }: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
 ): Promise<Written<number>> {
@@ -107,6 +110,6 @@ export async function rotateToken(
     return refuseProblem({ field: "id", reason: "enum", message: "only a heartbeat has an address to replace" });
   }
   await lockMonitors(tx, [id]);
-  await ports.heartbeats.rotate(tx, id);
+  await heartbeats.rotate(tx, id);
   return { ok: true, value: id };
 }

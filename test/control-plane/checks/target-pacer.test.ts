@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { spreadRetry } from "#control-plane/checks/target-pacer.ts";
-import { createPacer, type Pacer } from "#control-plane/checks/target-pacer.ts";
+import { spreadRetry, createPacer, type Pacer } from "#control-plane/checks/target-pacer.ts";
 import { createManualClock } from "#test/support/clock.ts";
 
 const start = new Date("2026-01-01T00:00:00Z");

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Registry } from "prom-client";
 import { transact } from "#control-plane/database/transaction.ts";
-import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
-import { sweep } from "#control-plane/deliveries/deliveries.ts";
+import { type Deliveries, sweep } from "#control-plane/deliveries/deliveries.ts";
 import type { Sender } from "#control-plane/deliveries/delivery.ts";
 import { claimDeliveries, ripenDeliveries } from "#control-plane/deliveries/claims/store.ts";
 import { settleAttempts } from "#control-plane/deliveries/store.ts";

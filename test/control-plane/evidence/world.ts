@@ -150,7 +150,6 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
         notifications: createNotifications(listener),
         retentionMs: 86_400_000,
         openSecrets: () => ({ request_headers: {}, body: null }),
-        pingsOf: () => Promise.resolve([]),
       });
       const baselines = openBaselines({ sql: client, log, clock, checks });
       const replica = {

@@ -2,9 +2,14 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql, type Transaction } from "#control-plane/database/connect.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
-import { createAnswers, type Answer, type Answers, type KeyedWrite } from "#control-plane/idempotency/answers.ts";
+import {
+  createAnswers,
+  type Answer,
+  type Answers,
+  type KeyedWrite,
+  sweepAnswers,
+} from "#control-plane/idempotency/answers.ts";
 import { identifyWrite } from "#control-plane/idempotency/identity.ts";
-import { sweepAnswers } from "#control-plane/idempotency/answers.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";

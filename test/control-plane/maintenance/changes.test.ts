@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFromWindows } from "#control-plane/maintenance/maintenance.ts";
 import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Given } from "#control-plane/maintenance/schemas.ts";
 import { openTestMaintenance, type TestMaintenance } from "#test/control-plane/maintenance/account.ts";
@@ -181,9 +182,9 @@ describe("windows of an account", () => {
   it("lose a monitor that is deleted", async () => {
     const account = await at.account();
     const { id } = await at.create(account, once(0, 30, { monitor_ids: [3, 1, 2] }));
-    await at.sql.begin((tx) => at.maintenance.removeMonitors(tx, [1, 5]));
+    await at.sql.begin((tx) => removeFromWindows(tx, [1, 5]));
     expect(await at.maintenance.find(account, id)).toMatchObject({ monitorIds: [3, 2] });
-    await at.sql.begin((tx) => at.maintenance.removeMonitors(tx, [2, 3]));
+    await at.sql.begin((tx) => removeFromWindows(tx, [2, 3]));
     expect(await at.change(account, id, { title: "other" })).toMatchObject({ title: "other", monitorIds: [] });
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { type VisualSettings, VISUAL_DEFAULT, basisOf } from "#control-plane/kinds/visual.ts";
+import { acceptPicture, beginPictures, readPictureFacts } from "#control-plane/pictures/facts.ts";
 import { createPictures, type Pictures } from "#control-plane/pictures/pictures.ts";
 import { sweepPictures } from "#control-plane/pictures/upkeep/space.ts";
 import { ago } from "#test/support/ago.ts";
@@ -54,7 +55,7 @@ async function createVisual(settings: Partial<VisualSettings> = {}) {
   const account = await createWatchedAccount(plane, plane.app.sql, 1, { visual });
   const [id = 0] = account.ids;
   await plane.app.sql`delete from monitor_slots where monitor_id = ${id}`;
-  await transact(plane.app.sql, (tx) => replicas[0].begin(tx, [{ id, basis: basisOf(URL, visual) }]));
+  await transact(plane.app.sql, (tx) => beginPictures(tx, [{ id, basis: basisOf(URL, visual) }]));
   return { accountId: account.accountId, monitorId: id, key: account.key };
 }
 
@@ -81,7 +82,7 @@ const kept = async (): Promise<readonly number[]> => {
   >`select id from pictures where monitor_id = ${monitorId} order by id`;
   return rows.map(({ id }) => id);
 };
-const factsOf = async () => (await replicas[0].facts(plane.app.sql, [monitorId])).get(monitorId);
+const factsOf = async () => (await readPictureFacts(plane.app.sql, [monitorId])).get(monitorId);
 
 describe("a picture that two replicas record at the same time", () => {
   it("is stored and announced once", async () => {
@@ -98,7 +99,7 @@ describe("a picture that two replicas record at the same time", () => {
     const [one] = replicas;
     await one.record(taken(picture(0)));
     await one.record(taken(picture(1)));
-    const accepting = transact(plane.app.sql, (tx) => one.accept(tx, monitorId));
+    const accepting = transact(plane.app.sql, (tx) => acceptPicture(tx, monitorId, plane.app.clock.now()));
     await Promise.all([one.record(taken(picture(1))), accepting]);
     await one.record(taken(picture(1)));
     expect((await factsOf())?.latest?.ratio).toBe(0);

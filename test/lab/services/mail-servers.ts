@@ -1,7 +1,6 @@
-import { daysFromNow } from "#test/servers/pki.ts";
+import { daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { GREETING, startSmtpServer, type SmtpScript } from "#test/servers/smtp.ts";
 import type { Authority } from "#test/lab/services/authority.ts";
-import type { Issued } from "#test/servers/pki.ts";
 
 /** A mail server of the lab and its addresses. */
 export interface MailPlace {

@@ -3,7 +3,8 @@ import type { PingedHeartbeat } from "#control-plane/heartbeats/fold-pings.ts";
 import { judgeNext } from "#control-plane/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { heartbeatStateSettings } from "#control-plane/heartbeats/state-settings.ts";
-import type { HeartbeatSettings, MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { NEW_STATE } from "#control-plane/state/state.ts";
 
 /** Settings of a heartbeat whose pings come every 10 minutes and can be a minute late. */

@@ -4,8 +4,7 @@ import { judgeNext } from "#control-plane/heartbeats/judge.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
 import { HEARTBEAT_LOCATION } from "#control-plane/heartbeats/state-settings.ts";
 import { decideSweep, nextSweep } from "#control-plane/heartbeats/sweep/decide.ts";
-import type { HeldNotice, MonitorState } from "#control-plane/state/state.ts";
-import { NEW_STATE } from "#control-plane/state/state.ts";
+import { type HeldNotice, type MonitorState, NEW_STATE } from "#control-plane/state/state.ts";
 import { judgeAll, newHeartbeat, pingOf } from "#test/support/heartbeats/parts.ts";
 
 const MINUTE = 60_000;

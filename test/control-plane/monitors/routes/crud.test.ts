@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transact } from "#control-plane/database/transaction.ts";
+import { addStatusChanges } from "#control-plane/history/record.ts";
+import { openOutages } from "#control-plane/incidents/outages/open.ts";
+import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
+import { encodeState } from "#control-plane/state/encoding.ts";
+import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 
 const URL = "/api/v4/monitors";
+const HOUR_MS = 3_600_000;
 const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
 
 let service: MonitorService;
@@ -38,6 +45,63 @@ const remove = (id: number, withKey = key) => service.call(`${URL}?id=${id}`, { 
 const slotsOf = (id: number) => service.app.sql`
   select location, interval_seconds as interval, timeout_seconds as seconds from monitor_slots
   where monitor_id = ${id} order by location`;
+
+/** Slots and state as they are stored, with the transactions that wrote them: a write that changes nothing shows too. */
+const writtenOf = async (id: number) => {
+  const { sql } = service.app;
+  return {
+    slots: await sql`select xmin::text, * from monitor_slots where monitor_id = ${id} order by location`,
+    state: await sql`select xmin::text, * from monitor_states where monitor_id = ${id}`,
+  };
+};
+/** Statuses by their number in the history. */
+const WORDS = ["", "up", "down", "unknown"];
+const historyOf = async (id: number): Promise<readonly (string | undefined)[]> => {
+  const rows = await service.app.sql<{ status: number }[]>`
+    select status from monitor_status_changes where monitor_id = ${id} order by at, id`;
+  return rows.map(({ status }) => WORDS[status]);
+};
+
+/** Makes a monitor what checks would have found. */
+async function setState(id: number, known: Partial<MonitorState>): Promise<void> {
+  const state = { ...NEW_STATE, ...known };
+  await service.app.sql`
+    update monitor_states set status = ${state.status}, state = ${encodeState(state)} where monitor_id = ${id}`;
+}
+
+/** Makes a monitor one that was checked a minute ago and is up. */
+async function setChecked(id: number): Promise<void> {
+  await setState(id, { status: "up", lastKnown: "up", changedAt: Date.now() - 60_000 });
+  await service.app.sql`
+    update monitor_slots set checked_at = now() - interval '1 minute', lag_ms = 3,
+      planned_at = now() + interval '1 minute', due_at = now() + interval '1 minute'
+    where monitor_id = ${id}`;
+}
+
+/** Opens the incident of an outage. Returns how the incident has ended: its last line, and the events about it. */
+async function openIncident(id: number): Promise<() => Promise<unknown>> {
+  const { sql } = service.app;
+  const [row] = await sql<{ accountId: number; name: string; url: string; settings: string }[]>`
+    select account_id as "accountId", name, url, settings from monitors where id = ${id}`;
+  if (row === undefined) throw new Error("there is no such monitor");
+  const settings = JSON.parse(row.settings) as MonitorSettings;
+  const monitor = { ...row, id, checkType: "http", settings } as const;
+  const at = new Date();
+  const failing = [{ location: "eu-west", fault: FAULT }];
+  const outage = { monitor, startedAt: at, confirmedAt: at, failing, suppressedBy: null } as const;
+  const [opened] = await transact(sql, (tx) => openOutages(tx, [outage]));
+  const incident = opened?.incident.id ?? 0;
+  return async () => {
+    const [{ ended }] = await sql<[{ ended: unknown }]>`
+      select jsonb_build_array(status, (
+        select kind from incident_entries where incident_id = i.id order by id desc limit 1
+      ), (select count(*) from events where incident_id = i.id)) as ended
+      from incidents as i where id = ${incident}`;
+    return ended;
+  };
+}
+
+const FAULT = { stage: "connect", source: "target", reason: "refused", message: "connection refused" } as const;
 
 describe("a monitor", () => {
   it("is created with defaults, its state and its planned checks, and is read as it was answered", async () => {
@@ -89,7 +153,7 @@ describe("a monitor", () => {
       flapping: false,
       advisory: null,
       last_checked_at: null,
-      next_check_at: null,
+      next_check_at: expect.any(String),
       schedule_lag_ms: null,
       last_change_at: null,
       last_error: null,
@@ -106,44 +170,65 @@ describe("a monitor", () => {
   });
 
   it("has its newest checks and what is known about it", async () => {
-    const { id } = await create();
-    const at = new Date("2026-01-01T00:00:00Z");
-    const fault = { stage: "connect", source: "target", reason: "refused", message: "connection refused" } as const;
-    service.ports.facts.set(id, {
-      status: "down",
+    const { id } = await create({ ...BODY, locations: ["eu-west", "us-east"] });
+    const { sql } = service.app;
+    const begin = Date.now() - 4 * HOUR_MS;
+    const at = new Date(begin + 3 * HOUR_MS);
+    const time = at.getTime();
+    const found = { at: time, since: time, streak: 3 };
+    await setState(id, {
+      status: "up",
+      lastKnown: "up",
       isFlapping: true,
-      lastCheckedAt: at,
-      nextCheckAt: at,
-      scheduleLagMs: 3,
-      lastChangeAt: at,
-      lastError: fault,
-      advisory: { since: at, locations: ["eu-west"], message: "eu-west fails" },
+      isDegraded: true,
+      changedAt: time,
+      failing: ["eu-west"],
+      locations: new Map([
+        ["eu-west", { ...found, verdict: "down", fault: FAULT }],
+        ["us-east", { ...found, verdict: "up", fault: null }],
+      ]),
     });
-    const uptime = { d1: 99.5, d7: null, d30: null, d90: null };
-    service.ports.statistics.set(id, { uptime, responseMs: { p50: 1, p95: 2, p99: 3 } });
-    const check = {
-      id: 5,
-      checked_at: at.toISOString(),
-      location: "eu-west",
-      status: "down",
-      response_time_ms: null,
-      http_status_code: null,
-      error: { stage: "connect", source: "target", reason: "refused" },
-    } as const;
-    service.ports.checks.set(id, [check]);
+    await sql`
+      update monitor_slots set checked_at = ${at}, lag_ms = 3, planned_at = ${at}, due_at = ${at} where monitor_id = ${id}`;
+    // What follows the last of these times is unknown, so that the uptime does not depend on the time of the test.
+    await sql`update monitors set created_at = ${new Date(begin)} where id = ${id}`;
+    const changes = (["up", "down", "unknown"] as const).map((status, hours) => {
+      return { monitorId: id, at: new Date(begin + hours * HOUR_MS), status };
+    });
+    await transact(sql, async (tx) => {
+      for (const one of changes) await addStatusChanges(tx, [one], new Date());
+    });
+    await sql`
+      insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed,
+        fault)
+      values (${id}, ${new Date(time - 1)}, 'us-east', 1, 2, 200, 0, false, 0, null),
+        (${id}, ${at}, 'eu-west', 2, null, null, 0, false, 0, ${JSON.stringify(FAULT)})`;
     const known = {
-      status: "down",
+      status: "up",
+      degraded: true,
       flapping: true,
       last_checked_at: at.toISOString(),
       next_check_at: at.toISOString(),
       schedule_lag_ms: 3,
       last_change_at: at.toISOString(),
-      last_error: fault,
-      advisory: { since: at.toISOString(), locations: ["eu-west"], message: "eu-west fails" },
-      uptime,
-      response_ms: { p50: 1, p95: 2, p99: 3 },
+      last_error: FAULT,
+      advisory: {
+        since: at.toISOString(),
+        locations: ["eu-west"],
+        message: "The check fails in eu-west only: connection refused",
+      },
+      uptime: { d1: 50, d7: 50, d30: 50, d90: 50 },
+      response_ms: { p50: 2, p95: 2, p99: 2 },
     };
-    expect(await read(id)).toMatchObject({ ...known, checks: [check] });
+    const { message: _message, ...error } = FAULT;
+    const nothing = { response_time_ms: null, http_status_code: null };
+    const failed = { checked_at: at.toISOString(), location: "eu-west", status: "down", ...nothing, error };
+    const good = { location: "us-east", status: "up", response_time_ms: 2, http_status_code: 200, error: null };
+    const checks = [
+      { id: expect.any(Number), ...failed },
+      { id: expect.any(Number), checked_at: new Date(time - 1).toISOString(), ...good },
+    ];
+    expect(await read(id)).toMatchObject({ ...known, checks });
     expect((await change(id, { name: "x" })).body.data).toMatchObject(known);
     expect((await change(id, { is_active: false })).body.data).toMatchObject({ next_check_at: null });
   });
@@ -151,32 +236,43 @@ describe("a monitor", () => {
   it("is changed field by field, and a record sent back as it was read changes nothing", async () => {
     const { id } = await create({ ...BODY, check_type: "keyword", keyword: "x", tags: ["a"] });
     const before = await read(id);
-    service.ports.calls.length = 0;
+    const written = await writtenOf(id);
     const same = await change(id, before);
     expect(same.status).toBe(200);
     expect({ ...(same.body.data as object), checks: [] }).toEqual(before);
-    expect(service.ports.calls).toEqual([]);
+    expect(await writtenOf(id)).toEqual(written);
     const changed = await change(id, { name: "Shop", interval_minutes: 10, degraded_ms: 100 });
-    const expected = { ...before, name: "Shop", interval_minutes: 10, degraded_ms: 100 };
-    expect(await read(id)).toEqual({ ...expected, updated_at: changed.body.data["updated_at"] });
+    const { next_check_at: _planned, ...kept } = before;
+    const expected = { ...kept, name: "Shop", interval_minutes: 10, degraded_ms: 100 };
+    expect(await read(id)).toMatchObject({ ...expected, updated_at: changed.body.data["updated_at"] });
     expect((await change(id, {})).body.data).toEqual(changed.body.data);
   });
 
   it("is checked at the new times and places after a change", async () => {
     const { id } = await create();
-    service.ports.calls.length = 0;
+    await setChecked(id);
+    const written = await writtenOf(id);
     await change(id, { name: "New", degraded_ms: 5, tags: ["x"] });
-    expect(service.ports.calls).toEqual([]);
+    expect(await writtenOf(id)).toEqual(written);
     await change(id, { locations: ["us-east", "eu-west"], timeout_seconds: 5, interval_minutes: 2 });
-    expect(service.ports.calls).toEqual([`change ${id}`]);
     expect(await slotsOf(id)).toEqual([
       { location: "eu-west", interval: 120, seconds: 5 },
       { location: "us-east", interval: 120, seconds: 5 },
     ]);
+    // The known place keeps what was found there and its planned time; the new one is checked at once.
+    const due = await service.app.sql`
+      select checked_at is not null as known, due_at < now() + interval '30 seconds' as now from monitor_slots
+      where monitor_id = ${id} order by location`;
+    expect(due).toEqual([
+      { known: true, now: false },
+      { known: false, now: true },
+    ]);
+    expect((await writtenOf(id)).state).toEqual(written.state);
   });
 
   it("starts anew with a new target, check type or port", async () => {
     const { id } = await create();
+    const endOf = await openIncident(id);
     const changes = [
       { url: "https://example.org" },
       { check_type: "keyword", keyword: "x" },
@@ -184,31 +280,32 @@ describe("a monitor", () => {
       { port: 23 },
     ];
     for (const body of changes) {
-      service.ports.calls.length = 0;
-      expect((await change(id, body)).status).toBe(200);
-      expect(service.ports.calls).toEqual([`replan ${id}`, `reset ${id} restarted`]);
+      await setChecked(id);
+      expect((await change(id, body)).body.data).toMatchObject({ status: "unknown", last_change_at: null });
+      const due = await service.app.sql`
+        select checked_at, due_at < now() + interval '30 seconds' as now from monitor_slots where monitor_id = ${id}`;
+      expect(due).toEqual([{ checked_at: null, now: true }]);
     }
+    expect(await historyOf(id)).toEqual(changes.map(() => "unknown"));
+    expect(await endOf()).toEqual(["resolved", "changed_target", 0]);
   });
 
   it("is paused and resumed: without checks while it is paused, and known from the beginning afterwards", async () => {
     const { id } = await create();
-    await service.app.sql`update monitor_states set status = 'up' where monitor_id = ${id}`;
-    service.ports.calls.length = 0;
+    await setChecked(id);
+    const endOf = await openIncident(id);
     const paused = await change(id, { is_active: false });
     expect(paused.body.data).toMatchObject({ is_active: false, status: "unknown", paused_reason: null });
     expect(await slotsOf(id)).toEqual([]);
+    expect(await historyOf(id)).toEqual(["unknown"]);
+    expect(await endOf()).toEqual(["resolved", "paused", 0]);
     await change(id, { interval_minutes: 3, url: "https://example.net" });
     expect(await slotsOf(id)).toEqual([]);
+    expect(await historyOf(id)).toEqual(["unknown", "unknown"]);
     const resumed = await change(id, { is_active: true });
     expect(resumed.body.data).toMatchObject({ is_active: true, status: "unknown" });
     expect(await slotsOf(id)).toEqual([{ location: "eu-west", interval: 180, seconds: 15 }]);
-    expect(service.ports.calls).toEqual([
-      `remove ${id}`,
-      `reset ${id} paused`,
-      `reset ${id} paused`,
-      `plan ${id}`,
-      `reset ${id} restarted`,
-    ]);
+    expect(await historyOf(id)).toEqual(["unknown", "unknown", "unknown"]);
   });
 
   it("can be created paused", async () => {
@@ -219,10 +316,11 @@ describe("a monitor", () => {
   it("is deleted with its state, its planned checks and the dependency of others on it", async () => {
     const { id } = await create();
     const child = await create({ ...BODY, depends_on: id });
-    service.ports.calls.length = 0;
+    const endOf = await openIncident(id);
     const deleted = await remove(id);
     expect([deleted.status, deleted.body.data]).toEqual([200, { id, deleted: true }]);
-    expect(service.ports.calls).toEqual([`remove ${id}`, `forget ${id}`]);
+    expect(await slotsOf(id)).toEqual([]);
+    expect(await endOf()).toEqual(["resolved", "deleted", 0]);
     expect((await service.call(`${URL}?id=${id}`, { key })).status).toBe(404);
     expect((await remove(id)).status).toBe(404);
     expect(await service.app.sql`select from monitor_states where monitor_id = ${id}`).toHaveLength(0);
@@ -234,78 +332,5 @@ describe("a monitor", () => {
     expect(made.status).toBe(201);
     const { id } = made.body.data as Monitor;
     expect((await service.call(`${URL}.php?id=${id}`, { key })).body.data).toMatchObject({ id });
-  });
-});
-
-describe("the list", () => {
-  it("is filtered, newest first, in pages", async () => {
-    const own = await service.createKey();
-    const host = { url: "example.com", locations: ["eu-west"] };
-    const one = await create({ ...BODY, name: "Shop", tags: ["web", "eu"] }, own);
-    const two = await create({ ...host, check_type: "ping", name: "Router 50%_" }, own);
-    const three = await create({ ...BODY, url: "https://SHOP.example.com", name: "Three", tags: ["web"] }, own);
-    await service.app.sql`update monitor_states set status = 'down' where monitor_id = ${two.id}`;
-    const ids = async (query: string) => {
-      const { body, status } = await service.call(`${URL}?${query}`, { key: own });
-      expect(status, query).toBe(200);
-      return (body.data as readonly Monitor[]).map(({ id }) => id);
-    };
-    expect(await ids("")).toEqual([three.id, two.id, one.id]);
-    expect(await ids("status=down")).toEqual([two.id]);
-    expect(await ids("status=up")).toEqual([]);
-    expect(await ids("status=unknown")).toEqual([three.id, one.id]);
-    expect(await ids("tag=web")).toEqual([three.id, one.id]);
-    expect(await ids("tag=we")).toEqual([]);
-    expect(await ids("check_type=ping")).toEqual([two.id]);
-    expect(await ids("q=shop")).toEqual([three.id, one.id]);
-    expect(await ids("q=50%25_")).toEqual([two.id]);
-    expect(await ids("q=%25")).toEqual([two.id]);
-    expect(await ids("q=shop&tag=eu&status=unknown&check_type=http")).toEqual([one.id]);
-    const page = await service.call(`${URL}?page=2&per_page=2`, { key: own });
-    expect(page.body.meta["pagination"]).toEqual({ total: 3, page: 2, per_page: 2, pages: 2 });
-    expect((page.body.data as readonly Monitor[]).map(({ id }) => id)).toEqual([one.id]);
-  });
-
-  it.each([
-    ["status=degraded", "status"],
-    ["check_type=smtp", "check_type"],
-    ["per_page=101", "per_page"],
-    ["page=0", "page"],
-    ["q=", "q"],
-    ["tag=", "tag"],
-    ["id=x", "id"],
-    ["id=0", "id"],
-    ["action=delete", "action"],
-  ])("refuses %s", async (query, field) => {
-    const { status, body } = await service.call(`${URL}?${query}`, { key });
-    expect([status, body.error]).toMatchObject([400, { code: "missing_parameter", field }]);
-  });
-});
-
-describe("another account's monitor", () => {
-  it("is answered like an absent one, byte for byte but for the request's own facts", async () => {
-    const { id } = await create();
-    const stranger = await service.createKey();
-    const absent = 999_999_999;
-    const bytes = async (path: string, options: object) => {
-      const { status, text } = await service.call(path, { key: stranger, ...options });
-      return [status, text.replace(/"request_id":"[^"]*","duration_ms":\d+/, "")];
-    };
-    const requests = (target: number): readonly (readonly [string, object])[] => [
-      [`${URL}?id=${target}`, {}],
-      [`${URL}?id=${target}`, { method: "PUT", body: { name: "x" } }],
-      [`${URL}?id=${target}`, { method: "DELETE" }],
-      [`${URL}?action=run&id=${target}`, { method: "POST" }],
-      [URL, { body: { ...BODY, depends_on: target } }],
-    ];
-    for (const [index, [path, options]] of requests(id).entries()) {
-      const [absentPath, absentOptions] = requests(absent)[index] ?? ["", {}];
-      const theirs = await bytes(path, options);
-      expect(theirs).toEqual(await bytes(absentPath, absentOptions));
-      expect(theirs[0]).toBe(index === 4 ? 400 : 404);
-    }
-    expect(await read(id)).toMatchObject({ name: "example.com/health" });
-    const { body } = await service.call(URL, { key: stranger });
-    expect(body.data).toEqual([]);
   });
 });

@@ -48,16 +48,21 @@ describe("version 3", () => {
         api_version: "3.0",
       });
       const id: number = made.body.data["id"];
-      const checks = [{ id: 1, checked_at: "2026-01-01T00:00:00.000Z", location: "eu-west", error: null }];
-      service.ports.checks.set(
-        id,
-        checks.map((check) => ({ ...check, status: "degraded", response_time_ms: 5, http_status_code: 204 })),
-      );
+      const at = new Date();
+      await service.app.sql`
+        insert into checks (monitor_id, checked_at, location, status, response_ms, http_status, lag_ms, is_recheck, missed)
+        values (${id}, ${at}, 'eu-west', 4, 5, 204, 0, false, 0)`;
       const one = await service.call(`${url}?id=${id}`, { key });
       expect(one.body.data).toEqual({
         ...(made.body.data as object),
         checks: [
-          { id: 1, checked_at: "2026-01-01T00:00:00.000Z", status: "up", response_time_ms: 5, http_status_code: 204 },
+          {
+            id: expect.any(Number),
+            checked_at: at.toISOString(),
+            status: "up",
+            response_time_ms: 5,
+            http_status_code: 204,
+          },
         ],
       });
       const changed = await service.call(`${url}?id=${id}`, { method: "PUT", key, body: { is_active: false } });

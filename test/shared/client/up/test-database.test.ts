@@ -1,7 +1,6 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestDatabase } from "#test/support/postgres.ts";
-import { createTestDatabase } from "#test/support/postgres.ts";
+import { type TestDatabase, createTestDatabase } from "#test/support/postgres.ts";
 
 let first: TestDatabase;
 let second: TestDatabase;
