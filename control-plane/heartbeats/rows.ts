@@ -2,7 +2,6 @@ import type { HeartbeatRecord } from "#control-plane/heartbeats/apply-ping.ts";
 import { decodeRuns } from "#control-plane/heartbeats/runs.ts";
 import { decodeVerdicts } from "#control-plane/heartbeats/verdicts.ts";
 import type { PingKind } from "#control-plane/heartbeats/ping.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 
 /** Columns of a heartbeat that its pings change, as selected. */
 export interface RecordRow {

@@ -76,6 +76,8 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
   /** Pieces that have ended since the last claim, and the timer that claims although they are few. */
   let ended = 0;
   let claimLater: NodeJS.Timeout | null = null;
+  /** Number of drains that are under way. */
+  let drains = 0;
 
   const pump = createPump(async () => {
     try {
@@ -119,7 +121,8 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
   /** Claims the next pieces now or soon, because one has ended. */
   function makeRoom(): void {
     ended += 1;
-    if (isStopped) return;
+    // A drain claims after each end itself: nothing begins when it has ended.
+    if (isStopped || drains > 0) return;
     if (together === undefined || running.size < together.pieces || ended >= together.pieces) return pump.wake();
     claimLater ??= setTimeout(() => {
       claimLater = null;
@@ -144,10 +147,16 @@ export function startClaimedWork<T>(options: ClaimedWorkOptions<T>): ClaimedWork
     run: begin,
     async drain() {
       isAsked = true;
-      for (;;) {
-        if (await claimOnce()) continue;
-        if (running.size === 0) return;
-        await Promise.race(running.values());
+      drains += 1;
+      try {
+        for (;;) {
+          // What ended during a claim can have made a further piece due after that claim looked.
+          if ((await claimOnce()) || (ended > 0 && !isStopped)) continue;
+          if (running.size === 0) return;
+          await Promise.race(running.values());
+        }
+      } finally {
+        drains -= 1;
       }
     },
     async stop(graceMs) {

@@ -1,5 +1,4 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";

@@ -22,7 +22,7 @@ describe("the kinds of monitors", () => {
     for (const name of CHECK_TYPES) expect(existsSync(join(ROOT, `control-plane/kinds/${name}.ts`)), name).toBe(true);
   });
 
-  it("are told apart elsewhere by their facts, but where something belongs to one kind alone", () => {
+  it("are distinguished elsewhere by their facts, except where something belongs to one kind alone", () => {
     const names = CHECK_TYPES.join("|");
     const byName = new RegExp(`check_?[tT]ype"?\\]? (?:[!=]==|<>) ["'](?:${names})["']`, "g");
     const branches = product

@@ -65,7 +65,7 @@ describe("rooms", () => {
     expect(forbidden(http, (name) => name.startsWith("control-plane/") && !below.test(name))).toEqual([]);
   });
 
-  it("that know monitors import nothing of their records, which stand on them", () => {
+  it("that know monitors import nothing of their records, which import those rooms", () => {
     const below =
       /^control-plane\/(checking|events|evidence|expiry|heartbeats|history|incidents|kinds|mail|maintenance|pictures|state)\//;
     const files = product.filter(({ path }) => below.test(path));

@@ -131,6 +131,31 @@ describe("claimed work", () => {
     expect([...world.work.running()]).toEqual([]);
   });
 
+  it("drains what becomes due by the end of a piece during a claim", async () => {
+    const begun: number[] = [];
+    const released = [1];
+    const ends = new Map<number, () => void>();
+    const world = startWorld({
+      claim: async () => {
+        // The second piece is due when the first has ended, which happens after this claim has looked.
+        const pieces = released.splice(0, 1);
+        if (pieces.length === 0 && begun.length === 1 && ends.size === 1) {
+          ends.get(1)?.();
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return { pieces, isMore: pieces.length > 0 };
+      },
+      async work(piece) {
+        begun.push(piece);
+        if (piece > 1) return;
+        await new Promise<void>((resolve) => ends.set(piece, resolve));
+        released.push(2);
+      },
+    });
+    await world.work.drain();
+    expect(begun).toEqual([1, 2]);
+  });
+
   it("extends the leases of what runs", async () => {
     let renewals = 0;
     const world = startWorld({ renewal: { everyMs: 1, renew: () => (renewals += 1) } });
