@@ -11,10 +11,10 @@ import { findCertificate, lookFrom, lookUp, type Checked, type Look } from "#con
 import { choosePlaces } from "#control-plane/evidence/places.ts";
 import { summarize } from "#control-plane/evidence/summary.ts";
 import type { AffectedLocation } from "#control-plane/incidents/incident.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { type ShownPing, readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
-import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { isProbed, kindOf } from "#control-plane/kinds/kinds.ts";
 
@@ -53,13 +53,12 @@ function describePings(cause: string, newest: readonly ShownPing[], gatheredAt: 
 export interface GatherDeps {
   readonly sql: Sql;
   readonly checks: CheckContext;
-  /** Decrypts the secrets of a monitor. */
-  readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
+  readonly encryption: Encryption;
 }
 
 /** Gathers the evidence of one outage within `budgetMs`. What is not there by then is left out. Rejects for a bug. */
 export async function gatherEvidence(
-  { sql, checks, openSecrets }: GatherDeps,
+  { sql, checks, encryption }: GatherDeps,
   task: Task,
   { budgetMs, signal }: { readonly budgetMs: number; readonly signal: AbortSignal },
 ): Promise<Evidence> {
@@ -76,7 +75,7 @@ export async function gatherEvidence(
   const host = hostOf(monitor);
   const baselines = await readBaselines(sql, monitorId, monitor);
   const lastAddress = findLastAddress(affected, places.failing, baselines);
-  const secrets = openSecrets(task.secrets);
+  const secrets = openSecrets(encryption, task.secrets);
   const look = (at: AskedPlace | null, traced: string) =>
     at === null ? null : lookFrom(asker, { monitor, traced, at, secrets });
   const failingPlace = places.failing === null ? null : { location: places.failing, sharedOnly: false };

@@ -2,20 +2,25 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
+import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import { linkMonitors } from "#control-plane/expiry/links/links.ts";
+import { eraseTargets, linkMonitors } from "#control-plane/expiry/links/links.ts";
 import { createExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { createReports } from "#control-plane/expiry/reports/reports.ts";
 import { startVisitor } from "#control-plane/expiry/visits/visitor.ts";
-import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
+import { judgeDomain } from "#control-plane/expiry/shown/domain-check.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
 
 /** The watch over certificates and registrations, at one replica. */
 interface Expiry {
   /** Notes the fingerprint that a check of a monitor has seen: another certificate is looked at at once. */
   note(monitorId: number, fingerprint: string): void;
+  /** Judges a check of a domain monitor by what the registry said last. */
+  judgeDomain(monitorId: number): ReturnType<typeof judgeDomain>;
   /** Does everything that is due now. The timers call it, too. */
   round(): Promise<void>;
   /** Starts no further looks, and gives back those that are running. */
@@ -40,8 +45,16 @@ const EVERY_MS = 1_000;
 /** Time for running looks to be given back when the replica stops, in milliseconds. */
 const STOP_MS = 5_000;
 
+/** Opens the watch over certificates and registrations. What is known only for an account ends with it. */
+export function openExpiry(deps: ExpiryDeps & { readonly accounts: Accounts }, teardown: Teardown): Expiry {
+  const expiry = startExpiry(deps);
+  teardown.push(() => expiry.stop());
+  deps.accounts.onErase((tx, accountId) => eraseTargets(tx, accountId));
+  return expiry;
+}
+
 /** Starts the watch. The parts have a timer each, so that a slow registry holds up nothing else. */
-export function openExpiry(deps: ExpiryDeps): Expiry {
+export function startExpiry(deps: ExpiryDeps): Expiry {
   const { sql, clock, log, everyMs = EVERY_MS } = deps;
   const stopping = new AbortController();
   const visiting = { ...deps, everyMs, metrics: createExpiryMetrics(deps.registry) };
@@ -67,6 +80,7 @@ export function openExpiry(deps: ExpiryDeps): Expiry {
   );
   return {
     note: (monitorId, fingerprint) => reports.note(monitorId, fingerprint),
+    judgeDomain: (monitorId) => judgeDomain(sql, monitorId, clock.now()),
     async round() {
       for (const part of parts) await run(part);
       for (const visitor of visitors) await visitor.drain();

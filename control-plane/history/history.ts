@@ -2,26 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
+import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import { CHECKS } from "#control-plane/history/checks-table.ts";
 import { sweepDeleted } from "#control-plane/history/deleted/sweep.ts";
 import type { Percentiles } from "#control-plane/history/histogram.ts";
-import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
-import { CHECKS } from "#control-plane/history/checks-table.ts";
 import type { Span } from "#control-plane/history/period.ts";
 import type { Point } from "#control-plane/history/points.ts";
 import type { HistoryMonitor, MaintenanceBetween } from "#control-plane/history/ports.ts";
 import { readDays, type DayTimes } from "#control-plane/history/read/days.ts";
 import { readPoints } from "#control-plane/history/read/read-points.ts";
 import { createResponseTimes } from "#control-plane/history/read/response-times.ts";
-import { findLastResponses } from "#control-plane/history/read/store.ts";
 import { readStatusChanges, type NewestStatusChanges } from "#control-plane/history/read/status-changes.ts";
+import { findLastResponses } from "#control-plane/history/read/store.ts";
 import { readUptimes, type Uptimes } from "#control-plane/history/read/uptimes.ts";
 import { recentChecks, type RecentCheck } from "#control-plane/history/recent.ts";
-import { readProgress, type Progress } from "#control-plane/history/store.ts";
 import { rollUpDays } from "#control-plane/history/roll-up/days.ts";
 import { rollUpHours, type Step } from "#control-plane/history/roll-up/hours.ts";
 import { recomputeLate } from "#control-plane/history/roll-up/late.ts";
 import { deleteHours } from "#control-plane/history/roll-up/retention.ts";
+import { readProgress, type Progress } from "#control-plane/history/store.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
 
 /** What history knows about a monitor. */
 export interface Statistics {
@@ -80,7 +81,15 @@ const PROGRESS_MS = 5_000;
 /** Monitors of one step of each kind: about half a second of the database, and a few milliseconds of this process. */
 const STEP = { hours: 2_500, days: 100, late: 500, deleted: 100 };
 
-/** Opens the history of one replica. */
+/** Opens the history of one replica and starts its upkeep. Rejects while the database is away. */
+export async function openHistory(deps: HistoryDeps, teardown: Teardown): Promise<History> {
+  const history = createHistory(deps);
+  teardown.push(() => history.stop());
+  await history.start();
+  return history;
+}
+
+/** Creates the history of one replica. */
 export function createHistory({ sql, clock, log, retentionMs, maintenanceBetween }: HistoryDeps): History {
   const now = () => clock.now();
   const responseTimes = createResponseTimes(clock);

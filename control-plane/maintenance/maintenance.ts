@@ -1,8 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { startEndings } from "#control-plane/maintenance/occurrences/endings.ts";
 import { planFrom, planNothing } from "#control-plane/maintenance/occurrences/plan.ts";
 import { deleteIdleScopes, replaceOccurrences } from "#control-plane/maintenance/occurrences/store.ts";
 import { deleteEnded, planAhead } from "#control-plane/maintenance/occurrences/upkeep.ts";
@@ -26,6 +28,7 @@ import {
 import { showWindow } from "#control-plane/maintenance/view.ts";
 import type { MaintenanceWindow, WindowSettings } from "#control-plane/maintenance/window.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
 
 /** Returns which of these ids are monitors of an account. */
 export type MonitorsOf = (sql: Queryable, accountId: number, ids: readonly number[]) => Promise<ReadonlySet<number>>;
@@ -85,7 +88,23 @@ const DELETED_AT_ONCE = 100;
 const MOST_WINDOWS = 100;
 const MOST_EXPORTED = 10_000;
 
-/** Opens the maintenance windows of one replica, with their housekeeping. */
+/**
+ * Opens the maintenance of one replica. `checkDown` has the monitors checked that are down when a window has ended. The
+ * windows of an account are part of its data export.
+ */
+export function openMaintenance(
+  deps: MaintenanceDeps & Parameters<typeof startEndings>[0] & { readonly accounts: Accounts },
+  teardown: Teardown,
+): Maintenance {
+  const maintenance = createMaintenance(deps);
+  teardown.push(() => maintenance.close());
+  const endings = startEndings(deps);
+  teardown.push(() => endings.stop());
+  deps.accounts.addExporter("maintenance", (tx, accountId) => maintenance.export(tx, accountId));
+  return maintenance;
+}
+
+/** Creates the maintenance windows of one replica, with their housekeeping. */
 export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDeps): Maintenance {
   async function findOn(on: Queryable, accountId: number, id: number): Promise<MaintenanceWindow | null> {
     const [window] = await listWindows(on, accountId, { id }, clock.now(), { limit: 1, offset: 0 });

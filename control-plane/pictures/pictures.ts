@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
-import type { Queryable } from "#control-plane/database/connect.ts";
-import { startUpkeep } from "#control-plane/database/upkeep.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { PictureRecorder } from "#control-plane/checking/watch/picture-finding.ts";
+import { startUpkeep } from "#control-plane/database/upkeep.ts";
 import { createComparer } from "#control-plane/pictures/compare/comparer.ts";
 import { recordPicture, type RecordDeps } from "#control-plane/pictures/record.ts";
 import { listPictures, readPicture, updateFault } from "#control-plane/pictures/store.ts";
 import { PICTURE_SPACE, sweepPictures, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
 
 /** A stored picture. */
 interface StoredPicture {
@@ -19,8 +20,6 @@ interface StoredPicture {
 export interface Pictures extends PictureRecorder {
   /** Returns a picture of a monitor; null if it has none with this id. */
   find(monitorId: number, id: number): Promise<StoredPicture | null>;
-  /** Returns an account's pictures for its data export, without their contents. */
-  export(sql: Queryable, accountId: number): Promise<unknown>;
   close(): void;
 }
 
@@ -34,7 +33,15 @@ interface PicturesDeps extends Omit<RecordDeps, "comparer" | "space" | "hasRoom"
 
 const UPKEEP_MS = 600_000;
 
-/** Opens the pictures of one replica. The thread that compares them starts with the first picture. */
+/** Opens the pictures of one replica. Data exports of accounts name theirs, without the contents. */
+export function openPictures(deps: PicturesDeps & { readonly accounts: Accounts }, teardown: Teardown): Pictures {
+  const pictures = createPictures(deps);
+  teardown.push(() => pictures.close());
+  deps.accounts.addExporter("pictures", listPictures);
+  return pictures;
+}
+
+/** Creates the pictures of one replica. The thread that compares them starts with the first picture. */
 export function createPictures(deps: PicturesDeps): Pictures {
   const { sql, clock, log, retentionMs, space = PICTURE_SPACE } = deps;
   const comparer = createComparer();
@@ -53,7 +60,6 @@ export function createPictures(deps: PicturesDeps): Pictures {
     record: (taken) => recordPicture(recording, taken),
     noteFault: (monitorId, fault) => updateFault(sql, monitorId, JSON.stringify(fault)),
     find: (monitorId, id) => readPicture(sql, monitorId, id),
-    export: listPictures,
     close() {
       upkeep.stop();
       comparer.close();

@@ -1,22 +1,25 @@
 import type { Logger } from "pino";
 import type { Random } from "#shared/clock.ts";
+import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
-import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { notePageChanged, onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
-import type { PageView } from "#control-plane/status-pages/page.ts";
+import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { createPageRows } from "#control-plane/status-pages/document-rows.ts";
-import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import { createServedDomains } from "#control-plane/status-pages/domains/served.ts";
 import { releaseAll } from "#control-plane/status-pages/domains/store.ts";
+import { startVerification } from "#control-plane/status-pages/domains/verification.ts";
+import type { PageView } from "#control-plane/status-pages/page.ts";
+import { buildView, type ViewDeps } from "#control-plane/status-pages/read/view.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
 import { showPage, type ShownPage } from "#control-plane/status-pages/show-page.ts";
 import { countPages, findBySlug, findOwned, findPage, listPages } from "#control-plane/status-pages/store.ts";
 import { changePage, createPage, MOST_PAGES, removePage, type Written } from "#control-plane/status-pages/writes.ts";
+import type { Teardown } from "#control-plane/teardown.ts";
 
 /** A page of an account. */
 interface OwnPage {
@@ -93,7 +96,25 @@ interface CachedView {
   readonly view: PageView;
 }
 
-/** Opens the status pages of one replica. */
+/**
+ * Opens the status pages of one replica, and starts to verify their domains. The pages of an account are part of its data
+ * export, and end with it. Rejects while the database is away.
+ */
+export async function openStatusPages(
+  deps: StatusPagesDeps & Parameters<typeof startVerification>[0] & { readonly accounts: Accounts },
+  teardown: Teardown,
+): Promise<StatusPages> {
+  const pages = createStatusPages(deps);
+  teardown.push(() => pages.close());
+  await pages.start();
+  const verification = startVerification(deps);
+  teardown.push(() => verification.stop());
+  deps.accounts.addExporter("status_pages", (tx, accountId) => pages.export(tx, accountId));
+  deps.accounts.onErase((tx, accountId) => pages.accountErased(tx, accountId));
+  return pages;
+}
+
+/** Creates the status pages of one replica. */
 export function createStatusPages({
   sql,
   clock,

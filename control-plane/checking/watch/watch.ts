@@ -6,25 +6,26 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { tryCheck } from "#control-plane/checks/run-check.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { probeOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { releaseSlots, type ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
-import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 import { createAccountShares } from "#control-plane/checking/watch/account-shares.ts";
+import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 import { MOST_BUSY, MOST_CLAIMED, startClaimLoop } from "#control-plane/checking/watch/claim-loop.ts";
 import { createWatchMetrics, type WatchMetrics } from "#control-plane/checking/watch/metrics.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
-import { isProbeBusy } from "#control-plane/checking/watch/probe-busy.ts";
 import { judgedFinding, readFinding, UNSERVED, type Finding } from "#control-plane/checking/watch/observe.ts";
+import type { PictureFinding } from "#control-plane/checking/watch/picture-finding.ts";
 import { isExtraCheck, latenessMs } from "#control-plane/checking/watch/plan-record.ts";
 import { createPostponer } from "#control-plane/checking/watch/postponer.ts";
-import type { PictureFinding } from "#control-plane/checking/watch/picture-finding.ts";
+import { isProbeBusy } from "#control-plane/checking/watch/probe-busy.ts";
 import { createRecordWithEvents } from "#control-plane/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/checking/watch/recorder.ts";
 import { createUnserved } from "#control-plane/checking/watch/unserved.ts";
 import { createWatchedMonitors } from "#control-plane/checking/watch/watched.ts";
+import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import { createReleasingMap } from "#control-plane/releasing-map.ts";
+import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** The checks of monitors that this replica runs. */
 export interface Watch {
@@ -74,8 +75,8 @@ interface WatchDeps {
   readonly expiry: ExpiryWatch;
   /** Examines the pictures of visual monitors (picture-finding.ts). */
   readonly pictureFinding: PictureFinding;
-  /** Decrypts the secrets of a monitor. */
-  readonly openSecrets: (secrets: Uint8Array | null) => MonitorSecrets;
+  /** Opens the secrets of monitors. */
+  readonly encryption: Encryption;
 }
 
 /**
@@ -156,7 +157,7 @@ export function startWatch(deps: WatchDeps): Watch {
     }
     const known = decodeState(slot.state).locations.get(slot.location)?.verdict ?? null;
     const isWhole = known === "up" && deps.baselines.wants(slot, beganAt);
-    const { contract, params } = monitorCall(monitor, deps.openSecrets(slot.secrets), known, isWhole);
+    const { contract, params } = monitorCall(monitor, openSecrets(deps.encryption, slot.secrets), known, isWhole);
     const answer = await tryCheck(checks, {
       contract,
       params,

@@ -29,7 +29,7 @@ interface GoodCheck extends Slot {
 }
 
 /** The last good checks, of one replica. */
-interface Baselines {
+export interface Baselines {
   /** Reports whether the next check of a slot is to be reported in full: about once an hour. `now` is Unix milliseconds. */
   wants(slot: Slot, now: number): boolean;
   /** Stores the facts of a good check soon. */

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { pino } from "pino";
-import type { Job } from "#shared/protocol/probe.ts";
 import type { Outcome } from "#shared/outcome.ts";
+import type { Job } from "#shared/protocol/probe.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { connect, connectListener, type Sql } from "#control-plane/database/connect.ts";
 import { createNotifications } from "#control-plane/database/notifications.ts";
@@ -15,11 +15,13 @@ import { openOutages } from "#control-plane/incidents/outages/open.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import type { ProbedType } from "#control-plane/kinds/kinds.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { insertStates } from "#control-plane/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { insertStates } from "#control-plane/state/store.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { endClient } from "#test/support/end-client.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
@@ -149,7 +151,7 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
         registry: new Registry(),
         notifications: createNotifications(listener),
         retentionMs: 86_400_000,
-        openSecrets: () => ({ request_headers: {}, body: null }),
+        encryption: createEncryption(MASTER_KEY, systemRandom),
       });
       const baselines = openBaselines({ sql: client, log, clock, checks });
       const replica = {

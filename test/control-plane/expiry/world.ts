@@ -9,7 +9,7 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
-import { openExpiry } from "#control-plane/expiry/expiry.ts";
+import { startExpiry } from "#control-plane/expiry/expiry.ts";
 import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
@@ -39,7 +39,7 @@ export interface SeenEvent {
   readonly data: ExpiryEventData;
 }
 
-type Expiry = ReturnType<typeof openExpiry>;
+type Expiry = ReturnType<typeof startExpiry>;
 
 /** One replica of the watch, without timers. */
 export interface Replica extends Expiry {
@@ -127,7 +127,7 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
     join: () => void (agent = attach()),
     openReplica() {
       const registry = new Registry();
-      const expiry = openExpiry({
+      const expiry = startExpiry({
         sql,
         checks,
         clock,

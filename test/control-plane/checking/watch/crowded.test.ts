@@ -1,8 +1,10 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Job } from "#shared/protocol/probe.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { Job } from "#shared/protocol/probe.ts";
+import { insertSlots } from "#control-plane/checking/schedule/store.ts";
+import { startWatch, type Watch } from "#control-plane/checking/watch/watch.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
@@ -10,15 +12,15 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
-import { insertSlots } from "#control-plane/checking/schedule/store.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { insertStates } from "#control-plane/state/store.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
-import { startWatch, type Watch } from "#control-plane/checking/watch/watch.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
+import { insertStates } from "#control-plane/state/store.ts";
 import { ago } from "#test/support/ago.ts";
 import { attachAgent, type AttachedAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 
@@ -96,7 +98,7 @@ function start(credits: number): void {
     baselines: { wants: () => false, add: () => {} },
     expiry: { note: () => {}, judgeDomain: () => Promise.resolve({ verdict: "unknown", fault: null }) },
     pictureFinding: (_slot, _monitor, { finding }) => Promise.resolve(finding),
-    openSecrets: () => ({ request_headers: {}, body: null }),
+    encryption: createEncryption(MASTER_KEY, systemRandom),
   });
 }
 

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Clock } from "#shared/clock.ts";
 import { ok } from "#shared/outcome.ts";
+import { startWatch, type Watch } from "#control-plane/checking/watch/watch.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { createPacer } from "#control-plane/checks/target-pacer.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
@@ -10,9 +11,10 @@ import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
 import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
-import { startWatch, type Watch } from "#control-plane/checking/watch/watch.ts";
+import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { helloOf } from "#test/support/scripted-agent.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
@@ -69,7 +71,7 @@ it("a check whose picture cannot be stored gives its slot back at once, and is r
     baselines: { wants: () => false, add: () => {} },
     expiry: { note: () => {}, judgeDomain: () => Promise.resolve({ verdict: "unknown", fault: null }) },
     pictureFinding: () => Promise.resolve(null),
-    openSecrets: () => ({ request_headers: {}, body: null }),
+    encryption: createEncryption(MASTER_KEY, systemRandom),
   });
   const readSlot = async (): Promise<Slot> => {
     const [slot] = await sql<Slot[]>`
