@@ -1,4 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import { toPageEvent } from "#control-plane/events/page-event.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
 
 /** What visitors are informed of: a public incident, once, or a public update. Data of an event. */
@@ -14,19 +16,30 @@ export interface IncidentAnnouncement {
   readonly page_ids: readonly number[];
 }
 
-/** Informs visitors in the transaction that writes the incident. `isNew`: they hear of it for the first time. */
-export type Announce = (
+/** An incident of which visitors are informed. */
+interface Announced {
+  readonly accountId: number;
+  readonly at: Date;
+  /** Whether they hear of it for the first time. */
+  readonly isNew: boolean;
+  readonly incident: Incident;
+  /** The message to them. */
+  readonly text: string;
+}
+
+/** Informs visitors of an incident, in the transaction that writes it. */
+export async function announceIncident(
   tx: Transaction,
-  announced: {
-    readonly accountId: number;
-    readonly at: Date;
-    readonly isNew: boolean;
-    readonly data: IncidentAnnouncement;
-  },
-) => Promise<void>;
+  events: Pick<Events, "publish">,
+  { accountId, at, isNew, incident, text }: Announced,
+): Promise<void> {
+  const type = isNew ? "page.incident" : "page.update";
+  const data = announcementOf(incident, text);
+  await events.publish(tx, [toPageEvent({ type, accountId, at, data, incidentId: incident.id })]);
+}
 
 /** Describes a public incident with a message to visitors. */
-export function announcementOf(incident: Incident, text: string): IncidentAnnouncement {
+function announcementOf(incident: Incident, text: string): IncidentAnnouncement {
   const { monitor } = incident;
   return {
     incident_id: incident.id,

@@ -3,13 +3,14 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
-import { announcementOf, type Announce } from "#control-plane/incidents/announcement.ts";
+import { announceIncident } from "#control-plane/incidents/announcement.ts";
 import {
   changeByHand,
   MOST_OPEN,
@@ -33,7 +34,7 @@ interface IncidentRoutesDeps {
   readonly clock: Clock;
   readonly monitorsOf: OwnedIds;
   readonly pagesOf: OwnedIds;
-  readonly announce: Announce;
+  readonly events: Events;
   readonly evidenceOf: ReadEvidence;
   /** Names the caller in timelines, e.g. "key deploy". */
   readonly nameCaller: (sql: Queryable, caller: Principal) => Promise<string>;
@@ -130,12 +131,10 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
       throw new Refusal("plan_limit_exceeded", message);
     }
     if (!written.ok) throw refuseField(written.problem);
-    if (isPublic) {
-      const data = announcementOf(written.incident, text);
-      await deps.announce(tx, { accountId, at, isNew: true, data });
-    }
+    const { incident } = written;
+    if (isPublic) await announceIncident(tx, deps.events, { accountId, at, isNew: true, incident, text });
     const { evidenceOf } = deps;
-    const { id } = written.incident;
+    const { id } = incident;
     return {
       status: 201,
       data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf })),
@@ -158,13 +157,8 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     const written = requireFound(await changeByHand(tx, caller.accountId, id, change, author));
     if (!written.ok) throw refuseField(written.problem);
     if (written.published !== null) {
-      const { isNew, text } = written.published;
-      await deps.announce(tx, {
-        accountId: caller.accountId,
-        at,
-        isNew,
-        data: announcementOf(written.incident, text),
-      });
+      const { accountId } = caller;
+      await announceIncident(tx, deps.events, { accountId, at, incident: written.incident, ...written.published });
     }
     const { evidenceOf } = deps;
     return {

@@ -1,4 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import { toPageEvent } from "#control-plane/events/page-event.ts";
 import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
 
 /** What visitors are informed of: a public window, once. Data of an event. */
@@ -13,11 +15,18 @@ export interface MaintenanceAnnouncement {
   readonly tags: readonly string[];
 }
 
-/** Informs visitors in the transaction that writes the window. */
-export type AnnounceWindow = (tx: Transaction, accountId: number, data: MaintenanceAnnouncement) => Promise<void>;
+/** Informs visitors of a window, in the transaction that writes it. `at` is when. */
+export async function announceWindow(
+  tx: Transaction,
+  events: Pick<Events, "publish">,
+  { accountId, window, at }: { readonly accountId: number; readonly window: MaintenanceWindow; readonly at: Date },
+): Promise<void> {
+  const data = announcementOf(window);
+  await events.publish(tx, [toPageEvent({ type: "page.maintenance", accountId, at, data, incidentId: null })]);
+}
 
 /** Describes a window for visitors. */
-export function announcementOf(window: MaintenanceWindow): MaintenanceAnnouncement {
+function announcementOf(window: MaintenanceWindow): MaintenanceAnnouncement {
   return {
     maintenance_id: window.id,
     title: window.title,

@@ -1,13 +1,14 @@
 import { Type, type Static } from "typebox";
 import { isDeepStrictEqual } from "node:util";
-import { parseParams } from "#shared/schema.ts";
-import { isRecord } from "#shared/is-record.ts";
 import type { Clock } from "#shared/clock.ts";
+import { isRecord } from "#shared/is-record.ts";
+import { parseParams } from "#shared/schema.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
-import { announcementOf, type AnnounceWindow } from "#control-plane/maintenance/announcement.ts";
+import type { Events } from "#control-plane/events/events.ts";
+import { announceWindow } from "#control-plane/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { readWindow } from "#control-plane/maintenance/read-window.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/maintenance/schemas.ts";
@@ -39,14 +40,14 @@ type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; 
 interface WindowRowsDeps {
   readonly clock: Clock;
   readonly maintenance: Maintenance;
-  readonly announce: AnnounceWindow;
+  readonly events: Events;
 }
 
 /**
  * Creates the maintenance of a document: a row is the window with its title and start, or a new one. Windows that are
  * over are not exported, and a row that is over and no window of the account is left out.
  */
-export function createWindowRows({ clock, maintenance, announce }: WindowRowsDeps): DocumentPart {
+export function createWindowRows({ clock, maintenance, events }: WindowRowsDeps): DocumentPart {
   return {
     name: LIST,
     row: ROW,
@@ -101,9 +102,10 @@ export function createWindowRows({ clock, maintenance, announce }: WindowRowsDep
           problems.push(refusalAt(index, written));
           continue;
         }
+        const { window: changed, isNews } = written;
         // oxlint-disable-next-line no-await-in-loop -- one connection
-        if (written.isNews) await announce(tx, accountId, announcementOf(written.window));
-        const { id } = written.window;
+        if (isNews) await announceWindow(tx, events, { accountId, window: changed, at: clock.now() });
+        const { id } = changed;
         ids.push(id);
         counts[window === null ? "created" : "updated"] += 1;
         changes.push({ resource: "maintenance", id, action: window === null ? "created" : "changed" });

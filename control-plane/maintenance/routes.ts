@@ -1,12 +1,14 @@
-import { announcementOf, type AnnounceWindow } from "#control-plane/maintenance/announcement.ts";
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import type { Events } from "#control-plane/events/events.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
+import { announceWindow } from "#control-plane/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { CHANGE, CREATE, READ, READ_ONLY, SHOWN } from "#control-plane/maintenance/schemas.ts";
 import { showWindow } from "#control-plane/maintenance/view.ts";
@@ -20,7 +22,8 @@ interface MaintenanceRoutesDeps {
   readonly gate: Gate;
   readonly writes: Writes;
   readonly maintenance: Maintenance;
-  readonly announce: AnnounceWindow;
+  readonly events: Events;
+  readonly clock: Clock;
 }
 
 /** Registers POST, GET, PUT and DELETE /api/v4/maintenance. */
@@ -32,7 +35,7 @@ export function registerMaintenance(server: FastifyInstance, deps: MaintenanceRo
 }
 
 function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps): void {
-  const { gate, writes, maintenance, announce } = deps;
+  const { gate, writes, maintenance, events, clock } = deps;
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "POST",
@@ -55,7 +58,7 @@ function registerCreation(server: FastifyInstance, deps: MaintenanceRoutesDeps):
       const given = readWrite(CREATE, request, [...READ_ONLY, "status"]);
       return writes.run(request, reply, async (tx) => {
         const { window, isNews } = requireWritten(await maintenance.create(tx, accountId, given));
-        if (isNews) await announce(tx, accountId, announcementOf(window));
+        if (isNews) await announceWindow(tx, events, { accountId, window, at: clock.now() });
         const change = { resource: "maintenance", id: window.id, action: "created" } as const;
         return { status: 201, data: showWindow(window), changes: [change] };
       });
@@ -88,7 +91,7 @@ function registerReading(server: FastifyInstance, { gate, maintenance }: Mainten
 }
 
 function registerChange(server: FastifyInstance, deps: MaintenanceRoutesDeps): void {
-  const { gate, writes, maintenance, announce } = deps;
+  const { gate, writes, maintenance, events, clock } = deps;
   server.route({
     ...gate.keyed({ scope: "monitors" }),
     method: "PUT",
@@ -112,7 +115,7 @@ function registerChange(server: FastifyInstance, deps: MaintenanceRoutesDeps): v
       const given = readWrite(CHANGE, request, READ_ONLY);
       return writes.run(request, reply, async (tx) => {
         const { window, isNews } = requireWritten(await maintenance.change(tx, accountId, id, given));
-        if (isNews) await announce(tx, accountId, announcementOf(window));
+        if (isNews) await announceWindow(tx, events, { accountId, window, at: clock.now() });
         return { data: showWindow(window), changes: [{ resource: "maintenance", id, action: "changed" }] };
       });
     },

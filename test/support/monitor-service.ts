@@ -88,7 +88,8 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const hub = createHub({ clock: app.clock, random: systemRandom, log, registry: new Registry() });
   const keeping = { ...app, baseUrl: BASE_URL, retentionMs: 90 * DAY_MS };
   const history = createHistory({ ...keeping, maintenanceBetween: coveredBetween });
-  const pictures = createPictures({ ...keeping, events: createEvents({ ...app, sources: [] }), areCovered });
+  const events = createEvents({ ...app, sources: [] });
+  const pictures = createPictures({ ...keeping, events, areCovered });
   const mail = openMail({
     ...keeping,
     config: { server: MAIL_SERVER, from: "alerts@example.com" },
@@ -108,7 +109,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const maintenance = createMaintenance({ sql: app.sql, clock: app.clock, log, monitorsOf: readOwned });
   const parts = [
     createPageRows({ clock: app.clock, random: app.random, ownHost: "127.0.0.1" }),
-    createWindowRows({ clock: app.clock, maintenance, announce: () => Promise.resolve() }),
+    createWindowRows({ clock: app.clock, maintenance, events }),
   ];
   const testMails = createTestMails({ ...app, recipients: mail.recipients, deliveries: null });
   registerMonitors(server, { ...app, gate, writes, monitors, testMails, history, pictures, parts });

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import type { Clock } from "#shared/clock.ts";
 import { createApp, type App, type AppConfig } from "#control-plane/app.ts";
+import { createEvents } from "#control-plane/events/events.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
 import { readIncidentEvidence } from "#control-plane/evidence/requests.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
@@ -51,7 +52,7 @@ export async function startIncidentServer(databaseUrl: string, clock: Clock): Pr
       return rows.map(({ id }) => id);
     },
     pagesOf: (_sql, _accountId, ids) => Promise.resolve(ids.filter((id) => id === 5)),
-    announce: () => Promise.resolve(),
+    events: createEvents({ random: systemRandom, sources: [] }),
     evidenceOf: readIncidentEvidence,
     nameCaller: (sql, { keyId }) => app.keys.label(sql, keyId),
   });

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp, type App } from "#control-plane/app.ts";
 import { readConfig } from "#control-plane/config.ts";
+import { createEvents } from "#control-plane/events/events.ts";
 import { createGatedServer } from "#control-plane/gated-server.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
@@ -48,7 +49,7 @@ beforeAll(async () => {
   const answers = createAnswers(app);
   const writes = createWrites({ sql: app.sql, metrics: app.metrics, answers, record: app.changes.record });
   maintenance = createMaintenance({ sql: app.sql, clock, log, monitorsOf: monitorsBelow100 });
-  registerMaintenance(server, { gate, writes, maintenance, announce: () => Promise.resolve() });
+  registerMaintenance(server, { gate, writes, maintenance, clock, events: createEvents({ ...app, sources: [] }) });
   api = apiOf(await server.listen({ host: "127.0.0.1", port: 0 }));
   closing.push(
     () => server.close(),
