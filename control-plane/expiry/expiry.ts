@@ -3,7 +3,6 @@ import type { Registry } from "prom-client";
 import type { Clock, Random } from "#shared/clock.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
-import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { startUpkeep } from "#control-plane/database/upkeep.ts";
@@ -36,7 +35,6 @@ interface ExpiryDeps {
   readonly log: Logger;
   readonly registry: Registry;
   readonly events: Events;
-  readonly areCovered: AreCovered;
   /** Milliseconds between two searches for what is due. Default: 1,000. */
   readonly everyMs?: number;
 }

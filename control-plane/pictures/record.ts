@@ -1,17 +1,17 @@
 import type { Clock } from "#shared/clock.ts";
+import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
-import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
-import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 import { toChangedEvent } from "#control-plane/events/visual-event.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Comparer } from "#control-plane/pictures/compare/comparer.ts";
 import { inspectPng } from "#control-plane/pictures/compare/png.ts";
 import { examinePicture, type Examined } from "#control-plane/pictures/examine.ts";
-import { keepPicture, lockVisual, readVisual, updateVisual, type VisualRow } from "#control-plane/pictures/store.ts";
 import { hashOfPicture } from "#control-plane/pictures/hash.ts";
+import { keepPicture, lockVisual, readVisual, updateVisual, type VisualRow } from "#control-plane/pictures/store.ts";
 import { makeRoom, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
 
 /** Dependencies of recording. */
@@ -19,7 +19,6 @@ export interface RecordDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly events: Events;
-  readonly areCovered: AreCovered;
   readonly comparer: Comparer;
   readonly space: PictureSpace;
   /** Whether the installation has room for more pictures. */
@@ -103,7 +102,7 @@ async function write(tx: Transaction, deps: RecordDeps, { row, taken, size, exam
   const differenceId = shown?.id ?? examined.differenceId;
   const { notify_email: isMailed, notify_emails: emails } = readStoredSettings(monitor.settings);
   const [isCovered = false] = examined.isNews
-    ? await deps.areCovered(tx, [{ accountId, monitorId, tags: monitor.tags, at: takenAt }])
+    ? await areCovered(tx, [{ accountId, monitorId, tags: monitor.tags, at: takenAt }])
     : [];
   // A change during maintenance is announced afterwards, if the page still differs then.
   const isAnnounced = examined.isNews && !isCovered;

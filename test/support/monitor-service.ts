@@ -18,7 +18,7 @@ import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { createPageLink } from "#control-plane/incident-pages/link.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
 import { createTestMails } from "#control-plane/mail/test-mail/test-mails.ts";
-import { areCovered, coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
+import { coveredBetween } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createWindowRows } from "#control-plane/maintenance/document-rows.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
 import { createMonitors, type Monitors } from "#control-plane/monitors/monitors.ts";
@@ -89,7 +89,7 @@ export async function startMonitorService(options: MonitorServiceOptions = {}): 
   const keeping = { ...app, baseUrl: BASE_URL, retentionMs: 90 * DAY_MS };
   const history = createHistory({ ...keeping, maintenanceBetween: coveredBetween });
   const events = createEvents({ ...app, sources: [] });
-  const pictures = createPictures({ ...keeping, events, areCovered });
+  const pictures = createPictures({ ...keeping, events });
   const mail = openMail({
     ...keeping,
     config: { server: MAIL_SERVER, from: "alerts@example.com" },

@@ -1,6 +1,10 @@
+import { toNewEvent } from "#control-plane/checking/watch/notices.ts";
+import { applyToIncidents, type Outage, type OutageFacts } from "#control-plane/checking/watch/outage.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { Events } from "#control-plane/events/events.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
+import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import { statusChangedAt } from "#control-plane/state/change-time.ts";
 import type { Dependency } from "#control-plane/state/dependency.ts";
 import { holdNotices } from "#control-plane/state/hold-notices.ts";
@@ -8,20 +12,6 @@ import type { Recheck } from "#control-plane/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";
 import type { Transition } from "#control-plane/state/transition.ts";
-import { toNewEvent } from "#control-plane/checking/watch/notices.ts";
-import { applyToIncidents, type Outage, type OutageFacts } from "#control-plane/checking/watch/outage.ts";
-import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
-
-/** Reports for each of these monitors, in their order, whether a maintenance window covers it at its time. */
-export type AreCovered = (
-  tx: Transaction,
-  monitors: readonly {
-    readonly accountId: number;
-    readonly monitorId: number;
-    readonly tags: readonly string[];
-    readonly at: Date;
-  }[],
-) => Promise<readonly boolean[]>;
 
 /** Orders evidence for outages whose incidents this transaction opened. */
 type RequestEvidence = (
@@ -37,7 +27,6 @@ type RequestEvidence = (
 /** What changes are applied with. */
 export interface ApplyDeps {
   readonly events: Events;
-  readonly areCovered: AreCovered;
   readonly requestEvidence: RequestEvidence;
 }
 
@@ -74,7 +63,7 @@ export interface AppliedChange {
  */
 export async function applyChanges(
   tx: Transaction,
-  { events, areCovered, requestEvidence }: ApplyDeps,
+  { events, requestEvidence }: ApplyDeps,
   changes: readonly MonitorChange[],
   writtenAt: Date,
 ): Promise<readonly AppliedChange[]> {

@@ -22,8 +22,8 @@ import {
   type LinkedMonitor,
   type VisitedTarget,
 } from "#control-plane/expiry/visits/store.ts";
-import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
+import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 
 /** What a visit has changed. */
 interface Settled {
@@ -37,7 +37,6 @@ interface Settled {
 interface SettleDeps {
   readonly sql: Sql;
   readonly events: Events;
-  readonly areCovered: AreCovered;
   /** 0 to 1. */
   readonly luck: number;
   readonly now: Date;
@@ -82,7 +81,7 @@ export function settleVisit(deps: SettleDeps, claimed: ClaimedTarget, look: Look
     // Those that were linked a moment ago are not locked: the next visit, which is due now, decides about them.
     const monitors = linked.filter(({ id }) => lockedIds.has(id));
     const decided = monitors.flatMap((monitor) => decide(monitor, before, after, now) ?? []);
-    const { events, held } = await describeEvents(tx, deps, decided);
+    const { events, held } = await describeEvents(tx, deps.now, decided);
     const noticeBy = monitors.length < linked.length ? now : held.size > 0 ? now + HELD_MS : null;
     await writeTarget(tx, claimed.id, toRow(after, noticeBy));
     const informed = decided.filter(({ id, isNews }) => isNews && !held.has(id));
@@ -132,7 +131,7 @@ function decide(
 /** Describes the events of monitors; those of the monitors that a maintenance window covers are held. */
 async function describeEvents(
   tx: Transaction,
-  { areCovered, now: at }: SettleDeps,
+  at: Date,
   decided: readonly Decided[],
 ): Promise<{ readonly events: readonly NewEvent[]; readonly held: ReadonlySet<number> }> {
   const noticed = new Map(decided.filter(({ describe }) => describe.length > 0).map((one) => [one.id, one.describe]));

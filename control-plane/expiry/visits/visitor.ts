@@ -15,9 +15,8 @@ import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
 import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
 import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
-import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
+import { startClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 import { requestChecks } from "#control-plane/checking/schedule/schedule.ts";
-import type { AreCovered } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** Dependencies of the visits. */
 interface VisitorDeps {
@@ -27,7 +26,6 @@ interface VisitorDeps {
   readonly random: Random;
   readonly log: Logger;
   readonly events: Events;
-  readonly areCovered: AreCovered;
   /** Milliseconds between two searches for what is due. */
   readonly everyMs: number;
   readonly metrics: ExpiryMetrics;
@@ -41,9 +39,7 @@ const TOGETHER_MS = 25;
 const UNWATCHED_MS = 86_400_000;
 const BYTE = 256;
 
-/** Starts to visit the targets of a kind when they are due. Replicas share the work. */
-export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<ClaimedTarget> {
-  const { sql, checks, clock, random, log, events, areCovered, metrics } = deps;
+  const { sql, checks, clock, random, log, events, metrics } = deps;
   const claimer: Claimer = { kind, sql, clock, random };
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
@@ -55,7 +51,7 @@ export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<C
       const nextAt = new Date(clock.now().getTime() + UNWATCHED_MS);
       return transact(sql, (tx) => dismissTarget(tx, claimed, nextAt));
     }
-    const settled = await settleVisit({ sql, events, areCovered, luck: luck(), now: clock.now() }, claimed, look);
+    const settled = await settleVisit({ sql, events, luck: luck(), now: clock.now() }, claimed, look);
     if (settled === null) return;
     for (const type of settled.events) metrics.events.inc({ type });
     if (look !== null || settled.events.length > 0) await requestChecks(sql, settled.domainMonitors, clock.now());

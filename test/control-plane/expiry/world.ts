@@ -10,7 +10,6 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import type { ExpiryEventData } from "#control-plane/events/expiry-event.ts";
 import { startExpiry } from "#control-plane/expiry/expiry.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
@@ -135,7 +134,6 @@ export async function openExpiryWorld(database: TestDatabase, start: Date): Prom
         log: pino({ level: "silent" }),
         registry,
         events: createEvents({ random: systemRandom, sources: [] }),
-        areCovered,
         everyMs: DAY_MS,
       });
       replicas.push(expiry);

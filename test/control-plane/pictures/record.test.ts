@@ -19,16 +19,15 @@ const picture = (n: number): Buffer =>
   pngOf(200, 150, WHITE, n === 0 ? [] : [[(n % 15) * 10, 10 * Math.floor(n / 15), 10, 10, BLUE]]);
 
 let plane: TestControlPlane;
-let covered = false;
 let replicas: readonly [Pictures, Pictures];
 let monitorId: number;
 let accountId: number;
+let key: string;
 
 const open = (space?: Parameters<typeof createPictures>[0]["space"]): Pictures =>
   createPictures({
     ...plane.app,
     events: createEvents({ random: systemRandom, sources: [] }),
-    areCovered: (_tx, monitors) => Promise.resolve(monitors.map(() => covered)),
     baseUrl: "https://status.example.com",
     retentionMs: DAY_MS,
     ...(space === undefined ? {} : { space }),
@@ -45,8 +44,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  covered = false;
-  ({ accountId, monitorId } = await createVisual());
+  ({ accountId, monitorId, key } = await createVisual());
 });
 
 async function createVisual(settings: Partial<VisualSettings> = {}) {
@@ -136,11 +134,16 @@ describe("a picture of a monitor", () => {
 
   it("that changes during maintenance is announced afterwards, if it still differs", async () => {
     await replicas[0].record(taken(picture(0)));
-    covered = true;
-    await replicas[0].record(taken(picture(1)));
+    const at = Date.now() + 120_000;
+    const times = { starts_at: new Date(at - 60_000).toISOString(), ends_at: new Date(at + 60_000).toISOString() };
+    const window = await plane.call("/api/v4/maintenance", {
+      key,
+      body: { title: "work", monitor_ids: [monitorId], ...times },
+    });
+    expect(window.status).toBe(201);
+    await replicas[0].record(taken(picture(1), { at }));
     expect(await eventsOf()).toBe(0);
-    covered = false;
-    await replicas[0].record(taken(picture(1)));
+    await replicas[0].record(taken(picture(1), { at: at + 60_000 }));
     expect(await eventsOf()).toBe(1);
   });
 

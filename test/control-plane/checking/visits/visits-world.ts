@@ -6,7 +6,6 @@ import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { claimSlots } from "#control-plane/checking/schedule/store.ts";
 import { startVisits } from "#control-plane/checking/visits/visits.ts";
@@ -68,7 +67,7 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
     readPicture: () => Promise.resolve(null),
   });
   const events = createEvents({ random: systemRandom, sources: [mail.source, createWebhookSource(readTags)] });
-  const recording = { events, areCovered, requestEvidence };
+  const recording = { events, requestEvidence };
   const absent = new Set<string>();
   const unserved = (_account: number, locations: readonly string[]) => locations.filter((one) => absent.has(one));
   let lease = 0;

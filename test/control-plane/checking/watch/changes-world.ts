@@ -6,7 +6,6 @@ import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail } from "#control-plane/mail/mail.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
 import { insertStates } from "#control-plane/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
@@ -114,7 +113,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
         const ids = changes.map(({ monitor }) => monitor.id);
         await tx`select from monitor_states where monitor_id = any(${ids}::bigint[]) order by monitor_id for update`;
         const counted = countStatements(tx);
-        const applied = await applyChanges(counted.tx, { events, areCovered, requestEvidence }, changes, writtenAt);
+        const applied = await applyChanges(counted.tx, { events, requestEvidence }, changes, writtenAt);
         return { applied, statements: counted.statements() };
       }),
     read: () => readWritten(sql),

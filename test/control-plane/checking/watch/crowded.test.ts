@@ -13,7 +13,6 @@ import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
 import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { insertStates } from "#control-plane/state/store.ts";
@@ -94,7 +93,7 @@ function start(credits: number): void {
     random: systemRandom,
     log,
     registry: new Registry(),
-    recording: { events: createEvents({ random: systemRandom, sources: [] }), areCovered, requestEvidence },
+    recording: { events: createEvents({ random: systemRandom, sources: [] }), requestEvidence },
     baselines: { wants: () => false, add: () => {} },
     expiry: { note: () => {}, judgeDomain: () => Promise.resolve({ verdict: "unknown", fault: null }) },
     pictureFinding: (_slot, _monitor, { finding }) => Promise.resolve(finding),

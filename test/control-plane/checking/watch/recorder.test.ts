@@ -5,7 +5,6 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { MAX_INTEGER } from "#control-plane/database/integer.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { claimSlots, type ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
 import { createWatchMetrics } from "#control-plane/checking/watch/metrics.ts";
 import { judgedFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
@@ -71,7 +70,7 @@ async function record(
   const monitors = createWatchedMonitors();
   const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
   const log = createLog({ level: "error", destination: { write: (line: string) => void lines.push(line) } });
-  const recording = { events: createEvents({ random: systemRandom, sources: [] }), areCovered, requestEvidence };
+  const recording = { events: createEvents({ random: systemRandom, sources: [] }), requestEvidence };
   const recordWithEvents = createRecordWithEvents({ sql, metrics, ...recording });
   const recorder = createRecorder({ sql, clock: systemClock, metrics, log, recordWithEvents });
   const beganAt = Date.now();

@@ -8,7 +8,6 @@ import { createEvents } from "#control-plane/events/events.ts";
 import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
 import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
 import { openMail, type Mail } from "#control-plane/mail/mail.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { claimSlots, type ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
 import { readStates } from "#test/support/monitor-states.ts";
@@ -107,7 +106,7 @@ async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSe
     random: systemRandom,
     sources: [mail.source, createWebhookSource(() => Promise.resolve(new Map()))],
   });
-  const recordWithEvents = createRecordWithEvents({ sql, events, areCovered, requestEvidence, metrics });
+  const recordWithEvents = createRecordWithEvents({ sql, events, requestEvidence, metrics });
   const log = pino({ level: "silent" });
   const recorder = createRecorder({ sql, clock: systemClock, metrics, log, recordWithEvents });
   const monitors = createWatchedMonitors();

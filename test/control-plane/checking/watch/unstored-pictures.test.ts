@@ -10,7 +10,6 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createHub, type Hub } from "#control-plane/dispatch/hub.ts";
 import { createEvents } from "#control-plane/events/events.ts";
 import { requestEvidence } from "#control-plane/evidence/requests.ts";
-import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { attachAgent } from "#test/support/attached-agent.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
@@ -67,7 +66,7 @@ it("a check whose picture cannot be stored gives its slot back at once, and is r
     random: systemRandom,
     log,
     registry: new Registry(),
-    recording: { events: createEvents({ random: systemRandom, sources: [] }), areCovered, requestEvidence },
+    recording: { events: createEvents({ random: systemRandom, sources: [] }), requestEvidence },
     baselines: { wants: () => false, add: () => {} },
     expiry: { note: () => {}, judgeDomain: () => Promise.resolve({ verdict: "unknown", fault: null }) },
     pictureFinding: () => Promise.resolve(null),
