@@ -101,6 +101,20 @@ async function openIncident(id: number): Promise<() => Promise<unknown>> {
   };
 }
 
+/** Inserts a maintenance window of monitors of one account. Returns the id of its scope. */
+async function nameInWindow(ids: readonly number[]): Promise<number> {
+  const [scope] = await service.app.sql<{ id: number }[]>`
+    with made as (
+      insert into maintenance (account_id, title, starts_at, duration_seconds, timezone, is_public, planned_until,
+        created_at, updated_at)
+      select account_id, 'work', now(), 60, 'UTC', false, now(), now(), now() from monitors where id = ${ids[0] ?? 0}
+      returning id
+    )
+    insert into maintenance_scopes (maintenance_id, monitor_ids, tags)
+    select id, ${[...ids]}::bigint[], '{}' from made returning id`;
+  return scope?.id ?? 0;
+}
+
 const FAULT = { stage: "connect", source: "target", reason: "refused", message: "connection refused" } as const;
 
 describe("a monitor", () => {
@@ -313,14 +327,18 @@ describe("a monitor", () => {
     expect([isActive, await slotsOf(id)]).toEqual([false, []]);
   });
 
-  it("is deleted with its state, its planned checks and the dependency of others on it", async () => {
+  it("is deleted with its state, its planned checks, the dependency of others on it, and its name in maintenance windows", async () => {
     const { id } = await create();
     const child = await create({ ...BODY, depends_on: id });
     const endOf = await openIncident(id);
+    const window = await nameInWindow([id, child.id]);
     const deleted = await remove(id);
     expect([deleted.status, deleted.body.data]).toEqual([200, { id, deleted: true }]);
     expect(await slotsOf(id)).toEqual([]);
     expect(await endOf()).toEqual(["resolved", "deleted", 0]);
+    expect(await service.app.sql`select monitor_ids as ids from maintenance_scopes where id = ${window}`).toEqual([
+      { ids: [child.id] },
+    ]);
     expect((await service.call(`${URL}?id=${id}`, { key })).status).toBe(404);
     expect((await remove(id)).status).toBe(404);
     expect(await service.app.sql`select from monitor_states where monitor_id = ${id}`).toHaveLength(0);
