@@ -39,6 +39,8 @@ const TOGETHER_MS = 25;
 const UNWATCHED_MS = 86_400_000;
 const BYTE = 256;
 
+/** Starts to visit the targets of a kind when they are due. Replicas share the work. */
+export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<ClaimedTarget> {
   const { sql, checks, clock, random, log, events, metrics } = deps;
   const claimer: Claimer = { kind, sql, clock, random };
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
