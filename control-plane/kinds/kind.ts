@@ -121,7 +121,7 @@ interface Words {
   readonly opened: string;
   /** Line of the timeline about the first good observation after it. */
   readonly recovered: string;
-  /** What is said in place of a fault without words. Faults of a kind with it are whole clauses, without a place. */
+  /** Words for a fault that has none. Faults of a kind with such words are whole clauses, and name no place. */
   readonly unexplained: string | null;
   /** Causes by "stage reason" of the fault that differ from those of other kinds. */
   readonly causes: Readonly<Record<string, CauseWords>>;

@@ -39,7 +39,7 @@ describe("a monitor that was degraded when it was last known", () => {
     const { key, ids } = await createWatchedAccount(plane, sql, 1, { degraded_ms: 500 });
     const [id = 0] = ids;
     const state = encodeState({ ...NEW_STATE, status, lastKnown: "up", isDegraded: true, slowStreak: 3 });
-    await sql`update monitor_states set status = ${status}, state = ${state} where monitor_id = ${id}`;
+    await sql`update monitor_states set status = ${status}, state = ${state}, visit_at = null where monitor_id = ${id}`;
     const { body } = await plane.call(`/api/v4/monitors?id=${id}`, { key });
     expect(body.data).toMatchObject({ status, degraded: isShown });
   });
@@ -61,7 +61,7 @@ describe("a monitor that is up, whose server speaks nothing newer than TLS 1.1",
     const advisoryWith = async (failing: readonly string[]) => {
       const locations = new Map(failing.map((location) => [location, failed]));
       const state = encodeState({ ...NEW_STATE, status: "up", lastKnown: "up", failing, locations });
-      await sql`update monitor_states set status = 'up', state = ${state} where monitor_id = ${id}`;
+      await sql`update monitor_states set status = 'up', state = ${state}, visit_at = null where monitor_id = ${id}`;
       const { body } = await plane.call(`/api/v4/monitors?id=${id}`, { key });
       return (body.data as { readonly advisory: unknown }).advisory;
     };

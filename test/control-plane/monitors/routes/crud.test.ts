@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ago } from "#test/support/ago.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";
@@ -71,7 +72,7 @@ async function setState(id: number, known: Partial<MonitorState>): Promise<void>
 
 /** Makes a monitor one that was checked a minute ago and is up. */
 async function setChecked(id: number): Promise<void> {
-  await setState(id, { status: "up", lastKnown: "up", changedAt: Date.now() - 60_000 });
+  await setState(id, { status: "up", lastKnown: "up", changedAt: ago(60_000).getTime() });
   await service.app.sql`
     update monitor_slots set checked_at = now() - interval '1 minute', lag_ms = 3,
       planned_at = now() + interval '1 minute', due_at = now() + interval '1 minute'
@@ -186,7 +187,7 @@ describe("a monitor", () => {
   it("has its newest checks and what is known about it", async () => {
     const { id } = await create({ ...BODY, locations: ["eu-west", "us-east"] });
     const { sql } = service.app;
-    const begin = Date.now() - 4 * HOUR_MS;
+    const begin = ago(4 * HOUR_MS).getTime();
     const at = new Date(begin + 3 * HOUR_MS);
     const time = at.getTime();
     const found = { at: time, since: time, streak: 3 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ago } from "#test/support/ago.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 
@@ -266,7 +267,7 @@ describe("mail addresses", () => {
 
 it("a further read of one monitor is registered with its fields and finds only the account's own", async () => {
   const { id } = await create();
-  const from = new Date(Date.now() - 3_600_000).toISOString();
+  const from = ago(3_600_000).toISOString();
   const own = await service.call(`${URL}?action=history&id=${id}&from=${from}`, { key });
   expect([own.status, own.body.data]).toEqual([200, { points: [] }]);
   expect(own.body.meta).not.toHaveProperty("warnings");
