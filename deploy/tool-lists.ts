@@ -7,6 +7,7 @@ export function contractList(names: readonly ToolName[]): string {
   return `${HEADER}
 ${importLines("#shared/tools", names)}
 import type { Contract } from "#shared/tools/define.ts";
+import type { ToolName } from "#shared/tools/names.ts";
 
 /** Every contract by its tool's name. */
 export const contractsByName = {

@@ -37,6 +37,7 @@ import { asn } from "#shared/tools/asn.ts";
 import { reverseIp } from "#shared/tools/reverse-ip.ts";
 import { traceroute } from "#shared/tools/traceroute.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import type { ToolName } from "#shared/tools/names.ts";
 
 /** Every contract by its tool's name. */
 export const contractsByName = {

@@ -15,7 +15,7 @@ import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
 import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
 import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
-import { startClaimedWork } from "#control-plane/jobs/claimed-work.ts";
+import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
 import { requestChecks } from "#control-plane/checking/schedule/schedule.ts";
 
 /** Dependencies of the visits. */
