@@ -1,4 +1,5 @@
-import { type Check, expandTarget } from "#probe-agent/analysis/mail/spf/check.ts";
+import type { Check } from "#probe-agent/analysis/mail/spf/check.ts";
+import { expandTarget } from "#probe-agent/analysis/mail/spf/check.ts";
 import { isMailDomain, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { explain } from "#probe-agent/analysis/mail/spf/explain.ts";
 import { parseClient, parseSender } from "#probe-agent/analysis/mail/spf/identity.ts";

@@ -1,7 +1,8 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
-import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
+import { gradeParts } from "#probe-agent/analysis/page/ai/parts.ts";
+import type { AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";

@@ -5,7 +5,8 @@ import { BODY_BREAKS } from "#shared/tools/http/body.ts";
 import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
-import { ipVersion, findings, elapsed } from "#shared/tools/shapes.ts";
+import { ipVersion, findings } from "#shared/tools/shapes.ts";
+import { elapsed } from "#shared/tools/shapes.ts";
 
 function text(description: string) {
   return Type.String({ description });

@@ -1,5 +1,6 @@
 import type { Finding, Severity } from "#shared/findings.ts";
-import { type DmarcContext, publishDmarc } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/findings.ts";
 import {
   publishStsRecord,
   publishTlsRpt,

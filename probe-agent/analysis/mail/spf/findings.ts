@@ -1,4 +1,5 @@
-import { type Guide, publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
+import type { Guide } from "#probe-agent/analysis/mail/remarks.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
 import type { SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
 
 /** Facts about a domain that the advice on SPF uses. */

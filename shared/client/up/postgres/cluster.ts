@@ -6,10 +6,12 @@ import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
 import { initialise, makeClusterDirectory, readPassword, ROLE } from "#shared/client/up/postgres/initialise.ts";
 import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
 import { reachablePrograms } from "#shared/client/up/postgres/programs.ts";
-import { type Server, adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
-import { type Session, openSession } from "#shared/client/up/postgres/store.ts";
+import type { Server } from "#shared/client/up/postgres/server.ts";
+import { adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
+import type { Session } from "#shared/client/up/postgres/store.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
+import { openSession } from "#shared/client/up/postgres/store.ts";
 
 /** A running embedded PostgreSQL that this process manages. */
 export interface Cluster {

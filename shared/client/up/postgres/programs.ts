@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { type Account, canUse } from "#shared/process/system-account.ts";
+import type { Account } from "#shared/process/system-account.ts";
+import { canUse } from "#shared/process/system-account.ts";
 import type { Binaries } from "#shared/client/up/postgres/binaries.ts";
 
 function openToAll(path: string): void {
