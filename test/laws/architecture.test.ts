@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
+import { isStore, readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
 
 const files = readSourceFiles();
 const product = files.filter((file) => !file.path.startsWith("test/"));
@@ -122,9 +122,8 @@ describe("who may know whom", () => {
   it("no noun imports another noun's store", () => {
     const foreign = (file: SourceFile) => {
       const room = file.path.split("/").slice(0, 2).join("/");
-      return (
-        file.imports.find((name) => /^control-plane\/.*store\.ts$/.test(name) && !name.startsWith(`${room}/`)) ?? false
-      );
+      const isForeign = (name: string) => name.startsWith("control-plane/") && !name.startsWith(`${room}/`);
+      return file.imports.find((name) => isForeign(name) && isStore(name)) ?? false;
     };
     const inside = product.filter((file) => /^control-plane\/[a-z-]+\//.test(file.path));
     expect(breakers(inside, foreign)).toEqual([]);
@@ -140,10 +139,16 @@ describe("who may know whom", () => {
 });
 
 describe("the place of code", () => {
+  it("of statements is a file that its name calls a store, whole or in parts", () => {
+    const names = ["store.ts", "a/store.ts", "a/events-store.ts", "a/restore.ts", "a/store/read.ts", "a/-store.ts"];
+    expect(names.filter(isStore)).toEqual(["store.ts", "a/store.ts", "a/events-store.ts"]);
+  });
+
   it("SQL is in stores and migrations only", () => {
     const sql = (file: SourceFile) => /\bsql(<[^`]*>)?`|\.unsafe\(/.test(file.code);
-    const allowed = /(^|\/)(store|migrate)\.ts$|^shared\/client\/(up|doctor)\//;
-    expect(breakers(product, (file) => sql(file) && !allowed.test(file.path) && "SQL")).toEqual([]);
+    const allowed = /(^|\/)migrate\.ts$|^shared\/client\/(up|doctor)\//;
+    const mayHold = ({ path }: SourceFile) => isStore(path) || allowed.test(path);
+    expect(breakers(product, (file) => sql(file) && !mayHold(file) && "SQL")).toEqual([]);
   });
 
   it("environment, clock and randomness come from main alone", () => {

@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readSourceFiles, type SourceFile } from "#test/laws/source-files.ts";
+import { findSmallFiles, REGISTRIES, STAY, TO_MERGE } from "#test/laws/small-files.ts";
+import { parseSourceFile, readSourceFiles, roomOf, type SourceFile } from "#test/laws/source-files.ts";
 
 const product = readSourceFiles(["control-plane", "probe-agent", "shared"]);
-
-/** A room: a folder right under control-plane, probe-agent or shared, or a file there. */
-function roomOf(path: string): string {
-  return path.split("/").slice(0, 2).join("/");
-}
 
 /** The rooms that each room imports, `import type` included. */
 function importsByRoom(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string>> {
@@ -40,21 +36,7 @@ function forbidden(files: readonly SourceFile[], isForbidden: (name: string) => 
   return files.flatMap(({ path, imports }) => imports.filter(isForbidden).map((name) => `${path}: ${name}`));
 }
 
-/** The largest folder that a reader finds a file in at a glance; the two lists of tools have one file a tool. */
-const MOST_FILES = 30;
-const ONE_FILE_A_TOOL = new Set(["shared/tools", "probe-agent/tools"]);
-
 describe("rooms", () => {
-  it("hold no more files than a reader can survey", () => {
-    const sizes = new Map<string, number>();
-    for (const { path } of product) {
-      const folder = path.slice(0, path.lastIndexOf("/"));
-      sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
-    }
-    const large = [...sizes].filter(([folder, files]) => files > MOST_FILES && !ONE_FILE_A_TOOL.has(folder));
-    expect(large).toEqual([]);
-  });
-
   it("import each other in no circle, type imports counted", () => {
     expect(findCircles(product)).toEqual([]);
   });
@@ -89,5 +71,38 @@ describe("rooms", () => {
   it("read a tool's parameters with one function", () => {
     const callers = product.filter(({ path }) => path.startsWith("control-plane/"));
     expect(callers.filter(({ code }) => /\.refine\b/.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("a file of a few lines", () => {
+  const paths = new Set(product.map(({ path }) => path));
+  const small = findSmallFiles(product);
+
+  it("is part of the one file that imports it, where both are in one room", () => {
+    expect(small.filter((path) => !STAY.has(path) && !TO_MERGE.includes(path))).toEqual([]);
+  });
+
+  it("leaves the lists of exceptions once it is merged or has grown", () => {
+    expect(TO_MERGE.filter((path) => !small.includes(path))).toEqual([]);
+    expect([...STAY.keys()].filter((path) => !small.includes(path))).toEqual([]);
+    expect(REGISTRIES.filter((path) => !paths.has(path))).toEqual([]);
+  });
+
+  it("has a second importer, another room, a registry or a full importer as its reason", () => {
+    const file = (path: string, lines: number, ...imports: readonly string[]) =>
+      parseSourceFile(path, imports.map((name) => `import { a } from "#${name}";\n`).join("") + "\n".repeat(lines));
+    const registry = REGISTRIES[0] ?? "";
+    const files = [
+      ...["shared/a/one.ts", "shared/a/two.ts", "shared/a/far.ts", "shared/a/tool.ts", "shared/a/beside.ts"].map(
+        (path) => file(path, 39),
+      ),
+      file("shared/a/long.ts", 40),
+      file("shared/a/uses.ts", 90, "shared/a/one.ts", "shared/a/two.ts", "shared/a/long.ts"),
+      file("shared/a/also.ts", 90, "shared/a/two.ts"),
+      file("shared/b/uses.ts", 90, "shared/a/far.ts"),
+      file(registry, 90, "shared/a/tool.ts"),
+      file("shared/a/full.ts", 181, "shared/a/beside.ts"),
+    ];
+    expect(findSmallFiles(files)).toEqual(["shared/a/one.ts"]);
   });
 });

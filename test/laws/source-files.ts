@@ -23,6 +23,16 @@ export interface SourceFile {
 
 const OURS = ["control-plane", "probe-agent", "shared", "deploy", "test"];
 
+/** A room of the product: a folder right under control-plane, probe-agent or shared, or a file there. */
+export function roomOf(path: string): string {
+  return path.split("/").slice(0, 2).join("/");
+}
+
+/** Reports whether a file is one of statements: a noun's store, or a part of it (`events-store.ts`). */
+export function isStore(path: string): boolean {
+  return /(^|\/)([a-z-]+-)?store\.ts$/.test(path);
+}
+
 /** The files of each room. They are read once in a process, because reading all takes half a second. */
 const known = new Map<string, readonly SourceFile[]>();
 

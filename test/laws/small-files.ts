@@ -1,0 +1,167 @@
+import { isStore, roomOf, type SourceFile } from "#test/laws/source-files.ts";
+
+/** A file with fewer lines is small. */
+const SMALL = 40;
+/** The largest file that a merge may make: its importer's lines and its own. */
+const FULL = 220;
+
+/** Files that list others by name: their entries are found by the list, and each is a file of its own. */
+export const REGISTRIES: readonly string[] = [
+  "control-plane/mail/content/event-body.ts",
+  "control-plane/status-pages/routes/public-formats.ts",
+  "control-plane/webhooks/formats/formats.ts",
+  "probe-agent/analysis/site/analyses.ts",
+  "probe-agent/monitor-checks/list.ts",
+  "probe-agent/tools/index.ts",
+  "shared/client/program.ts",
+  "shared/monitor-checks/list.ts",
+  "shared/tools/index.ts",
+];
+
+/** Small files that stay, each with its reason. */
+export const STAY: ReadonlyMap<string, string> = new Map([]);
+
+/** Small files that are still to be merged. The list only shrinks. */
+export const TO_MERGE: readonly string[] = [
+  "control-plane/audit/inventory.ts",
+  "control-plane/audit/signable.ts",
+  "control-plane/checking/survey/faulty.ts",
+  "control-plane/checks/ask-again.ts",
+  "control-plane/checks/check-job.ts",
+  "control-plane/checks/result-check.ts",
+  "control-plane/checks/rows.ts",
+  "control-plane/checks/spread-retry.ts",
+  "control-plane/deliveries/upkeep/attempts-table.ts",
+  "control-plane/dispatch/grpc/broken-calls.ts",
+  "control-plane/dispatch/grpc/first-message.ts",
+  "control-plane/evidence/baselines/read.ts",
+  "control-plane/evidence/certificate.ts",
+  "control-plane/evidence/pings.ts",
+  "control-plane/expiry/links/scope.ts",
+  "control-plane/expiry/registries/pause.ts",
+  "control-plane/expiry/visits/claims/claims.ts",
+  "control-plane/heartbeats/changes/judge.ts",
+  "control-plane/heartbeats/sweep/horizon.ts",
+  "control-plane/history/checks-table.ts",
+  "control-plane/history/deleted/sweep.ts",
+  "control-plane/history/read/read-points.ts",
+  "control-plane/history/read/uptime-windows.ts",
+  "control-plane/http/connection/cork-answers.ts",
+  "control-plane/http/connection/request-target.ts",
+  "control-plane/http/request-id.ts",
+  "control-plane/idempotency/upkeep.ts",
+  "control-plane/incidents/cause/target.ts",
+  "control-plane/job-inputs/reverse-ip.ts",
+  "control-plane/limits/limit-state.ts",
+  "control-plane/mail/confirm-page.ts",
+  "control-plane/mail/content/confirmation.ts",
+  "control-plane/mail/test-mail/letter.ts",
+  "control-plane/measurements/upkeep.ts",
+  "control-plane/migrations/files.ts",
+  "control-plane/monitors/routes/plain-http.ts",
+  "control-plane/monitors/settings/codes.ts",
+  "control-plane/monitors/settings/emails.ts",
+  "control-plane/monitors/settings/tags.ts",
+  "control-plane/monitors/target.ts",
+  "control-plane/pictures/hash.ts",
+  "control-plane/probes/enrolment-reader.ts",
+  "control-plane/probes/listener-identity.ts",
+  "control-plane/probes/load-authority.ts",
+  "control-plane/probes/presence/advertised.ts",
+  "control-plane/state/reminders.ts",
+  "control-plane/status-pages/read/overall-status.ts",
+  "control-plane/status-pages/read/stale.ts",
+  "control-plane/status-pages/render/html/bars.ts",
+  "control-plane/status-pages/routes/public-errors.ts",
+  "control-plane/surfaces/account-metrics/parts.ts",
+  "control-plane/surfaces/account-metrics/target-label.ts",
+  "control-plane/surfaces/api-document/recorded-examples.ts",
+  "control-plane/surfaces/api-document/tags.ts",
+  "control-plane/surfaces/blackbox/module-table.ts",
+  "control-plane/surfaces/mcp/call-tool.ts",
+  "control-plane/surfaces/mcp/instructions.ts",
+  "control-plane/surfaces/mcp/read-toolsets.ts",
+  "control-plane/surfaces/mcp/tool-names.ts",
+  "control-plane/surfaces/rest/operation.ts",
+  "control-plane/surfaces/rest/share-answer.ts",
+  "control-plane/warnings/metrics.ts",
+  "control-plane/webhooks/send/secret-reader.ts",
+  "probe-agent/analysis/html/xml-encoding.ts",
+  "probe-agent/analysis/mail/email-headers/anomalies/find-anomalies.ts",
+  "probe-agent/analysis/mail/smtp/software.ts",
+  "probe-agent/analysis/mail/spf/explain.ts",
+  "probe-agent/analysis/mail/spf/rows.ts",
+  "probe-agent/analysis/page/mixed-content/trustworthy.ts",
+  "probe-agent/analysis/page/seo/hidden.ts",
+  "probe-agent/analysis/registry/rdap/nameserver.ts",
+  "probe-agent/analysis/registry/whois/email.ts",
+  "probe-agent/analysis/registry/whois/labels.ts",
+  "probe-agent/analysis/registry/whois/near.ts",
+  "probe-agent/analysis/text/duration.ts",
+  "probe-agent/analysis/tls/certificate/crl/scope.ts",
+  "probe-agent/analysis/web/csp/findings.ts",
+  "probe-agent/analysis/web/robots/body-kind.ts",
+  "probe-agent/analysis/web/security/permissions-policy.ts",
+  "probe-agent/attachment/inside-target.ts",
+  "probe-agent/attachment/reconnect.ts",
+  "probe-agent/attachment/send-file.ts",
+  "probe-agent/data/places.ts",
+  "probe-agent/data/resolvers.ts",
+  "probe-agent/monitor-checks/dns/dnssec.ts",
+  "probe-agent/net/browser/memory.ts",
+  "probe-agent/net/browser/settle-script.ts",
+  "probe-agent/net/dns/dot.ts",
+  "probe-agent/net/dns/system-config.ts",
+  "probe-agent/net/dns/udp.ts",
+  "probe-agent/net/icmp/drain.ts",
+  "probe-agent/net/icmp/host-jobs.ts",
+  "probe-agent/net/icmp/outbox.ts",
+  "probe-agent/net/icmp/probers/shared-tcp.ts",
+  "probe-agent/net/icmp/probers/source-ports.ts",
+  "probe-agent/net/icmp/restart-wait.ts",
+  "probe-agent/net/icmp/stall.ts",
+  "probe-agent/net/smtp.ts",
+  "probe-agent/net/tls/hello/exchange.ts",
+  "probe-agent/net/tls/hello/key-exchange.ts",
+  "probe-agent/threads/analyses/weight.ts",
+  "probe-agent/threads/lower-priority.ts",
+  "probe-agent/threads/rule-check.ts",
+  "probe-agent/tools/dns/circle.ts",
+  "probe-agent/tools/ping/loop-lag.ts",
+  "probe-agent/tools/protocol/tls.ts",
+  "probe-agent/tools/reverse-ip/verify.ts",
+  "probe-agent/tools/ssl/timestamps.ts",
+  "probe-agent/tools/whois/raw.ts",
+  "shared/client/data-directory.ts",
+  "shared/client/listen/read-body.ts",
+  "shared/client/listen/recent-ids.ts",
+  "shared/client/listen/safe-text.ts",
+  "shared/client/listen/tls-identity.ts",
+  "shared/client/run-program.ts",
+  "shared/client/up/environment.ts",
+  "shared/client/up/first-key.ts",
+  "shared/client/up/greeting.ts",
+  "shared/client/up/postgres/programs.ts",
+  "shared/client/up/ready.ts",
+  "shared/client/up/single.ts",
+  "shared/process/write-progress.ts",
+  "shared/settings/place.ts",
+  "shared/tools/http/families.ts",
+];
+
+/**
+ * Files under 40 lines that one file of the product alone imports, a file of their own room that is no registry and
+ * has space for them. A reader crosses two files there for one thought. A store stays apart, however small. Pure.
+ */
+export function findSmallFiles(product: readonly SourceFile[]): readonly string[] {
+  const importers = new Map<string, SourceFile[]>();
+  for (const file of product)
+    for (const name of new Set(file.imports)) importers.set(name, [...(importers.get(name) ?? []), file]);
+  const belongsToImporter = ({ path, lines }: SourceFile): boolean => {
+    if (isStore(path)) return false;
+    const [importer, ...others] = importers.get(path) ?? [];
+    if (importer === undefined || others.length > 0 || REGISTRIES.includes(importer.path)) return false;
+    return lines < SMALL && roomOf(importer.path) === roomOf(path) && lines + importer.lines <= FULL;
+  };
+  return product.filter(belongsToImporter).map(({ path }) => path);
+}
