@@ -1,11 +1,11 @@
-import type { Check } from "#probe-agent/analysis/mail/spf/check.ts";
-import { expandTarget } from "#probe-agent/analysis/mail/spf/check.ts";
-import { isMailDomain, type DomainSpec } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
-import { explain } from "#probe-agent/analysis/mail/spf/explain.ts";
+import { type Check, expandTarget, expand, getValidatedNames } from "#probe-agent/analysis/mail/spf/check.ts";
+import { isMailDomain, type DomainSpec, isName } from "#probe-agent/analysis/mail/spf/domain-spec.ts";
 import { parseClient, parseSender } from "#probe-agent/analysis/mail/spf/identity.ts";
-import { spendLookup, SpfStop, type SpfResolver } from "#probe-agent/analysis/mail/spf/lookup.ts";
-import { matches } from "#probe-agent/analysis/mail/spf/mechanisms.ts";
-import { isSpfRecord, parseSpf, type SpfRecord } from "#probe-agent/analysis/mail/spf/parse.ts";
+import { spendLookup, SpfStop, type SpfResolver, askRecords, LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
+import { isSpfRecord, parseSpf, type SpfRecord, type Mechanism } from "#probe-agent/analysis/mail/spf/parse.ts";
+import { parseMacros } from "#probe-agent/analysis/mail/spf/macro.ts";
+import { isIn, readIp, type IpBlock, type IpNumber } from "#probe-agent/analysis/network/ip-numbers.ts";
+import { isWithin } from "#probe-agent/analysis/mail/spf/validated-names.ts";
 
 /** Results of check_host() (RFC 7208 section 2.6). */
 type SpfResult = "none" | "neutral" | "pass" | "fail" | "softfail" | "temperror" | "permerror";
@@ -46,6 +46,14 @@ interface Decision {
   readonly reason: string | null;
   readonly exp: DomainSpec | null;
 }
+
+/** Maximum number of characters of an explanation. SMTP replies are shorter (RFC 5321 section 4.5.3.1.5). */
+const MAX_CHARACTERS = 4096;
+
+/** Reports whether an included domain passes the client. Throws SpfStop if the check ends there. */
+type Include = (domain: string) => Promise<boolean>;
+
+type Prefixes = Pick<Mechanism & { name: "a" | "mx" }, "prefix4" | "prefix6">;
 
 /** Evaluates SPF (RFC 7208) for one client and sender. Never throws because of the content of records. */
 export async function evaluateSpf({ ip, mailFrom, helo, resolver: given, now }: SpfQuery): Promise<SpfEvaluation> {
@@ -122,4 +130,83 @@ async function passesInclude(check: Check, target: string): Promise<boolean> {
   const { result, reason } = await checkHost(check, target);
   if (result === "none") throw new SpfStop("permerror", `include of ${target}: ${reason}`);
   return result === "pass";
+}
+
+/**
+ * Returns the domain's explanation of a fail (RFC 7208 section 6.2). Returns null if there is not exactly one text, if
+ * the lookup fails, or if the text breaks the grammar. These lookups do not count against the limits.
+ */
+async function explain(check: Check, domain: string, exp: DomainSpec): Promise<string | null> {
+  const name = await expandTarget(check, domain, exp);
+  if (!isName(name)) return null;
+  const { status, records } = await check.resolver.query(name, "TXT");
+  const [text] = records;
+  if (status !== "NOERROR" || text === undefined || records.length !== 1) return null;
+  const parts = text.length > MAX_CHARACTERS ? null : parseMacros(text, "explanation");
+  return parts === null ? null : (await expand(check, domain, parts)).slice(0, MAX_CHARACTERS);
+}
+
+/** Reports whether a mechanism matches (RFC 7208 section 5). Throws SpfStop if the check ends at this mechanism. */
+async function matches(check: Check, domain: string, mechanism: Mechanism, include: Include): Promise<boolean> {
+  const { client, resolver, spent } = check;
+  switch (mechanism.name) {
+    case "all":
+      return true;
+    case "ip4":
+    case "ip6":
+      return isWithinPrefix(client.ip, mechanism.address, mechanism.prefix);
+    case "include":
+      spendLookup(spent);
+      return include(await expandTarget(check, domain, mechanism.domain));
+    case "a":
+      spendLookup(spent);
+      return hasAddress(check, await expandTarget(check, domain, mechanism.domain), mechanism);
+    case "mx":
+      spendLookup(spent);
+      return hasExchange(check, await expandTarget(check, domain, mechanism.domain), mechanism);
+    case "ptr":
+      spendLookup(spent);
+      return hasName(check, await expandTarget(check, domain, mechanism.domain));
+    case "exists":
+      spendLookup(spent);
+      // Section 5.7: the lookup is always for A records, also for IPv6 clients.
+      return (await askRecords(resolver, spent, await expandTarget(check, domain, mechanism.domain), "A")).length > 0;
+  }
+}
+
+async function hasAddress(check: Check, name: string, { prefix4, prefix6 }: Prefixes): Promise<boolean> {
+  const { client, resolver, spent } = check;
+  const [type, prefix] = client.ip.version === 4 ? (["A", prefix4] as const) : (["AAAA", prefix6] as const);
+  const addresses = await askRecords(resolver, spent, name, type);
+  return addresses.some((address) => isWithinPrefix(client.ip, address, prefix));
+}
+
+async function hasExchange(check: Check, name: string, prefixes: Prefixes): Promise<boolean> {
+  const records = await askRecords(check.resolver, check.spent, name, "MX");
+  if (records.length > LIMITS.names) throw new SpfStop("permerror", `${name} has more than 10 MX records`);
+  for (const record of records) {
+    // The host "." is the null MX of RFC 7505, which names no host.
+    const host = record.replace(/^\s*\d+\s+/, "").replace(/\.$/, "");
+    if (host !== "" && (await hasAddress(check, host, prefixes))) return true;
+  }
+  return false;
+}
+
+async function hasName(check: Check, domain: string): Promise<boolean> {
+  const { names, found } = await getValidatedNames(check);
+  if (!found) {
+    check.spent.voidLookups += 1;
+    if (check.spent.voidLookups > LIMITS.voidLookups) {
+      throw new SpfStop("permerror", "more than 2 DNS lookups returned no records");
+    }
+  }
+  return names.some((name) => isWithin(name, domain));
+}
+
+function isWithinPrefix(ip: IpNumber, network: string, prefix: number): boolean {
+  const read = readIp(network);
+  if (read?.version !== ip.version) return false;
+  const bits = BigInt((ip.version === 4 ? 32 : 128) - prefix);
+  const block: IpBlock = { ...read, value: (read.value >> bits) << bits, prefix };
+  return isIn(ip, block);
 }

@@ -1,9 +1,12 @@
 import { HOST_NAME, WhoisFields } from "#probe-agent/analysis/registry/whois/fields.ts";
 import { readHolder, type WhoisHolder } from "#probe-agent/analysis/registry/whois/holder.ts";
-import { toCommonLabels } from "#probe-agent/analysis/registry/whois/labels.ts";
-import { readWhoisLines } from "#probe-agent/analysis/registry/whois/lines.ts";
+import { readWhoisLines, type WhoisEntry } from "#probe-agent/analysis/registry/whois/lines.ts";
 import { readRegistrar, type WhoisRegistrar } from "#probe-agent/analysis/registry/whois/registrar.ts";
-import { registryFormat, type NameState } from "#probe-agent/analysis/registry/whois/registries.ts";
+import {
+  registryFormat,
+  type NameState,
+  type RegistryFormat,
+} from "#probe-agent/analysis/registry/whois/registries.ts";
 import { readSigning, type WhoisSigning } from "#probe-agent/analysis/registry/whois/signing.ts";
 import { readVerdict, type WhoisStatement } from "#probe-agent/analysis/registry/whois/verdict.ts";
 
@@ -112,4 +115,21 @@ function isFree(verdict: WhoisRecord["verdict"]): boolean {
 
 function isNamed(server: string): boolean {
   return /[a-z]\.?$/i.test(server) && !server.includes(":");
+}
+
+/** Translates a registry's own labels to common labels, and drops values that mean "no value". */
+function toCommonLabels(entries: readonly WhoisEntry[], format: RegistryFormat | null): readonly WhoisEntry[] {
+  if (format === null) return entries;
+  const { labels = {}, ignored = [], empty } = format;
+  const common = (label: string) => (Object.hasOwn(labels, label) ? labels[label] : undefined) ?? label;
+  // "NOT AVAILABLE    NOT AVAILABLE" in two parts is as empty as in one.
+  const isEmpty = (value: string) => empty !== undefined && /^\W*$/.test(value.toLowerCase().replaceAll(empty, ""));
+  return entries
+    .filter(({ section }) => !ignored.includes(section))
+    .map(({ key, section, values }) => ({
+      key: common(key),
+      section: common(section),
+      // The first value belongs to the field. Values below it do not replace it.
+      values: isEmpty(values[0] ?? "") ? [] : values.filter((value) => !isEmpty(value)),
+    }));
 }

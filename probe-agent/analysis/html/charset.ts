@@ -1,6 +1,5 @@
 import { decodeText, encodingOf } from "#probe-agent/analysis/text/encodings.ts";
 import { findLateCharset, prescanForCharset } from "#probe-agent/analysis/html/prescan.ts";
-import { xmlEncoding } from "#probe-agent/analysis/html/xml-encoding.ts";
 
 /**
  * Source of a page's encoding, in the order of precedence (WHATWG HTML, determining the character encoding). "xml" is
@@ -14,6 +13,9 @@ export interface Charset {
   readonly encoding: string;
   readonly source: CharsetSource;
 }
+
+/** Maximum number of bytes of a declaration that are read. */
+const MAX_BYTES = 1024;
 
 /** Determines the encoding of a page. A label unknown to the standard is ignored, and the next source decides. */
 export function pageCharset(bytes: Uint8Array, contentType: string | null): Charset {
@@ -78,4 +80,22 @@ function isUtf8(bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Returns the encoding of an XML declaration at the very start of a page, or null if there is none (WHATWG HTML,
+ * getting an XML encoding).
+ */
+function xmlEncoding(bytes: Uint8Array): string | null {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, MAX_BYTES)).toString("latin1");
+  // Without a byte order mark, the zero bytes of a declaration reveal UTF-16.
+  if (start.startsWith("<\0?\0x\0")) return "utf-16le";
+  if (start.startsWith("\0<\0?\0x")) return "utf-16be";
+  const end = start.indexOf(">");
+  if (!start.startsWith("<?xml") || end === -1) return null;
+  const [, double, single] = /encoding\s*=\s*(?:"([^"]*)"|'([^']*)')/.exec(start.slice(0, end)) ?? [];
+  const label = double ?? single ?? null;
+  const encoding = label === null || /\s/.test(label) ? null : encodingOf(label);
+  // A declaration that is readable as ASCII cannot be in UTF-16.
+  return encoding?.startsWith("utf-16") === true ? "utf-8" : encoding;
 }

@@ -6,7 +6,6 @@ import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { findReferences, type Reference } from "#probe-agent/analysis/page/mixed-content/references.ts";
-import { isTrustworthy } from "#probe-agent/analysis/page/mixed-content/trustworthy.ts";
 
 /** One reference to an insecure address. */
 export interface MixedReference {
@@ -112,4 +111,19 @@ function insecureReferences(element: Element, base: string): (Reference & { url:
     const upgradable = literalFamily(url.hostname.replace(/^\[|\]$/g, "")) === null;
     return [{ ...reference, url: url.href.slice(0, 2048), upgradable }];
   });
+}
+
+/**
+ * Reports whether browsers trust the origin of an http URL although it is not encrypted (W3C Secure Contexts 3.1; onion
+ * services as in Tor Browser).
+ */
+function isTrustworthy(url: URL): boolean {
+  const host = url.hostname.replace(/\.$/, "");
+  return (
+    host === "localhost" ||
+    host.endsWith(".localhost") ||
+    host.endsWith(".onion") ||
+    host === "[::1]" ||
+    /^127(?:\.\d{1,3}){3}$/.test(host)
+  );
 }

@@ -1,10 +1,9 @@
 import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
-import { INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
-import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import type { HeaderLink } from "#probe-agent/analysis/http/link-header.ts";
+import { INERT_ELEMENTS, attribute } from "#probe-agent/analysis/html/page.ts";
+import { type Page, readHtml } from "#probe-agent/analysis/html/read-page.ts";
+import { type HeaderLink, parseLinkHeader } from "#probe-agent/analysis/http/link-header.ts";
 import { destinationType, findReferences } from "#probe-agent/analysis/page/page-resources/elements.ts";
-import { countImage, noImages } from "#probe-agent/analysis/page/page-resources/image-facts.ts";
 import type { Screen } from "#probe-agent/analysis/page/page-resources/media-query.ts";
 import type {
   FoundReference,
@@ -13,6 +12,9 @@ import type {
   ResourceHint,
 } from "#probe-agent/analysis/page/page-resources/resource.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
+import { isTag, type Element } from "domhandler";
+import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
+import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 
 /** Resources that the HTML of a page makes a browser load. */
 export interface PageResources {
@@ -46,6 +48,11 @@ const HINTS = ["preload", "modulepreload", "preconnect", "dns-prefetch"] as cons
 
 /** Desktop screen with the size that Lighthouse uses. */
 const DESKTOP_SCREEN: Screen = { width: 1350, height: 940 };
+
+type Counts = { -readonly [Key in keyof ImageFacts]: ImageFacts[Key] };
+
+const MODERN = /^(?:webp|avif|jxl)$/;
+const KNOWN = /^(?:webp|avif|jxl|png|apng|jpe?g|jfif|gif|bmp)$/;
 
 /** Finds the resources that a page's HTML references. Those loaded by its scripts and style sheets are unknown. */
 export function findResources(
@@ -119,4 +126,62 @@ function createCollector(pageUrl: string) {
 
 function withoutFragment(url: string): string {
   return url.split("#", 1)[0] ?? url;
+}
+
+/** Returns counts that are all 0. */
+function noImages(): Counts {
+  return { total: 0, lazy: 0, missing_dimensions: 0, modern_formats: 0, known_formats: 0, responsive: 0 };
+}
+
+/** Adds an img element to the counts. Ignores one without src and srcset. */
+function countImage(counts: Counts, image: Element): void {
+  const src = attribute(image, "src") ?? "";
+  const set = attribute(image, "srcset");
+  if (src === "" && set === null) return;
+  const sources = findPictureSources(image);
+  counts.total += 1;
+  if (attribute(image, "loading")?.toLowerCase() === "lazy") counts.lazy += 1;
+  if (set !== null || sources.length > 0) counts.responsive += 1;
+  const sized = attribute(image, "width") !== null && attribute(image, "height") !== null;
+  const style = attribute(image, "style") ?? "";
+  const styled = /aspect-ratio\s*:|(?:^|[;\s])height\s*:/i.test(style) && /(?:aspect-ratio|width)\s*:/i.test(style);
+  if (!sized && !styled) counts.missing_dimensions += 1;
+  const formats = [
+    ...sources.map(findSourceFormat),
+    findFormat(src),
+    findFormat((set ?? "").trim().split(/[\s,]/, 1)[0] ?? ""),
+  ];
+  if (formats.some((format) => KNOWN.test(format))) counts.known_formats += 1;
+  if (formats.some((format) => MODERN.test(format))) counts.modern_formats += 1;
+}
+
+function findPictureSources(image: Element): Element[] {
+  const { parent } = image;
+  if (parent === null || !isTag(parent) || parent.name !== "picture") return [];
+  return parent.children
+    .slice(0, 100)
+    .filter((child) => isTag(child))
+    .filter(({ name }) => name === "source");
+}
+
+function findSourceFormat(source: Element): string {
+  const type = /^image\/(?:x-)?([a-z]+)/i.exec(attribute(source, "type") ?? "")?.[1];
+  return type?.toLowerCase() ?? findFormat((attribute(source, "srcset") ?? "").split(/[\s,]/, 1)[0] ?? "");
+}
+
+/** Returns the image format by file extension or by the type of a data: URL. Returns "" if neither shows it. */
+function findFormat(address: string): string {
+  const data = /^data:image\/([a-z]+)/i.exec(address)?.[1];
+  if (data !== undefined) return data.toLowerCase();
+  const path = address.slice(0, 2048).split(/[?#]/, 1)[0] ?? "";
+  return /\.([a-z0-9]{2,5})$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+}
+
+/** Reports the resources that a page makes a browser load. `dom` is null if the response is not HTML. */
+export function pageResources({ page, url, headers }: ReadPage) {
+  const links = parseLinkHeader(headerValues(headers, "link"));
+  return {
+    found: findResources(page ?? readHtml(""), url, links),
+    dom: page === null ? null : { elements: page.document.elements, depth: page.document.depth },
+  };
 }

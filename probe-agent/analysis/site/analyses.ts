@@ -1,7 +1,7 @@
 import { containsText } from "#probe-agent/analysis/html/contains-text.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { parseLlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
-import { isJsonObject } from "#probe-agent/analysis/page/ai/json-object.ts";
+import { isJsonObject, parseTdmRep } from "#probe-agent/analysis/page/ai/page-declarations.ts";
 import { aiPage } from "#probe-agent/analysis/page/ai/page.ts";
 import { readCookies } from "#probe-agent/analysis/web/cookies/report.ts";
 import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
@@ -9,7 +9,7 @@ import { analyseHeadersPlaced, hopAddresses } from "#probe-agent/analysis/email-
 import { healthReport } from "#probe-agent/analysis/site/health/report.ts";
 import { parseMtaStsPolicy } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { mixedContentReport } from "#probe-agent/analysis/page/mixed-content/report.ts";
-import { pageResources } from "#probe-agent/analysis/page/page-resources/report.ts";
+import { pageResources } from "#probe-agent/analysis/page/page-resources.ts";
 import { onPage, type RawPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { readRegistration } from "#probe-agent/analysis/registry/rdap/registration.ts";
 import { readLanding } from "#probe-agent/analysis/web/redirects/landing.ts";
@@ -18,9 +18,8 @@ import { checkJson } from "#probe-agent/analysis/text/json-condition.ts";
 import { securityReport } from "#probe-agent/analysis/web/security/report.ts";
 import { readSeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
 import { auditSeo } from "#probe-agent/analysis/page/seo/score.ts";
-import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
+import { readSocial } from "#probe-agent/analysis/page/social/preview.ts";
 import { structuredReport } from "#probe-agent/analysis/page/structured/report.ts";
-import { parseTdmRep } from "#probe-agent/analysis/page/ai/page-declarations.ts";
 import { trackersReport } from "#probe-agent/analysis/page/trackers.ts";
 import { readDomainWhois, readNumberWhois } from "#probe-agent/analysis/registry/whois/answers.ts";
 

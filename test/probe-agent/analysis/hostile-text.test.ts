@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { withoutTrailing } from "#shared/strip-trailing.ts";
 import { parseOptOut } from "#shared/opt-out.ts";
-import { isLinkItem } from "#probe-agent/analysis/page/ai/link-item.ts";
+import { isLinkItem } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { isHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
@@ -10,8 +10,8 @@ import { styleReferences } from "#probe-agent/analysis/page/page-resources/style
 import { parseRobotsTags } from "#probe-agent/analysis/http/robots-tag.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { findEmail } from "#probe-agent/analysis/registry/whois/email.ts";
-import { hasNear } from "#probe-agent/analysis/registry/whois/near.ts";
+import { findEmail } from "#probe-agent/analysis/registry/whois/registrar.ts";
+import { hasNear } from "#probe-agent/analysis/registry/whois/verdict.ts";
 import { splitNote } from "#probe-agent/analysis/registry/whois/note.ts";
 import { parseNumberWhois } from "#probe-agent/analysis/registry/whois/number-resource.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";

@@ -15,7 +15,6 @@ import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
 import type { ServerReport } from "#probe-agent/analysis/mail/smtp/remark.ts";
 import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
-import { serverSoftware } from "#probe-agent/analysis/mail/smtp/software.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
@@ -50,6 +49,27 @@ interface SmtpFacts {
 const TRANSCRIPT_BYTES = 60_000;
 const LINES_BYTES = 16_000;
 const MAX_TEXT = 1_000;
+
+/** Words in greetings that identify the mail server software. */
+const SOFTWARE: readonly (readonly [RegExp, string])[] = [
+  [/\bPostfix\b/i, "Postfix"],
+  [/\bExim\b/i, "Exim"],
+  [/\bSendmail\b/i, "Sendmail"],
+  [/\bMicrosoft ESMTP MAIL Service\b/i, "Microsoft Exchange"],
+  [/\bgsmtp\b/i, "Google"],
+  [/\bOpenSMTPD\b/i, "OpenSMTPD"],
+  [/\bHaraka\b/i, "Haraka"],
+  [/\bStalwart\b/i, "Stalwart"],
+  [/\bMailEnable\b/i, "MailEnable"],
+  [/\bMDaemon\b/i, "MDaemon"],
+  [/\bZimbra\b/i, "Zimbra"],
+  [/\bKerio\b/i, "Kerio Connect"],
+  [/\bhMailServer\b/i, "hMailServer"],
+  [/\bDomino\b/i, "HCL Domino"],
+  [/\bPowerMTA\b/i, "PowerMTA"],
+  [/\bqmail\b/i, "qmail"],
+  [/\bJAMES\b/, "Apache James"],
+];
 
 /** Makes the report on a conversation. */
 export function smtpReport(facts: SmtpFacts): SmtpReport {
@@ -189,4 +209,9 @@ function limitationsOf({ loss, transcript }: Conversation, ptr: SmtpFacts["ptr"]
       ? ["The transcript is cut."]
       : []),
   ];
+}
+
+/** Returns the software that a greeting names; null if it names none. */
+function serverSoftware(greeting: string): string | null {
+  return SOFTWARE.find(([pattern]) => pattern.test(greeting))?.[1] ?? null;
 }

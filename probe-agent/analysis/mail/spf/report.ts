@@ -1,12 +1,11 @@
-import { countLookups, countVoidLookups, listNodes } from "#probe-agent/analysis/mail/spf/cost.ts";
-import { findErrors } from "#probe-agent/analysis/mail/spf/errors.ts";
+import { countLookups, countVoidLookups, listNodes, countTermLookups } from "#probe-agent/analysis/mail/spf/cost.ts";
+import { findErrors, listVoidTerms } from "#probe-agent/analysis/mail/spf/errors.ts";
 import type { Qualifier } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { countPassingIp4, findFinalQualifier, passesEveryone } from "#probe-agent/analysis/mail/spf/passing.ts";
-import type { SpfRemark } from "#probe-agent/analysis/mail/spf/remark.ts";
-import { listRows, type SpfRow } from "#probe-agent/analysis/mail/spf/rows.ts";
-import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
-import { findWarnings } from "#probe-agent/analysis/mail/spf/warnings.ts";
+import { type SpfRemark, distinct, remark, type SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
+import type { SpfNode, SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
+import { modifierHint, nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
 
 /** Evaluation of an SPF policy that is independent of a sender. */
 export interface SpfReport {
@@ -41,6 +40,26 @@ const MAX_ROWS = 150;
 const MAX_SENTENCES = 40;
 const MAX_RECORD_SHOWN = 4_000;
 
+/** Maximum number of octets of a record whose DNS answer fits into 512 octets of UDP (RFC 7208 section 3.4). */
+const MAX_RECORD = 450;
+
+/** One term of a policy as results show it. */
+interface SpfRow {
+  readonly domain: string;
+  readonly depth: number;
+  readonly term: string;
+  readonly type: SpfTerm["type"];
+  /** null for redirect. */
+  readonly qualifier: Qualifier | null;
+  /** Name that the term looks up; null if it has none or the name depends on the sender. */
+  readonly target: string | null;
+  /** Number of terms with a DNS lookup: this one and all below it. */
+  readonly lookups: number;
+}
+
+/** Maximum number of characters of a term in a result. */
+const MAX_TERM = 120;
+
 /** Evaluates a policy with all records that it includes or redirects to. */
 export function reportSpf(root: SpfNode): SpfReport {
   const { source } = root;
@@ -73,4 +92,88 @@ function listIncludes(nodes: readonly SpfNode[]): string[] {
   return nodes.flatMap(({ terms }) =>
     terms.flatMap(({ type, target, term }) => (type === "include" ? [toPrintableAscii(target ?? term, 253)] : [])),
   );
+}
+
+/** Finds what weakens a policy or may break it later. Without a record, finds a text that was meant as one. */
+function findWarnings(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+  const { source, domain } = root;
+  if (source.state !== "record") {
+    return source.state === "none" && source.near !== undefined
+      ? [remark("spf-near-record", domain, `${source.reason}${nearRecordHint(source.near)}.`)]
+      : [];
+  }
+  const size = source.text.length;
+  const long = `The record has ${size} octets; more than ${MAX_RECORD} may not fit into one DNS answer.`;
+  return distinct([
+    ...remarkOnEnd(root, nodes),
+    ...nodes.flatMap(remarkOnRecord),
+    ...(size > MAX_RECORD ? [remark("spf-record-long", domain, long)] : []),
+    ...listVoidTerms(nodes).map(({ domain: owner, what }) =>
+      remark("spf-void-term", owner, `The DNS lookup of the term ${what} returns no records for an IPv4 sender.`),
+    ),
+  ]);
+}
+
+/** Finds what is wrong with the end of the policy, which decides for senders that no term matches. */
+function remarkOnEnd(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+  const final = findFinalQualifier(root);
+  if (passesEveryone(root)) {
+    return [remark("spf-passes-everyone", root.domain, "The record passes every sender on the internet.")];
+  }
+  const effect = "other senders are neither allowed nor forbidden";
+  if (final === "neutral") return [remark("spf-neutral-all", root.domain, `The record ends in ?all: ${effect}.`)];
+  const isOpen = nodes.some(({ terms }) => terms.some(({ type, dynamic }) => type === "redirect" && dynamic));
+  return final === null && !isOpen
+    ? [remark("spf-without-all", root.domain, `The record ends without all: ${effect}.`)]
+    : [];
+}
+
+function remarkOnRecord({ domain, source, terms }: SpfNode): SpfRemark[] {
+  if (source.state !== "record") return [];
+  const { mechanisms, redirect, unknown } = source.record;
+  const all = mechanisms.findIndex(({ name }) => name === "all");
+  const about = (id: SpfRemarkId, message: string): SpfRemark => remark(id, domain, `${domain}: ${message}`);
+  return [
+    ...(all >= 0 && all < mechanisms.length - 1
+      ? [about("spf-terms-unreachable", "the terms after all are never reached.")]
+      : []),
+    ...(all >= 0 && redirect !== null
+      ? [about("spf-redirect-ignored", "receivers ignore redirect because the record has all.")]
+      : []),
+    ...(terms.some(({ type }) => type === "ptr")
+      ? [about("spf-ptr", "the record uses ptr, which is slow and should not be used.")]
+      : []),
+    ...(terms.some(({ dynamic }) => dynamic)
+      ? [about("spf-macro-not-followed", "a term has a macro that depends on the sender; its name was not looked up.")]
+      : []),
+    ...unknown
+      .slice(0, 3)
+      .map((term) =>
+        about(
+          "spf-unknown-modifier",
+          `receivers ignore the unknown modifier "${toPrintableAscii(term, 60)}"${modifierHint(term)}.`,
+        ),
+      ),
+    ...terms.flatMap(({ mechanism, term }) =>
+      mechanism?.name === "ip4" && mechanism.prefix < 16 && mechanism.qualifier === "pass"
+        ? [about("spf-large-block", `${toPrintableAscii(term, 60)} passes ${2 ** (32 - mechanism.prefix)} addresses.`)]
+        : [],
+    ),
+  ];
+}
+
+/** Lists the terms in the order of evaluation. The terms of an included record follow their include, one deeper. */
+function listRows(node: SpfNode): SpfRow[] {
+  return node.terms.flatMap((term) => [
+    {
+      domain: toPrintableAscii(node.domain, 253),
+      depth: node.depth,
+      term: toPrintableAscii(term.term, MAX_TERM),
+      type: term.type,
+      qualifier: term.mechanism?.qualifier ?? null,
+      target: term.target === null ? null : toPrintableAscii(term.target, 253),
+      lookups: countTermLookups(term),
+    },
+    ...(term.child === null ? [] : listRows(term.child)),
+  ]);
 }

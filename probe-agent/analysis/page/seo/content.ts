@@ -1,11 +1,10 @@
-import type { Element } from "domhandler";
+import { type Element, isTag } from "domhandler";
 import { documentBase, resolveUrl } from "#probe-agent/analysis/http/address.ts";
 import { rawTextOf, walkElements, type TextBudget } from "#probe-agent/analysis/html/document.ts";
 import { headingLevel, headingsInOrder } from "#probe-agent/analysis/html/headings.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
-import { hiddenElementFinder } from "#probe-agent/analysis/page/seo/hidden.ts";
 import { isNonDescriptive } from "#probe-agent/analysis/page/seo/link-texts.ts";
 import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { withoutFragment } from "#probe-agent/analysis/http/url/web-url.ts";
@@ -42,6 +41,8 @@ const MAX_LISTED = 50;
 const TEXT = 200;
 /** Maximum number of nodes and characters read for the texts of links and headings. */
 const TEXT_BUDGET = 6_000_000;
+
+const HIDING_STYLE = /(?:^|;)\s{0,9}(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)\b/i;
 
 /** Reads the headings, images and links of a page in one pass over its elements. */
 export function readContent(page: Page, pageUrl: string): PageContent {
@@ -179,4 +180,34 @@ function nameOf(element: Element, budget: TextBudget): string {
     if (alt !== null && alt !== "") return storable(alt, TEXT);
   }
   return "";
+}
+
+/**
+ * Makes a function that reports whether an element is hidden from sight and from screen readers by its attributes or
+ * those of an ancestor. axe does not check such elements. Elements that style sheets hide are not recognized. The
+ * function checks each element once.
+ */
+function hiddenElementFinder(): (element: Element) => boolean {
+  const known = new Map<Element, boolean>();
+  return (element) => {
+    const visited: Element[] = [];
+    let hidden = false;
+    for (let at: Element | null = element; at !== null && !hidden; at = parentOf(at)) {
+      const cached = known.get(at);
+      hidden = cached ?? hides(at);
+      visited.push(at);
+      if (cached !== undefined) break;
+    }
+    for (const one of visited) known.set(one, hidden);
+    return hidden;
+  };
+}
+
+function parentOf({ parent }: Element): Element | null {
+  return parent !== null && isTag(parent) ? parent : null;
+}
+
+function hides(element: Element): boolean {
+  if (Object.hasOwn(element.attribs, "hidden") || attribute(element, "aria-hidden") === "true") return true;
+  return HIDING_STYLE.test((element.attribs["style"] ?? "").slice(0, 1000));
 }

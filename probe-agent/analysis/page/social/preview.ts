@@ -1,8 +1,11 @@
 import type { ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
-import type { Fallback } from "#probe-agent/analysis/page/social/fallback.ts";
-import type { Graph } from "#probe-agent/analysis/page/social/graph.ts";
+import { type Fallback, readFallback } from "#probe-agent/analysis/page/social/fallback.ts";
+import { type Graph, readGraph } from "#probe-agent/analysis/page/social/graph.ts";
 import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
-import type { XCard } from "#probe-agent/analysis/page/social/x-card.ts";
+import { type XCard, readXCard } from "#probe-agent/analysis/page/social/x-card.ts";
+import { documentBase } from "#probe-agent/analysis/http/address.ts";
+import type { Page } from "#probe-agent/analysis/html/read-page.ts";
+import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
 
 /** Preview of a link on a platform. */
 interface Preview {
@@ -135,4 +138,12 @@ function cutTo(text: string | null, limit: number | null): { text: string | null
 function domainOf(address: string | null, pageUrl: string): string {
   const url = address !== null && URL.canParse(address) ? new URL(address) : new URL(pageUrl);
   return (url.hostname === "" ? new URL(pageUrl).hostname : url.hostname).replace(/^www\./, "");
+}
+
+/** Reads all parts of a page that previews use. `url` is the address of the page. */
+export function readSocial(page: Page, url: string) {
+  const base = documentBase(page.facts.baseHref, url);
+  const tags = readSocialTags(page);
+  const reading = readGraph(tags.properties, base);
+  return { tags, reading, card: readXCard(tags.twitter, reading.graph, base), fallback: readFallback(page, base) };
 }

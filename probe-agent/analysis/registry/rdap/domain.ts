@@ -2,10 +2,10 @@ import { domainToASCII } from "node:url";
 import { readEntities, type RdapEntity } from "#probe-agent/analysis/registry/rdap/entity.ts";
 import { eventDate } from "#probe-agent/analysis/registry/rdap/events.ts";
 import { arrayOf, recordOf, textOf, textsOf } from "#probe-agent/analysis/registry/rdap/json.ts";
-import { readNameserver, type RdapNameserver } from "#probe-agent/analysis/registry/rdap/nameserver.ts";
 import { isRedacted, type WhoisHolder } from "#probe-agent/analysis/registry/whois/holder.ts";
 import type { WhoisRegistrar } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import type { DelegationSigner } from "#probe-agent/analysis/registry/whois/signing.ts";
+import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** A registered domain (RFC 9083 section 5.3). */
 export interface RdapDomain {
@@ -28,6 +28,17 @@ export interface RdapDomain {
 
 const MAX_LIST = 64;
 const NOBODY: WhoisRegistrar = { name: null, iana_id: null, abuse_email: null, phone: null, url: null };
+
+/** A name server of a domain (RFC 9083 section 5.2). */
+interface RdapNameserver {
+  /** Host name as A-labels in lower case, without a final dot. */
+  readonly host: string;
+  /** Glue addresses, IPv4 first. */
+  readonly addresses: readonly string[];
+}
+
+const MAX_ADDRESSES = 32;
+const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /** Reads the answer to `domain/<name>`. Returns null for errors (section 6), other objects and other domains. */
 export function readDomain(value: unknown, name: string): RdapDomain | null {
@@ -151,4 +162,20 @@ function relatedOf(links: unknown): string | null {
     .find((link) => link?.["rel"] === "related" && /rdap\+json/.test(textOf(link["type"]) ?? ""));
   const href = textOf(related?.["href"]);
   return href !== null && /^https?:\/\//i.test(href) ? href : null;
+}
+
+/**
+ * Reads one name server. Returns null for another object, or for one without a usable name. `toAscii` converts an IDN
+ * to A-labels.
+ */
+export function readNameserver(value: unknown, toAscii: (name: string) => string): RdapNameserver | null {
+  const object = recordOf(value);
+  if (object === null || !["nameserver", undefined].includes(object["objectClassName"] as string | undefined))
+    return null;
+  const stated = textOf(object["ldhName"]) ?? textOf(object["unicodeName"]);
+  const host = stated === null ? "" : toAscii(stated).toLowerCase().replace(/\.$/, "");
+  if (host.length > 253 || !HOST.test(host)) return null;
+  const addresses = recordOf(object["ipAddresses"]);
+  const usable = [...arrayOf(addresses?.["v4"], MAX_ADDRESSES), ...arrayOf(addresses?.["v6"], MAX_ADDRESSES)];
+  return { host, addresses: usable.filter((ip) => typeof ip === "string" && readIp(ip) !== null) as string[] };
 }

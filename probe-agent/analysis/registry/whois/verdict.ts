@@ -1,5 +1,4 @@
 import { readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
-import { hasNear, type Near } from "#probe-agent/analysis/registry/whois/near.ts";
 import type { NameState, RegistryFormat } from "#probe-agent/analysis/registry/whois/registries.ts";
 
 /**
@@ -94,6 +93,16 @@ const LOOKED_AT = 80;
 const MAX_LINE = 300;
 const MAX_QUOTE = 200;
 
+/**
+ * Two phrases, of which the second begins at most `within` characters after the end of the first. Both expressions are
+ * global.
+ */
+interface Near {
+  readonly first: RegExp;
+  readonly within: number;
+  readonly second: RegExp;
+}
+
 /** Returns the statement of the first line that makes one. Meant for answers that contain no registration. */
 export function readVerdict(prose: readonly string[], format: RegistryFormat | null = null): WhoisStatement {
   return findVerdict(prose, format)?.statement ?? null;
@@ -158,4 +167,22 @@ const STATUSES: readonly (readonly [NameState, RegExp])[] = [
 /** Returns the state that a status word gives to a name that nobody holds. Null for the status of a registration. */
 export function stateOfStatus(status: string): NameState | null {
   return STATUSES.find(([, pattern]) => pattern.test(status))?.[0] ?? null;
+}
+
+/**
+ * Reports whether a text contains both phrases in that order and distance. The work is linear. The single expression
+ * `first.{0,within}second` would read up to `within` characters again for each place where `first` matches.
+ */
+export function hasNear(text: string, { first, within, second }: Near): boolean {
+  const ends = Array.from(text.matchAll(first), (match) => match.index + match[0].length);
+  let next = 0;
+  let latest: number | undefined;
+  for (const { index } of text.matchAll(second)) {
+    for (let end = ends[next]; end !== undefined && end <= index; end = ends[next]) {
+      latest = end;
+      next += 1;
+    }
+    if (latest !== undefined && index - latest <= within) return true;
+  }
+  return false;
 }

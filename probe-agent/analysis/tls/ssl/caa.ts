@@ -5,13 +5,54 @@ import { isWildcardMatch } from "#probe-agent/analysis/tls/certificate/hostname.
 import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { ATTRIBUTE, attributeOf, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import { authorityOfDomain, authorityOfOrganization } from "#probe-agent/analysis/tls/ssl/caa-domains.ts";
 
 /** A CAA record (RFC 8659 section 4). */
 export type CaaRow = NonNullable<ResultOf<typeof ssl>["caa"]>[number];
 
 /** Known tags: RFC 8659, RFC 9495, and the other tags of IANA's CAA registry. */
 const KNOWN_TAGS = new Set(["issue", "issuewild", "iodef", "issuemail", "issuevmc", "contactemail", "contactphone"]);
+
+/**
+ * The largest authorities: the organizations in their certificates, and the domains that they ask their customers to
+ * use in CAA records. For an authority or a domain that is not listed, the result is unknown.
+ */
+const AUTHORITIES: readonly {
+  readonly name: string;
+  readonly organizations: readonly string[];
+  readonly domains: readonly string[];
+}[] = [
+  { name: "Let's Encrypt", organizations: ["let's encrypt"], domains: ["letsencrypt.org"] },
+  {
+    name: "DigiCert",
+    organizations: ["digicert inc", "digicert, inc.", "quovadis limited"],
+    domains: ["digicert.com", "symantec.com", "thawte.com", "geotrust.com", "rapidssl.com", "quovadisglobal.com"],
+  },
+  {
+    name: "Sectigo",
+    organizations: ["sectigo limited", "comodo ca limited", "the usertrust network", "zerossl"],
+    domains: ["sectigo.com", "usertrust.com", "trust-provider.com", "comodo.com", "comodoca.com"],
+  },
+  { name: "GlobalSign", organizations: ["globalsign nv-sa"], domains: ["globalsign.com"] },
+  {
+    name: "Google Trust Services",
+    organizations: ["google trust services", "google trust services llc"],
+    domains: ["pki.goog"],
+  },
+  {
+    name: "Amazon",
+    organizations: ["amazon"],
+    domains: ["amazon.com", "amazontrust.com", "awstrust.com", "amazonaws.com"],
+  },
+  {
+    name: "GoDaddy",
+    organizations: ["godaddy.com, inc.", "starfield technologies, inc."],
+    domains: ["godaddy.com", "starfieldtech.com"],
+  },
+  { name: "SSL.com", organizations: ["ssl corporation", "ssl corp"], domains: ["ssl.com"] },
+  { name: "Buypass", organizations: ["buypass as-983163327"], domains: ["buypass.com", "buypass.no"] },
+  { name: "Actalis", organizations: ["actalis s.p.a."], domains: ["actalis.it"] },
+  { name: "Microsoft", organizations: ["microsoft corporation"], domains: ["microsoft.com"] },
+];
 
 /**
  * Returns the name that CAA records apply to: the host, or its parent if the certificate matches only by a wildcard.
@@ -81,4 +122,15 @@ function readable<T>(read: () => T, otherwise: T): T {
     if (error instanceof MalformedDer) return otherwise;
     throw error;
   }
+}
+
+/** Returns the authority of an organization, or null if it is unknown. */
+function authorityOfOrganization(organization: string | null): string | null {
+  const key = organization?.toLowerCase() ?? "";
+  return AUTHORITIES.find(({ organizations }) => organizations.includes(key))?.name ?? null;
+}
+
+/** Returns the authority of a domain in a CAA record, or null if it is unknown. */
+function authorityOfDomain(domain: string): string | null {
+  return AUTHORITIES.find(({ domains }) => domains.includes(domain))?.name ?? null;
 }

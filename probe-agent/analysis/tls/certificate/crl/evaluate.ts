@@ -1,9 +1,8 @@
 import { isSameName } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { readDistributionScope, type DistributionScope } from "#probe-agent/analysis/tls/certificate/crl/scope.ts";
 import type { Crl } from "#probe-agent/analysis/tls/certificate/crl/read.ts";
 import { scanEntries } from "#probe-agent/analysis/tls/certificate/crl/scan.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
-import { basicConstraints, crlUrls, keyUsages } from "#probe-agent/analysis/tls/certificate/extensions.ts";
+import { MalformedDer, childrenOf, readDer, sequenceOf, type Der } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { basicConstraints, crlUrls, keyUsages, generalName } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { publicKey } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -52,6 +51,19 @@ const UNDERSTOOD = new Set([AUTHORITY_KEY_ID, CRL_NUMBER, DELTA_INDICATOR, ISSUI
  * nextUpdate.
  */
 const WITHOUT_NEXT_MS = 86_400_000;
+
+/** Scope of a list, from its issuing distribution point extension (RFC 5280 section 5.2.5). */
+interface DistributionScope {
+  /** URIs of the list, as certificates name them; null if the list is not limited to distribution points. */
+  readonly names: readonly string[] | null;
+  readonly onlyUsers: boolean;
+  readonly onlyAuthorities: boolean;
+  readonly attributeCertificates: boolean;
+  /** Whether the list omits certificates that were revoked for other reasons. */
+  readonly someReasons: boolean;
+  /** Whether the list also has entries of other issuers. */
+  readonly indirect: boolean;
+}
 
 /**
  * Looks up a certificate in a CRL (RFC 5280 section 6.3.3). Supports only complete lists of the certificate's issuer.
@@ -135,4 +147,28 @@ function covers(scope: DistributionScope, certificate: Certificate): boolean {
   if (scope.names === null) return true;
   const own = crlUrls(certificate);
   return scope.names.some((name) => own.includes(name));
+}
+
+/** Parses the extension. Throws MalformedDer. */
+function readDistributionScope(value: Uint8Array): DistributionScope {
+  const fields = new Map(sequenceOf(value).map((field) => [field.tag, field]));
+  const isSet = (tag: number): boolean => (fields.get(tag)?.contents[0] ?? 0) !== 0;
+  return {
+    names: namesOf(fields.get(0xa0)),
+    onlyUsers: isSet(0x81),
+    onlyAuthorities: isSet(0x82),
+    someReasons: fields.has(0x83),
+    indirect: isSet(0x84),
+    attributeCertificates: isSet(0x85),
+  };
+}
+
+/** Returns the URIs among the full names. A name relative to the issuer matches no URI, so the result is empty. */
+function namesOf(point: Der | undefined): string[] | null {
+  if (point === undefined) return null;
+  const { tag, contents } = readDer(point.contents);
+  if (tag !== 0xa0) return [];
+  return childrenOf(contents)
+    .map(generalName)
+    .flatMap((name) => (name.kind === "uri" ? [Buffer.from(name.contents).toString("latin1")] : []));
 }

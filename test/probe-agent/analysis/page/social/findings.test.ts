@@ -2,8 +2,7 @@ import { expect, it } from "vitest";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import type { FetchedImage } from "#probe-agent/analysis/page/social/subject.ts";
-import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
-import { readSocial } from "#probe-agent/analysis/page/social/reading.ts";
+import { makePreviews, readSocial } from "#probe-agent/analysis/page/social/preview.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 
 const PAGE = "https://example.com/page";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LiteralIndex } from "#probe-agent/analysis/page/tech/literal-index.ts";
-import { requiredLiterals } from "#probe-agent/analysis/page/tech/literal.ts";
+import { requiredLiterals } from "#probe-agent/analysis/page/tech/pattern.ts";
 import { builtInRules } from "#test/support/tech-corpus.ts";
 
 describe("the texts that an expression requires", () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readIpNetwork } from "#probe-agent/analysis/registry/rdap.ts";
 import { readAutnum } from "#probe-agent/analysis/registry/rdap/autnum.ts";
-import { readDomain } from "#probe-agent/analysis/registry/rdap/domain.ts";
+import { readDomain, readNameserver } from "#probe-agent/analysis/registry/rdap/domain.ts";
 import { readEntities } from "#probe-agent/analysis/registry/rdap/entity.ts";
-import { readNameserver } from "#probe-agent/analysis/registry/rdap/nameserver.ts";
 
 // Objects from the figures of RFC 9083, with the members that are read and those that could be mistaken for them.
 const EVENTS = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseWhois } from "#probe-agent/analysis/whois.ts";
-import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar-name.ts";
+import { parseRegistrarName } from "#probe-agent/analysis/registry/whois/registrar.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 
 const NAMED = { ianaId: null, behind: null, phone: null };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
-import { boundCsp } from "#probe-agent/analysis/web/csp/bounded.ts";
+import { boundCsp, reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/report.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
-import { reportingEndpoints, undefinedGroups } from "#probe-agent/analysis/web/csp/reporting.ts";
 import { jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 

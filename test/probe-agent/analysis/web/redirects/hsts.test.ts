@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
-import { hstsOf } from "#probe-agent/analysis/web/redirects/hsts.ts";
+import { hstsOf } from "#probe-agent/analysis/web/redirects.ts";
 
 function step(url: string, header?: string, authorized = true): RedirectStep {
   const headers = header === undefined ? [] : [["Strict-Transport-Security", header]];

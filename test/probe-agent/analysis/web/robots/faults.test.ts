@@ -1,9 +1,8 @@
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
 import { describeRobotsFindings, type RobotsDelivery } from "#probe-agent/analysis/web/robots/described-findings.ts";
-import { robotsReport } from "#probe-agent/analysis/web/robots/rules.ts";
+import { robotsReport, foreignBody } from "#probe-agent/analysis/web/robots/rules.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 import { describe, expect, it } from "vitest";
-import { foreignBody } from "#probe-agent/analysis/web/robots/body-kind.ts";
 import { agentFaults, robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import { reportFile, testBots } from "#probe-agent/analysis/web/robots/report.ts";
