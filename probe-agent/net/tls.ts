@@ -8,7 +8,6 @@ import { connectTcp } from "#probe-agent/net/tls/connect.ts";
 import { readFlight } from "#probe-agent/net/tls/flight.ts";
 import { createHelloReader } from "#probe-agent/net/tls/hello/decode.ts";
 import { encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
-import { exchangeHello } from "#probe-agent/net/tls/hello/exchange.ts";
 import { createFlightReader, encodeOwnHello } from "#probe-agent/net/tls/hello/own-keys.ts";
 import { endedEarly, endReason, observe } from "#probe-agent/net/tls/observation.ts";
 import { failureReason } from "#probe-agent/net/tls/reasons.ts";
@@ -31,6 +30,12 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * six.
  */
 const AT_ONCE = 5;
+
+/** How the answer to a hello ended; `aborted` if the signal ended the wait. */
+interface Exchange {
+  readonly ending: HelloAnswer["ending"];
+  readonly aborted: boolean;
+}
 
 /**
  * Creates the TLS port. Failures of `inspect`: stage connect with refused, timeout, unreachable, reset, prohibited,
@@ -145,4 +150,29 @@ async function open(
   }
   socket.destroy();
   return refused;
+}
+
+/**
+ * Sends a hello over a connected socket, passes the answer to `push` until `push` returns true, and closes the socket.
+ */
+async function exchangeHello(
+  socket: Socket,
+  hello: Uint8Array,
+  options: { readonly push: (chunk: Uint8Array) => boolean; readonly signal: AbortSignal },
+): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  const abort = (): void => resolve({ ending: "open", aborted: true });
+  options.signal.addEventListener("abort", abort, { once: true });
+  socket.on("data", (chunk: Buffer) => {
+    if (options.push(chunk)) resolve({ ending: "open", aborted: false });
+  });
+  socket.once("end", () => resolve({ ending: "closed", aborted: false }));
+  socket.on("error", () => resolve({ ending: "reset", aborted: false }));
+  socket.once("close", () => resolve({ ending: "closed", aborted: false }));
+  socket.write(hello);
+  if (options.signal.aborted) abort();
+  const ended = await promise;
+  options.signal.removeEventListener("abort", abort);
+  socket.destroy();
+  return ended;
 }

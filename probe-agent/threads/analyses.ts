@@ -2,7 +2,6 @@ import type { Clock } from "#shared/clock.ts";
 import { ANALYSES, type AnalysisName, type InputOf, type ReportOf } from "#probe-agent/analysis/site/analyses.ts";
 import type { AnalysisOrder, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
-import { isHeavy } from "#probe-agent/threads/analyses/weight.ts";
 import {
   createTimeCheck,
   endOfWork,
@@ -36,6 +35,9 @@ const ATTEMPTS = 2;
 
 type AnalysisEnd = ThreadEnd<ThreadAnswer, TimeEnd>;
 const NO_TIME: AnalysisEnd = { kind: "given_up", why: NEVER_RUN };
+
+/** Weight of a value itself, in addition to its characters or octets. */
+const ENTRY = 16;
 
 /** Creates the analyses of an agent. Each job's port ends with its job. */
 export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: JobLimits) => AnalysesPort {
@@ -80,4 +82,24 @@ export function createAnalyses({ clock, threads }: AnalysesOptions): (limits: Jo
 function reportOf(answer: ThreadAnswer): AnalysisResult<unknown> {
   if (!answer.ok) throw answer.error;
   return answer;
+}
+
+/** Reports whether a plain value holds more than `limit` octets or characters, without the names of its fields. */
+export function isHeavy(value: unknown, limit: number): boolean {
+  return weigh(value, limit) > limit;
+}
+
+/**
+ * Returns the weight of a value. Stops counting beyond `limit`, so that a heavy value costs no more than a light one.
+ */
+function weigh(value: unknown, limit: number): number {
+  if (typeof value === "string") return value.length;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== "object" || value === null) return ENTRY;
+  let weight = ENTRY;
+  for (const one of Array.isArray(value) ? value : Object.values(value)) {
+    weight += weigh(one, limit - weight);
+    if (weight > limit) break;
+  }
+  return weight;
 }

@@ -1,14 +1,21 @@
 import type { Clock } from "#shared/clock.ts";
 import type { RuleData } from "#probe-agent/analysis/page/tech/rule.ts";
-import type { TechReport, ThreadAnswer } from "#probe-agent/threads/analyses/messages.ts";
+import { type TechReport, type ThreadAnswer, NO_RULE, PROGRESS } from "#probe-agent/threads/analyses/messages.ts";
 import type { AnalysisThread } from "#probe-agent/threads/analyses/threads.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { TechFound, TechPort, TechQuestion, TechUnknown } from "#probe-agent/toolkit/tech.ts";
-import { createTimeCheck, endOfWork, failureOf, NEVER_RUN, wallFor } from "#probe-agent/threads/budget.ts";
+import {
+  createTimeCheck,
+  endOfWork,
+  failureOf,
+  NEVER_RUN,
+  wallFor,
+  type TimeCheck,
+  type TimeEnd,
+} from "#probe-agent/threads/budget.ts";
 import { cancelled } from "#probe-agent/threads/cancelled.ts";
 import { startPatience } from "#probe-agent/threads/patience.ts";
 import type { Pool } from "#probe-agent/threads/pool.ts";
-import { createRuleCheck, type HeldUp } from "#probe-agent/threads/rule-check.ts";
 import type { ThreadEnd } from "#probe-agent/threads/thread.ts";
 
 /** Dependencies of the search for technologies. */
@@ -30,6 +37,14 @@ const SUSPENDED_MS = 10 * 60_000;
 const LEAST_MS = 100;
 /** Extra time for a thread that notices by itself that its time has ended, in milliseconds. */
 const GRACE_MS = 500;
+
+/** Why a search was ended: one rule blocked the thread, or the time of the whole page ended. */
+type HeldUp = { readonly kind: "stuck"; readonly rule: string } | TimeEnd;
+
+/** Number of successive checks that may find the same test of the same rule running: about one second. */
+const MAX_CHECKS = 10;
+/** Processor time that the test has used by then, in milliseconds: on a busy machine the thread waits most of a second. */
+const STUCK_MS = 700;
 
 /** Creates the search of an agent. Each job's port ends with its job. */
 export function createTech({ clock, threads, rules }: TechOptions): (limits: JobLimits) => TechPort {
@@ -97,4 +112,32 @@ export function createTech({ clock, threads, rules }: TechOptions): (limits: Job
 function reportOf(answer: ThreadAnswer<TechReport>): TechReport {
   if (!answer.ok) throw answer.error;
   return answer.report;
+}
+
+/**
+ * Creates the check of a thread that searches a page. It returns the rule that blocks the thread, how its time ended, or
+ * null if neither applies. It counts checks instead of reading the clock, so that no rule is blamed when the process was
+ * stopped for a while, and reads the thread's processor time, so that none is blamed when other programs keep the
+ * processors busy. `names` are those of the rules, by their numbers.
+ */
+function createRuleCheck(
+  { place, processorMs }: Pick<AnalysisThread, "place" | "processorMs">,
+  names: readonly string[],
+  time: TimeCheck,
+): () => HeldUp | null {
+  let last = Atomics.load(place, PROGRESS.step);
+  let same = 0;
+  let spentBefore = processorMs();
+  return () => {
+    const step = Atomics.load(place, PROGRESS.step);
+    const rule = Atomics.load(place, PROGRESS.rule);
+    const spent = processorMs();
+    same = step === last ? same + 1 : 0;
+    if (same === 0) spentBefore = spent;
+    last = step;
+    const ended = time.check();
+    const hasWorked = spent === null || spentBefore === null || spent - spentBefore >= STUCK_MS;
+    if (rule !== NO_RULE && same >= MAX_CHECKS && hasWorked) return { kind: "stuck", rule: names[rule] ?? "" };
+    return ended;
+  };
 }

@@ -1,4 +1,4 @@
-import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/encode.ts";
+import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/question.ts";
 import { OPTION_EDE, OPTION_NSID, type EdnsToSend } from "#probe-agent/dns-codec/edns.ts";
 import type { Message, WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import { lowerName, textToName } from "#probe-agent/dns-codec/names.ts";

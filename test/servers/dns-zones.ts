@@ -1,4 +1,4 @@
-import { encodeMessage, type RecordToSend } from "#probe-agent/dns-codec/encode.ts";
+import { encodeMessage, type RecordToSend } from "#probe-agent/dns-codec/question.ts";
 import { parseRdata } from "#probe-agent/dns-codec/rdata/codec.ts";
 import { CLASS_IN } from "#probe-agent/dns-codec/registry.ts";
 

@@ -5,7 +5,6 @@ import type { OpenBrowser } from "#probe-agent/net/browser/chromium.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
 import { navigate, watchEnd, type Ending } from "#probe-agent/net/browser/navigate.ts";
 import { WORLD } from "#probe-agent/net/browser/page-script.ts";
-import { scrollThrough, SETTLE } from "#probe-agent/net/browser/settle-script.ts";
 
 /** Monotonic milliseconds and a wait. */
 interface Time {
@@ -25,6 +24,16 @@ const NEARLY_IDLE_REQUESTS = 2;
 const LOOK_EVERY_MS = 50;
 /** Maximum time for scrolling, and for fonts and images, in milliseconds each. */
 const SCRIPT_MS = 4_000;
+
+/** Expression that waits for fonts and for images that have arrived, and puts media to their beginning. */
+const SETTLE = `(async () => {
+  for (const media of [...document.querySelectorAll("video, audio")].slice(0, 100)) {
+    media.pause();
+    try { media.currentTime = 0; } catch {}
+  }
+  const images = [...document.images].filter((image) => image.complete).slice(0, 1000);
+  await Promise.all([document.fonts.ready, ...images.map((image) => image.decode().catch(() => undefined))]);
+})()`;
 
 /** Loads a page and takes its picture. A page that does not finish loading is shown as it is when its time ends. */
 export async function capturePage(
@@ -134,4 +143,21 @@ function watchRequests(page: Page, time: Time): Requests {
     status: () => status,
     documentUrl: () => documentUrl,
   };
+}
+
+/**
+ * Expression that scrolls through the first `height` pixels of a page and back, so that images that load when they
+ * become visible are loaded. It ends when the page does, after at most 50 steps.
+ */
+function scrollThrough(height: number): string {
+  return `(async () => {
+  const step = Math.max(200, innerHeight);
+  const pause = () => new Promise((done) => setTimeout(done, 50));
+  for (let y = step, steps = 0; y < Math.min(${height}, document.documentElement.scrollHeight) && steps < 50; y += step, steps += 1) {
+    scrollTo({ top: y, behavior: "instant" });
+    await pause();
+  }
+  scrollTo({ top: 0, behavior: "instant" });
+  await pause();
+})()`;
 }

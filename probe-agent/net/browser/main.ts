@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { capturePage } from "#probe-agent/net/browser/capture.ts";
 import { openBrowser } from "#probe-agent/net/browser/chromium.ts";
 import { loadPage } from "#probe-agent/net/browser/load.ts";
-import { anonymousMemory } from "#probe-agent/net/browser/memory.ts";
 import type { BrowserOrder, FromBrowser } from "#probe-agent/net/browser/messages.ts";
+import { readFile } from "node:fs/promises";
 
 /** Maximum memory of one page. A heavy page uses 500 MB. */
 const MAX_MEMORY_BYTES = 1.5 * 1024 ** 3;
@@ -49,3 +49,14 @@ process.once("message", (order: BrowserOrder) => {
 });
 // The agent has exited, so this process exits too. playwright ends the browser at exit.
 process.on("disconnect", () => process.exit(0));
+
+/** Returns the private memory of some processes in bytes; 0 if the system does not report it (no /proc). */
+async function anonymousMemory(pids: readonly number[]): Promise<number> {
+  const sizes = await Promise.all(
+    pids.map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+      return 1024 * Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,6 +1,12 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
-import { unreachableReason, type Exchange, type ExchangeRequest } from "#probe-agent/net/dns/exchange.ts";
+import {
+  unreachableReason,
+  type Exchange,
+  type ExchangeRequest,
+  awaitExchange,
+  errorReason,
+} from "#probe-agent/net/dns/exchange.ts";
 import { decodeMessage, type Message, type WireQuestion } from "#probe-agent/dns-codec/message.ts";
 import {
   buildQuery,
@@ -12,10 +18,11 @@ import {
   type Transport,
 } from "#probe-agent/dns-codec/question.ts";
 import { exchangeDoh } from "#probe-agent/net/dns/doh.ts";
-import { exchangeDot } from "#probe-agent/net/dns/dot.ts";
-import type { EncryptedServer } from "#probe-agent/net/dns/encrypted.ts";
-import { exchangeTcp } from "#probe-agent/net/dns/tcp.ts";
-import { exchangeUdp } from "#probe-agent/net/dns/udp.ts";
+import { type EncryptedServer, dialEncrypted } from "#probe-agent/net/dns/encrypted.ts";
+import { exchangeTcp, exchangeStream } from "#probe-agent/net/dns/tcp.ts";
+import { createSocket } from "node:dgram";
+import { isIPv6 } from "node:net";
+import type { ServerAddress } from "#probe-agent/net/dns/server-address.ts";
 
 const FORMERR = 1;
 const NOTIMP = 4;
@@ -112,4 +119,42 @@ function nextShape(shape: Shape, match: Match, message: Message | null): Shape |
   if (shape.edns && (misunderstood || message.rcode === BADVERS)) return { ...shape, edns: false };
   if (message.flags.tc && shape.transport === "udp") return { ...shape, transport: "tcp" };
   return null;
+}
+
+/** Sends one query over its own TLS connection (RFC 7858). rttMs is the time from connecting to the complete answer. */
+function exchangeDot(server: EncryptedServer, request: ExchangeRequest, roots?: readonly string[]): Promise<Exchange> {
+  if (request.signal.aborted) return Promise.resolve({ kind: "silence" });
+  return exchangeStream(dialEncrypted(server, ["dot"], roots), request);
+}
+
+/**
+ * Sends one query over UDP from its own socket, so that the system picks a new random source port. The socket is
+ * connected, so it receives ICMP errors and no datagrams from other addresses. rttMs is the time from send to receipt.
+ */
+function exchangeUdp(server: ServerAddress, request: ExchangeRequest): Promise<Exchange> {
+  const { signal, clock } = request;
+  if (signal.aborted) return Promise.resolve({ kind: "silence" });
+  const socket = createSocket(isIPv6(server.ip) ? "udp6" : "udp4");
+  let open = true;
+  let sentAt = clock.monotonic();
+  const { result, finish } = awaitExchange(request, () => {
+    open = false;
+    socket.close();
+  });
+  const fail = (error?: Error | null): void => {
+    if (error) finish({ kind: "unreachable", reason: errorReason(error) });
+  };
+  // The listener stays after the exchange, because a closing socket can still report an error.
+  socket.on("error", fail);
+  socket.on("message", (bytes) => {
+    const rttMs = clock.monotonic() - sentAt;
+    if (open && request.accept(bytes)) finish({ kind: "reply", bytes, rttMs, connectMs: 0 });
+  });
+  socket.connect(server.port, server.ip, (error?: Error) => {
+    if (error) return fail(error);
+    if (!open) return undefined;
+    sentAt = clock.monotonic();
+    return socket.send(request.query, fail);
+  });
+  return result;
 }

@@ -3,9 +3,9 @@ import type { Egress } from "#shared/egress.ts";
 import { createQuery } from "#probe-agent/net/dns/client.ts";
 import { resolveHost, reverseNames } from "#probe-agent/net/dns/resolver.ts";
 import { parseServer, type ServerAddress } from "#probe-agent/net/dns/server-address.ts";
-import { readSystemServers } from "#probe-agent/net/dns/system-config.ts";
 import type { JobLimits } from "#probe-agent/port/job-limits.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
+import { readFile } from "node:fs/promises";
 
 /** Options of DNS. */
 interface DnsDeps {
@@ -23,6 +23,10 @@ interface DnsDeps {
   /** PEM roots for DNS over TLS and HTTPS, instead of Node's. */
   readonly roots?: readonly string[];
 }
+
+// resolv.conf(5): further servers are ignored, and none means the local host.
+const MAX_SERVERS = 3;
+const OWN_MACHINE: ServerAddress = { ip: "127.0.0.1", port: 53 };
 
 /**
  * Creates the DNS port of each job. Nothing is cached, so measurements are fresh. Throws RangeError for an invalid
@@ -45,4 +49,24 @@ export function createDns(deps: DnsDeps): (job: JobLimits) => DnsPort {
       reverse: (ip) => reverseNames(query, ip),
     };
   };
+}
+
+/** Returns the name servers of a resolv.conf, in order. */
+export function parseResolvConf(text: string): readonly ServerAddress[] {
+  const servers = text
+    .split("\n")
+    .map((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1])
+    .map((address) => (address === undefined ? null : parseServer(address)))
+    .filter((server) => server !== null)
+    .slice(0, MAX_SERVERS);
+  return servers.length === 0 ? [OWN_MACHINE] : servers;
+}
+
+/** Reads the system's resolv.conf at each call: leases and networks change while an agent runs. */
+async function readSystemServers(path = "/etc/resolv.conf"): Promise<readonly ServerAddress[]> {
+  try {
+    return parseResolvConf(await readFile(path, "utf8"));
+  } catch {
+    return [OWN_MACHINE];
+  }
 }

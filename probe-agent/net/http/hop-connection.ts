@@ -1,17 +1,18 @@
 import { isIP, type Socket } from "node:net";
-import type { SecureContext, TLSSocket } from "node:tls";
-import { ok, type Failed, type Outcome } from "#shared/outcome.ts";
+import { type SecureContext, type TLSSocket, connect } from "node:tls";
+import { ok, type Failed, type Outcome, failed } from "#shared/outcome.ts";
 import type { Address, ConnectAttempt, IpVersion } from "#probe-agent/port/address.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 import { dial, type Dialed, type DialLimits } from "#probe-agent/net/http/dial.ts";
-import type { Exchange } from "#probe-agent/net/http/exchange.ts";
-import { exchangeUpgrade } from "#probe-agent/net/http/h2c.ts";
+import type { Exchange, ExchangeContext } from "#probe-agent/net/http/exchange.ts";
 import { exchangeHttp1 } from "#probe-agent/net/http/http1.ts";
 import { exchangeHttp2 } from "#probe-agent/net/http/http2.ts";
-import { withProtocolName } from "#probe-agent/net/http/not-tls.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import { secure, type Trust } from "#probe-agent/net/http/secure.ts";
 import { verifySentChain, mayHaveHiddenPath } from "#probe-agent/net/http/sent-chain.ts";
+import { headerElements } from "#probe-agent/analysis/http/header-list.ts";
+import { protocolOf, quotedStart } from "#probe-agent/net/http/other-protocol.ts";
+import { Tap } from "#probe-agent/net/tls/tap.ts";
 
 /** Limits and services of a hop. */
 export interface HopContext extends DialLimits {
@@ -54,6 +55,17 @@ export interface HopConnection {
   /** Sends the request and waits for the head of the response. */
   request(): Promise<Exchange | Failed>;
 }
+
+/** The client's connection preface and an empty SETTINGS frame (RFC 9113 section 3.4). */
+const PREFACE = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1"),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+/** Length of a frame's header in octets (RFC 9113 section 4.1). */
+const FRAME_HEADER = 9;
+
+/** Maximum wait for the repeated answer, in milliseconds. */
+const LOOK_MS = 1500;
 
 /** Resolves the host of a URL, connects to it, and completes the TLS handshake of an https URL. */
 export async function connectHop(request: HopRequest, context: HopContext): Promise<Outcome<HopConnection>> {
@@ -116,4 +128,67 @@ async function secureHop(
 function hostOf({ hostname }: URL): string {
   if (hostname.startsWith("[")) return hostname.slice(1, -1);
   return hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
+}
+
+/**
+ * Requests HTTP/2 by Upgrade (RFC 7540 section 3.2; RFC 9113 removed it, but servers still support it). A server that
+ * ignores the upgrade responds with HTTP/1.1. After a 101 it must send a SETTINGS frame; otherwise the failure is
+ * protocol_error.
+ */
+async function exchangeUpgrade(
+  socket: Socket,
+  request: HopRequest,
+  context: ExchangeContext,
+): Promise<Exchange | Failed> {
+  const exchange = await exchangeHttp1(socket, request, context);
+  if (exchange.status !== "ok" || exchange.head.code !== 101) return exchange;
+  if (!headerElements(exchange.head.headers, "upgrade").includes("h2c")) {
+    exchange.close();
+    return broken(`${context.where}: the server switched to a protocol that the request did not offer`);
+  }
+  socket.write(PREFACE);
+  const read = await exchange.readBody(FRAME_HEADER);
+  if (read.status !== "ok") return read;
+  if (!isSettings(read.body.bytes)) return broken(`${context.where}: the server agreed to HTTP/2 but did not use it`);
+  const body = { ...read.body, bytes: new Uint8Array(), transferredBytes: 0, decodedBytes: 0, truncated: false };
+  return { ...exchange, readBody: () => Promise.resolve({ status: "ok", body }) };
+}
+
+/** Reports whether octets start with a server's connection preface: a SETTINGS frame of stream 0 that is not an ACK. */
+function isSettings(bytes: Uint8Array): boolean {
+  if (bytes.length < FRAME_HEADER) return false;
+  const [high = 0, middle = 0, low = 0, type, flags = 0, ...stream] = bytes;
+  const length = high * 65_536 + middle * 256 + low;
+  return type === 4 && (flags & 1) === 0 && length % 6 === 0 && stream.every((octet) => octet === 0);
+}
+
+function broken(message: string): Failed {
+  return failed("response", "target", "protocol_error", message);
+}
+
+/**
+ * Adds the protocol of the port to the message of a failure `not_tls`. Node does not expose the octets that OpenSSL
+ * rejects, so this connects to the same address again through a tap. Returns the failure unchanged if no octets arrive.
+ */
+async function withProtocolName(failure: Failed, to: Address, port: number, limits: DialLimits): Promise<Failed> {
+  const dialed = await dial([to], port, limits);
+  if (dialed.status !== "ok") return failure;
+  const tap = new Tap(dialed.data.socket);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LOOK_MS);
+  const settle = (): void => resolve();
+  limits.signal.addEventListener("abort", settle, { once: true });
+  tap.on("error", settle);
+  const tls = connect({ socket: tap, rejectUnauthorized: false }, settle);
+  tls.on("error", settle).once("close", settle);
+  if (!limits.signal.aborted) await promise;
+  clearTimeout(timer);
+  limits.signal.removeEventListener("abort", settle);
+  const start = Buffer.from(tap.received().subarray(0, 80)).toString("latin1");
+  tls.destroy();
+  tap.destroy();
+  if (start === "") return failure;
+  const name = protocolOf(start);
+  const words = `${name === null ? "" : ` but ${name}`}, it answers ${quotedStart(start)}`;
+  return { ...failure, message: `${failure.message}${words}` };
 }

@@ -5,12 +5,15 @@ import { openIcmpSockets } from "#probe-agent/net/icmp/capabilities.ts";
 import { createDemux } from "#probe-agent/net/icmp/demux.ts";
 import { createJobs } from "#probe-agent/net/icmp/jobs.ts";
 import { createLagMeter } from "#probe-agent/net/icmp/lag.ts";
-import type { FromChild, ToChild } from "#probe-agent/net/icmp/messages.ts";
-import { createOutbox } from "#probe-agent/net/icmp/outbox.ts";
+import type { FromChild, ToChild, JobEvent } from "#probe-agent/net/icmp/messages.ts";
 import { loopbackRtt, selfTest } from "#probe-agent/net/icmp/self-test.ts";
-import { createSharedTcp } from "#probe-agent/net/icmp/probers/shared-tcp.ts";
+import { openPacketSocket, type PacketSocket } from "#probe-agent/net/icmp/socket.ts";
+import type { ProberTools, SegmentListener } from "#probe-agent/net/icmp/probers/prober.ts";
+import type { IpVersion } from "#probe-agent/port/address.ts";
 
 const EXIT_SOCKET_LOST = 3;
+// Long enough to bundle a flood of events, short enough to look live.
+const FLUSH_AFTER_MS = 4;
 
 const clock = (): number => Number(process.hrtime.bigint()) / 1e6;
 const demux = createDemux(() => randomBytes(2).readUInt16BE(0));
@@ -36,14 +39,60 @@ const send = (message: FromChild): void => {
   // The channel may have been closed; then the process is about to exit.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
-const openTcp = { 4: createSharedTcp(4, clock), 6: createSharedTcp(6, clock) };
-const jobs = createJobs(
-  tools,
-  sockets,
-  openTcp,
-  createOutbox((events) => send({ kind: "events", events })),
-);
+const openTcp = { 4: createSharedTcp(4), 6: createSharedTcp(6) };
+
+const jobs = createJobs(tools, sockets, openTcp, createOutbox());
 await loopbackRtt(tools, sockets, 4);
 await loopbackRtt(tools, sockets, 6);
 process.on("message", (message: ToChild) => jobs.handle(message));
 send({ kind: "ready", capabilities: sockets.capabilities });
+
+/**
+ * Creates a sender that sends events in batches, so that IPC with the agent never delays the time stamp of a packet.
+ */
+function createOutbox(): (event: JobEvent) => void {
+  let events: JobEvent[] = [];
+  return (event) => {
+    events.push(event);
+    if (events.length > 1) return;
+    setTimeout(() => {
+      const bundle = events;
+      events = [];
+      send({ kind: "events", events: bundle });
+    }, FLUSH_AFTER_MS);
+  };
+}
+
+/**
+ * Creates the raw TCP socket that all TCP traces of a family share. It receives a copy of every segment of the host, so
+ * it is open only while a trace needs it.
+ */
+function createSharedTcp(version: IpVersion): ProberTools["openTcp"] {
+  const listeners = new Set<SegmentListener>();
+  let opening: Promise<PacketSocket> | null = null;
+  const release = (listener: SegmentListener): void => {
+    listeners.delete(listener);
+    if (listeners.size > 0 || opening === null) return;
+    const closing = opening;
+    opening = null;
+    closing.then((socket) => socket.close()).catch(() => {});
+  };
+  return async (listener) => {
+    listeners.add(listener);
+    opening ??= openPacketSocket({
+      version,
+      protocol: "tcp",
+      clock,
+      onPacket: (packet, from, at) => listeners.forEach((each) => each(packet, { from, at })),
+      // The running traces receive no more answers. The next trace opens a new socket.
+      onLost: () => (opening = null),
+    });
+    try {
+      return { socket: await opening, release: () => release(listener) };
+    } catch (error) {
+      listeners.delete(listener);
+      opening = null;
+      throw error;
+    }
+  };
+}

@@ -1,4 +1,3 @@
-import { drain } from "#probe-agent/net/icmp/drain.ts";
 import { createPacketSender, type SendOptions, type Sent } from "#probe-agent/net/icmp/packet-sender.ts";
 import { isFatal } from "#probe-agent/net/icmp/send-failure.ts";
 import { prepareSocket, PROTOCOL } from "#probe-agent/net/icmp/socket-options.ts";
@@ -28,6 +27,8 @@ interface SocketOptions {
 }
 
 const LOOK_MS = 1_000;
+
+const MOST_ROUNDS = 20_000;
 
 /** Opens a raw socket. Throws if the package or the right (CAP_NET_RAW) is missing. */
 export async function openPacketSocket(options: SocketOptions): Promise<PacketSocket> {
@@ -76,4 +77,22 @@ export async function openPacketSocket(options: SocketOptions): Promise<PacketSo
     whenDrained: (then) => drain(() => received, then),
     close,
   };
+}
+
+/**
+ * Calls back after the socket has nothing left to read. `received` returns how many packets it has read. One packet is
+ * read per turn of the event loop, so after two turns without a packet none is left.
+ */
+function drain(received: () => number, then: () => void): void {
+  let seen = received();
+  let quiet = 0;
+  let rounds = 0;
+  const check = (): void => {
+    quiet = received() === seen ? quiet + 1 : 0;
+    seen = received();
+    rounds += 1;
+    if (quiet >= 2 || rounds >= MOST_ROUNDS) then();
+    else setImmediate(check);
+  };
+  setImmediate(check);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/reconnect.ts";
+import { huntDelayMs, reconnectDelayMs } from "#probe-agent/attachment/redials.ts";
 
 const lowest = { bytes: (count: number) => new Uint8Array(count) };
 const highest = { bytes: (count: number) => new Uint8Array(count).fill(255) };

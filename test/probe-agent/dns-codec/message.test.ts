@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/encode.ts";
+import { encodeMessage, type MessageToSend } from "#probe-agent/dns-codec/question.ts";
 import { OPTION_EDE, OPTION_NSID } from "#probe-agent/dns-codec/edns.ts";
 import { DecodeError } from "#probe-agent/dns-codec/error.ts";
 import { decodeHead, decodeMessage } from "#probe-agent/dns-codec/message.ts";

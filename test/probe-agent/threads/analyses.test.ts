@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ANALYSES, type AnalysisName } from "#probe-agent/analysis/site/analyses.ts";
 import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
-import { createAnalyses } from "#probe-agent/threads/analyses.ts";
+import { createAnalyses, isHeavy } from "#probe-agent/threads/analyses.ts";
 import { createAnalysisThreads, type AnalysisThreadsOptions } from "#probe-agent/threads/analyses/threads.ts";
-import { isHeavy } from "#probe-agent/threads/analyses/weight.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { HOSTILE_PAGES } from "#test/support/hostile-pages.ts";
 import { jobLimits } from "#test/support/net.ts";

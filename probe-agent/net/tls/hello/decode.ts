@@ -1,9 +1,8 @@
 import type { HelloAnswer, ServerHelloSeen } from "#probe-agent/port/tls.ts";
 import { EXTENSION } from "#probe-agent/net/tls/hello/extensions.ts";
-import { readEphemeralKey } from "#probe-agent/net/tls/hello/key-exchange.ts";
 import { createOctets } from "#probe-agent/net/octets.ts";
 import { MESSAGE, readCertificates, readServerHello, type ServerHello } from "#probe-agent/net/tls/messages.ts";
-import { createReader } from "#probe-agent/net/tls/reader.ts";
+import { createReader, type Reader } from "#probe-agent/net/tls/reader.ts";
 import {
   CONTENT,
   kindOfAnswer,
@@ -11,6 +10,7 @@ import {
   splitRecords,
   type HandshakeMessage,
 } from "#probe-agent/net/tls/records.ts";
+import { SUITES } from "#probe-agent/analysis/tls/ssl/suites.ts";
 
 /** Reads an answer incrementally. */
 interface HelloReader {
@@ -32,6 +32,17 @@ const TLS13 = 0x0304;
 const FATAL = 2;
 /** Number of first octets kept for a message. */
 const KEPT_START = 128;
+
+/** Group or size of the ephemeral key in a ServerKeyExchange. */
+interface EphemeralKey {
+  /** Number of the named curve; null if there is none. */
+  readonly group: number | null;
+  /** Size of the Diffie-Hellman prime in bits; null if there is none. */
+  readonly primeBits: number | null;
+}
+
+const NAMED_CURVE = 3;
+const UNKNOWN: EphemeralKey = { group: null, primeBits: null };
 
 /**
  * Creates a reader that stops after the ServerHello. With `flight`, it stops after the key exchange or the end of the
@@ -141,4 +152,26 @@ function isStuck(pending: Uint8Array): boolean {
   if (pending.length < 5) return false;
   const [type = 0, major = 0, , high = 0, low = 0] = pending;
   return type < CONTENT.changeCipherSpec || type > CONTENT.applicationData || major !== 3 || high * 256 + low > 18_432;
+}
+
+/**
+ * Parses a ServerKeyExchange of the selected suite (RFC 5246 section 7.4.3, RFC 8422 section 5.4, RFC 4279 section 2).
+ */
+export function readEphemeralKey(body: Uint8Array, suite: number): EphemeralKey {
+  const { kx, auth } = SUITES.get(suite) ?? {};
+  const reader = createReader(body);
+  if (auth === "PSK") reader.vector(2);
+  if (kx === "ECDHE") return { ...UNKNOWN, group: namedCurve(reader) };
+  if (kx === "DHE") return { ...UNKNOWN, primeBits: bitLength(reader.vector(2)) };
+  return UNKNOWN;
+}
+
+function namedCurve(reader: Reader): number | null {
+  return reader.number(1) === NAMED_CURVE ? (reader.number(2) ?? null) : null;
+}
+
+function bitLength(number: Uint8Array | undefined): number | null {
+  const start = number?.findIndex((octet) => octet !== 0) ?? -1;
+  if (number === undefined || start < 0) return null;
+  return (number.length - start - 1) * 8 + (32 - Math.clz32(number[start] ?? 0));
 }

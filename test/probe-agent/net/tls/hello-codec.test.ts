@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ClientHello } from "#probe-agent/port/tls.ts";
-import { createHelloReader } from "#probe-agent/net/tls/hello/decode.ts";
+import { createHelloReader, readEphemeralKey } from "#probe-agent/net/tls/hello/decode.ts";
 import { encodeFields, encodeHello, HELLO_RANDOM } from "#probe-agent/net/tls/hello/encode.ts";
 import { EXTENSION, keyShares, serverName, signatureAlgorithms } from "#probe-agent/net/tls/hello/extensions.ts";
 import { numbers, octets, vector } from "#probe-agent/net/tls/hello/octets.ts";
-import { readEphemeralKey } from "#probe-agent/net/tls/hello/key-exchange.ts";
 import { alertRecord, helloRecord, keyExchangeRecord } from "#test/servers/tls-handshake.ts";
 import { seeded } from "#test/support/seeded.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { echoPatienceMs, isPlausibleMtu, sizeBetween } from "#probe-agent/net/icmp/path-mtu/search.ts";
+import { echoPatienceMs, isPlausibleMtu, sizeBetween } from "#probe-agent/net/icmp/path-mtu/plan.ts";
 
 describe("sizeBetween", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createAnswerLedger } from "#probe-agent/net/icmp/answer-ledger.ts";
-import { hopStateAt, isSettled, needsTrial, readyAt } from "#probe-agent/net/icmp/trace/hop-state.ts";
+import { hopStateAt, isSettled, needsTrial, readyAt } from "#probe-agent/net/icmp/trace/plan.ts";
 import { paceOf } from "#probe-agent/net/icmp/trace/pace.ts";
 import { createTraceProgress, lastHop, recordAnswer, recordProbe } from "#probe-agent/net/icmp/trace/progress.ts";
 
