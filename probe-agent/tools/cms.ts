@@ -8,8 +8,12 @@ import { findParts, type SystemPart } from "#probe-agent/analysis/page/cms/parts
 import { cpeWithVersion, type Technology } from "#probe-agent/analysis/page/tech/technology.ts";
 import { fingerprint } from "#probe-agent/sources/fingerprint.ts";
 import { fetchPage } from "#probe-agent/sources/page.ts";
-import { confirmSystem, type Confirmed } from "#probe-agent/tools/cms/confirm.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import { knownFiles, systemFolder } from "#probe-agent/analysis/page/cms/files.ts";
+import { unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
 
 type Plugins = ResultOf<typeof contract>["plugins"];
 
@@ -19,6 +23,23 @@ const ENOUGH = 50;
 const PAGE_MS = 15_000;
 const MAX_CANDIDATES = 10;
 const MAX_PLUGINS = 100;
+
+/** A system and the facts from its well-known files. */
+interface Confirmed {
+  readonly system: Technology;
+  /** Keys of the plugins that its files list. */
+  readonly plugins: readonly string[];
+  /** Whether at least one of its files was found. */
+  readonly confirmed: boolean;
+  /** Number of requested files. */
+  readonly asked: number;
+}
+
+/** Maximum number of files, size of one file in bytes, time for all, and time kept for the result, in milliseconds. */
+const MAX_FILES = 3;
+const FILE_BYTES = 256 * 1024;
+const FILES_MS = 6000;
+const RESERVE_MS = 1000;
 
 /**
  * Detects the system of a site. First finds the page's technologies, then fetches well-known files of the most likely
@@ -97,4 +118,52 @@ function describeLimitations(system: Technology | null, confirmed: Confirmed | n
       ? ["None of the system's well-known files could be read."]
       : []),
   ];
+}
+
+/** Fetches the well-known files of the most likely system. They can name a version that the page hides. */
+async function confirmSystem(
+  net: Net,
+  system: Technology,
+  assets: readonly Asset[],
+  pageUrl: string,
+): Promise<Confirmed> {
+  const { origin, host } = new URL(pageUrl);
+  const folder = systemFolder(system.slug, assets, host);
+  const files = knownFiles(system.slug).slice(0, MAX_FILES);
+  const budgetMs = Math.min(FILES_MS, net.remainingMs() - RESERVE_MS);
+  const answers = await Promise.all(
+    files.map(async (file) => {
+      const fetched = await waitAtMost(
+        budgetMs,
+        fetchSiteFile(net, origin, `${folder}${file.path}`, FILE_BYTES),
+        unknown("took too long"),
+      );
+      // A file of another site proves nothing about this site.
+      const own = fetched.known && fetched.text !== null && new URL(fetched.url).origin === origin;
+      const facts = own ? file.read(fetched.text ?? "") : null;
+      return facts === null ? null : { ...facts, path: `${folder}${file.path}` };
+    }),
+  );
+  const found = answers.filter((answer) => answer !== null);
+  const evidence = found.map(({ path, match }) => ({ type: "path" as const, match: cleanMatch(`${path}: ${match}`) }));
+  const version = mostExact([system.version, ...found.map((answer) => answer.version)]);
+  return {
+    system: {
+      ...system,
+      version,
+      confidence: found.length > 0 ? 100 : system.confidence,
+      evidence: [...system.evidence, ...evidence],
+    },
+    plugins: [...new Set(found.flatMap(({ plugins }) => plugins ?? []))],
+    confirmed: found.length > 0,
+    asked: files.length,
+  };
+}
+
+function mostExact(versions: readonly (string | null)[]): string | null {
+  return versions.reduce((best, one) => (one !== null && one.length > (best?.length ?? 0) ? one : best), null);
+}
+
+function cleanMatch(text: string): string {
+  return text.replaceAll(/[\p{C}\s]+/gu, " ").slice(0, 160);
 }

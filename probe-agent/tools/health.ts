@@ -5,13 +5,14 @@ import { medianMs } from "#probe-agent/analysis/site/health/performance.ts";
 import type { HealthFacts } from "#probe-agent/analysis/site/health/report.ts";
 import { unknown, type Unknown } from "#probe-agent/analysis/text/unknown-fact.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
-import type { HttpBody, PageSnapshot } from "#probe-agent/port/http.ts";
+import type { HttpBody, PageSnapshot, Hop } from "#probe-agent/port/http.ts";
 import { analysePageOrHeaders, fetchPage } from "#probe-agent/sources/page.ts";
 import { askPlainHttp } from "#probe-agent/sources/plain-http.ts";
 import { fetchSiteFile } from "#probe-agent/sources/site-file.ts";
-import { gatherIpv6, gatherTtfb } from "#probe-agent/tools/health/site.ts";
 import { gatherTls, type TlsTarget } from "#probe-agent/tools/health/tls.ts";
 import { implement, type Implementation } from "#probe-agent/tools/implement.ts";
+import { literalFamily } from "#shared/egress/addresses.ts";
+import type { Ipv6Facts } from "#probe-agent/analysis/site/health/snapshot.ts";
 
 /** Ports for HTTP and TLS other than the page's own port. */
 export interface WebPorts {
@@ -24,6 +25,24 @@ const PART_MS = 15_000;
 const RESERVE_MS = 1500;
 const ROBOTS_BYTES = 512 * 1024;
 const SECURITY_TXT_BYTES = 64 * 1024;
+
+/** Maximum number of IPv6 addresses tried, and maximum time for each in milliseconds. */
+const MAX_ADDRESSES = 2;
+const CONNECT_MS = 4000;
+/**
+ * Maximum number of further samples of the first byte, maximum time for each, and minimum remaining time to start one.
+ */
+const SAMPLES = 2;
+const SAMPLE_MS = 5000;
+const SAMPLE_RESERVE_MS = 10_000;
+/** Reasons of net.tcp that are caused by the probe's network, not by the site. */
+const OWN_REASONS = new Set([
+  "network_unreachable",
+  "not_permitted",
+  "out_of_sockets",
+  "cancelled",
+  "target_not_allowed",
+]);
 
 /**
  * Implements the tool with the given ports: fetches the page, then gathers all other parts at the same time, and
@@ -103,4 +122,43 @@ function unknownsOf({ tls, http, robots, securityTxt, ipv6 }: HealthFacts): stri
     facts.known ? [] : [facts.why],
   );
   return [...reasons, ...revocation];
+}
+
+/** Reports whether one of the host's AAAA addresses accepts connections. */
+async function gatherIpv6(net: Net, host: string, page: Hop): Promise<Ipv6Facts> {
+  if (page.ipVersion === 6)
+    return { known: true, address: page.ip, answers: true, why: "The page was served over IPv6." };
+  if (literalFamily(host) !== null) return unknown("The host of the URL is an IPv4 address.");
+  const resolved = await net.dns.resolve(host, 6);
+  if (resolved.status === "refused") return unknown("Connections to the host's IPv6 address are not allowed.");
+  if (resolved.status !== "ok") {
+    const none = resolved.status === "failed" && (resolved.reason === "no_address" || resolved.reason === "nxdomain");
+    if (none) return { known: true, address: null, answers: false, why: "The host has no AAAA record." };
+    return unknown("The lookup of the host's AAAA record failed.");
+  }
+  const addresses = resolved.data.allowed.slice(0, MAX_ADDRESSES);
+  for (const { ip } of addresses) {
+    const { state, reason } = await net.tcp.probe(ip, page.port, CONNECT_MS);
+    if (state === "open") return { known: true, address: ip, answers: true, why: "The site answers over IPv6." };
+    if (OWN_REASONS.has(reason ?? "")) return unknown("This probe cannot reach IPv6 addresses.");
+  }
+  const address = addresses[0]?.ip ?? null;
+  return { known: true, address, answers: false, why: "The host's IPv6 address does not answer." };
+}
+
+/** Returns times to first byte, in milliseconds: that of the page and up to two more, one after the other. */
+async function gatherTtfb(net: Net, { final }: PageSnapshot): Promise<number[]> {
+  const samples = [toMs(final)];
+  for (let count = 0; count < SAMPLES && net.remainingMs() > SAMPLE_RESERVE_MS; count += 1) {
+    const request = { url: final.url, method: "GET", follow: false, maxBodyBytes: 1 } as const;
+    const fetched = await waitAtMost(Math.min(SAMPLE_MS, net.remainingMs()), net.http.fetch(request), null);
+    // A rate limit (429) or an error page has another speed than the page.
+    if (fetched?.status !== "ok" || fetched.data.final.code !== final.code) break;
+    samples.push(toMs(fetched.data.final));
+  }
+  return samples;
+}
+
+function toMs(hop: Hop): number {
+  return Math.round(hop.timing.ttfb / 1000);
 }

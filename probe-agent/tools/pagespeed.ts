@@ -1,7 +1,7 @@
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
-import { conditionsOf, type Strategy } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
+import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeedFindings } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
 import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
@@ -10,7 +10,9 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { mayReceiveTarget } from "#probe-agent/sources/third-party-services.ts";
 import { askInsights, type InsightsOutcome } from "#probe-agent/sources/pagespeed.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
-import { localResult } from "#probe-agent/tools/pagespeed/local.ts";
+import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
+import { scorePerformance } from "#probe-agent/analysis/page/pagespeed/score.ts";
+import type { BrowserConditions, LoadedKind, PageLoad } from "#probe-agent/port/browser.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -44,6 +46,8 @@ export const pagespeed = implement(contract, async (net, { url: given, strategy 
       return await measureHere(net, url, given, strategy, observedAt, insights);
   }
 });
+
+const MAX_URL_BYTES = 10_000;
 
 /** Returns the target's failure for a page that PageSpeed Insights cannot load, or only as an error page. */
 function pageFailure({ code, message }: Extract<InsightsOutcome, { readonly kind: "page_failed" }>): Outcome<never> {
@@ -116,4 +120,65 @@ function withoutFragment(url: string): string {
   const parsed = new URL(url);
   parsed.hash = "";
   return parsed.href;
+}
+
+/**
+ * Converts one load in the agent's own browser to a result. The caller adds the findings, `url`, `observed_at` and the
+ * limitation about PageSpeed Insights.
+ */
+function localResult(
+  load: PageLoad,
+  strategy: Strategy,
+  conditions: BrowserConditions,
+): Omit<ResultOf<typeof contract>, "findings" | "url" | "observed_at" | "elapsed_ms"> {
+  const metrics = { fcp_ms: load.fcpMs, lcp_ms: load.lcpMs, tbt_ms: load.tbtMs, cls: load.cls };
+  const performance = load.quiet && !load.cut ? scorePerformance(metrics, strategy) : null;
+  const kinds = Object.keys(load.loaded) as LoadedKind[];
+  const byKind = kinds.map((kind) => ({ kind, ...load.loaded[kind] })).filter(({ requests }) => requests > 0);
+  const sum = (field: "requests" | "bytes"): number => byKind.reduce((total, entry) => total + entry[field], 0);
+  const { rttMs, throughputKbps } = networkOf(strategy);
+  return {
+    final_url: leadingText(load.finalUrl, MAX_URL_BYTES),
+    strategy,
+    scores: { performance, accessibility: null, best_practices: null, seo: null },
+    metrics: { ...metrics, speed_index_ms: null, ttfb_ms: load.ttfbMs },
+    field_data: { url: null, origin: null },
+    opportunities: [],
+    loaded: { requests: sum("requests"), bytes: sum("bytes"), by_kind: byKind, failed_requests: load.failedRequests },
+    conditions: {
+      throttling: "applied",
+      cpu_slowdown: conditions.cpuSlowdown,
+      rtt_ms: rttMs,
+      throughput_kbps: throughputKbps,
+      width: conditions.width,
+      height: conditions.height,
+      browser: load.browser,
+    },
+    lighthouse_version: null,
+    source: "local",
+    limitations: limitationsOf(load, performance),
+  };
+}
+
+function limitationsOf(load: PageLoad, performance: number | null): string[] {
+  const { status, quiet, cut, refusedConnections } = load;
+  return [
+    "The page was loaded once in the agent's own browser. The metrics vary from load to load and with the probe's other work.",
+    "Device and network were slowed down while loading. PageSpeed Insights computes this afterwards, so its metrics differ.",
+    performance === null
+      ? "There is no performance score, because it requires a load that finished, with first paint, largest paint and layout shifts."
+      : "The performance score uses Lighthouse's formula without the speed index. Its 10 % of the weight is shared by the other metrics.",
+    "Accessibility, best practices, SEO, opportunities and the speed index require Lighthouse. Real visits require PageSpeed Insights.",
+    ...(quiet ? [] : ["The page did not finish loading in time. The metrics cover the load until then."]),
+    ...(load.fcpMs === null ? ["The page painted no content."] : []),
+    ...(status !== null && status >= 400
+      ? [`The page was served with status ${status}, so the measured page can be an error page.`]
+      : []),
+    ...(refusedConnections > 0
+      ? [`${refusedConnections} connections of the page were refused, because their addresses are not allowed.`]
+      : []),
+    ...(cut
+      ? ["The page loads more than the probe allows for one page. Everything beyond this limit is missing."]
+      : []),
+  ];
 }

@@ -6,14 +6,16 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import type { Hop } from "#probe-agent/port/http.ts";
+import type { Hop, HopTls } from "#probe-agent/port/http.ts";
 import { askHttpsRecords, timedOutRecords, type HttpsRecords } from "#probe-agent/sources/https-record.ts";
-import { attempt, firstAnswer, type Attempt } from "#probe-agent/tools/protocol/attempts.ts";
+import { attempt, firstAnswer, type Attempt, isSpoken, isUpgraded } from "#probe-agent/tools/protocol/attempts.ts";
 import { probeHttp3 } from "#probe-agent/tools/protocol/quic.ts";
-import { probeTls } from "#probe-agent/tools/protocol/tls.ts";
-import { readVersions, versionLimitations } from "#probe-agent/tools/protocol/versions.ts";
 import { implement, type Untimed } from "#probe-agent/tools/implement.ts";
 import { protocolFindings } from "#probe-agent/analysis/web/protocol-findings.ts";
+import { VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import { createProber, type ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
+import { probeVersion } from "#probe-agent/tools/ssl/versions.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 type Name = Attempt["name"];
@@ -22,6 +24,13 @@ type Name = Attempt["name"];
 const DNS_MS = 6000;
 const SECURE: readonly Name[] = ["http/1.1", "h2", "no_alpn", "http/1.0"];
 const CLEAR: readonly Name[] = ["http/1.0", "h2c_upgrade", "h2c_prior_knowledge"];
+
+type Tls = NonNullable<ResultOf<typeof contract>["tls"]>;
+
+/** Maximum number of connections: three hellos for each version (common suites, rare ones, a short hello). */
+const CONNECTIONS = 3 * VERSIONS.length;
+const TLS_BUDGET_MS = 6000;
+const HELLO_MS = 3000;
 
 /**
  * Checks HTTP versions: one request first, then all other attempts with TLS versions and DNS in parallel, then QUIC.
@@ -89,6 +98,12 @@ export const protocol = implement(contract, async (net, { url }) => {
   });
 });
 
+/** HTTP versions that a server supports over TCP, and how they are negotiated. */
+type SpokenVersions = Pick<
+  ResultOf<typeof contract>,
+  "http1_0" | "http1_1" | "h2" | "h2c_upgrade" | "h2c_prior_knowledge" | "without_alpn"
+>;
+
 /** Returns the host name without a final dot, or the address without brackets. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$|\.$/g, "");
@@ -125,4 +140,75 @@ function quicLimitations({ quic_reachable: reachable, probes }: Result["h3"]): s
   }
   if (probes.every(({ reason }) => reason !== null)) return ["No QUIC probe could be sent: see probes."];
   return ["No answer over UDP: there is no QUIC server, or a firewall drops the packets."];
+}
+
+/** Describes the session, and probes all other versions with one ClientHello each. */
+async function probeTls(
+  net: Net,
+  target: ProbeTarget,
+  { protocol: negotiated, cipher, group, authorized, error }: HopTls,
+): Promise<{ readonly tls: Tls; readonly limitations: readonly string[] }> {
+  const until = net.monotonic() + Math.min(TLS_BUDGET_MS, net.remainingMs() / 2);
+  const bounds = { connections: CONNECTIONS, until, questionMs: HELLO_MS, usualMs: HELLO_MS };
+  const prober = createProber(net, target, bounds);
+  const seen = await Promise.all(
+    VERSIONS.map(async (version) => {
+      const offered = version.name === negotiated || (await probeVersion(prober, version)).offered;
+      return { ...version, offered };
+    }),
+  );
+  const versions = Object.fromEntries(seen.map(({ key, offered }) => [key, offered])) as Tls["versions"];
+  const limitations = seen.flatMap(({ label, offered }) =>
+    offered === null ? [`Whether the server accepts ${label} could not be determined.`] : [],
+  );
+  return { tls: { versions, protocol: negotiated, cipher, group, authorized, error }, limitations };
+}
+
+/** Derives the versions from the attempts. `final` is the first successful answer. */
+function readVersions(attempts: readonly Attempt[], final: Hop): SpokenVersions {
+  const isSecure = final.tls !== null;
+  const found = (name: Attempt["name"]): Attempt | undefined => attempts.find((one) => one.name === name);
+  const isSupported = (name: Attempt["name"], versions: readonly string[]): boolean | null => {
+    const one = found(name);
+    return one === undefined ? null : isSpoken(one, versions, final.code);
+  };
+  const upgrade = found("h2c_upgrade");
+  const h2cUpgrade = upgrade === undefined ? null : isUpgraded(upgrade);
+  const h2cPrior = isSupported("h2c_prior_knowledge", ["2"]);
+  const isHttp2 = final.httpVersion === "2" || isSupported("h2", ["2"]) === true;
+  const isHttp11 = final.httpVersion === "1.1";
+  return {
+    // An HTTP/1.1 server answers an HTTP/1.0 request with version 1.1 (RFC 9110 section 6.2).
+    http1_0: isSupported("http/1.0", ["1.0", "1.1"]),
+    http1_1: isHttp11 ? true : isSecure ? isSupported("http/1.1", ["1.1"]) : false,
+    h2: isHttp2 || h2cUpgrade === true || h2cPrior === true,
+    h2c_upgrade: h2cUpgrade,
+    h2c_prior_knowledge: h2cPrior,
+    without_alpn: isSecure ? withoutAlpn(attempts, final) : null,
+  };
+}
+
+/** Returns the version that the server uses without ALPN; null if it does not answer such a request. */
+function withoutAlpn(attempts: readonly Attempt[], final: Hop): SpokenVersions["without_alpn"] {
+  const spoken = (version: string) => (version === "1.0" ? "http/1.0" : "http/1.1");
+  const one = attempts.find(({ name }) => name === "no_alpn");
+  if (one === undefined || isSpoken(one, ["1.0", "1.1"], final.code) !== true) return null;
+  return one.outcome.status === "ok" ? spoken(one.outcome.data.final.httpVersion) : null;
+}
+
+/** Returns one sentence for each value that could not be determined. */
+function versionLimitations(spoken: SpokenVersions, isSecure: boolean): string[] {
+  const rows: readonly (readonly [value: boolean | null, what: string])[] = [
+    [spoken.http1_0, "answers HTTP/1.0"],
+    [spoken.http1_1, "supports HTTP/1.1"],
+    ...(isSecure
+      ? []
+      : ([
+          [spoken.h2c_upgrade, "supports HTTP/2 by Upgrade"],
+          [spoken.h2c_prior_knowledge, "supports unencrypted HTTP/2"],
+        ] as const)),
+  ];
+  return rows.flatMap(([value, what]) =>
+    value === null ? [`Whether the server ${what} could not be determined: see attempts.`] : [],
+  );
 }

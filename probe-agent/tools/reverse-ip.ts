@@ -11,11 +11,16 @@ import {
   NAME_SOURCES,
   readName,
   type SourceName,
+  type SeenName,
 } from "#probe-agent/analysis/registry/seen-names.ts";
 import { askPassiveDns } from "#probe-agent/sources/passive-dns.ts";
 import { implement, type JobInput, type Untimed } from "#probe-agent/tools/implement.ts";
-import { defaultCertificate, type DefaultCertificate } from "#probe-agent/tools/reverse-ip/certificate.ts";
-import { verifyNames, type VerifiedName } from "#probe-agent/tools/reverse-ip/verify.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import { resolvesTo } from "#probe-agent/sources/reverse-name.ts";
+import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extensions.ts";
+import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -30,7 +35,24 @@ const MOST_NAMES = 2_000;
 /** Number of customers from which sharing is no coincidence. */
 const SHARED_FROM = 5;
 
+/** Certificate that the address's default site sent. */
+interface DefaultCertificate {
+  readonly shown: ResultOf<typeof contract>["certificate"];
+  /** DNS names of the certificate. */
+  readonly names: readonly string[];
+  readonly limitation: string | null;
+}
+
+const HANDSHAKE_MS = 6_000;
+
 const LATE: DefaultCertificate = { shown: null, names: [], limitation: "Port 443 sent no certificate in time." };
+
+/** A name with the result of its lookup. Null if it was not looked up or the lookup failed. */
+type VerifiedName = SeenName & { readonly still_resolves: boolean | null };
+
+/** Maximum number of names looked up, and of lookups at the same time. */
+const MOST_LOOKUPS = 120;
+const AT_ONCE = 12;
 
 /**
  * Finds the names of an address: asks every reliable source at the same time, then looks up the found names. The result
@@ -137,4 +159,58 @@ function rowOf(
 function byUse(one: Result["domains"][number], other: Result["domains"][number]): number {
   const rank = ({ still_resolves: leads }: typeof one) => (leads === true ? 0 : leads === null ? 1 : 2);
   return rank(one) - rank(other) || (one.domain < other.domain ? -1 : one.domain > other.domain ? 1 : 0);
+}
+
+/**
+ * Looks up the first names again, within `patienceMs` milliseconds for all of them together. Wildcards are skipped,
+ * because they do not resolve by themselves.
+ */
+async function verifyNames(
+  net: Net,
+  names: readonly SeenName[],
+  ip: string,
+  patienceMs: number,
+): Promise<{ readonly names: readonly VerifiedName[]; readonly skipped: number }> {
+  const candidates = names.filter(({ domain }) => !domain.startsWith("*."));
+  const queue = candidates.slice(0, MOST_LOOKUPS).map(({ domain }) => domain);
+  const verdicts = new Map<string, boolean | null>();
+  const endsAt = net.monotonic() + patienceMs;
+  const work = async (): Promise<void> => {
+    for (let domain = queue.shift(); domain !== undefined; domain = queue.shift()) {
+      const left = endsAt - net.monotonic();
+      if (left <= 0) return;
+      verdicts.set(domain, await waitAtMost(left, resolvesTo(net, domain, ip), null));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return {
+    names: names.map((name) => ({ ...name, still_resolves: verdicts.get(name.domain) ?? null })),
+    skipped: candidates.length - verdicts.size,
+  };
+}
+
+/** Connects to port 443 without a server name and returns the certificate of the site that answers without one. */
+async function defaultCertificate(net: Net, ip: string): Promise<DefaultCertificate> {
+  const seen = await net.tls.inspect({ ip, port: 443, servername: null, timeoutMs: HANDSHAKE_MS });
+  if (seen.status !== "ok") {
+    const why = seen.status === "failed" ? seen.reason : "not allowed";
+    return { shown: null, names: [], limitation: `Port 443 sent no certificate (${why}).` };
+  }
+  const [leaf] = seen.data.sent;
+  const certificate = leaf === undefined ? null : parseCertificate(leaf);
+  if (certificate === null)
+    return { shown: null, names: [], limitation: "The certificate on port 443 cannot be read." };
+  const names = dnsNames(certificate);
+  const { common_name: subject, not_after, days_left } = describeCertificate(certificate, net.now());
+  return { shown: { subject, names: names.length, not_after, days_left }, names, limitation: null };
+}
+
+function dnsNames(certificate: Certificate): string[] {
+  try {
+    const names = subjectAltNames(certificate) ?? [];
+    return names.flatMap(({ kind, contents }) => (kind === "dns" ? [Buffer.from(contents).toString("latin1")] : []));
+  } catch (error) {
+    if (error instanceof MalformedDer) return [];
+    throw error;
+  }
 }

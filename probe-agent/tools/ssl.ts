@@ -3,20 +3,45 @@ import { failed, ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { ssl as contract } from "#shared/tools/ssl.ts";
 import { sslReport } from "#probe-agent/analysis/tls/ssl.ts";
-import { readServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
+import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
 import { toMicroseconds } from "#probe-agent/analysis/statistics.ts";
 import type { Address, Resolved } from "#probe-agent/port/address.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { firstThatConnects } from "#probe-agent/tools/ssl/connect.ts";
 import { probeServer } from "#probe-agent/tools/ssl/probe.ts";
-import { lookUpNames } from "#probe-agent/tools/ssl/names.ts";
 import { checkRevocation } from "#probe-agent/tools/ssl/revocation.ts";
-import { requestTimestamps } from "#probe-agent/tools/ssl/timestamps.ts";
+import { waitAtMost } from "#shared/time-limit.ts";
+import { certifiedName, nameAndParents, type CaaRow } from "#probe-agent/analysis/tls/ssl/caa.ts";
+import type { CaaSeen, NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import type { DnsRecord } from "#probe-agent/port/dns.ts";
+import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
+import { lookUpTlsa, type TlsaAnswer } from "#probe-agent/tools/dns/tlsa.ts";
+import { fewSuites, helloOf, VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
+import type { ProbeTarget } from "#probe-agent/tools/ssl/prober.ts";
 
 type Result = ResultOf<typeof contract>;
 
 /** Time reserved for the steps after the first handshake. */
 const RESERVE_MS = 1500;
+
+/** Time limit for DNS answers and their validation. */
+const LOOK_UP_MS = 8000;
+const LATE_TLSA: TlsaAnswer = {
+  status: "unknown",
+  reason: "the TLSA records could not be validated in time",
+  records: [],
+};
+const LATE_CAA: CaaSeen = { rows: null, why: "no answer in time" };
+
+const TIMESTAMPS_MS = 5000;
+
+/**
+ * Groups offered: first those of our key shares, then others for servers of old versions. Stronger groups are omitted,
+ * because some servers would request a key share for them.
+ */
+const GROUPS = [0x001d, 0x0017, 0x0018, 0x0019];
 
 /**
  * Performs one handshake for certificate and chain. Then sends ClientHellos to the same address for versions, suites
@@ -68,4 +93,62 @@ function addressRows({ allowed, blocked }: Resolved): Result["addresses"] {
 
 function blockedNote({ blocked }: Resolved): string[] {
   return blocked.length > 0 ? ["Addresses marked blocked were not contacted."] : [];
+}
+
+/** Looks up TLSA records of the port and CAA records of the name. Returns null for an address. */
+async function lookUpNames(
+  net: Net,
+  { host, port }: { readonly host: string; readonly port: number },
+  { leaf }: ServerChain,
+  reserveMs: number,
+): Promise<NamesFacts | null> {
+  if (literalFamily(host) !== null) return null;
+  const limitMs = Math.max(0, Math.min(LOOK_UP_MS, net.remainingMs() - reserveMs));
+  const { name, wildcard } = certifiedName(host, leaf);
+  const [tlsa, caa] = await Promise.all([
+    waitAtMost(limitMs, lookUpTlsa(net, host, port), LATE_TLSA),
+    waitAtMost(limitMs, lookUpCaa(net, name), LATE_CAA),
+  ]);
+  return { tlsa, caa, wildcard };
+}
+
+/** Returns the nearest records at or above the name (RFC 8659 section 3). All levels are asked in parallel. */
+async function lookUpCaa(net: Net, name: string): Promise<CaaSeen> {
+  const lookUp = createLookUp(net);
+  const levels = nameAndParents(name);
+  const found = await Promise.all(levels.map((level) => lookUp(level, "CAA")));
+  for (const [index, { state, status, records }] of found.entries()) {
+    const level = levels[index] ?? name;
+    if (state === "unknown") return { rows: null, why: `${level}: ${status}` };
+    if (state === "records") return { rows: records.map((record) => toRow(level, record)), why: null };
+  }
+  return { rows: [], why: null };
+}
+
+function toRow(name: string, { typed }: DnsRecord): CaaRow {
+  const textOf = (field: string): string => (typeof typed[field] === "string" ? typed[field] : "");
+  return { name, critical: typed["critical"] === true, tag: textOf("tag").toLowerCase(), value: textOf("value") };
+}
+
+/** Requests timestamps in the TLS extension, which Node's client never does. Returns null if there are none. */
+async function requestTimestamps(
+  net: Net,
+  { ip, port, servername }: ProbeTarget,
+  reserveMs: number,
+): Promise<Uint8Array | null | "unknown"> {
+  const timeoutMs = Math.min(TIMESTAMPS_MS, net.remainingMs() - reserveMs);
+  if (timeoutMs <= 0) return "unknown";
+  const outcome = await net.tls.timestamps({ ...helloOfAll(servername), ip, port, timeoutMs });
+  return outcome.status === "ok" ? outcome.data : "unknown";
+}
+
+/** Creates one hello with all versions except SSL 3 and with common suites. */
+function helloOfAll(servername: string | null): ClientHello {
+  const offered = VERSIONS.slice(1).toReversed();
+  const [newest] = offered;
+  if (newest === undefined) throw new Error("no version is known");
+  const suites = [...new Set(offered.flatMap(fewSuites))];
+  const hello = helloOf(newest, servername, suites);
+  const supportedVersions = offered.map(({ wire }) => wire);
+  return { ...hello, supportedVersions, groups: GROUPS, renegotiationInfo: true };
 }

@@ -1,6 +1,8 @@
 // Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
-import { withDataDirectory } from "#shared/client/data-directory.ts";
 import { createProgram } from "#shared/client/program.ts";
+import { join } from "node:path";
+import { CLONE } from "#shared/client/programs.ts";
+import type { Environment } from "#shared/settings-parse.ts";
 
 // A reader of the output may close it early (`deploy/vantage keys list | head`, a closed terminal): that is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
@@ -16,3 +18,12 @@ const program = createProgram({
   },
 });
 await program.parseAsync(process.argv);
+
+/**
+ * Sets VANTAGE_DATA_DIR to the clone's `.vantage` if it is unset, so that the command finds the data of `npm start` from
+ * any working directory.
+ */
+function withDataDirectory(environment: Environment): Environment {
+  const given = environment["VANTAGE_DATA_DIR"]?.trim() ?? "";
+  return given === "" ? { ...environment, VANTAGE_DATA_DIR: join(CLONE, ".vantage") } : environment;
+}

@@ -2,14 +2,42 @@ import { LAUNCHER } from "#shared/launcher.ts";
 import { dialTarget, optionalListenAddress } from "#shared/settings/address.ts";
 import { integer, list, path, text } from "#shared/settings/kinds.ts";
 import { dnsName, httpUrl, server } from "#shared/settings/network.ts";
-import { asNumber, coordinates, country } from "#shared/settings/place.ts";
 import { resolverSource } from "#shared/settings/resolvers.ts";
 import { row } from "#shared/settings/row.ts";
+import type { Kind } from "#shared/settings/kind.ts";
 
 const agent = row("agent");
 
 const WORD = /^[a-z0-9][a-z0-9-]{0,31}$/;
 const VISIBLE = /^[\x21-\x7e]{1,512}$/;
+
+/** Degrees north and east in decimal. */
+interface Coordinates {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+/** Latitude and longitude, separated by a comma. */
+const coordinates: Kind<Coordinates> = {
+  allowed: "latitude,longitude in decimal degrees, for example 52.37,4.89",
+  parse(value) {
+    const match = /^\s*(-?\d{1,2}(?:\.\d{1,10})?)\s*,\s*(-?\d{1,3}(?:\.\d{1,10})?)\s*$/.exec(value);
+    const [latitude, longitude] = [Number(match?.[1]), Number(match?.[2])];
+    return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : undefined;
+  },
+};
+
+/** An autonomous system number (RFC 6793: 32 bits; 0 is reserved, RFC 7607), with or without the letters. */
+const asNumber: Kind<number> = {
+  allowed: "an AS number such as AS64496",
+  parse: (value) => integer(1, 4_294_967_295).parse(value.replace(/^AS/i, "")),
+};
+
+/** An ISO 3166-1 alpha-2 code, returned in capitals. */
+const country: Kind<string> = {
+  allowed: "a country code of two letters (ISO 3166-1 alpha-2)",
+  parse: (value) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : undefined),
+};
 
 /** Settings that agents use. */
 export const AGENT_SETTINGS = {

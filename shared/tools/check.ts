@@ -2,15 +2,15 @@ import { Type } from "typebox";
 import { defineTool, withDefault } from "#shared/tools/define.ts";
 import { Flag, Limitations, Nullable, Url } from "#shared/tools/fields.ts";
 import { BODY_BREAKS } from "#shared/tools/http/body.ts";
-import { Families } from "#shared/tools/http/families.ts";
 import { HopTimingMs, HopTimingUs, Timing, TimingUs } from "#shared/tools/timing.ts";
 import { urlSeenAt } from "#shared/tools/observations.ts";
-import { ipVersion, findings } from "#shared/tools/shapes.ts";
-import { elapsed } from "#shared/tools/shapes.ts";
+import { elapsed, findings, ipVersion, text, record, word } from "#shared/tools/shapes.ts";
 
-function text(description: string) {
-  return Type.String({ description });
-}
+/** Whether a host accepts connections, for each address family. */
+const Families = record(
+  { ipv4: family("IPv4"), ipv6: family("IPv6") },
+  "Both address families of the final host: the one that was used, and one connection to an address of the other",
+);
 
 function count(description: string) {
   return Type.Integer({ minimum: 0, description });
@@ -174,3 +174,28 @@ export const check = defineTool({
     measure: ({ elapsed_ms, timing }) => ({ elapsed_ms, ttfb_ms: timing.ttfb_ms }),
   },
 });
+
+function family(name: string) {
+  return record(
+    {
+      status: word(
+        ["ok", "failed", "absent", "not_tried"],
+        "ok: connected; failed: the target's fault; absent: the host has no such address; not_tried: unknown",
+      ),
+      reason: Nullable(
+        text(
+          "For failed: refused, timeout, reset or unreachable. For not_tried: no_route (this probe has no such route), " +
+            "dns_failed, target_not_allowed, out_of_time, not_asked or local_error. Otherwise null",
+        ),
+      ),
+      ip: Nullable(text("Address that was connected to or tried; null if there is none")),
+      connect_ms: Nullable(
+        Type.Number({
+          minimum: 0,
+          description: "Time of the TCP connection in milliseconds; null if there was no connection",
+        }),
+      ),
+    },
+    `Whether the final host accepts connections over ${name}`,
+  );
+}

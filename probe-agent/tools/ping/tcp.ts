@@ -5,7 +5,6 @@ import { isLate } from "#probe-agent/analysis/network/late-reply.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import { ONE_SYN_MS, type TcpPort } from "#probe-agent/port/packets.ts";
-import { watchLoopLag } from "#probe-agent/tools/ping/loop-lag.ts";
 import { RESERVE_MS, type Part, type PingParams } from "#probe-agent/tools/ping/part.ts";
 import { probeFault } from "#probe-agent/tools/ping/probe-fault.ts";
 import { scheduleEchoes } from "#probe-agent/tools/ping/schedule.ts";
@@ -17,6 +16,8 @@ type Probed = Awaited<ReturnType<TcpPort["probe"]>>;
 const LIKELY_PORTS = [443, 80] as const;
 /** Reasons that mean no answer. Every other reason is an ICMP error. */
 const SILENT: ReadonlySet<string> = new Set(["timeout", "cancelled", "connect_failed"]);
+
+const TICK_MS = 5;
 
 /**
  * Pings by TCP handshakes with one SYN each: SYN-ACK or RST within ONE_SYN_MS is a reply, a lost SYN is loss. If no
@@ -125,4 +126,23 @@ function lossNote(waitMs: number): string {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
+}
+
+/**
+ * Measures how late timers of this process fire. The returned function ends the measurement and returns the worst lag
+ * in milliseconds.
+ */
+function watchLoopLag(net: Net): () => number {
+  let worst = 0;
+  let armedAt = net.monotonic();
+  const measure = (): void => {
+    worst = Math.max(worst, net.monotonic() - armedAt - TICK_MS);
+    armedAt = net.monotonic();
+  };
+  const timer = setInterval(measure, TICK_MS);
+  return () => {
+    clearInterval(timer);
+    measure();
+    return worst;
+  };
 }

@@ -7,8 +7,8 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import type { Address } from "#probe-agent/port/address.ts";
 import type { TraceHop } from "#probe-agent/port/packets.ts";
 import { nameHops, NOTHING_KNOWN, type HopNames } from "#probe-agent/tools/ping/hop-names.ts";
-import { measurePathMtu } from "#probe-agent/tools/ping/path-mtu.ts";
 import { RESERVE_MS } from "#probe-agent/tools/ping/part.ts";
+import type { PingResult } from "#shared/tools/ping.ts";
 
 // Names and networks are looked up after the trace, because lookups during the trace would turn answers into silence.
 const NAMES_MS = 3_000;
@@ -29,6 +29,9 @@ interface Traced {
   readonly fields: TraceResult;
   readonly limitations: readonly string[];
 }
+
+const MOST_MS = 2_900;
+const LEAST_MS = 300;
 
 /**
  * Traces the route to the address, then looks up its routers. Failures are the probe's, stage request (createTrace).
@@ -159,5 +162,41 @@ function rowOf({ hop, sent, roundTripsMs, replies, evidence }: TraceHop, names: 
       sampled: evidence.sampled,
       loss_percent: loss,
     },
+  };
+}
+
+/**
+ * Measures the MTU of the traced path, and finds where it narrows. Null, with a reason, if it could not be measured.
+ */
+async function measurePathMtu(
+  net: Net,
+  address: Address,
+  hops: readonly TraceHop[],
+  leftMs: number,
+): Promise<Pick<Required<PingResult>, "path_mtu"> & { readonly limitations: readonly string[] }> {
+  // If nothing answered, there is no path to measure.
+  const answered = hops.some(({ replies }) => replies.some(({ ip }) => ip !== null));
+  if (!answered) return { path_mtu: null, limitations: [] };
+  if (leftMs < LEAST_MS) return { path_mtu: null, limitations: ["No time was left to measure the path's MTU."] };
+  const measured = await net.trace.pathMtu(address.ip, Math.min(MOST_MS, leftMs));
+  if (measured.status !== "ok") {
+    return {
+      path_mtu: null,
+      limitations: ["The path's MTU could not be measured: the probe's packets did not leave."],
+    };
+  }
+  const { bytes, limitedBy, blackHole, method } = measured.data;
+  const hop = hops.find(({ replies }) => replies.some(({ ip }) => ip === limitedBy))?.hop ?? null;
+  return {
+    path_mtu: {
+      bytes,
+      limited_by: limitedBy === null ? null : { hop, ip: limitedBy },
+      black_hole: blackHole,
+      method,
+    },
+    limitations:
+      bytes === null
+        ? ["The path's MTU is not known, because the target does not answer the echoes used to measure it."]
+        : [],
   };
 }

@@ -1,23 +1,35 @@
-import type { Configuration, SuitesSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
-import { VERSIONS } from "#probe-agent/analysis/tls/ssl/hellos.ts";
-import { joinEliminations, type Elimination } from "#probe-agent/tools/ssl/elimination.ts";
+import type { Configuration, SuitesSeen, GroupsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import {
-  supportsSecureRenegotiation,
-  probeFallback,
-  probeCompression,
-  probeSmallestPrime,
-  type VersionSuites,
-} from "#probe-agent/tools/ssl/features.ts";
-import { listOldGroups, listTls13Groups } from "#probe-agent/tools/ssl/groups.ts";
+  VERSIONS,
+  EXTENSION_RENEGOTIATION_INFO,
+  suiteLanes,
+  type Version,
+} from "#probe-agent/analysis/tls/ssl/hellos.ts";
+import { joinEliminations, type Elimination, eliminate } from "#probe-agent/tools/ssl/elimination.ts";
 import type { Prober } from "#probe-agent/tools/ssl/prober.ts";
 import { listSuites, probePreference } from "#probe-agent/tools/ssl/suites.ts";
 import { helloFor, probeVersion, type VersionSeen } from "#probe-agent/tools/ssl/versions.ts";
+import { SIGNAL, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
+import { OLD_GROUPS, TLS13_GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
+import type { ClientHello } from "#probe-agent/port/tls.ts";
 
 /** Two probers of one server, so that a long list of suites leaves connections for the other questions. */
 interface Probers {
   readonly lists: Prober;
   readonly features: Prober;
 }
+
+/** A version with the suites that the server accepts. */
+interface VersionSuites {
+  readonly seen: VersionSeen;
+  readonly suites: readonly number[];
+}
+
+const INAPPROPRIATE_FALLBACK_ALERT = 86;
+/** Compression methods: DEFLATE (RFC 3749), LZS (RFC 3943), none. */
+const COMPRESSIONS = [1, 64, 0];
+
+const NO_GROUP = -1;
 
 /**
  * Finds a server's configuration: versions, then suites and groups, then features. Questions of one stage are sent in
@@ -101,4 +113,100 @@ async function hasStoppedAnswering(
   const abrupt = versions.some((seen) => seen.abrupt) || lanes.some((lane) => lane.abrupt);
   if (known === undefined || suite === undefined || !abrupt) return false;
   return (await prober.ask(helloFor(known, prober.servername, [suite]))).kind !== "hello";
+}
+
+/** Reports whether the server compresses before it encrypts (CRIME, CVE-2012-4929); null if it did not answer. */
+async function probeCompression(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
+  const hello = helloFor(seen, prober.servername, suites);
+  const answer = await prober.ask({ ...hello, compression: COMPRESSIONS });
+  return answer.kind === "hello" ? answer.hello.compression !== 0 : null;
+}
+
+/** Reports whether the server supports RFC 5746, from its ServerHello up to TLS 1.2; null without a ServerHello. */
+function supportsSecureRenegotiation({ seen }: VersionSuites): boolean | null {
+  return seen.hello === null ? null : seen.hello.extensions.includes(EXTENSION_RENEGOTIATION_INFO);
+}
+
+/**
+ * Reports whether the server refuses a client that signals a fallback to a lower version (RFC 7507); null if unknown.
+ */
+async function probeFallback(prober: Prober, { seen, suites }: VersionSuites): Promise<boolean | null> {
+  const answer = await prober.ask(helloFor(seen, prober.servername, [...suites, SIGNAL.fallback]));
+  if (answer.kind === "hello") return false;
+  return answer.kind === "refused" && answer.alert === INAPPROPRIATE_FALLBACK_ALERT ? true : null;
+}
+
+/**
+ * Returns the size in bits of the smallest Diffie-Hellman prime, for export suites and others; null if none was seen.
+ */
+async function probeSmallestPrime(prober: Prober, { seen, suites }: VersionSuites): Promise<number | null> {
+  const ephemeral = suitesOf(suites).filter(({ kx }) => kx === "DHE");
+  const kinds = [ephemeral.filter((suite) => suite.exportGrade), ephemeral.filter((suite) => !suite.exportGrade)];
+  const sizes = await Promise.all(
+    kinds.map(async (kind) => {
+      if (kind.length === 0) return [];
+      const codes = kind.map(({ code }) => code);
+      const answer = await prober.ask(helloFor(seen, prober.servername, codes), true);
+      return answer.kind === "hello" && answer.hello.primeBits !== null ? [answer.hello.primeBits] : [];
+    }),
+  );
+  const seenSizes = sizes.flat();
+  return seenSizes.length === 0 ? null : Math.min(...seenSizes);
+}
+
+/**
+ * Lists the groups of TLS 1.3. For a hello without a key share, the server selects a group (RFC 8446 section 4.1.4).
+ */
+async function listTls13Groups(prober: Prober, seen: VersionSeen): Promise<GroupsSeen> {
+  const suites = suiteLanes(seen.version).common.flat();
+  const hello = helloFor(seen, prober.servername, suites);
+  const question = {
+    ask: (groups: readonly number[]) => prober.ask({ ...hello, groups, keyShares: [] }),
+    choice: ({ group }: { group: number | null }) => group ?? NO_GROUP,
+  };
+  const lanes = await Promise.all(TLS13_GROUPS.map((lane) => eliminate(lane, question)));
+  return combine(seen.version, lanes, []);
+}
+
+/**
+ * Lists the groups of a version before TLS 1.3, where ServerKeyExchange contains the curve. Returns null without ECDHE
+ * suites. The groups offered also limit the curve of the server's own EC key (RFC 8422 section 5.1.1). If the server
+ * has no RSA key, every hello therefore offers `ownCurve` last, and that curve is found if the server chooses it.
+ */
+async function listOldGroups(
+  prober: Prober,
+  seen: VersionSeen,
+  taken: readonly number[],
+  ownCurve: number | null,
+): Promise<GroupsSeen | null> {
+  const ephemeral = suitesOf(taken).filter(({ kx, auth }) => kx === "ECDHE" && auth !== "PSK");
+  if (ephemeral.length === 0) return null;
+  const withoutEcKey = ephemeral.filter(({ auth }) => auth !== "ECDSA");
+  const requiredCurve = withoutEcKey.length > 0 ? null : ownCurve;
+  const suites = (withoutEcKey.length > 0 ? withoutEcKey : ephemeral).map(({ code }) => code);
+  const hello: ClientHello = helloFor(seen, prober.servername, suites);
+  let isChosen = false;
+  const question = {
+    ask: (left: readonly number[]) =>
+      prober.ask({ ...hello, groups: requiredCurve === null ? left : [...left, requiredCurve] }, true),
+    choice: ({ group }: { group: number | null }) => {
+      if (group === null) return NO_GROUP;
+      isChosen ||= group === requiredCurve;
+      return group === requiredCurve ? null : group;
+    },
+  };
+  const lanes = await Promise.all(
+    OLD_GROUPS.map((lane) =>
+      eliminate(
+        lane.filter((group) => group !== requiredCurve),
+        question,
+      ),
+    ),
+  );
+  return combine(seen.version, lanes, isChosen && requiredCurve !== null ? [requiredCurve] : []);
+}
+
+function combine(version: Version, lanes: readonly Elimination[], more: readonly number[]): GroupsSeen {
+  const { taken, complete } = joinEliminations(lanes);
+  return { version, codes: [...taken, ...more], complete };
 }

@@ -3,7 +3,6 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { whois as contract } from "#shared/tools/whois.ts";
 import type { RdapReply } from "#probe-agent/sources/rdap.ts";
 import { serviceSource } from "#probe-agent/sources/service-source.ts";
-import { cutText } from "#probe-agent/tools/whois/raw.ts";
 import type { DomainFacts } from "#probe-agent/tools/whois/facts.ts";
 
 /** Result of the tool. */
@@ -26,6 +25,12 @@ export interface Found {
 
 /** Outcome of a lookup. */
 export type Lookup = { readonly ok: true; readonly found: Found } | { readonly ok: false; readonly failure: Failed };
+
+/**
+ * Maximum number of characters of an unprocessed answer. At three octets each, they are far below the limit of a
+ * result.
+ */
+const MAX_CHARACTERS = 32_768;
 
 /** Returns the unprocessed answer without control characters, truncated if too long. */
 export function rawOf(text: string | null): Pick<Result, "raw" | "raw_truncated"> {
@@ -71,4 +76,14 @@ export function rdapBase(url: string): string {
   const path = end === -1 ? url : url.slice(0, end);
   const base = path.replace(/(?:domain|ip|autnum)\/[^/]*(?:\/\d{1,3})?$/, "");
   return base === path ? url : base;
+}
+
+/** Cuts a text and removes control characters except line ends and tabs, which could disturb a terminal. */
+function cutText(text: string): { readonly text: string; readonly truncated: boolean } {
+  const clean = text
+    .slice(0, MAX_CHARACTERS)
+    .replaceAll("\r\n", "\n")
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, "")
+    .toWellFormed();
+  return { text: clean, truncated: text.length > MAX_CHARACTERS };
 }

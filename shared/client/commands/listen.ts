@@ -1,13 +1,37 @@
 import type { Command } from "commander";
 import type { CommandContext } from "#shared/client/context.ts";
-import { readSecretFile } from "#shared/client/input-file.ts";
-import { readOptions, type TypedOptions } from "#shared/client/listen/options.ts";
+import { readSecretFile, readInputFile } from "#shared/client/input-file.ts";
 import { runListen } from "#shared/client/listen/run.ts";
-import { readTlsIdentity } from "#shared/client/listen/tls-identity.ts";
+import { createSecureContext } from "node:tls";
+import type { TlsIdentity } from "#shared/client/listen/server.ts";
+import { describeError } from "#shared/error-code.ts";
 
 /** Exit status if it cannot listen: a wrong option, an unreadable file, a port in use. */
 const NOT_STARTED = 2;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Options of the command as they were typed. */
+interface TypedOptions {
+  readonly secretFile: string;
+  readonly host: string;
+  readonly port: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly status: string;
+  readonly count?: string;
+}
+
+/** The options that are numbers. */
+interface ListenNumbers {
+  /** 0: any free port. */
+  readonly port: number;
+  readonly status: number;
+  /** Infinity: until a signal. */
+  readonly count: number;
+}
+
+/** The numbers, or the sentence that says which option is wrong. */
+type ReadOptions = ({ readonly ok: true } & ListenNumbers) | { readonly ok: false; readonly message: string };
 
 /** Adds `deploy/vantage listen`, which needs no service: a receiver that verifies deliveries and prints them. */
 export function addListen(program: Command, context: CommandContext): void {
@@ -49,4 +73,44 @@ async function listen(context: CommandContext, typed: TypedOptions): Promise<boo
   for (const signal of SIGNALS) process.off(signal, stop);
   if (!ran.ok) context.complain(`vantage: ${ran.message}`);
   return ran.ok;
+}
+
+/** Reads a certificate and its key; null after a line that says why they cannot be used. */
+function readTlsIdentity(context: CommandContext, certFile: string, keyFile: string): TlsIdentity | null {
+  const cert = readInputFile(context, certFile);
+  const key = readInputFile(context, keyFile);
+  if (cert === null || key === null) return null;
+  try {
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch (error) {
+    context.complain(`vantage: ${certFile} and ${keyFile} are no certificate and its key (${describeError(error)})`);
+    return null;
+  }
+}
+
+/** Reads the options that are numbers, and checks that those of TLS are both there or both absent. */
+function readOptions({ host, port, status, count, tlsCert, tlsKey }: TypedOptions): ReadOptions {
+  const numbers = {
+    port: readInteger(port, 0, 65_535),
+    status: readInteger(status, 200, 599),
+    count: count === undefined ? Infinity : readInteger(count, 1, 1_000_000_000),
+  };
+  // Node takes an empty host for every address of the machine.
+  if (host === "") return refuse("--host must be an address or a name of this machine");
+  if (numbers.port === null) return refuse("--port must be a number from 0 to 65535");
+  if (numbers.status === null) return refuse("--status must be a number from 200 to 599");
+  if (numbers.count === null) return refuse("--count must be a number from 1 to 1000000000");
+  if (tlsCert !== undefined && tlsKey === undefined) return refuse("--tls-cert needs --tls-key");
+  if (tlsKey !== undefined && tlsCert === undefined) return refuse("--tls-key needs --tls-cert");
+  return { ok: true, port: numbers.port, status: numbers.status, count: numbers.count };
+}
+
+function readInteger(text: string, from: number, to: number): number | null {
+  const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : null;
+  return value !== null && value >= from && value <= to ? value : null;
+}
+
+function refuse(message: string): ReadOptions {
+  return { ok: false, message };
 }

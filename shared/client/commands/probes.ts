@@ -1,13 +1,16 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { field } from "#shared/client/call.ts";
 import { adminAction, rowsOf, type Flags } from "#shared/client/commands/admin-action.ts";
-import { describeToken } from "#shared/client/commands/join-line.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { cell, table } from "#shared/client/table.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
-import { dialTarget } from "#shared/settings/address.ts";
+import { dialTarget, formatAddress, isLoopback, ownAddress, parseHostPort } from "#shared/settings/address.ts";
 import type { Kind } from "#shared/settings/kind.ts";
 import { duration } from "#shared/settings/kinds.ts";
+import { LAUNCHER_PATH } from "#shared/client/programs.ts";
+import { quoted } from "#shared/client/quoted.ts";
+import { readSettings, type Environment } from "#shared/settings-parse.ts";
+import { SETTINGS } from "#shared/settings.ts";
 
 const DAY_MS = 86_400_000;
 const COLUMNS = ["id", "region", "status", "country", "city", "version", "replicas", "last_seen_at", "account_id"];
@@ -102,4 +105,36 @@ function newToken({ region, ttl, reusable, accountId }: Flags): Record<string, u
 function withReplicaCount(row: unknown): Record<string, unknown> {
   const replicas = field(row, "replicas");
   return { ...(row as Record<string, unknown>), replicas: Array.isArray(replicas) ? replicas.length : replicas };
+}
+
+/**
+ * Formats a new join token: the token, what it allows, and the command that starts the agent. The command is complete.
+ * It contains the absolute path of this clone's launcher if the agent runs on this machine, else the launcher's path
+ * relative to a clone on the agent's machine.
+ */
+function describeToken(data: unknown, flags: Flags, environment: Environment): string {
+  const { region, reusable, controlPlane } = flags;
+  const token = cell(field(data, "token"));
+  const dial = typeof controlPlane === "string" ? controlPlane : defaultDialTarget(environment);
+  const here = isLoopback(parseHostPort(dial)?.host ?? "");
+  const launcher = here ? LAUNCHER_PATH : LAUNCHER;
+  const start = `VANTAGE_JOIN_TOKEN=${quoted(token)} ${quoted(launcher)} agent --region ${quoted(String(region))} --control-plane ${quoted(dial)}`;
+  const who = reusable === true ? "allows any number of agents" : "allows one agent";
+  return [
+    token,
+    `(${who} to join region ${String(region)} until ${cell(field(data, "expires_at"))}; not shown again)`,
+    "",
+    here ? "Start the agent on this machine:" : "Start the agent in a clone of the repository on the agent's machine:",
+    `  ${start}`,
+    ...(here
+      ? ["", `${dial} is an address of this machine. For an agent on another machine pass --control-plane host:port.`]
+      : []),
+  ].join("\n");
+}
+
+/** Returns the default address for agents: the advertised address, else this machine's own listener. */
+function defaultDialTarget(environment: Environment): string {
+  const read = readSettings(environment, "control-plane");
+  if (!read.ok) return SETTINGS.controlPlane.default;
+  return read.settings.grpcAdvertise ?? formatAddress(ownAddress(read.settings.grpcAddr));
 }

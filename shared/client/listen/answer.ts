@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describeDelivery, problemOf } from "#shared/client/listen/describe-delivery.ts";
-import { readBody } from "#shared/client/listen/read-body.ts";
-import { rememberIds } from "#shared/client/listen/recent-ids.ts";
 import { verifyDelivery } from "#shared/webhooks/verify.ts";
 
 /** What a receiver needs to answer deliveries. */
@@ -17,6 +15,12 @@ interface ReceiverOptions {
 
 const MOST_BYTES = 1_048_576;
 const MOST_IDS = 10_000;
+
+/** Remembers the ids of events. */
+interface RecentIds {
+  /** Remembers an id; returns true if it was remembered already. */
+  add(id: string): boolean;
+}
 
 /** Creates the listener of a server that verifies, prints and answers deliveries. */
 export function answerDeliveries(
@@ -55,4 +59,34 @@ function refuse(
 ): void {
   const body = JSON.stringify({ error });
   response.writeHead(status, { ...headers, connection: "close", "content-type": "application/json" }).end(body);
+}
+
+/**
+ * Reads the body of a request; null if it is longer than `most` bytes. The rest of a long body is read and dropped,
+ * because the sender can lose an answer that arrives while it still sends (RFC 9112, section 9.6); the server's time
+ * limit ends a request that does not end. Rejects if the sender disconnects first.
+ */
+async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > most) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  return length > most ? null : Buffer.concat(chunks);
+}
+
+/** Remembers the last `most` different ids. */
+export function rememberIds(most: number): RecentIds {
+  // A Set lists its members in the order in which they were added.
+  const ids = new Set<string>();
+  return {
+    add(id) {
+      const isKnown = ids.delete(id);
+      ids.add(id);
+      if (ids.size > most) for (const oldest of ids.values().take(1)) ids.delete(oldest);
+      return isKnown;
+    },
+  };
 }

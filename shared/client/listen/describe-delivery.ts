@@ -1,5 +1,7 @@
-import { safeBody, safeLine } from "#shared/client/listen/safe-text.ts";
 import { TOLERANCE_SECONDS, type DeliveryVerdict } from "#shared/webhooks/verify.ts";
+import { showHidden } from "#shared/hidden-characters.ts";
+import { isExactNumber } from "#shared/audit/exact-number.ts";
+import { findJsonFault } from "#shared/json/faults.ts";
 
 /** A request that is printed. */
 interface ShownDelivery {
@@ -14,6 +16,12 @@ interface ShownDelivery {
 }
 
 const LONGEST_VALUE = 100;
+
+/** Bodies up to this length are indented; an event has a few thousand bytes. */
+const LONGEST_INDENTED = 65_536;
+/** Maximum nesting of what is indented: the indentation of deep JSON is many times its length. */
+const DEEPEST = 32;
+const LONGEST_LINE = 2_000;
 
 /** Returns what is wrong with a delivery, as the end of a sentence; null if it is valid. */
 export function problemOf(verdict: DeliveryVerdict): string | null {
@@ -52,4 +60,33 @@ export function describeDelivery({ at, problem, headers, body, isRepeated }: Sho
   ].join(", ");
   const line = `${at.toISOString()} ${verdict} ${fields}${isRepeated ? " (repeated)" : ""}`;
   return [line, ...safeBody(body).map((each) => `  ${each}`)].join("\n");
+}
+
+/** Returns a text of another party as one line of limited length that cannot control a terminal. */
+function safeLine(text: string, longest = LONGEST_LINE): string {
+  const shown = showHidden(text.slice(0, longest));
+  return text.length > longest ? `${shown} ... (${text.length} characters)` : shown;
+}
+
+/**
+ * Returns a body as lines that cannot control a terminal: JSON indented, everything else in one line. JSON that is deep,
+ * has a key twice or a number that no double holds is not indented, because the printed form would differ from it.
+ */
+function safeBody(body: Uint8Array): readonly string[] {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(body);
+  if (text === "") return [];
+  const value = body.length > LONGEST_INDENTED ? null : readJson(text);
+  if (value === null) return [safeLine(text)];
+  return JSON.stringify(value.json, null, 2)
+    .split("\n")
+    .map((line) => showHidden(line));
+}
+
+function readJson(text: string): { readonly json: unknown } | null {
+  try {
+    if (findJsonFault(text, { deepest: DEEPEST, acceptsNumber: isExactNumber }) !== null) return null;
+    return { json: JSON.parse(text) };
+  } catch {
+    return null;
+  }
 }

@@ -5,10 +5,12 @@ import { openDataDirectory } from "#shared/client/up/data-directory.ts";
 import { embeddedDatabase, externalDatabase } from "#shared/client/up/database.ts";
 import type { Undo, UpOptions } from "#shared/client/up/options.ts";
 import { checkListener } from "#shared/client/up/ports.ts";
-import type { Problem } from "#shared/client/up/problem.ts";
+import { type Problem, problem } from "#shared/client/up/problem.ts";
 import { openProcessTable } from "#shared/client/up/process-table.ts";
-import { lockDataDirectory } from "#shared/client/up/single.ts";
 import { startProcesses } from "#shared/client/up/start-processes.ts";
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { createServer } from "node:net";
 
 /**
  * Runs embedded PostgreSQL (unless DATABASE_URL is set), control plane and local agent until `stop`, then stops them in
@@ -75,4 +77,30 @@ async function bringUp(options: UpOptions, undo: Undo): Promise<{ ok: true } | P
     },
     undo,
   );
+}
+
+/**
+ * Locks a data directory for one supervisor. The lock is an abstract Unix socket, which the kernel removes when the
+ * process ends for any reason, so that no stale lock remains.
+ */
+async function lockDataDirectory(path: string): Promise<{ ok: true; release(): Promise<void> } | Problem> {
+  const name = createHash("sha256").update(realpathSync(path)).digest("hex").slice(0, 32);
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await new Promise<void>((listening, reject) => {
+      server.once("error", reject).listen({ path: `\0vantage-up-${name}` }, listening);
+    });
+  } catch {
+    return problem(
+      `Vantage is already running on ${path}: stop it first, or set VANTAGE_DATA_DIR to another directory`,
+    );
+  }
+  server.unref();
+  return {
+    ok: true,
+    release: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+      }),
+  };
 }

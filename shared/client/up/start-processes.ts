@@ -1,21 +1,40 @@
 import { join, resolve } from "node:path";
-import { stateDirOf } from "#shared/agent-state.ts";
-import { listenerUrl } from "#shared/settings/address.ts";
+import { stateDirOf, IDENTITY_ENTRY } from "#shared/agent-state.ts";
+import { listenerUrl, formatAddress, ownAddress } from "#shared/settings/address.ts";
 import { readAdminToken } from "#shared/client/up/admin-token.ts";
-import { makeJoinToken } from "#shared/client/up/join-token.ts";
 import { startChild, type Child } from "#shared/client/up/child.ts";
-import { agentEnvironment, controlPlaneEnvironment } from "#shared/client/up/environment.ts";
 import { boundLogs } from "#shared/client/up/log-file.ts";
 import type { Ground, Undo } from "#shared/client/up/options.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
-import { waitFor } from "#shared/client/up/ready.ts";
 import { sayWelcome } from "#shared/client/up/welcome.ts";
+import { AGENT_MEMORY, CONTROL_PLANE_MEMORY, withMemory } from "#shared/client/process-memory.ts";
+import { SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
+import type { Settings } from "#shared/settings.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { callService, field } from "#shared/client/call.ts";
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 
 /** An agent drains for up to 30 s; the control plane finishes its requests. Milliseconds. */
 const GRACE_MS = 35_000;
 
 /** Readiness waits at most 30 s for an agent; a longer wait indicates a fault. Milliseconds. */
 const LATE_AFTER_MS = 40_000;
+
+const EVERY_MS = 100;
+
+/** Inputs for a local agent's join token. */
+interface LocalAgent {
+  /** The control plane's own listener. */
+  readonly base: string;
+  readonly adminToken: string;
+  readonly region: string;
+  /** The directory of the agent's identity. */
+  readonly stateDir: string;
+}
+
+/** An agent enrols within seconds of its start, so a short-lived token is enough. */
+const TTL_SECONDS = 600;
 
 /** Starts control plane and agent, waits until the service is ready, and prints how to use it. */
 export async function startProcesses(ground: Ground, undo: Undo): Promise<{ ok: true } | Problem> {
@@ -82,4 +101,76 @@ async function unlessFailed<T>(
   const first = await Promise.race([waiting, ...failures]);
   given.abort();
   return first;
+}
+
+function without(environment: Environment, process: "control-plane" | "agent"): Record<string, string | undefined> {
+  const others = SETTING_ROWS.filter((row) => row.secret && row.process !== process && row.process !== "both");
+  const hidden = new Set(others.map((row) => row.name));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !hidden.has(name)));
+}
+
+/** Keeps compiled code between starts: a second start takes two thirds of the time (measured: 1.7 s instead of 2.5 s). */
+function compileCache(environment: Environment, dataDirectory: string) {
+  return { NODE_COMPILE_CACHE: environment["NODE_COMPILE_CACHE"] ?? join(dataDirectory, "compile-cache") };
+}
+
+/** Builds the control plane's environment: the caller's, the database, and no secret of the agent. */
+function controlPlaneEnvironment(environment: Environment, dataDirectory: string, databaseUrl: string) {
+  const rest = without(environment, "control-plane");
+  const cache = compileCache(environment, dataDirectory);
+  return {
+    ...withMemory(rest, CONTROL_PLANE_MEMORY),
+    ...cache,
+    DATABASE_URL: databaseUrl,
+    VANTAGE_DATA_DIR: dataDirectory,
+  };
+}
+
+/** Builds the local agent's environment: the caller's, the address to dial, and no secret of the control plane. */
+function agentEnvironment(environment: Environment, dataDirectory: string, settings: Settings) {
+  const rest = without(environment, "agent");
+  const dial = environment["VANTAGE_CONTROL_PLANE"]?.trim() || formatAddress(ownAddress(settings.grpcAddr));
+  const cache = compileCache(environment, dataDirectory);
+  return { ...withMemory(rest, AGENT_MEMORY), ...cache, VANTAGE_DATA_DIR: dataDirectory, VANTAGE_CONTROL_PLANE: dial };
+}
+
+/** Waits until a URL of the control plane's own listener answers 200; null if the signal was aborted first. */
+async function waitFor(url: string, signal: AbortSignal): Promise<{ degraded: readonly string[] } | null> {
+  while (!signal.aborted) {
+    const answer = await callService(url, { own: true, timeoutMs: 2_000 }).catch(() => null);
+    if (answer?.status === 200) {
+      const degraded = field(answer.body, "degraded");
+      return { degraded: Array.isArray(degraded) ? degraded.map(String) : [] };
+    }
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+  return null;
+}
+
+/**
+ * Creates a one-time join token for an agent that is not enrolled with this control plane: it has no identity, or one of
+ * another authority, for example after a change of database. null: the agent needs no token, or the control plane
+ * issued none; the agent then reports the failure.
+ */
+async function makeJoinToken({ base, adminToken, region, stateDir }: LocalAgent): Promise<string | null> {
+  const json = { region, ttl_seconds: TTL_SECONDS };
+  const made = await callService(`${base}/api/admin/probe-tokens`, {
+    method: "POST",
+    token: adminToken,
+    json,
+    own: true,
+  });
+  const token = field(field(made.body, "data"), "token");
+  if (made.status !== 201 || typeof token !== "string") return null;
+  return token.endsWith(`_${authorityOf(stateDir)}`) ? null : token;
+}
+
+/** Returns the SHA-256 of an identity's authority certificate, in hex as in join tokens; null if it is unreadable. */
+function authorityOf(stateDir: string): string | null {
+  try {
+    const { fingerprint256 } = new X509Certificate(readFileSync(join(stateDir, IDENTITY_ENTRY, "ca.pem")));
+    return fingerprint256.replaceAll(":", "").toLowerCase();
+  } catch {
+    return null;
+  }
 }

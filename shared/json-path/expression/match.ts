@@ -1,10 +1,25 @@
 import type { Effort } from "#shared/json-path/effort.ts";
-import { contains } from "#shared/json-path/expression/characters.ts";
-import { parseExpression } from "#shared/json-path/expression/parse.ts";
-import { compile, type Program } from "#shared/json-path/expression/program.ts";
+import { contains, type CharacterSet } from "#shared/json-path/expression/characters.ts";
+import { parseExpression, type Expression } from "#shared/json-path/expression/parse.ts";
 
 /** Maximum length of an expression, in characters. A longer one matches nothing. */
 const MAX_EXPRESSION = 1_000;
+
+/** One step of a program. Numbers are positions of steps. */
+type Step =
+  | { readonly kind: "character"; readonly set: CharacterSet; readonly next: number }
+  /** Continues at each of these. */
+  | { readonly kind: "fork"; readonly next: readonly number[] }
+  | { readonly kind: "end" };
+
+/** The steps of an expression. */
+interface Program {
+  readonly steps: readonly Step[];
+  readonly first: number;
+}
+
+/** Maximum number of steps. Counted repetitions are written out. */
+const MAX_STEPS = 2_000;
 
 /**
  * Reports whether an expression of RFC 9485 matches the whole text, or a part of it. false for an invalid expression.
@@ -53,3 +68,61 @@ function enter({ steps }: Program, start: number, into: Set<number>): void {
 
 /** Position of the end in every program. */
 const END = 0;
+
+/** Compiles an expression to a program (Thompson's construction); null if it has too many steps. */
+function compile(expression: Expression): Program | null {
+  const steps: Step[] = [{ kind: "end" }];
+  const first = build(expression, 0, steps);
+  return first === null ? null : { steps, first };
+}
+
+/** Adds the steps of an expression that continue at `next`. Returns the position of the first one. */
+function build(expression: Expression, next: number, steps: Step[]): number | null {
+  switch (expression.kind) {
+    case "set":
+      return add({ kind: "character", set: expression.set, next }, steps);
+    case "sequence":
+      return expression.parts.reduceRight<number | null>(
+        (after, part) => (after === null ? null : build(part, after, steps)),
+        next,
+      );
+    case "choice": {
+      const starts = expression.parts.map((part) => build(part, next, steps));
+      const built = starts.filter((start) => start !== null);
+      return built.length < starts.length ? null : add({ kind: "fork", next: built }, steps);
+    }
+    case "repeat":
+      return buildRepeat(expression, next, steps);
+  }
+}
+
+function buildRepeat(
+  { part, least, most }: Extract<Expression, { kind: "repeat" }>,
+  next: number,
+  steps: Step[],
+): number | null {
+  let start: number | null = most === null ? buildLoop(part, next, steps) : next;
+  const optional = most === null ? 0 : most - least;
+  for (let count = 0; start !== null && count < optional; count += 1) {
+    const taken = build(part, start, steps);
+    start = taken === null ? null : add({ kind: "fork", next: [taken, next] }, steps);
+  }
+  for (let count = 0; start !== null && count < least; count += 1) {
+    start = build(part, start, steps);
+  }
+  return start;
+}
+
+function buildLoop(part: Expression, next: number, steps: Step[]): number | null {
+  const fork: { kind: "fork"; next: number[] } = { kind: "fork", next: [next] };
+  const at = add(fork, steps);
+  const body = at === null ? null : build(part, at, steps);
+  if (body !== null) fork.next.unshift(body);
+  return body === null ? null : at;
+}
+
+function add(step: Step, steps: Step[]): number | null {
+  if (steps.length >= MAX_STEPS) return null;
+  steps.push(step);
+  return steps.length - 1;
+}

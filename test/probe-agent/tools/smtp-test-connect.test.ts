@@ -3,7 +3,7 @@ import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import type { Resolved } from "#probe-agent/port/address.ts";
 import type { DnsPort } from "#probe-agent/port/dns.ts";
 import type { SmtpLink, SmtpPort } from "#probe-agent/port/smtp.ts";
-import { connectFirst } from "#probe-agent/tools/smtp-test/connect.ts";
+import { connectFirst } from "#probe-agent/tools/smtp-test.ts";
 import { jobLimits, netOf } from "#test/support/net.ts";
 
 /** Network where every host has two addresses and every connection fails for one reason. */

@@ -1,17 +1,15 @@
-import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, rmSync, chmodSync, lstatSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { databaseAccount } from "#shared/process/system-account.ts";
-import { locateBinaries } from "#shared/client/up/postgres/binaries.ts";
+import { databaseAccount, type Account, canUse } from "#shared/process/system-account.ts";
+import { locateBinaries, type Binaries } from "#shared/client/up/postgres/binaries.ts";
 import { initialise, makeClusterDirectory, readPassword, ROLE } from "#shared/client/up/postgres/initialise.ts";
 import { anyoneWorksIn, readPidFile, worksIn } from "#shared/client/up/postgres/pid-file.ts";
-import { reachablePrograms } from "#shared/client/up/postgres/programs.ts";
-import type { Server } from "#shared/client/up/postgres/server.ts";
-import { adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
-import type { Session } from "#shared/client/up/postgres/store.ts";
+import { type Server, adoptedServer, freePort, startServer, stopServer } from "#shared/client/up/postgres/server.ts";
+import { type Session, openSession } from "#shared/client/up/postgres/store.ts";
 import { problem, type Problem } from "#shared/client/up/problem.ts";
 import { describeError } from "#shared/error-code.ts";
-import { openSession } from "#shared/client/up/postgres/store.ts";
+import { cp } from "node:fs/promises";
 
 /** A running embedded PostgreSQL that this process manages. */
 export interface Cluster {
@@ -118,4 +116,29 @@ export async function startCluster(options: ClusterOptions): Promise<ClusterStar
   } catch (error) {
     return problem(`the embedded PostgreSQL in ${root} cannot be used (${describeError(error)})`);
   }
+}
+
+function openToAll(path: string): void {
+  const entry = lstatSync(path);
+  if (entry.isSymbolicLink()) return;
+  const executable = entry.isDirectory() || (entry.mode & 0o100) !== 0;
+  chmodSync(path, executable ? 0o755 : 0o644);
+  if (entry.isDirectory()) for (const name of readdirSync(path)) openToAll(join(path, name));
+}
+
+/**
+ * Returns the directory of PostgreSQL's programs: the installed one, or, if the account cannot enter it (a clone in a
+ * 0700 home, started as root), a copy in `root` made once. Symbolic links stay links: the libraries need them.
+ */
+async function reachablePrograms(binaries: Binaries, root: string, account: Account | null): Promise<string> {
+  const parts = ["bin/postgres", "bin/initdb", "lib", "share"].map((part) => join(binaries.directory, part));
+  if (account === null || parts.every((part) => canUse(part, account))) return binaries.directory;
+  const copy = join(root, `programs-${binaries.version}`);
+  if (existsSync(copy)) return copy;
+  const unfinished = `${copy}.unfinished`;
+  rmSync(unfinished, { recursive: true, force: true });
+  await cp(binaries.directory, unfinished, { recursive: true, verbatimSymlinks: true });
+  openToAll(unfinished);
+  renameSync(unfinished, copy);
+  return copy;
 }
