@@ -6,7 +6,7 @@ import { metaContent, metaPragmas } from "#probe-agent/analysis/html/page.ts";
 import { effectiveReferrerPolicy, isPrivateReferrerPolicy } from "#probe-agent/analysis/web/security/header-tests.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
-import { structuredToken } from "#probe-agent/analysis/web/security/structured-token.ts";
+import { isPermissionsPolicy, structuredToken } from "#probe-agent/analysis/web/security/structured-fields.ts";
 
 /** One year in seconds: the minimum max-age of the preload list. */
 const HSTS_YEAR = 31_536_000;
@@ -14,19 +14,6 @@ const HSTS_YEAR = 31_536_000;
 export const HSTS_HALF_YEAR = 15_768_000;
 
 type HeaderCheck = Extract<CheckId, "csp" | "hsts" | "frame" | "nosniff" | "referrer" | "permissions" | "isolation">;
-
-const TOKEN = String.raw`[A-Za-z*][!#$%&'*+.^_\`|~0-9A-Za-z:/-]{0,200}`;
-const STRING = String.raw`"(?:[ !#-\[\]-~]|\\["\\]){0,2000}"`;
-const PARAMETERS = String.raw`(?:; {0,9}[a-z*][a-z0-9_.*-]{0,60}(?:=(?:${TOKEN}|${STRING}|-?\d{1,15}|\?[01]))?){0,20}`;
-const ITEM = String.raw`(?:${TOKEN}|${STRING}|\?[01]|-?\d{1,15})${PARAMETERS}`;
-const LIST = String.raw`\( {0,99}(?:${ITEM}(?: {1,99}${ITEM}){0,200})? {0,99}\)${PARAMETERS}`;
-const MEMBER = new RegExp(
-  String.raw`[ \t]*[a-z*][a-z0-9_.*-]{0,100}(?:=(?:${LIST}|${ITEM})|${PARAMETERS})[ \t]*(?:,|$)`,
-  "y",
-);
-
-/** Maximum length in characters. A longer header counts as invalid. */
-const MAX_CHARACTERS = 16_384;
 
 /** Grades the checks of the category Security Headers. */
 export function headerFindings(snapshot: HealthSnapshot): Record<HeaderCheck, CheckFinding> {
@@ -193,14 +180,4 @@ function isolationFinding({ headers }: HealthSnapshot): CheckFinding {
   const detail =
     missing.length === 0 ? "The page is isolated from other sites." : `Not isolated: ${missing.join("; ")}.`;
   return scored(openerScore + resourceScore, value, detail);
-}
-
-/** Reports whether a value is a structured field dictionary (RFC 9651 section 3.2) with at least one feature. */
-function isPermissionsPolicy(value: string): boolean {
-  if (value.trim() === "" || value.length > MAX_CHARACTERS || value.trimEnd().endsWith(",")) return false;
-  for (let at = 0; at < value.length; at = MEMBER.lastIndex) {
-    MEMBER.lastIndex = at;
-    if (!MEMBER.test(value)) return false;
-  }
-  return true;
 }

@@ -1,7 +1,7 @@
 import { metaContent } from "#probe-agent/analysis/html/page.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
 import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
-import { structuredToken } from "#probe-agent/analysis/web/security/structured-token.ts";
+import { structuredToken } from "#probe-agent/analysis/web/security/structured-fields.ts";
 
 const PRIVATE = new Set(["no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin"]);
 const UNSAFE = new Set(["origin", "origin-when-cross-origin", "unsafe-url", "no-referrer-when-downgrade"]);
