@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { slug } from "#shared/locations/slug.ts";
 import { matchesTerm, type LocationItem, type Place } from "#shared/locations.ts";
 import { nearestName } from "#shared/nearest-name.ts";
@@ -15,11 +16,9 @@ export function unknownLocation(item: LocationItem, places: readonly Place[]): F
   const asked = JSON.stringify(item.text);
   if (places.length === 0) return problem(`no probe matches ${asked}: no probe is enrolled yet`);
   const names = namesOf(places);
-  const listed = names.slice(0, MOST_NAMES).join(", ");
-  const rest = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const nearest = nearestTo(item, places, names);
   const hint = nearest === null ? "" : ` Did you mean ${nearest}?`;
-  return problem(`no probe matches ${asked}.${hint} Known locations: ${listed}${rest}`);
+  return problem(`no probe matches ${asked}.${hint} Known locations: ${listFirst(names, MOST_NAMES)}`);
 }
 
 function namesOf(places: readonly Place[]): readonly string[] {

@@ -2,7 +2,7 @@ import { isRecord } from "#shared/is-record.ts";
 import { failed, ok, refused, SOURCES, type Outcome, type Source, type Stage } from "#shared/outcome.ts";
 import { MAX_RESULT_BYTES } from "#shared/wire.ts";
 import { parseShallowJson } from "#control-plane/dispatch/shallow-json.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 const STAGES: ReadonlySet<string> = new Set<Stage>(["dns", "connect", "tls", "request", "response"]);
 const SOURCE_WORDS: ReadonlySet<string> = new Set(SOURCES);

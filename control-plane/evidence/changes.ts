@@ -1,4 +1,5 @@
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { listFirst } from "#shared/text/list.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Change } from "#control-plane/evidence/evidence.ts";
 import { PHASES, type Facts } from "#control-plane/evidence/facts.ts";
 
@@ -128,11 +129,9 @@ function certificate({ certificate: found }: Facts): string {
 }
 
 function listed(items: readonly string[] | null): string {
-  if (items === null || items.length === 0) return "none";
-  const rest = items.length - MOST_SHOWN;
-  return items.slice(0, MOST_SHOWN).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return items === null || items.length === 0 ? "none" : listFirst(items, MOST_SHOWN);
 }
 
 function printed(text: string): string {
-  return plainLine(text, MOST_VALUE);
+  return toPlainLine(text, MOST_VALUE);
 }

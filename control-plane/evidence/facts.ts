@@ -1,5 +1,5 @@
 import { isRecord } from "#shared/is-record.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Phases of a check whose times are compared, in the order of their course. */

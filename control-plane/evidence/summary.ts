@@ -1,7 +1,8 @@
+import { listFirst } from "#shared/text/list.ts";
 import { isRecord } from "#shared/is-record.ts";
 import type { ComparedFact } from "#control-plane/evidence/changes.ts";
 import type { Change, PlaceEvidence, ToolAnswer } from "#control-plane/evidence/evidence.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What the lines are about. */
 interface Summarized {
@@ -51,7 +52,9 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** Writes what an on-call engineer reads first: the cause, what has changed, and where it fails. One line each. */
 export function summarize(about: Summarized): readonly [cause: string, changes: string, places: string] {
-  const lines = [about.cause, describeChanges(about), describePlaces(about)].map((line) => plainLine(line, MOST_LINE));
+  const lines = [about.cause, describeChanges(about), describePlaces(about)].map((line) =>
+    toPlainLine(line, MOST_LINE),
+  );
   return [lines[0] ?? "", lines[1] ?? "", lines[2] ?? ""];
 }
 
@@ -141,11 +144,9 @@ function describeEnd(trace: ToolAnswer, target: string): string | null {
 }
 
 function listPlaces(places: readonly string[]): string {
-  const named = places.slice(0, MOST_PLACES).map(name);
-  const rest = places.length - named.length;
-  return named.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return listFirst(places.slice(0, MOST_PLACES).map(name), MOST_PLACES, places.length);
 }
 
 function name(place: string): string {
-  return plainLine(place, MOST_NAME);
+  return toPlainLine(place, MOST_NAME);
 }

@@ -2,7 +2,7 @@ import type { Evidence } from "#control-plane/evidence/evidence.ts";
 import { listEvidence } from "#control-plane/incident-pages/evidence-blocks.ts";
 import type { Block, Page } from "#control-plane/incident-pages/page.ts";
 import { cell, lines } from "#control-plane/incident-pages/text.ts";
-import { writeDuration } from "#control-plane/incidents/duration.ts";
+import { writeDuration } from "#shared/text/duration.ts";
 import type { showDetails } from "#control-plane/incidents/view.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";

@@ -1,4 +1,4 @@
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 const MOST_CELL = 600;
 const MOST_LINES = 100;

@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { MailedNotice } from "#control-plane/deliveries/notes.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertMailed } from "#control-plane/incidents/entries/store.ts";
 
@@ -38,5 +38,5 @@ function describe({ type, recipient, status, attempts, error }: MailedNotice): s
       : status === "failed"
         ? `${mail} to ${recipient} failed${tries}${why}`
         : `${mail} to ${recipient} given up after ${attempts} ${attempts === 1 ? "attempt" : "attempts"}${why}`;
-  return plainLine(text, MOST_TEXT);
+  return toPlainLine(text, MOST_TEXT);
 }

@@ -1,5 +1,5 @@
 import type { Outcome } from "#control-plane/deliveries/delivery.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { SmtpFault, SmtpResult, SmtpStage } from "#shared/process/smtp/result.ts";
 
 /** Words of a stage: the code of a delivery that failed in it, and a sentence for people. */

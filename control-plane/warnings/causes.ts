@@ -1,6 +1,10 @@
+import { listFirst } from "#shared/text/list.ts";
 import type { FailingDeliveries } from "#control-plane/deliveries/delivery.ts";
 import type { Faulty, Survey, Unserved } from "#control-plane/checking/survey/survey.ts";
 import type { WarningCode } from "#control-plane/warnings/codes.ts";
+
+/** Number of places or reasons that a message names. */
+const MOST_NAMED = 5;
 
 /** Something that is wrong now. */
 export interface Cause {
@@ -66,7 +70,7 @@ function noAgents({ enrolled, active }: Survey): Cause {
 
 function unserved({ group, locations, monitorCount, monitorIds }: Unserved): Cause {
   const others = locations.filter((location) => location !== group);
-  const asked = others.length === 0 ? "" : ` (locations of monitors: ${list(others)})`;
+  const asked = others.length === 0 ? "" : ` (locations of monitors: ${listFirst(others, MOST_NAMED)})`;
   const message =
     `No probe agent is connected in ${group}${asked}. ${monitors(monitorCount, "is", "are")} not checked from there. ` +
     "If one location of a monitor is left, it decides alone; if none is, the monitor becomes unknown. Start an agent " +
@@ -78,7 +82,7 @@ function failing({ group, checks }: Faulty): Cause {
   const ids = new Set(checks.map(({ monitorId }) => monitorId));
   const reasons = [...new Set(checks.map(({ reason }) => reason))];
   const message =
-    `Agents in ${group} cannot run checks, because their own network or host fails (${list(reasons)}). Their results ` +
+    `Agents in ${group} cannot run checks, because their own network or host fails (${listFirst(reasons, MOST_NAMED)}). Their results ` +
     `do not count, so no monitor is down because of them: ${monitors(ids.size, "lacks", "lack")} results from there. ` +
     "Check the network and the DNS resolvers of these agents.";
   return { code: "agents_failing", subject: group, message, ...affected([...ids]) };
@@ -89,7 +93,7 @@ function tooFewLocations({ silent }: Survey): Cause {
   const message =
     `${monitors(silent.length, "has", "have")} several locations, but recent results from fewer than two, so ` +
     `${silent.length === 1 ? "it is" : "they are"} unknown and outages are not noticed. No recent results come from ` +
-    `${list(missing)}. Check whether the agents there are overloaded or refuse these targets.`;
+    `${listFirst(missing, MOST_NAMED)}. Check whether the agents there are overloaded or refuse these targets.`;
   return { code: "too_few_locations", subject: "", message, ...affected(silent.map(({ id }) => id)) };
 }
 
@@ -162,10 +166,4 @@ function affected(ids: readonly number[]): Pick<Cause, "monitorCount" | "monitor
 
 function monitors(count: number, singular: string, plural: string): string {
   return count === 1 ? `1 monitor ${singular}` : `${count} monitors ${plural}`;
-}
-
-/** Lists the first five. */
-function list(items: readonly string[]): string {
-  const shown = items.slice(0, 5).join(", ");
-  return items.length > 5 ? `${shown} and ${items.length - 5} more` : shown;
 }

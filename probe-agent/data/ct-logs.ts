@@ -1,3 +1,4 @@
+import { withoutControls } from "#shared/text/plain-line.ts";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { isRecord } from "#shared/is-record.ts";
@@ -25,7 +26,7 @@ export function openCtLogs(file: string | null): Opened<CtLogs | null> {
 }
 
 function fault(words: string): { ok: false; line: string } {
-  return { ok: false, line: `${SETTING}: ${words.replaceAll(/\p{Cc}+/gu, " ").slice(0, 400)}` };
+  return { ok: false, line: `${SETTING}: ${withoutControls(words).slice(0, 400)}` };
 }
 
 /**
@@ -63,5 +64,5 @@ function parseLogs(operator: Readonly<Record<string, unknown>>): [string, CtLog]
 }
 
 function parseText(value: unknown): string | null {
-  return typeof value === "string" ? value.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_TEXT) : null;
+  return typeof value === "string" ? withoutControls(value).slice(0, MAX_TEXT) : null;
 }

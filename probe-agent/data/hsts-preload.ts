@@ -1,3 +1,4 @@
+import { withoutControls } from "#shared/text/plain-line.ts";
 import { readFileSync, statSync } from "node:fs";
 import { isRecord } from "#shared/is-record.ts";
 import type { Opened } from "#probe-agent/data/opened.ts";
@@ -33,7 +34,7 @@ export function openHstsPreload(file: string | null): Opened<HstsPreloadList> {
 }
 
 function fault(words: string): { ok: false; line: string } {
-  return { ok: false, line: `${SETTING}: ${words.replaceAll(/\p{Cc}+/gu, " ").slice(0, 400)}` };
+  return { ok: false, line: `${SETTING}: ${withoutControls(words).slice(0, 400)}` };
 }
 
 /** Whether browsers force HTTPS for a name, and whether the entry applies to its subdomains. */

@@ -1,7 +1,8 @@
+import { withoutControls } from "#shared/text/plain-line.ts";
 /** Formats one value on one line. Control characters, which could control a terminal, become spaces. */
 export function cell(value: unknown): string {
   const text = typeof value === "string" ? value : value === null || value === undefined ? "-" : JSON.stringify(value);
-  return text.replaceAll(/\p{Cc}+/gu, " ");
+  return withoutControls(text);
 }
 
 /** Formats rows under headings; each column is as wide as its widest cell. */

@@ -95,7 +95,6 @@ export const TO_MERGE: readonly string[] = [
   "control-plane/surfaces/rest/share-answer.ts",
   "control-plane/warnings/metrics.ts",
   "control-plane/webhooks/send/secret-reader.ts",
-  "probe-agent/analysis/text/duration.ts",
   "probe-agent/monitor-checks/dns/dnssec.ts",
 ];
 

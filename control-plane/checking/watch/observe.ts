@@ -6,7 +6,7 @@ import {
 } from "#shared/monitor-checks/define.ts";
 import type { CheckAnswer, CheckError, LocationRow } from "#control-plane/checks/answer.ts";
 import type { CheckFault, Observation } from "#control-plane/state/observation.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What a check of a monitor found, with what is recorded beside its verdict. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { cutLine, toPlainLine } from "#shared/text/plain-line.ts";
 import type { Cause, Fault } from "#control-plane/incidents/incident.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 
@@ -9,6 +9,6 @@ import { kindOf } from "#control-plane/kinds/kinds.ts";
 export function describeClause(checkType: string, fault: Fault | null, most: number): Cause | null {
   const { unexplained } = kindOf(checkType).words;
   if (unexplained === null) return null;
-  const message = fault === null ? "" : plainLine(fault.message, most);
+  const message = fault === null ? "" : cutLine(toPlainLine(fault.message, most), most);
   return { code: fault?.reason ?? "unknown", message: message || unexplained };
 }

@@ -1,7 +1,7 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
 import { describeClause } from "#control-plane/incidents/cause/clause.ts";
 import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
-import { cutLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { cutLine } from "#shared/text/plain-line.ts";
 import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 
 /** Maximum length of a cause, in UTF-16 code units. */

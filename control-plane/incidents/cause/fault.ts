@@ -3,7 +3,7 @@ import { explainStatus, findRule } from "#control-plane/incidents/cause/rules.ts
 import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import { completeUrl } from "#shared/target-url.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What a monitor connects to. */
 interface Target {
@@ -19,7 +19,7 @@ const MOST_HOST = 80;
 /** Returns host and port of a monitor's target. */
 function readTarget({ url, checkType, settings }: MonitorTarget): Target {
   const parsed = URL.parse(completeUrl(url) ?? "");
-  const host = plainLine(parsed?.hostname ?? url, MOST_HOST);
+  const host = toPlainLine(parsed?.hostname ?? url, MOST_HOST);
   if (kindOf(checkType).target?.port !== "url") return { host, port: settings.port };
   if (parsed === null) return { host, port: null };
   return { host, port: parsed.port === "" ? (parsed.protocol === "http:" ? 80 : 443) : Number(parsed.port) };

@@ -1,5 +1,5 @@
 import { splitHostPort } from "#shared/host-port.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** A probe's message, split into the place it names and what it says about it. */
 interface SplitMessage {
@@ -24,9 +24,9 @@ const MOST_HOST = 80;
 export function splitMessage(message: string, targetHost: string): SplitMessage {
   const { url, rest } = splitRedirect(message.slice(0, MOST_READ));
   const { port, words } = splitPlace(rest, targetHost);
-  const line = plainLine(withoutResolver(words), MOST_WORDS);
+  const line = toPlainLine(withoutResolver(words), MOST_WORDS);
   return {
-    redirectedTo: url === null ? null : { host: plainLine(url.hostname, MOST_HOST), port: portOf(url) },
+    redirectedTo: url === null ? null : { host: toPlainLine(url.hostname, MOST_HOST), port: portOf(url) },
     port,
     words: line.endsWith(".") ? line.slice(0, -1) : line,
   };

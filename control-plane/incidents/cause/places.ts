@@ -1,4 +1,5 @@
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { listAll } from "#shared/text/list.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Maximum length of the name of a location. */
 const MOST_LOCATION = 40;
@@ -13,8 +14,7 @@ export function fromPlaces(locations: readonly string[], total: number): string 
     const all = locations.length === total ? `all ${total}` : `${locations.length} of ${total}`;
     return `${FROM}${all} locations`;
   }
-  const last = locations.at(-1) ?? "";
-  return `${FROM}${locations.length === 1 ? last : `${locations.slice(0, -1).join(", ")} and ${last}`}`;
+  return `${FROM}${listAll(locations)}`;
 }
 
 /** Says that the locations before it are one, the only one of all that could check. */
@@ -24,7 +24,7 @@ export function aloneOf(total: number): string {
 
 /** Returns the name of a location as causes have it. */
 export function nameLocation(location: string): string {
-  return plainLine(location, MOST_LOCATION) || "a location without a name";
+  return toPlainLine(location, MOST_LOCATION) || "a location without a name";
 }
 
 /** Counts locations in words. */

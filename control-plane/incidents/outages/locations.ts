@@ -1,4 +1,4 @@
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { AffectedLocation, FailingLocation, Fault } from "#control-plane/incidents/incident.ts";
 
 /** Maximum number of locations of an incident; locations that failed first are kept. */
@@ -58,7 +58,7 @@ function showFault({ stage, source, reason, message }: Fault): Fault {
   return {
     stage,
     source,
-    reason: plainLine(reason, MOST_REASON),
-    message: plainLine(message, MOST_MESSAGE),
+    reason: toPlainLine(reason, MOST_REASON),
+    message: toPlainLine(message, MOST_MESSAGE),
   };
 }

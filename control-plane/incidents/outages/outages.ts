@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { describeCause, describeLocation, isSameCause } from "#control-plane/incidents/cause/describe.ts";
-import { plainLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { isRepeated, MOST_REPEATED, serviceEntry, type ServiceKind } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries } from "#control-plane/incidents/entries/store.ts";
 import type {
@@ -93,7 +93,7 @@ async function storeChange(
   await updateOutage(tx, { id: incident.id, locations, cause, causeNow: isSame(described, cause) ? cause : described });
   const entries = [
     ...failed.map((one) => serviceEntry("location_failed", at, describeLocation(monitor, one))),
-    ...recovered.map((name) => serviceEntry("location_recovered", at, `${plainLine(name, MOST_TEXT)} has recovered`)),
+    ...recovered.map((name) => serviceEntry("location_recovered", at, `${toPlainLine(name, MOST_TEXT)} has recovered`)),
     ...(isOther && described !== null ? [serviceEntry("cause_changed", at, described.message)] : []),
   ];
   await insertEntries(tx, addressTo(incident.id, entries), MOST_REPEATED);
@@ -120,7 +120,7 @@ function isSame(one: Cause | null, other: Cause | null): boolean {
  */
 export async function addLines(tx: Transaction, lines: readonly Line[]): Promise<number> {
   const entries = lines.map(({ incidentId, kind, at, text }) => {
-    return { ...serviceEntry(kind, at, plainLine(text, MOST_TEXT)), incidentId };
+    return { ...serviceEntry(kind, at, toPlainLine(text, MOST_TEXT)), incidentId };
   });
   const repeated = await insertEntries(
     tx,

@@ -1,5 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { durationSeconds, writeDuration } from "#control-plane/incidents/duration.ts";
+import { durationSeconds } from "#control-plane/incidents/duration.ts";
+import { writeDuration } from "#shared/text/duration.ts";
 import { serviceEntry } from "#control-plane/incidents/entries/entry.ts";
 import { insertEntries, type AddressedEntry } from "#control-plane/incidents/entries/store.ts";
 import type { Incident } from "#control-plane/incidents/incident.ts";

@@ -1,7 +1,7 @@
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 const MOST_TEXT = 300;
 

@@ -2,7 +2,7 @@ import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { linkLabel, reasonOf } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { nameFirst, wordsOf } from "#control-plane/mail/content/words.ts";
 
 /** Maximum length of a name in the subject, where there are three. */

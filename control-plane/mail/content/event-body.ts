@@ -10,7 +10,7 @@ import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
 import { describeDeactivated } from "#control-plane/mail/content/webhook-off.ts";
 import { describeUnwatched } from "#control-plane/mail/content/unwatched.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** An event about a monitor or a webhook, as mails show it. Strings are printable and bounded. */
 export interface Notice {

@@ -1,6 +1,7 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What is known about a heartbeat beyond its change. */
 export interface HeartbeatFacts {
@@ -25,8 +26,8 @@ const MOST_LINE = 200;
 export function heartbeatFacts({ schedule, lastSuccessAt }: HeartbeatFacts): Letter["facts"] {
   const { cron, timezone, period_seconds: period, grace_seconds: grace } = schedule;
   return [
-    ["Schedule", cron === null ? `every ${formatDuration(period)}` : `${toPlainLine(cron, MOST_LINE)} (${timezone})`],
-    ["Grace", formatDuration(grace)],
+    ["Schedule", cron === null ? `every ${writeDuration(period)}` : `${toPlainLine(cron, MOST_LINE)} (${timezone})`],
+    ["Grace", writeDuration(grace)],
     ["Last success", lastSuccessAt === null ? "none is known" : formatTime(lastSuccessAt)],
   ];
 }

@@ -1,9 +1,10 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
 import { failingLines, heartbeatFacts, type HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
 import { withoutPlaces } from "#control-plane/incidents/cause/places.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
-import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
 import { wordsOf } from "#control-plane/mail/content/words.ts";
 
 /** Maximum length of a line of evidence, characters. */
@@ -76,7 +77,7 @@ export function reasonOf({
       return cause === null ? null : withoutPlaces(cause, failing);
     }
     case "up":
-      return durationSeconds === null ? null : `after ${formatDuration(durationSeconds)}`;
+      return durationSeconds === null ? null : `after ${writeDuration(durationSeconds)}`;
     case "degraded":
       return responseMs === null ? null : describeSlowness(responseMs, limitMs);
     case "visual":
@@ -92,7 +93,7 @@ function describeSlowness(responseMs: number, limitMs: number | null): string {
 }
 
 function headlineOf({ kind, type, name, durationSeconds, responseMs, limitMs, page, text }: Notice): string {
-  const lasted = durationSeconds === null ? "" : formatDuration(durationSeconds);
+  const lasted = durationSeconds === null ? "" : writeDuration(durationSeconds);
   switch (kind) {
     case "down":
       return `${name} is down.`;

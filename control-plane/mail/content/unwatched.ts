@@ -1,14 +1,15 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
-import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 const MOST_TEXT = 300;
 
 /** Writes about a monitor that lacks results, or has them again; null for other events. `name` is that of the monitor. */
 export function describeUnwatched(type: string, data: Partial<MonitorEventData>, name: string): NoticeText | null {
   const { started_at: since, duration_seconds: seconds, cause, previous_status: previous, status } = data;
-  const lasted = seconds == null ? "" : ` after ${formatDuration(seconds)}`;
+  const lasted = seconds == null ? "" : ` after ${writeDuration(seconds)}`;
   const sinceFact = since == null ? [] : ([["Not checked since", formatTime(new Date(since))]] as const);
   switch (type) {
     case "monitor.unwatched":

@@ -1,6 +1,6 @@
 import type { WebhookEventData } from "#control-plane/events/webhook-event.ts";
 import type { NoticeText } from "#control-plane/mail/content/notice-text.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 
 const MOST_TEXT = 200;

@@ -1,4 +1,7 @@
+import { listFirst } from "#shared/text/list.ts";
 import type { Notice } from "#control-plane/mail/content/event-body.ts";
+
+const MOST_NAMED = 3;
 
 /** Words for a kind of notice: in subjects and lists, and to count several of them. */
 interface KindWords {
@@ -22,9 +25,5 @@ export function wordsOf({ kind, type, text }: Pick<Notice, "kind" | "type" | "te
 
 /** Names the first three of some, as in "a, b, c and 4 more". `more`: how many there are beyond the given ones. */
 export function nameFirst(names: readonly string[], more = 0): string {
-  const shown = names.slice(0, MOST_NAMED);
-  const rest = names.length - shown.length + more;
-  return rest > 0 ? `${shown.join(", ")} and ${rest} more` : shown.join(", ");
+  return listFirst(names, MOST_NAMED, names.length + more);
 }
-
-const MOST_NAMED = 3;

@@ -1,5 +1,5 @@
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Maximum length of a monitor's name, characters. */
 const MOST_NAME = 120;

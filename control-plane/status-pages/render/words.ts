@@ -65,25 +65,3 @@ export function formatTime(time: Date): string {
 export function formatPercent(value: number): string {
   return `${value} %`;
 }
-
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-  ["s", 1],
-] as const;
-
-/** Formats a duration with its two largest units: "2 h 5 min", "43 s". */
-export function formatDuration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const largest = UNITS.findIndex(([, size]) => whole >= size);
-  if (largest === -1) return "0 s";
-  let rest = whole;
-  const parts: string[] = [];
-  for (const [unit, size] of UNITS.slice(largest, largest + 2)) {
-    const count = Math.floor(rest / size);
-    if (count > 0) parts.push(`${count} ${unit}`);
-    rest -= count * size;
-  }
-  return parts.join(" ");
-}

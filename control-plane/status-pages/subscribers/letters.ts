@@ -1,6 +1,6 @@
 import { MOST_NAME } from "#control-plane/mail/content/event-body.ts";
 import type { Letter } from "#control-plane/mail/content/letter.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
 import { LINK_HOURS } from "#control-plane/status-pages/subscribers/links.ts";
 

@@ -1,11 +1,12 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import type { SentEvent } from "#control-plane/deliveries/delivery.ts";
 import type { MonitorEventData } from "#control-plane/events/monitor-event.ts";
 import type { IncidentAnnouncement } from "#control-plane/incidents/announcement.ts";
 import { publicCause } from "#control-plane/incidents/cause/public-words.ts";
 import { outageTitle } from "#control-plane/incidents/texts.ts";
 import { MOST_NAME } from "#control-plane/mail/content/event-body.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
-import { formatDuration, formatTime } from "#control-plane/mail/content/times.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
+import { formatTime } from "#control-plane/mail/content/times.ts";
 import type { MaintenanceAnnouncement } from "#control-plane/maintenance/announcement.ts";
 import type { PageNotice } from "#control-plane/status-pages/subscribers/letters.ts";
 
@@ -64,7 +65,7 @@ function describeMonitor(data: MonitorEventData, { names, showCauses }: NoticeCo
   if (data.status === "down") {
     return { ...headed(name, outageTitle), paragraphs: [], facts: [...causeOf(data, showCauses), ...since], at };
   }
-  const lasted = data.duration_seconds === null ? "" : ` after ${formatDuration(data.duration_seconds)}`;
+  const lasted = data.duration_seconds === null ? "" : ` after ${writeDuration(data.duration_seconds)}`;
   const head = headed(name, (shown) => `${shown} is up again${lasted}`);
   return { ...head, paragraphs: [], facts: [["Time", formatTime(at)]], at };
 }
@@ -106,7 +107,7 @@ function describeMaintenance(data: MaintenanceAnnouncement, at: Date): PageNotic
     paragraphs: isRepeated ? ["It repeats; the status page shows the next times."] : [],
     facts: [
       ["Start", formatTime(new Date(startsAt))],
-      ["Duration", formatDuration(duration)],
+      ["Duration", writeDuration(duration)],
     ],
     at,
   };

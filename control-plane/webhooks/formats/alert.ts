@@ -1,7 +1,7 @@
 import { readNotice, type Notice } from "#control-plane/mail/content/event-body.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { formatTime } from "#control-plane/mail/content/times.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { alertChange, type AlertChange, type Severity } from "#control-plane/webhooks/formats/dedup.ts";
 import type { FormatEvent } from "#control-plane/webhooks/formats/format.ts";
 import { withoutTrailing } from "#shared/strip-trailing.ts";

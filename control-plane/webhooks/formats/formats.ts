@@ -1,5 +1,5 @@
 import { isRecord } from "#shared/is-record.ts";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { alertmanager } from "#control-plane/webhooks/formats/alertmanager.ts";
 import { discord } from "#control-plane/webhooks/formats/discord.ts";
 import type { Format, FormatName, FormatOption } from "#control-plane/webhooks/formats/format.ts";

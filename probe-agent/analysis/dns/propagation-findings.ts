@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { PropagationResult } from "#shared/tools/propagation.ts";
 
@@ -32,7 +33,7 @@ function failureFindings({ failures }: PropagationFacts): Finding[] {
   return failures.map(({ cause, detail, resolvers }) => ({
     id: `resolvers-fail-${cause.replaceAll("_", "-")}`,
     severity: cause === "refused" ? "info" : cause === "intermittent" ? "warning" : "critical",
-    message: `${resolvers.length === 1 ? "Resolver" : "Resolvers"} ${listNames(resolvers)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
+    message: `${resolvers.length === 1 ? "Resolver" : "Resolvers"} ${listFirst(resolvers, NAMED)} ${resolvers.length === 1 ? "fails" : "fail"}: ${detail}`,
     how: HOW[cause],
     reference: `${RFC}/rfc8914`,
     where: resolvers[0] ?? null,
@@ -44,7 +45,7 @@ function spreadFindings({ verdict, resolvers, expected_in_s: seconds }: Propagat
   if (verdict === "propagating") {
     const stale = withVerdict("stale");
     const until = seconds === null ? "" : ` The last older answer expires from the caches in ${seconds} s.`;
-    const who = stale.length === 0 ? "One of the domain's own servers" : listNames(stale);
+    const who = stale.length === 0 ? "One of the domain's own servers" : listFirst(stale, NAMED);
     const message = `${who} still ${stale.length > 1 ? "have" : "has"} an older answer.${until}`;
     const how = "Wait until the cached answers have expired. Before the next change, lower the TTL one day ahead.";
     return [
@@ -53,7 +54,7 @@ function spreadFindings({ verdict, resolvers, expected_in_s: seconds }: Propagat
   }
   if (verdict !== "inconsistent") return [];
   const differing = withVerdict("differs");
-  const message = `${differing.length === 0 ? "The resolvers" : listNames(differing)} returned answers that the domain's own servers do not return.`;
+  const message = `${differing.length === 0 ? "The resolvers" : listFirst(differing, NAMED)} returned answers that the domain's own servers do not return.`;
   const how = "Compare the zone on every name server, and check whether a second DNS provider still serves the domain.";
   return [
     {
@@ -79,7 +80,7 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
     found.push({
       id: "name-server-silent",
       severity: all ? "critical" : "warning",
-      message: `${listNames(silent)} did not answer.`,
+      message: `${listFirst(silent, NAMED)} did not answer.`,
       how: "Restore these name servers, or remove their NS records at the registrar and in the zone.",
       reference: `${RFC}/rfc2182#section-3`,
       where: silent[0] ?? null,
@@ -89,7 +90,7 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
     found.push({
       id: "lame-delegation",
       severity: lame.length === servers.length ? "critical" : "warning",
-      message: `${listNames([...new Set(lame)])} answered without authority for the zone.`,
+      message: `${listFirst([...new Set(lame)], NAMED)} answered without authority for the zone.`,
       how: "Load the zone on these name servers, or remove their NS records at the registrar and in the zone.",
       reference: `${RFC}/rfc9499#section-7`,
       where: lame[0] ?? null,
@@ -107,9 +108,4 @@ function serverFindings({ authoritative }: PropagationFacts): Finding[] {
     });
   }
   return found;
-}
-
-function listNames(names: readonly string[]): string {
-  const rest = names.length - NAMED;
-  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }

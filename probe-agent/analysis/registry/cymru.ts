@@ -1,3 +1,4 @@
+import { withoutControls } from "#shared/text/plain-line.ts";
 import { blockText, isIn, readBlock, readIp } from "#probe-agent/analysis/network/ip-numbers.ts";
 
 /** Announcement of a prefix in Team Cymru's BGP view. */
@@ -93,7 +94,7 @@ export function readAs(texts: readonly string[], asn: number): AsRecord | null {
 }
 
 function fieldsOf(text: string): string[] {
-  const line = text.slice(0, MAX_TEXT).replaceAll(/\p{Cc}+/gu, " ");
+  const line = withoutControls(text.slice(0, MAX_TEXT));
   return line.split("|").map((field) => field.trim());
 }
 

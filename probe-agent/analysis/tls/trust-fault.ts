@@ -1,4 +1,5 @@
-import { describeDuration } from "#probe-agent/analysis/text/duration.ts";
+import { listFirst } from "#shared/text/list.ts";
+import { describeDuration } from "#shared/text/duration.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { describeCertificate, describeChainCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
@@ -76,5 +77,5 @@ function namesOf(leaf: Certificate, now: Date): string {
   const { san, san_total: total } = describeCertificate(leaf, now);
   const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
   if (shown.length === 0) return "no name";
-  return shown.join(", ") + (total > shown.length ? ` and ${total - shown.length} more` : "");
+  return listFirst(shown, NAMES_SHOWN, total);
 }

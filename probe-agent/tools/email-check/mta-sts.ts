@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
@@ -23,6 +24,8 @@ const MAX_BYTES = 64 * 1024;
 const FETCH_MS = 10_000;
 const RESERVE_MS = 1_200;
 const MAX_SHOWN = 4_000;
+/** Maximum number of mail hosts named in one message. */
+const MAX_NAMED = 10;
 
 /** Reads the DNS record and, if there is one, the policy file. `hosts` resolves to the mail hosts; null if unknown. */
 export async function inspectMtaSts(
@@ -80,8 +83,7 @@ export async function inspectMtaSts(
 
 /** Remarks on mail hosts that the policy does not name. Senders that enforce the policy deliver no mail to them. */
 function remarkOnUnnamedHosts(hosts: readonly string[], mode: string | null): MtaStsRemark {
-  const listed = hosts.slice(0, 10).map((host) => toPrintableAscii(host, 260));
-  const more = hosts.length > listed.length ? ` and ${hosts.length - listed.length} more` : "";
+  const named = hosts.slice(0, MAX_NAMED).map((host) => toPrintableAscii(host, 260));
   const isEnforced = mode === "enforce";
   const effect = isEnforced
     ? "senders that follow it deliver no mail to them"
@@ -89,7 +91,7 @@ function remarkOnUnnamedHosts(hosts: readonly string[], mode: string | null): Mt
   return {
     id: "mta-sts-mx-mismatch",
     severity: isEnforced ? "critical" : "warning",
-    message: `The MTA-STS policy does not name these mail hosts: ${listed.join(", ")}${more}; ${effect}.`,
+    message: `The MTA-STS policy does not name these mail hosts: ${listFirst(named, MAX_NAMED, hosts.length)}; ${effect}.`,
   };
 }
 

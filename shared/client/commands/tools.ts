@@ -1,3 +1,4 @@
+import { withoutControls } from "#shared/text/plain-line.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
@@ -89,7 +90,7 @@ const LONGEST_MS = 90_000;
 /** Formats lines as the open tier does, without the source line. */
 function linesOf(data: unknown): string {
   return flatten(data)
-    .map(([path, value]) => `${path}: ${value.replaceAll(/\p{Cc}+/gu, " ")}`)
+    .map(([path, value]) => `${path}: ${withoutControls(value)}`)
     .join("\n");
 }
 

@@ -1,3 +1,4 @@
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import { fail, ok, type Finding, type Patient } from "#shared/client/doctor/finding.ts";
 import type { SmtpFault } from "#shared/process/smtp/result.ts";
 import { clientName, openSession, type SmtpSession } from "#shared/process/smtp/session.ts";
@@ -21,7 +22,8 @@ export async function checkMail(
   if (!opened.ok) return explain(server, opened.fault);
   await leave(opened.session);
   const { credentials } = server;
-  const signedIn = credentials === null ? "answers EHLO" : `accepts the user ${printable(credentials.user)}`;
+  const signedIn =
+    credentials === null ? "answers EHLO" : `accepts the user ${toPlainLine(credentials.user, MOST_WORDS)}`;
   return ok("mail", `${placeOf(server)} ${signedIn}`);
 }
 
@@ -36,7 +38,7 @@ function leave(session: SmtpSession): Promise<void> {
 /** Says what failed, in the server's words where it has sent any, and what to do. */
 function explain(server: MailServer, { stage, replyCode, text }: SmtpFault): Finding {
   const place = placeOf(server);
-  const words = printable(withoutPassword(server, text));
+  const words = toPlainLine(withoutPassword(server, text), MOST_WORDS);
   switch (stage) {
     case "connect":
       return fail(
@@ -60,7 +62,7 @@ function explain(server: MailServer, { stage, replyCode, text }: SmtpFault): Fin
           )
         : fail(
             "mail",
-            `${place} refused the user ${printable(server.credentials?.user ?? "")}: ${words}`,
+            `${place} refused the user ${toPlainLine(server.credentials?.user ?? "", MOST_WORDS)}: ${words}`,
             "correct user and password in VANTAGE_SMTP_URL; some providers need a password made for applications",
           );
     default:
@@ -86,12 +88,4 @@ function withoutPassword({ credentials }: MailServer, text: string): string {
 
 function encode(text: string): string {
   return Buffer.from(text).toString("base64");
-}
-
-/** Returns untrusted text as one printable line. */
-function printable(text: string): string {
-  return text
-    .slice(0, MOST_WORDS)
-    .replaceAll(/[\p{C}\p{Z}]+/gu, " ")
-    .trim();
 }

@@ -1,9 +1,9 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView, ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
 import { changesOfIncident, changesOfMaintenance } from "#control-plane/status-pages/render/changes.ts";
 import { namesOf } from "#control-plane/status-pages/render/monitor-names.ts";
 import {
-  formatDuration,
   formatTime,
   IMPACT_WORDS,
   INCIDENT_WORDS,
@@ -60,7 +60,7 @@ function describeIncident(view: PageView, incident: ShownIncident, serviceUrl: s
     `${INCIDENT_WORDS[status]}. ${IMPACT_WORDS[impact]}.`,
     resolvedAt === null
       ? `Since ${formatTime(startedAt)}.`
-      : `From ${formatTime(startedAt)} to ${formatTime(resolvedAt)}, ${formatDuration(durationSeconds)}.`,
+      : `From ${formatTime(startedAt)} to ${formatTime(resolvedAt)}, ${writeDuration(durationSeconds)}.`,
     ...affects(view, incident.monitorIds),
     ...(regions.length === 0 ? [] : [`Seen from ${regions.join(", ")}.`]),
     ...(cause === null ? [] : [cause]),

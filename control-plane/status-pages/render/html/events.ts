@@ -1,3 +1,4 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView, ShownIncident, ShownMaintenance } from "#control-plane/status-pages/page.ts";
 import { IMPACT_COLOURS } from "#control-plane/status-pages/render/html/marks.ts";
@@ -5,7 +6,6 @@ import { namesOf } from "#control-plane/status-pages/render/monitor-names.ts";
 import {
   dayOf,
   formatDay,
-  formatDuration,
   formatTime,
   IMPACT_WORDS,
   INCIDENT_WORDS,
@@ -123,7 +123,7 @@ function describeIncident(view: PageView, incident: ShownIncident): ShownEvent {
     box: isOpen(incident) ? `e z ${IMPACT_COLOURS[impact]}` : "e",
     from: momentOf(startedAt),
     to: resolvedAt === null ? null : endOf(startedAt, resolvedAt),
-    facts: `${IMPACT_WORDS[impact]}, ${joined(isOpen(incident) ? formatSoFar(durationSeconds) : formatDuration(durationSeconds))}`,
+    facts: `${IMPACT_WORDS[impact]}, ${joined(isOpen(incident) ? formatSoFar(durationSeconds) : writeDuration(durationSeconds))}`,
     affects: namesOf(view, monitorIds),
     regions: incident.regions,
     cause: incident.cause,
@@ -145,7 +145,7 @@ function describeMaintenance(view: PageView, window: ShownMaintenance): ShownEve
     box: status === "in_progress" ? "e z mt" : "e",
     from: momentOf(startsAt),
     to: endOf(startsAt, endsAt),
-    facts: joined(formatDuration((endsAt.getTime() - startsAt.getTime()) / 1_000)),
+    facts: joined(writeDuration((endsAt.getTime() - startsAt.getTime()) / 1_000)),
     affects: namesOf(view, monitorIds),
     regions: [],
     cause: null,
@@ -160,7 +160,7 @@ function momentOf(time: Date): Moment {
 /** Formats how long an open incident has lasted, to the minute: otherwise the page would change every second. */
 function formatSoFar(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
-  return minutes === 0 ? "less than 1 min so far" : `${formatDuration(minutes * 60)} so far`;
+  return minutes === 0 ? "less than 1 min so far" : `${writeDuration(minutes * 60)} so far`;
 }
 
 /** Joins words that must not be on two lines. */

@@ -1,13 +1,8 @@
+import { writeDuration } from "#shared/text/duration.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { PageView, ShownMonitor, ShownDay } from "#control-plane/status-pages/page.ts";
 import { STATUS_MARKS } from "#control-plane/status-pages/render/html/marks.ts";
-import {
-  formatPercent,
-  STATUS_WORDS,
-  dayOf,
-  formatDay,
-  formatDuration,
-} from "#control-plane/status-pages/render/words.ts";
+import { formatPercent, STATUS_WORDS, dayOf, formatDay } from "#control-plane/status-pages/render/words.ts";
 
 /** A day as a bar: the class of its shape in the style ("" for a day without downtime), and its figures in words. */
 interface Bar {
@@ -34,8 +29,8 @@ function shapeOf({ uptime, downSeconds, maintenanceSeconds }: ShownDay): Bar["sh
 function figuresOf({ uptime, downSeconds, maintenanceSeconds }: ShownDay): string {
   const figures = [
     ...(uptime === null ? [] : [`${formatPercent(uptime)} up`]),
-    ...(downSeconds > 0 ? [`${formatDuration(downSeconds)} down`] : []),
-    ...(maintenanceSeconds > 0 ? [`maintenance ${formatDuration(maintenanceSeconds)}`] : []),
+    ...(downSeconds > 0 ? [`${writeDuration(downSeconds)} down`] : []),
+    ...(maintenanceSeconds > 0 ? [`maintenance ${writeDuration(maintenanceSeconds)}`] : []),
   ];
   return figures.length === 0 ? "no data" : figures.join(", ");
 }

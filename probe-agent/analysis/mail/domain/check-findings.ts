@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
 import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/findings.ts";
 import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/findings.ts";
@@ -168,6 +169,5 @@ function listReverseFaults({ mx }: MailFacts): string {
       .filter(({ has_ptr: named, fcrdns }) => named === false || fcrdns === false)
       .map(({ ip, ptr }) => `${ip} of ${host} (${ptr ?? "none"})`),
   );
-  const more = faults.length > MAX_NAMED ? ` and ${faults.length - MAX_NAMED} more` : "";
-  return `${faults.slice(0, MAX_NAMED).join(", ")}${more}`;
+  return listFirst(faults, MAX_NAMED);
 }

@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
@@ -85,7 +86,7 @@ function exchangeFindings(configuration: Configuration): FindingDraft[] {
       ? [entry("weak-dh", primeBits < 1024 ? "critical" : "warning", prime)]
       : []),
     ...(weakGroups.length > 0
-      ? [entry("weak-group", "warning", `The server offers weak groups: ${listSome(weakGroups)}.`)]
+      ? [entry("weak-group", "warning", `The server offers weak groups: ${listFirst(weakGroups, NAMED)}.`)]
       : []),
     ...(compression === true
       ? [entry("compression", "warning", "The server offers TLS compression, which reveals secrets (CRIME).")]
@@ -122,12 +123,18 @@ function named(
   what: string,
   suites: readonly Suite[],
 ): FindingDraft[] {
-  return suites.length === 0 ? [] : [entry(id, severity, `${what}: ${listSome(suites.map(({ name }) => name))}.`)];
-}
-
-function listSome(names: readonly string[]): string {
-  const rest = names.length - NAMED;
-  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+  return suites.length === 0
+    ? []
+    : [
+        entry(
+          id,
+          severity,
+          `${what}: ${listFirst(
+            suites.map(({ name }) => name),
+            NAMED,
+          )}.`,
+        ),
+      ];
 }
 
 function entry(id: FindingDraft["id"], severity: FindingDraft["severity"], message: string): FindingDraft {

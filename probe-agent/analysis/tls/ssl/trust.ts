@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
@@ -166,8 +167,7 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     message: ({ leaf, host, now }) => {
       const { san, san_total: total } = describeCertificate(leaf, now);
       const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
-      const more = total > shown.length ? ` and ${total - shown.length} more` : "";
-      const names = shown.length === 0 ? "no name" : shown.join(", ") + more;
+      const names = shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
       return `The certificate is for ${names}, not for ${host}.`;
     },
     how: ({ host }) => `Request a certificate that has ${host} among its subject alternative names.`,

@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
 import { BODY_BREAKS, type BodyBreak } from "#shared/tools/http/body.ts";
 import type { RobotsFault, RobotsFaultId } from "#probe-agent/analysis/web/robots/faults.ts";
@@ -152,8 +153,7 @@ function faultFinding({ line, id, message }: RobotsFault): Finding {
 }
 
 function linesOf({ total, lines }: { readonly total: number; readonly lines: readonly number[] }): string {
-  const more = total - lines.length;
-  return `line ${lines.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `line ${listFirst(lines, lines.length, total)}`;
 }
 
 function when(

@@ -7,7 +7,6 @@ import { readNotice, type Notice } from "#control-plane/mail/content/event-body.
 import type { HeartbeatFacts } from "#control-plane/mail/content/heartbeat.ts";
 import { renderHtml, renderText } from "#control-plane/mail/content/letter.ts";
 import { writeNotice } from "#control-plane/mail/content/notice.ts";
-import { formatDuration } from "#control-plane/mail/content/times.ts";
 
 const BASE = "https://status.example.com";
 /** Where the digests of these tests lead. */
@@ -324,13 +323,3 @@ it("the confirmation has a link and no text of the account", () => {
   const text = renderText(writeConfirmation("TOKEN", BASE));
   expect(text).toContain(`${BASE}/mail/confirm/TOKEN`);
 });
-
-it.each([
-  [0, "0 s"],
-  [59, "59 s"],
-  [60, "1 min"],
-  [61, "1 min 1 s"],
-  [7_500, "2 h 5 min"],
-  [3_605, "1 h"],
-  [200_000, "2 d 7 h"],
-])("%i seconds are %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));

@@ -1,3 +1,4 @@
+import { listFirst } from "#shared/text/list.ts";
 import { addressAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/address.ts";
 import {
   type Anomaly,
@@ -168,7 +169,9 @@ function traceAnomalies({ date, result, arrival, now }: ParsedHeaders): Anomaly[
 
 /** Returns the beginning of a sentence about hops, such as "Hops 1, 2 are". */
 function nameHops(hops: readonly { readonly n: number }[]): string {
-  const numbers = hops.slice(0, MAX_NAMED).map(({ n }) => n);
-  const more = hops.length > MAX_NAMED ? ` and ${hops.length - MAX_NAMED} more` : "";
-  return hops.length === 1 ? `Hop ${numbers[0]} is` : `Hops ${numbers.join(", ")}${more} are`;
+  const numbers = listFirst(
+    hops.map(({ n }) => n),
+    MAX_NAMED,
+  );
+  return hops.length === 1 ? `Hop ${numbers} is` : `Hops ${numbers} are`;
 }

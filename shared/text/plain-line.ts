@@ -14,5 +14,22 @@ export function toPlainLine(text: string, most: number): string {
   const line = words.filter((word) => word !== "").join(" ");
   const characters = Array.from(line);
   const isCut = characters.length > most || head.length < text.length;
-  return isCut ? `${characters.slice(0, most - 1).join("")}…` : line;
+  return isCut
+    ? `${characters
+        .slice(0, most - 1)
+        .join("")
+        .trimEnd()}…`
+    : line;
+}
+
+/** Cuts a line to at most `max` UTF-16 code units, the ellipsis included. Never splits a surrogate pair. */
+export function cutLine(line: string, max: number): string {
+  if (line.length <= max) return line;
+  const kept = line.slice(0, max - 1);
+  return `${(kept.isWellFormed() ? kept : kept.slice(0, -1)).trimEnd()}…`;
+}
+
+/** Replaces each run of control characters by a space: the text can then neither break a line nor control a terminal. */
+export function withoutControls(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, " ");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toPlainLine } from "#control-plane/plain-line.ts";
+import { cutLine, toPlainLine, withoutControls } from "#shared/text/plain-line.ts";
 import { seeded } from "#test/support/seeded.ts";
 
 describe("untrusted text in a mail", () => {
@@ -19,6 +19,7 @@ describe("untrusted text in a mail", () => {
     expect(toPlainLine("x".repeat(121), 120)).toBe(`${"x".repeat(119)}…`);
     expect(toPlainLine("💥".repeat(500), 120)).toBe(`${"💥".repeat(119)}…`);
     expect(toPlainLine(" ".repeat(1_000_000), 120)).toBe("…");
+    expect(toPlainLine("two words", 5)).toBe("two…");
   });
 
   it("is one printable line, whatever it was", () => {
@@ -37,4 +38,14 @@ describe("untrusted text in a mail", () => {
       expect(Array.from(line).length).toBeLessThanOrEqual(130);
     }
   });
+});
+
+it("a line is cut to code units between characters, without a space before the ellipsis", () => {
+  expect(cutLine("12345", 5)).toBe("12345");
+  expect(cutLine("💥💥💥💥", 6)).toBe("💥💥…");
+  expect(cutLine("two words", 5)).toBe("two…");
+});
+
+it("a run of control characters is one space", () => {
+  expect(withoutControls("a\r\n\u001b[31mb\u0085c")).toBe("a [31mb c");
 });
