@@ -1,11 +1,10 @@
 import { ok } from "#shared/outcome.ts";
 import { aiCheck as contract, type AiCheckResult } from "#shared/tools/ai-check.ts";
 import { aiFindings } from "#probe-agent/analysis/page/ai/findings.ts";
-import { gradeParts } from "#probe-agent/analysis/page/ai/parts.ts";
-import type { AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
+import { gradeParts, type AiFacts } from "#probe-agent/analysis/page/ai/parts.ts";
 import type { LlmsTxt } from "#probe-agent/analysis/page/ai/llms-txt.ts";
 import { scoreAi } from "#probe-agent/analysis/page/ai/score.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import type { testBots } from "#probe-agent/analysis/web/robots/report.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import type { SiteFile } from "#probe-agent/sources/site-file.ts";

@@ -2,7 +2,7 @@ import { ok } from "#shared/outcome.ts";
 import { cookie as contract } from "#shared/tools/cookie.ts";
 import { describeCookieFindings } from "#probe-agent/analysis/web/cookies/described-findings.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { analysePageOrHeaders, fetchSlowPage } from "#probe-agent/sources/page.ts";

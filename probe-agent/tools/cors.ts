@@ -4,7 +4,7 @@ import { cors as contract } from "#shared/tools/cors.ts";
 import { analyseCors, type CorsReport } from "#probe-agent/analysis/web/cors.ts";
 import { describeCorsFindings } from "#probe-agent/analysis/web/cors/described-findings.ts";
 import { type CorsExchange, PREFLIGHTED, type CorsAnswer } from "#probe-agent/analysis/web/cors/exchange.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { PageSnapshot } from "#probe-agent/port/http.ts";

@@ -2,8 +2,8 @@ import { ok } from "#shared/outcome.ts";
 import { dkim as contract } from "#shared/tools/dkim.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { Finding } from "#shared/findings.ts";
-import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
-import { adviseOn, boundFindings, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import { DKIM_ADVICE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/advice.ts";
+import { adviseOn, boundFindings, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import {
   bestSelector,
@@ -91,31 +91,31 @@ function keyFields(facts: SelectorFacts | null): KeyFields {
 /** Returns the message of the first finding on the selector; null for a valid key and if nothing is known. */
 function invalidReason(facts: SelectorFacts | null): string | null {
   if (facts === null || facts.key?.valid === true) return null;
-  return facts.issues[0]?.message ?? (facts.state === "none" ? absentRemark(facts.selector).message : null);
+  return facts.issues[0]?.message ?? (facts.state === "none" ? absentFinding(facts.selector).message : null);
 }
 
 function findingsOf(domain: string, facts: SelectorFacts | null, discovery: Discovery | null): Finding[] {
   const rows = discovery === null ? (facts === null ? [] : [facts]) : [...discovery.found, ...discovery.dangling];
   const asked = discovery === null && facts?.state === "none" && facts.recordsFound === 0 ? facts.selector : null;
   const context = { name: nameBelow(`${asked ?? "*"}._domainkey`, domain), key: null };
-  const absent = asked === null ? [] : [absentRemark(asked), ...remarkOnSelectorName(asked)];
-  const wild: Remark<DkimFindingId>[] =
+  const absent = asked === null ? [] : [absentFinding(asked), ...selectorNameFindings(asked)];
+  const wild: FindingDraft<DkimFindingId>[] =
     discovery?.wildcard === true
       ? [{ id: "wildcard-record", message: "A wildcard record answers for every selector." }]
       : [];
   return [
-    ...adviseOn(DKIM_GUIDE, absent, context, asked),
+    ...adviseOn(DKIM_ADVICE, absent, context, asked),
     ...rows.flatMap((row) => selectorFindings(row, domain)),
-    ...adviseOn(DKIM_GUIDE, wild, context),
+    ...adviseOn(DKIM_ADVICE, wild, context),
   ];
 }
 
-function absentRemark(selector: string): Remark<DkimFindingId> {
+function absentFinding(selector: string): FindingDraft<DkimFindingId> {
   return { id: "record-missing", message: `There is no TXT record under the selector ${selector}.` };
 }
 
 /** Recognizes a full DNS name as the selector. DNS control panels display the full name, and users copy it. */
-function remarkOnSelectorName(selector: string): Remark<DkimFindingId>[] {
+function selectorNameFindings(selector: string): FindingDraft<DkimFindingId>[] {
   const labels = selector.toLowerCase().split(".");
   const message = "The selector contains _domainkey; a selector is only the part before ._domainkey.";
   return labels.includes("_domainkey") ? [{ id: "selector-holds-domainkey", message }] : [];

@@ -6,9 +6,9 @@ import {
   MAIL_FINDINGS_MAX,
   mailFindings,
   withoutReverseNames,
-  type MailRemarks,
+  type MailDrafts,
 } from "#probe-agent/analysis/mail/domain/mail-findings.ts";
-import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
+import { boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { assessSpoofing, scoreMail, type MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
 import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
@@ -27,7 +27,7 @@ import { implement, type Implementation, type Untimed } from "#probe-agent/tools
 import { lookUpTlsRpt, describeFailedLookups, textsBelow } from "#probe-agent/tools/mx/announcements.ts";
 import { areExchangersSecure } from "#probe-agent/tools/mx/dane.ts";
 import { inspectRouting, type RoutingResult } from "#probe-agent/tools/mx/routing.ts";
-import { readBimi, type BimiRemark } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import { readBimi, type BimiDraft } from "#probe-agent/analysis/mail/domain/bimi.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
 
@@ -56,9 +56,9 @@ export function emailCheckOn(ports: {
     };
     const { spoofable, reason } = assessSpoofing(facts);
     const score = scoreMail(facts);
-    const remarks: MailRemarks = { ...parts.remarks, spf: [...spf.errors, ...spf.warnings] };
+    const drafts: MailDrafts = { ...parts.drafts, spf: [...spf.errors, ...spf.warnings] };
     const context = { domain, hosts: routing.records.map(({ host }) => host), now: net.now() };
-    const policyFindings = mailFindings(facts, score.checks, remarks, context);
+    const policyFindings = mailFindings(facts, score.checks, drafts, context);
     const { findings, limitations } = boundFindings([...policyFindings, ...parts.findings], MAIL_FINDINGS_MAX);
     const { state: _state, unknowns: _unknowns, errors: _errors, warnings: _warnings, ...spfFields } = spf;
     return ok<Result>({
@@ -125,11 +125,11 @@ async function gather(net: Net, lookUp: LookUp, domain: string, port: number) {
     mtaSts: mtaSts.result,
     tlsRpt: tlsRpt.result,
     bimi: bimi.result,
-    remarks: {
-      dmarc: dmarc.remarks,
-      mtaSts: mtaSts.remarks,
-      tlsRpt: tlsRpt.remarks,
-      bimi: bimi.remarks,
+    drafts: {
+      dmarc: dmarc.drafts,
+      mtaSts: mtaSts.drafts,
+      tlsRpt: tlsRpt.drafts,
+      bimi: bimi.drafts,
     },
     findings: [
       ...withoutReverseNames(routed.findings),
@@ -149,14 +149,14 @@ async function inspectBimi(
   lookUp: LookUp,
   domain: string,
   dmarc: Promise<Result["dmarc"]>,
-): Promise<{ readonly result: Result["bimi"]; readonly remarks: readonly BimiRemark[] }> {
+): Promise<{ readonly result: Result["bimi"]; readonly drafts: readonly BimiDraft[] }> {
   const texts = await textsBelow(lookUp, "default._bimi", domain);
   const { policy_effective: policy, org_domain: org, sp, pct } = await dmarc;
   const ready =
     org === null ? null : (policy === "quarantine" || policy === "reject") && sp !== "none" && (pct ?? 100) === 100;
   if (texts === null) {
     const unknown = { record: null, valid: null, location: null, authority: null, dmarc_ready: ready };
-    return { result: unknown, remarks: [] };
+    return { result: unknown, drafts: [] };
   }
   const { issues, ...bimi } = readBimi(texts);
   const message =
@@ -164,7 +164,7 @@ async function inspectBimi(
   const isIdle = bimi.record !== null && bimi.location !== "" && ready === false;
   return {
     result: { ...bimi, dmarc_ready: ready },
-    remarks: [...issues, ...(isIdle ? [{ id: "bimi-dmarc-not-enforced", message } as const] : [])],
+    drafts: [...issues, ...(isIdle ? [{ id: "bimi-dmarc-not-enforced", message } as const] : [])],
   };
 }
 

@@ -3,7 +3,7 @@ import { emailHeader as contract } from "#shared/tools/email-header.ts";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { headerFindings, spfNowFindings } from "#probe-agent/analysis/mail/email-headers/findings.ts";
 import type { Locate } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
-import { boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
+import { boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";

@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { httpStatus as contract } from "#shared/tools/http-status.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/web/http-status.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";

@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { mx as contract } from "#shared/tools/mx.ts";
-import { MTA_STS_GUIDE, TLS_RPT_GUIDE } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
-import { adviseOn, boundFindings } from "#probe-agent/analysis/mail/remarks.ts";
+import { MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
+import { adviseOn, boundFindings } from "#probe-agent/analysis/text/findings.ts";
 import { createLookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
 import { lookUpMtaStsRecord, lookUpTlsRpt, describeFailedLookups } from "#probe-agent/tools/mx/announcements.ts";
@@ -20,8 +20,8 @@ export const mx = implement(contract, async (net, { domain }) => {
   const { findings, limitations: cut } = boundFindings(
     [
       ...routed,
-      ...adviseOn(MTA_STS_GUIDE, mtaSts.remarks, context, "mta_sts"),
-      ...adviseOn(TLS_RPT_GUIDE, tlsRpt.remarks, context, "tls_rpt"),
+      ...adviseOn(MTA_STS_ADVICE, mtaSts.drafts, context, "mta_sts"),
+      ...adviseOn(TLS_RPT_ADVICE, tlsRpt.drafts, context, "tls_rpt"),
     ],
     MAX_FINDINGS,
   );

@@ -4,7 +4,7 @@ import { waitAtMost } from "#shared/time-limit.ts";
 import { makePreviews } from "#probe-agent/analysis/page/social/preview.ts";
 import { socialFindings } from "#probe-agent/analysis/page/social/findings.ts";
 import { missingRequired, typeMatches } from "#probe-agent/analysis/page/social/required.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { excerpt } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";

@@ -4,7 +4,7 @@ import { pagespeed as contract } from "#shared/tools/pagespeed.ts";
 import { conditionsOf, type Strategy, networkOf } from "#probe-agent/analysis/page/pagespeed/conditions.ts";
 import { pagespeedFindings } from "#probe-agent/analysis/page/pagespeed/findings.ts";
 import type { Insights } from "#probe-agent/analysis/page/pagespeed/insights.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { mayReceiveTarget } from "#probe-agent/sources/third-party-services.ts";

@@ -3,7 +3,7 @@ import { performance as contract } from "#shared/tools/performance.ts";
 import { parseAltSvc } from "#probe-agent/analysis/http/alt-svc.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { letterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import type { PageResources } from "#probe-agent/analysis/page/page-resources.ts";

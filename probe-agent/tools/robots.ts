@@ -1,7 +1,7 @@
 import { ok } from "#shared/outcome.ts";
 import { completeUrl } from "#shared/target-url.ts";
 import { robots as contract } from "#shared/tools/robots.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeRobotsFindings } from "#probe-agent/analysis/web/robots/described-findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { fetchRobots } from "#probe-agent/sources/robots-file.ts";

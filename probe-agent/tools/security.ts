@@ -3,7 +3,7 @@ import { security as contract } from "#shared/tools/security.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
 import { leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { HttpFacts } from "#probe-agent/analysis/site/health/snapshot.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describePreloadFaults } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { ALGORITHM_VERSION, isGradable } from "#probe-agent/analysis/security-headers.ts";
 import { parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";

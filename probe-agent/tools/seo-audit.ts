@@ -3,7 +3,7 @@ import { seoAudit as contract } from "#shared/tools/seo-audit.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { SeoSite, RobotsTxt, SitemapSearch } from "#probe-agent/analysis/page/seo/snapshot.ts";
 import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { runAnalysis } from "#probe-agent/sources/run-analysis.ts";
 import { analysePage, fetchPage } from "#probe-agent/sources/page.ts";
 import { implement } from "#probe-agent/tools/implement.ts";

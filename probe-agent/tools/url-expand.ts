@@ -3,7 +3,7 @@ import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { urlExpand as contract } from "#shared/tools/url-expand.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { hopType } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { siteChanges } from "#probe-agent/analysis/web/redirects.ts";
 import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";

@@ -18,3 +18,13 @@ export function expectWellFormed(findings: readonly Finding[]): void {
 export function kinds(findings: readonly Finding[]): string[] {
   return [...new Set(findings.map(({ severity, id }) => `${severity} ${id}`))];
 }
+
+/** Joins the messages of findings, one for each line. */
+export function messagesOf(list: readonly { readonly message: string }[]): string {
+  return list.map(({ message }) => message).join("\n");
+}
+
+/** Returns the ids of findings, in order. */
+export function idsOf(list: readonly { readonly id: string }[]): string[] {
+  return list.map(({ id }) => id);
+}

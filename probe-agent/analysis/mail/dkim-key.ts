@@ -1,5 +1,5 @@
 import { readDkimPublicKey, type DkimPublicKey } from "#probe-agent/analysis/mail/dkim/public-key.ts";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** A parsed DKIM key record (RFC 6376 section 3.6.1) with defaults for absent tags. */
@@ -29,12 +29,12 @@ export interface DkimKey {
   readonly strict_subdomain: boolean;
   /** Whether the key is an RSA key of less than 2048 bits; null without a key. */
   readonly weak: boolean | null;
-  /** Remarks on the record. Those that make the key unusable come first. */
-  readonly issues: readonly KeyRemark[];
+  /** Findings on the record. Those that make the key unusable come first. */
+  readonly issues: readonly KeyDraft[];
 }
 
-/** Kinds of remarks on a key record. */
-export type KeyRemarkId =
+/** Kinds of findings on a key record. */
+export type KeyFindingId =
   | "version-unknown"
   | "version-not-first"
   | "tag-repeated"
@@ -55,8 +55,8 @@ export type KeyRemarkId =
   | "testing-mode"
   | "tag-obsolete"
   | "tag-unknown";
-/** One remark on a key record. */
-type KeyRemark = Remark<KeyRemarkId>;
+/** One finding on a key record. */
+type KeyDraft = FindingDraft<KeyFindingId>;
 
 const MAX_RECORD = 4_000;
 const MAX_KEY = 3_000;
@@ -77,8 +77,8 @@ export function isDkimRecord(text: string): boolean {
 /** Parses and checks a key record. `text` has the record's strings joined, one character for each octet. */
 export function parseDkimKey(text: string): DkimKey {
   const list = parseTagList(text);
-  const issues: KeyRemark[] = [];
-  const fatal: KeyRemark[] = [];
+  const issues: KeyDraft[] = [];
+  const fatal: KeyDraft[] = [];
   checkShape(list, issues, fatal);
   const k = (tagValue(list, "k") ?? "rsa").toLowerCase();
   const h = splitWords(tagValue(list, "h"));
@@ -134,11 +134,11 @@ export function parseDkimKey(text: string): DkimKey {
   };
 }
 
-function add(list: KeyRemark[], id: KeyRemarkId, message: string): void {
+function add(list: KeyDraft[], id: KeyFindingId, message: string): void {
   list.push({ id, message });
 }
 
-function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): void {
+function checkShape(list: TagList, issues: KeyDraft[], fatal: KeyDraft[]): void {
   const version = tagValue(list, "v");
   if (version !== null && version !== "DKIM1") {
     add(fatal, "version-unknown", `v=${toPrintableAscii(version, 30)}: the version must be DKIM1.`);
@@ -163,7 +163,7 @@ function checkShape(list: TagList, issues: KeyRemark[], fatal: KeyRemark[]): voi
   }
 }
 
-function readKey(k: string, p: string | null, fatal: KeyRemark[]): DkimPublicKey | null {
+function readKey(k: string, p: string | null, fatal: KeyDraft[]): DkimPublicKey | null {
   if (p === null) add(fatal, "key-missing", "The tag p with the public key is missing.");
   if (p === "") add(fatal, "key-revoked", "The tag p is empty: the key is revoked.");
   if (k !== "rsa" && k !== "ed25519") {

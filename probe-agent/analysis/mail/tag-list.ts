@@ -67,3 +67,8 @@ export function toPrintableAscii(text: string, max: number): string {
   const shown = text.slice(0, max).replaceAll(/[^\x20-\x7e]/g, "?");
   return text.length > max ? `${shown}...` : shown;
 }
+
+/** Returns the advice to publish a TXT record. The text is quoted as in zone files; the name has no final dot. */
+export function publishTxt(name: string, text: string): string {
+  return `Publish this TXT record at ${name}: "${text}"`;
+}

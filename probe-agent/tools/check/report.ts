@@ -4,7 +4,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";

@@ -1,7 +1,7 @@
 import { KNOWN_SELECTORS } from "#probe-agent/analysis/mail/dkim/selectors.ts";
-import { DKIM_GUIDE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/findings.ts";
+import { DKIM_ADVICE, type DkimFindingId } from "#probe-agent/analysis/mail/dkim/advice.ts";
 import { isDkimRecord, parseDkimKey, type DkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
-import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import { adviseOn, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { nameBelow } from "#probe-agent/tools/mx/announcements.ts";
@@ -22,7 +22,7 @@ export interface SelectorFacts {
   readonly recordsFound: number | null;
   /** Target if the name is an alias; null otherwise. */
   readonly cnameTarget: string | null;
-  readonly issues: readonly Remark<DkimFindingId>[];
+  readonly issues: readonly FindingDraft<DkimFindingId>[];
 }
 
 /** Selectors found by trying those in wide use. */
@@ -68,10 +68,10 @@ export async function inspectSelector(
       state: "none",
       key: null,
       recordsFound: texts.length,
-      issues: remarkOnMissingKey(cnameTarget, texts),
+      issues: missingKeyFindings(cnameTarget, texts),
     };
   }
-  const issues: Remark<DkimFindingId>[] = [];
+  const issues: FindingDraft<DkimFindingId>[] = [];
   if (keys.length > 1) {
     const message = `There are ${keys.length} key records at one name; verifiers can use any of them, so none is reliable.`;
     issues.push({ id: "several-key-records", message });
@@ -90,7 +90,7 @@ export async function inspectSelector(
   };
 }
 
-function remarkOnMissingKey(cnameTarget: string | null, texts: readonly string[]): Remark<DkimFindingId>[] {
+function missingKeyFindings(cnameTarget: string | null, texts: readonly string[]): FindingDraft<DkimFindingId>[] {
   if (texts.length > 0) {
     const [text = ""] = texts;
     return [{ id: "not-a-key-record", message: `The TXT record is not a DKIM key: "${toPrintableAscii(text, 60)}".` }];
@@ -150,5 +150,5 @@ export function selectorRow({ selector, usedBy, key, cnameTarget, issues }: Sele
 /** Makes the findings on one selector, each with the record to publish. */
 export function selectorFindings({ selector, key, issues }: SelectorFacts, domain: string): Finding[] {
   const name = nameBelow(`${selector}._domainkey`, domain);
-  return adviseOn(DKIM_GUIDE, issues.slice(0, MAX_ISSUES), { name, key }, selector);
+  return adviseOn(DKIM_ADVICE, issues.slice(0, MAX_ISSUES), { name, key }, selector);
 }

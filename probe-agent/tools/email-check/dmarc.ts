@@ -5,8 +5,8 @@ import {
   walkDomains,
   type DmarcDiscovery,
 } from "#probe-agent/analysis/mail/dmarc/tree-walk.ts";
-import type { DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/findings.ts";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/advice.ts";
+import { finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import { textsBelow } from "#probe-agent/tools/mx/announcements.ts";
@@ -16,11 +16,11 @@ import type { emailCheck } from "#shared/tools/email-check.ts";
 type Dmarc = ResultOf<typeof emailCheck>["dmarc"];
 type Authorisation = Dmarc["external_reporting_authorised"][number];
 
-/** DMARC of a domain, with remarks and the facts that the score uses. */
+/** DMARC of a domain, with findings and the facts that the score uses. */
 interface DmarcCheck {
   readonly result: Dmarc;
-  /** Remarks on the record and its location. */
-  readonly remarks: readonly Remark<DmarcFindingId>[];
+  /** Findings on the record and its location. */
+  readonly drafts: readonly FindingDraft<DmarcFindingId>[];
   /** Whether a lookup failed whose answer might change the result. */
   readonly uncertain: boolean;
   /** Policies of the record's domain, its subdomains and absent subdomains; null if no record applies. */
@@ -28,7 +28,7 @@ interface DmarcCheck {
 }
 
 const MAX_DESTINATIONS = 8;
-const MAX_REMARKS = 30;
+const MAX_DRAFTS = 30;
 const MAX_MESSAGE = 400;
 const MAX_SHOWN = 260;
 
@@ -44,11 +44,11 @@ export async function inspectDmarc(lookUp: LookUp, domain: string): Promise<Dmar
   ]);
   const effective = uncertain ? null : effectivePolicy(discovery, domain, exists);
   const refusing = external.filter(({ authorised }) => authorised === false);
-  const remarks: Remark<DmarcFindingId>[] = [
+  const drafts: FindingDraft<DmarcFindingId>[] = [
     ...misplaced,
     ...(record?.issues ?? []),
-    ...(record !== null ? remarkOnSubdomains(record) : []),
-    ...refusing.map(({ destination }) => remarkOnRefusal(destination)),
+    ...(record !== null ? subdomainsFindings(record) : []),
+    ...refusing.map(({ destination }) => refusalFinding(destination)),
   ];
   return {
     uncertain,
@@ -71,15 +71,15 @@ export async function inspectDmarc(lookUp: LookUp, domain: string): Promise<Dmar
       policy_effective: effective?.policy ?? null,
       external_reporting_authorised: external,
     },
-    remarks: remarks
-      .slice(0, MAX_REMARKS)
-      .map((remark) => ({ ...remark, message: toPrintableAscii(remark.message, MAX_MESSAGE) })),
+    drafts: drafts
+      .slice(0, MAX_DRAFTS)
+      .map((draft) => ({ ...draft, message: toPrintableAscii(draft.message, MAX_MESSAGE) })),
   };
 }
 
-function remarkOnRefusal(destination: string): Remark<DmarcFindingId> {
+function refusalFinding(destination: string): FindingDraft<DmarcFindingId> {
   const message = `${destination} publishes no record that accepts these reports, so receivers do not send them there.`;
-  return { id: "dmarc-report-not-authorised", message, where: destination };
+  return finding("dmarc-report-not-authorised", destination, message);
 }
 
 async function walk(lookUp: LookUp, domain: string): Promise<DmarcDiscovery> {
@@ -104,10 +104,11 @@ async function findMisplaced(
   lookUp: LookUp,
   domain: string,
   { steps, policy }: DmarcDiscovery,
-): Promise<Remark<DmarcFindingId>[]> {
+): Promise<FindingDraft<DmarcFindingId>[]> {
   const [own, at] = await Promise.all([lookUp(domain, "TXT"), textsBelow(lookUp, "_dmarc", domain)]);
   const near = (at ?? []).flatMap((text) => explainNearDmarc(text) ?? []);
-  const make = (id: DmarcFindingId, message: string, where: string): Remark<DmarcFindingId> => ({ id, message, where });
+  const make = (id: DmarcFindingId, message: string, where: string): FindingDraft<DmarcFindingId> =>
+    finding(id, where, message);
   const several = steps.filter(({ state }) => state === "several");
   const outside = `A DMARC record is published at ${domain} itself; receivers look only at _dmarc.${domain}.`;
   const inherited = `The domain has no DMARC record; the record of ${policy?.domain ?? ""} applies.`;
@@ -128,13 +129,13 @@ async function findMisplaced(
 }
 
 /** Finds policies for subdomains that are weaker than the policy of the domain. */
-function remarkOnSubdomains({
+function subdomainsFindings({
   p,
   sp,
   np,
-}: NonNullable<NonNullable<DmarcDiscovery["policy"]>["record"]>): Remark<DmarcFindingId>[] {
+}: NonNullable<NonNullable<DmarcDiscovery["policy"]>["record"]>): FindingDraft<DmarcFindingId>[] {
   const below = [["sp", sp] as const, ["np", np] as const];
-  return below.flatMap(([tag, policy]): Remark<DmarcFindingId>[] => {
+  return below.flatMap(([tag, policy]): FindingDraft<DmarcFindingId>[] => {
     const message = `${tag}=${policy ?? ""} is weaker than p=${p ?? "none"}: subdomains are less protected than the domain.`;
     const isWeaker = policy !== null && strength(policy) < strength(p ?? "none");
     return isWeaker ? [{ id: "dmarc-weaker-subdomains", message }] : [];

@@ -1,5 +1,5 @@
 import { listFirst } from "#shared/text/list.ts";
-import { policyNames, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { policyNames, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -13,10 +13,10 @@ import type { emailCheck } from "#shared/tools/email-check.ts";
 type MtaSts = ResultOf<typeof emailCheck>["mta_sts"];
 type PolicyFile = NonNullable<MtaSts["policy"]>;
 
-/** MTA-STS of a domain, with remarks. */
+/** MTA-STS of a domain, with findings. */
 interface MtaStsCheck {
   readonly result: MtaSts;
-  readonly remarks: readonly MtaStsRemark[];
+  readonly drafts: readonly MtaStsDraft[];
 }
 
 /** Maximum size of a policy file in octets. RFC 8461 section 3.3 allows senders to stop at 64 KB. */
@@ -35,14 +35,14 @@ export async function inspectMtaSts(
   port: number,
   hosts: Promise<readonly string[] | null>,
 ): Promise<MtaStsCheck> {
-  const { result: dns, remarks } = await lookUpMtaStsRecord(lookUp, domain);
+  const { result: dns, drafts } = await lookUpMtaStsRecord(lookUp, domain);
   const nothing: MtaSts = { dns, policy: null, mode: null, max_age_s: null, mx_match: null };
-  if (dns.present !== true) return { result: nothing, remarks };
+  if (dns.present !== true) return { result: nothing, drafts };
   const url = `https://mta-sts.${domain}${port === 443 ? "" : `:${port}`}/.well-known/mta-sts.txt`;
   const fetched = await fetchPolicy(net, url);
-  const without = (id: MtaStsRemark["id"], text: string | null, message: string, error: string): MtaStsCheck => {
+  const without = (id: MtaStsDraft["id"], text: string | null, message: string, error: string): MtaStsCheck => {
     const policy: PolicyFile = { url, text, version: null, mx: [], valid: false, error };
-    return { result: { ...nothing, policy }, remarks: [...remarks, { id, message: `${message}: ${error}.` }] };
+    return { result: { ...nothing, policy }, drafts: [...drafts, { id, message: `${message}: ${error}.` }] };
   };
   if (!fetched.ok) {
     return without("mta-sts-policy-unreachable", null, "The MTA-STS policy could not be fetched", fetched.error);
@@ -72,17 +72,17 @@ export async function inspectMtaSts(
       max_age_s: policy.valid ? policy.maxAgeS : null,
       mx_match: matched,
     },
-    remarks: [
-      ...remarks,
+    drafts: [
+      ...drafts,
       ...policy.issues,
-      ...fetched.remarks,
-      ...(matched === false ? [remarkOnUnnamedHosts(unnamed, policy.mode)] : []),
+      ...fetched.drafts,
+      ...(matched === false ? [unnamedHostsFinding(unnamed, policy.mode)] : []),
     ],
   };
 }
 
-/** Remarks on mail hosts that the policy does not name. Senders that enforce the policy deliver no mail to them. */
-function remarkOnUnnamedHosts(hosts: readonly string[], mode: string | null): MtaStsRemark {
+/** Findings on mail hosts that the policy does not name. Senders that enforce the policy deliver no mail to them. */
+function unnamedHostsFinding(hosts: readonly string[], mode: string | null): MtaStsDraft {
   const named = hosts.slice(0, MAX_NAMED).map((host) => toPrintableAscii(host, 260));
   const isEnforced = mode === "enforce";
   const effect = isEnforced
@@ -96,7 +96,7 @@ function remarkOnUnnamedHosts(hosts: readonly string[], mode: string | null): Mt
 }
 
 type Fetched =
-  | { readonly ok: true; readonly text: string; readonly remarks: readonly MtaStsRemark[] }
+  | { readonly ok: true; readonly text: string; readonly drafts: readonly MtaStsDraft[] }
   | { readonly ok: false; readonly error: string };
 
 /** Fetches a policy over HTTPS. Requires a valid certificate and status 200, and follows no redirect (section 3.3). */
@@ -116,8 +116,8 @@ async function fetchPolicy(net: Net, url: string): Promise<Fetched> {
   const type = joinedHeader(final.headers, "content-type");
   const plain = /^text\/plain[ \t]*(?:;|$)/i.test(type ?? "");
   const message = `The policy's Content-Type is ${toPrintableAscii(type ?? "absent", 60)}; it should be text/plain.`;
-  const remarks: MtaStsRemark[] = plain ? [] : [{ id: "mta-sts-content-type", message }];
-  return { ok: true, text: new TextDecoder().decode(body.bytes), remarks };
+  const drafts: MtaStsDraft[] = plain ? [] : [{ id: "mta-sts-content-type", message }];
+  return { ok: true, text: new TextDecoder().decode(body.bytes), drafts };
 }
 
 function fetchFailed(error: string): Fetched {

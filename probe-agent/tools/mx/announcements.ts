@@ -1,5 +1,5 @@
-import { readMtaStsRecord, type MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { readTlsRpt, type TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import { readMtaStsRecord, type MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import { readTlsRpt, type TlsRptDraft } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { textsOf, type LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { mx } from "#shared/tools/mx.ts";
@@ -21,22 +21,22 @@ export async function textsBelow(lookUp: LookUp, label: string, domain: string):
 export async function lookUpMtaStsRecord(
   lookUp: LookUp,
   domain: string,
-): Promise<{ readonly result: Result["mta_sts"]; readonly remarks: readonly MtaStsRemark[] }> {
+): Promise<{ readonly result: Result["mta_sts"]; readonly drafts: readonly MtaStsDraft[] }> {
   const texts = await textsBelow(lookUp, "_mta-sts", domain);
-  if (texts === null) return { result: { record: null, present: null, id: null }, remarks: [] };
+  if (texts === null) return { result: { record: null, present: null, id: null }, drafts: [] };
   const { issues, ...result } = readMtaStsRecord(texts);
-  return { result, remarks: issues };
+  return { result, drafts: issues };
 }
 
 /** Looks up and checks the TLSRPT record. Fields are null if the lookup fails. */
 export async function lookUpTlsRpt(
   lookUp: LookUp,
   domain: string,
-): Promise<{ readonly result: Result["tls_rpt"]; readonly remarks: readonly TlsRptRemark[] }> {
+): Promise<{ readonly result: Result["tls_rpt"]; readonly drafts: readonly TlsRptDraft[] }> {
   const texts = await textsBelow(lookUp, "_smtp._tls", domain);
-  if (texts === null) return { result: { record: null, valid: null, rua: [] }, remarks: [] };
+  if (texts === null) return { result: { record: null, valid: null, rua: [] }, drafts: [] };
   const { rua, issues, ...found } = readTlsRpt(texts);
-  return { result: { ...found, rua: [...rua] }, remarks: issues };
+  return { result: { ...found, rua: [...rua] }, drafts: issues };
 }
 
 /** Returns limitations for the lookups that failed. */

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { remarkOnRouting, type HostFacts } from "#probe-agent/analysis/mail/domain/exchangers.ts";
-import { remarkOnDane, ROUTING_GUIDE } from "#probe-agent/analysis/mail/domain/routing-guide.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
+import { routingFindings, type HostFacts } from "#probe-agent/analysis/mail/domain/exchangers.ts";
+import { daneFindings, ROUTING_ADVICE } from "#probe-agent/analysis/mail/domain/routing-advice.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -55,12 +55,12 @@ export async function inspectRouting(net: Net, lookUp: LookUp, domain: string): 
         : null,
   };
   const daneFacts = [...danes].map(([host, dane]) => ({ host, ...dane }));
-  const remarks = [...remarkOnDane(daneFacts), ...remarkOnRouting(routing)].map((remark) => ({
-    ...remark,
-    message: toPrintableAscii(remark.message, MAX_MESSAGE),
-    ...(remark.where === undefined ? {} : { where: toPrintableAscii(remark.where, MAX_NAME) }),
+  const drafts = [...daneFindings(daneFacts), ...routingFindings(routing)].map((draft) => ({
+    ...draft,
+    message: toPrintableAscii(draft.message, MAX_MESSAGE),
+    ...(draft.where === undefined ? {} : { where: toPrintableAscii(draft.where, MAX_NAME) }),
   }));
-  const findings = adviseOn(ROUTING_GUIDE, remarks, { domain });
+  const findings = adviseOn(ROUTING_ADVICE, drafts, { domain });
   return { routing: result, findings, limitations: limitationsOf(found.total, records) };
 }
 

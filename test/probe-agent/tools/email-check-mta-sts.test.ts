@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ok } from "#shared/outcome.ts";
-import { MTA_STS_GUIDE } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
+import { MTA_STS_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 import type { HttpPort } from "#probe-agent/port/http.ts";
 import type { Found, LookUp } from "#probe-agent/sources/dns-look-up.ts";
 import type { AnalysesPort } from "#probe-agent/toolkit/analyses.ts";
@@ -26,7 +26,7 @@ it("reports a policy file whose analysis takes too long", async () => {
   const found = await inspectMtaSts(netOf({ http, analyses }), lookUp, "good.test", 443, Promise.resolve([]));
   expect(found.result).toMatchObject({ mode: null, mx_match: null, policy: { valid: false, text: POLICY } });
   const context = { domain: "good.test", hosts: ["mail.good.test"], now: new Date(0) };
-  expect(adviseOn(MTA_STS_GUIDE, found.remarks, context)).toMatchObject([
+  expect(adviseOn(MTA_STS_ADVICE, found.drafts, context)).toMatchObject([
     {
       id: "mta-sts-policy-unreadable",
       severity: "warning",

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
-import { idsOf } from "#test/support/remarks.ts";
+import { idsOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 let site: MailSite;

@@ -6,7 +6,7 @@ import { daysFromNow } from "#test/servers/pki.ts";
 import { growDaneTree } from "#test/support/dane-tree.ts";
 import { createMailSite, GOOD, servePolicy, STS_POLICY, txt, type MailSite } from "#test/support/mail-site.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 const STS_PATH = "/.well-known/mta-sts.txt";

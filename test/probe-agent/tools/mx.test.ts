@@ -5,7 +5,7 @@ import { startDnsServer, type DnsServer, type DnsServerOptions } from "#test/ser
 import { growDaneTree } from "#test/support/dane-tree.ts";
 import { dnsPort, jobLimits, netOf } from "#test/support/net.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 
 const open: DnsServer[] = [];

@@ -11,7 +11,7 @@ import { parsed } from "#test/servers/signing.ts";
 import type { SmtpScript } from "#test/servers/smtp.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 import { resultOf } from "#test/support/tool.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());

@@ -6,7 +6,7 @@ import { smtpTest } from "#probe-agent/tools/smtp-test.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
 import { MAIL_HOST, startMailWorld } from "#test/support/mail.ts";
 import { resultOf, type ToolSetting } from "#test/support/tool.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 
 const world = await startMailWorld();
 afterEach(() => world.stop());

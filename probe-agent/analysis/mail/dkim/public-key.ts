@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 
 /** Public key of a DKIM record. */
 export interface DkimPublicKey {
@@ -11,7 +11,7 @@ export interface DkimPublicKey {
 }
 
 /** Reason why octets are not a key. */
-type KeyFault = Remark<"key-cut-short" | "key-unreadable" | "key-type-mismatch">;
+type KeyFault = FindingDraft<"key-cut-short" | "key-unreadable" | "key-type-mismatch">;
 
 const ED25519_OCTETS = 32;
 /** Maximum number of octets of a key. An RSA key of 16384 bits is shorter. */

@@ -1,13 +1,13 @@
-import { parseReportUris, type ReportUri, type ReportUriRemark } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import { parseReportUris, type ReportUri, type ReportUriDraft } from "#probe-agent/analysis/mail/dmarc/report-uri.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue, type TagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Action that a domain requests for mail that fails DMARC. */
 export type DmarcPolicy = "none" | "quarantine" | "reject";
 
-/** Kinds of remarks on a DMARC record. */
-export type DmarcRemarkId =
-  | ReportUriRemark["id"]
+/** Kinds of findings on a DMARC record. */
+export type DmarcRecordFindingId =
+  | ReportUriDraft["id"]
   | "dmarc-bad-value"
   | "dmarc-bad-policy"
   | "dmarc-policy-missing"
@@ -20,8 +20,8 @@ export type DmarcRemarkId =
   | "dmarc-tag-repeated"
   | "dmarc-tag-unknown"
   | "dmarc-tag-malformed";
-/** One remark on a DMARC record. */
-type DmarcRemark = Remark<DmarcRemarkId>;
+/** One finding on a DMARC record. */
+type DmarcDraft = FindingDraft<DmarcRecordFindingId>;
 
 /** A parsed DMARC policy record (RFC 9989 section 4.7) with defaults for absent tags. */
 export interface DmarcRecord {
@@ -48,8 +48,8 @@ export interface DmarcRecord {
    * otherwise receivers ignore it (section 4.10.1).
    */
   readonly applies: boolean;
-  /** Remarks on what is wrong or obsolete. */
-  readonly issues: readonly DmarcRemark[];
+  /** Findings on what is wrong or obsolete. */
+  readonly issues: readonly DmarcDraft[];
 }
 
 const POLICIES = new Set(["none", "quarantine", "reject"]);
@@ -79,7 +79,7 @@ export function explainNearDmarc(text: string): string | null {
 /** Parses a record for which `isDmarcRecord` is true. An invalid value falls back to its default (section 4.7). */
 export function parseDmarc(text: string): DmarcRecord {
   const list = lowerNames(parseTagList(text));
-  const issues: DmarcRemark[] = [];
+  const issues: DmarcDraft[] = [];
   const readOption = <V extends string>(name: string, values: readonly V[], fallback: V): V => {
     const given = tagValue(list, name)?.toLowerCase();
     if (given === undefined) return fallback;
@@ -88,7 +88,7 @@ export function parseDmarc(text: string): DmarcRecord {
     return known ?? fallback;
   };
   const [p, sp, np] = ["p", "sp", "np"].map((name) => readPolicy(list, name, issues));
-  const addresses: ReportUriRemark[] = [];
+  const addresses: ReportUriDraft[] = [];
   const rua = parseReportUris("rua", tagValue(list, "rua"), addresses);
   const ruf = parseReportUris("ruf", tagValue(list, "ruf"), addresses);
   const malformed = [p, sp, np].includes("bad");
@@ -108,10 +108,10 @@ export function parseDmarc(text: string): DmarcRecord {
     malformed,
     applies: !malformed || rua.some(({ usable }) => usable),
   };
-  return { ...record, issues: [...issues, ...addresses, ...findRemarks(list, record)] };
+  return { ...record, issues: [...issues, ...addresses, ...recordFindings(list, record)] };
 }
 
-function badValue(name: string, given: string, fallback: string): DmarcRemark {
+function badValue(name: string, given: string, fallback: string): DmarcDraft {
   const message = `${name}=${toPrintableAscii(given, 30)} is not a valid value; receivers use ${name}=${fallback}.`;
   return { id: "dmarc-bad-value", message };
 }
@@ -120,7 +120,7 @@ function lowerNames(list: TagList): TagList {
   return { ...list, tags: list.tags.map(({ name, value }) => ({ name: name.toLowerCase(), value })) };
 }
 
-function readPolicy(list: TagList, name: string, issues: DmarcRemark[]): DmarcPolicy | "bad" | null {
+function readPolicy(list: TagList, name: string, issues: DmarcDraft[]): DmarcPolicy | "bad" | null {
   const value = tagValue(list, name)?.toLowerCase();
   if (value === undefined) return null;
   if (POLICIES.has(value)) return value as DmarcPolicy;
@@ -134,7 +134,7 @@ function policyOf(read: DmarcPolicy | "bad" | null | undefined): DmarcPolicy | n
 }
 
 /** Reads the tag fo: 0, 1, d and s separated by colons. Receivers ignore it without ruf. */
-function readFo(list: TagList, issues: DmarcRemark[]): string {
+function readFo(list: TagList, issues: DmarcDraft[]): string {
   const value = tagValue(list, "fo")?.toLowerCase();
   if (value === undefined) return "0";
   const options = value.split(":", 20).map((option) => option.trim());
@@ -148,7 +148,7 @@ function readFo(list: TagList, issues: DmarcRemark[]): string {
   return [...new Set(options)].join(":");
 }
 
-function readPct(list: TagList, issues: DmarcRemark[]): number | null {
+function readPct(list: TagList, issues: DmarcDraft[]): number | null {
   const value = tagValue(list, "pct");
   if (value === null) return null;
   const message = `The tag pct was removed by RFC 9989: receivers that still read it apply the policy to ${toPrintableAscii(value, 10)} % of the mail that fails.`;
@@ -157,12 +157,12 @@ function readPct(list: TagList, issues: DmarcRemark[]): number | null {
   return percent <= 100 ? percent : null;
 }
 
-/** Fields of a record that decide on remarks. */
+/** Fields of a record that decide on findings. */
 type CheckedFields = Pick<DmarcRecord, "p" | "malformed" | "applies" | "rua" | "t">;
 
-function findRemarks(list: TagList, { p, malformed, applies, rua, t }: CheckedFields): DmarcRemark[] {
+function recordFindings(list: TagList, { p, malformed, applies, rua, t }: CheckedFields): DmarcDraft[] {
   const others = list.tags.map(({ name }) => name).filter((name) => !KNOWN.has(name));
-  const make = (id: DmarcRemarkId, message: string): DmarcRemark => ({ id, message });
+  const make = (id: DmarcRecordFindingId, message: string): DmarcDraft => ({ id, message });
   const ignored = "The record has an invalid policy and no usable rua address: receivers ignore it.";
   const lowered = "Receivers treat the record as p=none because a policy is invalid.";
   return [

@@ -1,9 +1,9 @@
 import { domainToASCII } from "node:url";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** One remark on an address in rua or ruf. */
-export type ReportUriRemark = Remark<"dmarc-report-address" | "dmarc-report-size-limit">;
+/** One finding on an address in rua or ruf. */
+export type ReportUriDraft = FindingDraft<"dmarc-report-address" | "dmarc-report-size-limit">;
 
 /** Address that a domain wants reports at. */
 export interface ReportUri {
@@ -22,8 +22,8 @@ const MAX_URI = 300;
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const MAILTO = /^mailto:([^@?\s]+)@([^@?\s]+?)(?:\?.*)?$/i;
 
-/** Parses the value of rua or ruf, addresses separated by commas. Adds remarks to `issues`. */
-export function parseReportUris(tag: string, value: string | null, issues: ReportUriRemark[]): ReportUri[] {
+/** Parses the value of rua or ruf, addresses separated by commas. Adds findings to `issues`. */
+export function parseReportUris(tag: string, value: string | null, issues: ReportUriDraft[]): ReportUri[] {
   if (value === null) return [];
   const parts = value.split(",").map((part) => part.trim());
   if (parts.length > MAX_URIS) {
@@ -33,7 +33,7 @@ export function parseReportUris(tag: string, value: string | null, issues: Repor
   return parts.slice(0, MAX_URIS).map((part) => readUri(tag, part, issues));
 }
 
-function readUri(tag: string, part: string, issues: ReportUriRemark[]): ReportUri {
+function readUri(tag: string, part: string, issues: ReportUriDraft[]): ReportUri {
   const [, uri = part, digits, unit = ""] = /^([^!]*)!(\d{1,15})([kmgt]?)$/i.exec(part) ?? [];
   if (digits !== undefined) {
     const message = `${tag}: the size limit !${digits}${unit} was removed by RFC 9990.`;

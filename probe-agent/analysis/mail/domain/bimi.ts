@@ -1,14 +1,14 @@
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of remarks on a BIMI record. */
-export type BimiRemarkId =
+/** Kinds of findings on a BIMI record. */
+export type BimiFindingId =
   | "bimi-several-records"
   | "bimi-record-malformed"
   | "bimi-without-certificate"
   | "bimi-dmarc-not-enforced";
-/** One remark on a BIMI record. */
-export type BimiRemark = Remark<BimiRemarkId>;
+/** One finding on a BIMI record. */
+export type BimiDraft = FindingDraft<BimiFindingId>;
 
 /** BIMI record at default._bimi (draft-brand-indicators-for-message-identification section 4). */
 interface BimiRecord {
@@ -20,7 +20,7 @@ interface BimiRecord {
   readonly location: string | null;
   /** Address of the certificate; null if there is none. */
   readonly authority: string | null;
-  readonly issues: readonly BimiRemark[];
+  readonly issues: readonly BimiDraft[];
 }
 
 const MAX_URI = 500;
@@ -40,12 +40,12 @@ export function readBimi(texts: readonly string[]): BimiRecord {
       : findUriFaults("l", location, ".svg")),
     ...(authority === null ? [] : findUriFaults("a", authority, ".pem")),
   ];
-  const faults: BimiRemark[] = [
+  const faults: BimiDraft[] = [
     ...(records.length > 1 ? [{ id: "bimi-several-records", message: several } as const] : []),
     ...wrong.map((message) => ({ id: "bimi-record-malformed", message }) as const),
   ];
   const uncertified = "The BIMI record has no certificate (a=). Most mailbox providers show no logo without one.";
-  const hints: BimiRemark[] =
+  const hints: BimiDraft[] =
     location !== null && location !== "" && (authority ?? "") === ""
       ? [{ id: "bimi-without-certificate", message: uncertified }]
       : [];

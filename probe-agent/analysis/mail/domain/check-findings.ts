@@ -1,15 +1,15 @@
 import { listFirst } from "#shared/text/list.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
-import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/findings.ts";
-import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/advice.ts";
+import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import {
   publishStsRecord,
   publishTlsRpt,
   serveStsPolicy,
   type PolicyContext,
-} from "#probe-agent/analysis/mail/domain/policy-guide.ts";
+} from "#probe-agent/analysis/mail/domain/policy-advice.ts";
 import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
-import { publishEnd, publishSpf, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
+import { publishEnd, publishSpf, type SpfContext } from "#probe-agent/analysis/mail/spf/advice.ts";
 
 /** Facts about a domain that the advice uses. */
 type CheckContext = PolicyContext & {
@@ -32,7 +32,7 @@ const hasNoSpf = ({ spf }: MailFacts): boolean => spf.state === "absent";
 const hasNoDmarc = ({ dmarc }: MailFacts): boolean => dmarc.policy_effective === null;
 
 /** Severity and advice of each check that is not passed, by its id. */
-const CHECK_GUIDE: Readonly<Record<string, CheckAdvice>> = {
+const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
   spf_valid: {
     severity: (facts) => (hasNoSpf(facts) ? "warning" : "critical"),
     how: ({ spf }, facts) =>
@@ -146,7 +146,7 @@ function fieldOf(id: string, category: MailCheck["category"]): string {
 /** Makes a finding for each check that is not passed, unless another finding has its cause. */
 export function findingsOfChecks(checks: readonly MailCheck[], facts: MailFacts, context: CheckContext): Finding[] {
   return checks.flatMap(({ id, category, status, detail }): Finding[] => {
-    const advice = CHECK_GUIDE[id];
+    const advice = CHECK_ADVICE[id];
     const isOpen = status === "fail" || status === "partial";
     if (advice === undefined || !isOpen || advice.follows?.(facts) === true) return [];
     return [

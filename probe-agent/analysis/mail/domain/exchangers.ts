@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import { finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { addressType, type AddressType } from "#probe-agent/analysis/network/address-type.ts";
 
 /** DNS data of one mail host. */
@@ -51,8 +51,8 @@ const PURPOSE: Readonly<Partial<Record<AddressType, string>>> = {
   documentation: "an address for documentation",
 };
 
-/** Kinds of remarks on mail hosts. */
-export type RoutingRemarkId =
+/** Kinds of findings on mail hosts. */
+export type RoutingFindingId =
   | "domain-missing"
   | "no-mail-route"
   | "null-mx-preference"
@@ -69,11 +69,11 @@ export type RoutingRemarkId =
   | "no-reverse-name"
   | "reverse-name-mismatch"
   | "no-ipv6";
-/** One remark on mail hosts. `where` is the host. */
-type RoutingRemark = Remark<RoutingRemarkId>;
+/** One finding on mail hosts. `where` is the host. */
+type RoutingDraft = FindingDraft<RoutingFindingId>;
 
 /** Finds faults of the mail hosts (RFC 5321 section 5, RFC 7505, RFC 1912 section 2.4). */
-export function remarkOnRouting(routing: Routing): RoutingRemark[] {
+export function routingFindings(routing: Routing): RoutingDraft[] {
   const { nullMx, implicitMx, hosts, status, total } = routing;
   if (status === "NXDOMAIN") return [{ id: "domain-missing", message: "The domain does not exist." }];
   if (nullMx === true && total === 1) {
@@ -87,9 +87,9 @@ export function remarkOnRouting(routing: Routing): RoutingRemark[] {
   return [
     ...(total === 0 && named.length === 0 && implicitMx === false ? [UNROUTED] : []),
     ...(hosts.length > named.length ? [NOT_ALONE] : []),
-    ...named.flatMap(remarkOnHost).map((remark) => lowerSeverity(remark, hasReachableHost)),
-    ...(implicitMx === true ? [IMPLICIT] : remarkOnRedundancy(named)),
-    ...named.flatMap(remarkOnReverseNames),
+    ...named.flatMap(hostFindings).map((draft) => lowerSeverity(draft, hasReachableHost)),
+    ...(implicitMx === true ? [IMPLICIT] : redundancyFindings(named)),
+    ...named.flatMap(reverseNamesFindings),
     ...(named.length > 0 &&
     named.every(({ complete, addresses }) => complete && !addresses.some(({ ip }) => isIP(ip) === 6))
       ? [NO_IPV6]
@@ -97,32 +97,32 @@ export function remarkOnRouting(routing: Routing): RoutingRemark[] {
   ];
 }
 
-const UNROUTED: RoutingRemark = {
+const UNROUTED: RoutingDraft = {
   id: "no-mail-route",
   message: "The domain has neither MX records nor an address, so mail to it cannot be delivered.",
 };
-const NOT_ALONE: RoutingRemark = {
+const NOT_ALONE: RoutingDraft = {
   id: "null-mx-not-alone",
   message: 'A null MX ("0 .") is published with other MX records; it must be the only one.',
 };
-const IMPLICIT: RoutingRemark = {
+const IMPLICIT: RoutingDraft = {
   id: "implicit-mx",
   message: "The domain has no MX records: mail goes to the domain's own addresses.",
 };
-const NO_IPV6: RoutingRemark = { id: "no-ipv6", message: "No mail host has an IPv6 address." };
+const NO_IPV6: RoutingDraft = { id: "no-ipv6", message: "No mail host has an IPv6 address." };
 
 /** Reports whether senders can use a host: it is a name and has a public address. */
 function isReachable({ host, addresses }: HostFacts): boolean {
   return isIP(host) === 0 && addresses.some(({ ip }) => PURPOSE[addressType(ip)] === undefined);
 }
 
-/** Lowers a remark on one host to a warning if another host is reachable, because mail still arrives. */
-function lowerSeverity(remark: RoutingRemark, hasReachableHost: boolean): RoutingRemark {
-  return hasReachableHost ? { ...remark, severity: "warning" } : remark;
+/** Lowers a finding on one host to a warning if another host is reachable, because mail still arrives. */
+function lowerSeverity(draft: RoutingDraft, hasReachableHost: boolean): RoutingDraft {
+  return hasReachableHost ? { ...draft, severity: "warning" } : draft;
 }
 
-function remarkOnHost({ host, isAlias, addresses, complete, absent }: HostFacts): RoutingRemark[] {
-  const about = (id: RoutingRemarkId, message: string): RoutingRemark => ({ id, message, where: host });
+function hostFindings({ host, isAlias, addresses, complete, absent }: HostFacts): RoutingDraft[] {
+  const about = (id: RoutingFindingId, message: string): RoutingDraft => finding(id, host, message);
   if (isIP(host) !== 0) {
     return [about("mx-is-address", `An MX record names the address ${host}; it must name a host.`)];
   }
@@ -150,19 +150,19 @@ function describeUnreachable(addresses: readonly AddressFacts[]): string[] {
   );
 }
 
-function remarkOnReverseNames({ host, addresses }: HostFacts): RoutingRemark[] {
-  return addresses.flatMap(({ ip, has_ptr: named, fcrdns, ptr }): RoutingRemark[] => {
+function reverseNamesFindings({ host, addresses }: HostFacts): RoutingDraft[] {
+  return addresses.flatMap(({ ip, has_ptr: named, fcrdns, ptr }): RoutingDraft[] => {
     if (named === false) {
       const message = `${ip} of ${host} has no reverse name (PTR): many receivers refuse the mail it sends.`;
-      return [{ id: "no-reverse-name", message, where: host }];
+      return [finding("no-reverse-name", host, message)];
     }
     const message = `The reverse name of ${ip} of ${host}, ${ptr ?? "none"}, does not resolve to that address.`;
-    return fcrdns === false ? [{ id: "reverse-name-mismatch", message, where: host }] : [];
+    return fcrdns === false ? [finding("reverse-name-mismatch", host, message)] : [];
   });
 }
 
 /** Finds repeated hosts, shared priorities and a single mail host. */
-function remarkOnRedundancy(named: readonly HostFacts[]): RoutingRemark[] {
+function redundancyFindings(named: readonly HostFacts[]): RoutingDraft[] {
   const priorities = named.map(({ priority }) => priority);
   const repeated = [...new Set(priorities.filter((priority, index) => priorities.indexOf(priority) !== index))];
   const names = named.map(({ host }) => host.toLowerCase());
@@ -170,8 +170,8 @@ function remarkOnRedundancy(named: readonly HostFacts[]): RoutingRemark[] {
   const shared = `Several mail hosts share the priority ${repeated.slice(0, 5).join(", ")}: senders distribute mail among them.`;
   const single = "There is only one mail host: if it fails, mail waits at the sending servers.";
   return [
-    ...twice.map((host): RoutingRemark => {
-      return { id: "host-repeated", message: `Several MX records name the host ${host}.`, where: host };
+    ...twice.map((host): RoutingDraft => {
+      return finding("host-repeated", host, `Several MX records name the host ${host}.`);
     }),
     ...(repeated.length > 0 ? [{ id: "priority-shared", message: shared } as const] : []),
     ...(named.length === 1 && named.every(hasSingleAddress) ? [{ id: "single-host", message: single } as const] : []),

@@ -1,34 +1,34 @@
 import type { Finding } from "#shared/findings.ts";
-import { DMARC_GUIDE, type DmarcContext, type DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/findings.ts";
-import type { BimiRemark } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import { DMARC_ADVICE, type DmarcContext, type DmarcFindingId } from "#probe-agent/analysis/mail/dmarc/advice.ts";
+import type { BimiDraft } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import { findingsOfChecks } from "#probe-agent/analysis/mail/domain/check-findings.ts";
-import type { MtaStsRemark } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import type { MtaStsDraft } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
 import {
-  BIMI_GUIDE,
-  MTA_STS_GUIDE,
-  TLS_RPT_GUIDE,
+  BIMI_ADVICE,
+  MTA_STS_ADVICE,
+  TLS_RPT_ADVICE,
   type PolicyContext,
-} from "#probe-agent/analysis/mail/domain/policy-guide.ts";
-import type { TlsRptRemark } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+} from "#probe-agent/analysis/mail/domain/policy-advice.ts";
+import type { TlsRptDraft } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import type { MailCheck, MailFacts } from "#probe-agent/analysis/mail/domain/score.ts";
-import { adviseOn, type Remark } from "#probe-agent/analysis/mail/remarks.ts";
-import { SPF_GUIDE, type SpfContext } from "#probe-agent/analysis/mail/spf/findings.ts";
-import type { SpfRemark, SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
+import { adviseOn, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import { SPF_ADVICE, type SpfContext } from "#probe-agent/analysis/mail/spf/advice.ts";
+import type { SpfDraft, SpfFindingId } from "#probe-agent/analysis/mail/spf/draft.ts";
 
-/** Remarks on the records of a domain's mail configuration. */
-export interface MailRemarks {
-  readonly spf: readonly SpfRemark[];
-  readonly dmarc: readonly Remark<DmarcFindingId>[];
-  readonly mtaSts: readonly MtaStsRemark[];
-  readonly tlsRpt: readonly TlsRptRemark[];
-  readonly bimi: readonly BimiRemark[];
+/** Findings on the records of a domain's mail configuration. */
+export interface MailDrafts {
+  readonly spf: readonly SpfDraft[];
+  readonly dmarc: readonly FindingDraft<DmarcFindingId>[];
+  readonly mtaSts: readonly MtaStsDraft[];
+  readonly tlsRpt: readonly TlsRptDraft[];
+  readonly bimi: readonly BimiDraft[];
 }
 
 /** Maximum number of findings of one result. */
 export const MAIL_FINDINGS_MAX = 80;
 
-/** Remarks that repeat the finding of a check: spf_all, spf_lookups, dmarc_subdomains or dmarc_reports. */
-const COVERED_BY_CHECKS: ReadonlySet<SpfRemarkId | DmarcFindingId> = new Set<SpfRemarkId | DmarcFindingId>([
+/** Findings that repeat the finding of a check: spf_all, spf_lookups, dmarc_subdomains or dmarc_reports. */
+const COVERED_BY_CHECKS: ReadonlySet<SpfFindingId | DmarcFindingId> = new Set<SpfFindingId | DmarcFindingId>([
   "spf-passes-everyone",
   "spf-neutral-all",
   "spf-without-all",
@@ -46,7 +46,7 @@ export function withoutReverseNames(findings: readonly Finding[]): Finding[] {
 export function mailFindings(
   facts: MailFacts,
   checks: readonly MailCheck[],
-  remarks: MailRemarks,
+  drafts: MailDrafts,
   context: PolicyContext,
 ): Finding[] {
   const { domain } = context;
@@ -60,14 +60,14 @@ export function mailFindings(
   const dmarc: DmarcContext = { domain, record, foundAt: foundAt ?? domain };
   return [
     ...findingsOfChecks(checks, facts, { ...context, spf, dmarc }),
-    ...adviseOn(SPF_GUIDE, remarks.spf.filter(isNotCovered), spf, "spf"),
-    ...adviseOn(DMARC_GUIDE, remarks.dmarc.filter(isNotCovered), dmarc, "dmarc"),
-    ...adviseOn(MTA_STS_GUIDE, remarks.mtaSts, context, "mta_sts"),
-    ...adviseOn(TLS_RPT_GUIDE, remarks.tlsRpt, context, "tls_rpt"),
-    ...adviseOn(BIMI_GUIDE, remarks.bimi, context, "bimi"),
+    ...adviseOn(SPF_ADVICE, drafts.spf.filter(isNotCovered), spf, "spf"),
+    ...adviseOn(DMARC_ADVICE, drafts.dmarc.filter(isNotCovered), dmarc, "dmarc"),
+    ...adviseOn(MTA_STS_ADVICE, drafts.mtaSts, context, "mta_sts"),
+    ...adviseOn(TLS_RPT_ADVICE, drafts.tlsRpt, context, "tls_rpt"),
+    ...adviseOn(BIMI_ADVICE, drafts.bimi, context, "bimi"),
   ];
 }
 
-function isNotCovered({ id }: Remark<SpfRemarkId> | Remark<DmarcFindingId>): boolean {
+function isNotCovered({ id }: FindingDraft<SpfFindingId> | FindingDraft<DmarcFindingId>): boolean {
   return !COVERED_BY_CHECKS.has(id);
 }

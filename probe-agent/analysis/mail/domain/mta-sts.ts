@@ -1,8 +1,8 @@
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of remarks on MTA-STS. */
-export type MtaStsRemarkId =
+/** Kinds of findings on MTA-STS. */
+export type MtaStsFindingId =
   | "mta-sts-record-malformed"
   | "mta-sts-several-records"
   | "mta-sts-policy-unreachable"
@@ -12,8 +12,8 @@ export type MtaStsRemarkId =
   | "mta-sts-max-age-short"
   | "mta-sts-content-type"
   | "mta-sts-mx-mismatch";
-/** One remark on MTA-STS. */
-export type MtaStsRemark = Remark<MtaStsRemarkId>;
+/** One finding on MTA-STS. */
+export type MtaStsDraft = FindingDraft<MtaStsFindingId>;
 
 /** MTA-STS announcement in the TXT records at _mta-sts (RFC 8461 section 3.1). */
 interface MtaStsAnnouncement {
@@ -23,7 +23,7 @@ interface MtaStsAnnouncement {
   readonly present: boolean;
   /** Identifier of the policy's version; null without a valid record. */
   readonly id: string | null;
-  readonly issues: readonly MtaStsRemark[];
+  readonly issues: readonly MtaStsDraft[];
 }
 
 /** A parsed policy file (section 3.2). Fields are null if absent or invalid. */
@@ -34,7 +34,7 @@ interface MtaStsPolicy {
   readonly maxAgeS: number | null;
   readonly mx: readonly string[];
   readonly valid: boolean;
-  readonly issues: readonly MtaStsRemark[];
+  readonly issues: readonly MtaStsDraft[];
 }
 
 const MAX_AGE_S = 31_557_600;
@@ -78,7 +78,7 @@ export function readMtaStsRecord(texts: readonly string[]): MtaStsAnnouncement {
   return { record, present: true, id, issues: [] };
 }
 
-function malformedRecord(message: string): MtaStsRemark {
+function malformedRecord(message: string): MtaStsDraft {
   return { id: "mta-sts-record-malformed", message };
 }
 
@@ -86,8 +86,8 @@ function malformedRecord(message: string): MtaStsRemark {
 export function parseMtaStsPolicy(text: string): MtaStsPolicy {
   const fields = new Map<string, string>();
   const mx: string[] = [];
-  const issues: MtaStsRemark[] = [];
-  const fatal: MtaStsRemark[] = [];
+  const issues: MtaStsDraft[] = [];
+  const fatal: MtaStsDraft[] = [];
   const addFault = (message: string): void => void fatal.push({ id: "mta-sts-policy-malformed", message });
   const addShortAge = (message: string): void => void issues.push({ id: "mta-sts-max-age-short", message });
   for (const line of text.split("\n", MAX_LINES)) {

@@ -1,17 +1,17 @@
-import type { Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { parseTagList, toPrintableAscii, tagValue } from "#probe-agent/analysis/mail/tag-list.ts";
 
-/** Kinds of remarks on a TLSRPT record. */
-export type TlsRptRemarkId = "tls-rpt-record-malformed" | "tls-rpt-several-records" | "tls-rpt-address";
-/** One remark on a TLSRPT record. */
-export type TlsRptRemark = Remark<TlsRptRemarkId>;
+/** Kinds of findings on a TLSRPT record. */
+export type TlsRptFindingId = "tls-rpt-record-malformed" | "tls-rpt-several-records" | "tls-rpt-address";
+/** One finding on a TLSRPT record. */
+export type TlsRptDraft = FindingDraft<TlsRptFindingId>;
 
 /** Parsed TLSRPT record at _smtp._tls (RFC 8460 section 3). */
 interface TlsRptRecord {
   readonly record: string | null;
   readonly valid: boolean;
   readonly rua: readonly string[];
-  readonly issues: readonly TlsRptRemark[];
+  readonly issues: readonly TlsRptDraft[];
 }
 
 const MAX_URIS = 20;
@@ -23,7 +23,7 @@ export function readTlsRpt(texts: readonly string[]): TlsRptRecord {
   if (text === undefined) {
     const near = texts.find((other) => /tlsrpt/i.test(other));
     const message = `The TXT record at _smtp._tls must begin with "v=TLSRPTv1;" but is "${toPrintableAscii(near ?? "", 60)}".`;
-    const issues: TlsRptRemark[] = near === undefined ? [] : [{ id: "tls-rpt-record-malformed", message }];
+    const issues: TlsRptDraft[] = near === undefined ? [] : [{ id: "tls-rpt-record-malformed", message }];
     return { record: null, valid: false, rua: [], issues };
   }
   const record = toPrintableAscii(text, 1_000);
@@ -36,7 +36,7 @@ export function readTlsRpt(texts: readonly string[]): TlsRptRecord {
   const usable = uris.filter(isReportAddress);
   const issues = uris
     .filter((uri) => !usable.includes(uri))
-    .map((uri): TlsRptRemark => {
+    .map((uri): TlsRptDraft => {
       return {
         id: "tls-rpt-address",
         message: `rua: ${toPrintableAscii(uri, 60)} is neither a mailto: nor an https: address.`,

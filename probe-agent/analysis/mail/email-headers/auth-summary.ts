@@ -145,13 +145,13 @@ function spfOf(result: MethodResult | undefined, received: ReceivedSpf | undefin
   if (result !== undefined) {
     const mailFrom = presentValue(propertyOf(result, "smtp.mailfrom", "smtp.mfrom", "smtp.from", "smtp.envelope-from"));
     const helo = presentValue(propertyOf(result, "smtp.helo"));
-    const remark = result.comments.join(" ").slice(0, 1024);
+    const draft = result.comments.join(" ").slice(0, 1024);
     const ip = presentValue(propertyOf(result, "smtp.remote-ip", "smtp.client-ip", "policy.iprev"));
     return {
       ...verdictOf(result),
       domain: domainOf(mailFrom ?? helo),
       scope: mailFrom !== null ? "mailfrom" : helo !== null ? "helo" : null,
-      ip: printableOrNull(ip ?? /\b(?:sender ip is|designates) ([0-9a-f.:]{3,45})/i.exec(remark)?.[1]),
+      ip: printableOrNull(ip ?? /\b(?:sender ip is|designates) ([0-9a-f.:]{3,45})/i.exec(draft)?.[1]),
       source: "authentication-results",
     };
   }
@@ -181,8 +181,8 @@ function dkimOf(result: MethodResult): Auth["dkim"][number] {
 function dmarcOf(result: MethodResult | undefined): Auth["dmarc"] {
   if (result === undefined) return null;
   // Gmail and OpenDMARC write "(p=REJECT sp=REJECT dis=NONE)", Exchange "action=none".
-  const remark = result.comments.join(" ").slice(0, 1024);
-  const noted = (word: RegExp): string | null => word.exec(remark)?.[1] ?? null;
+  const draft = result.comments.join(" ").slice(0, 1024);
+  const noted = (word: RegExp): string | null => word.exec(draft)?.[1] ?? null;
   const policy =
     propertyOf(result, "policy.dmarc", "policy.published-domain-policy", ".p") ?? noted(/\bp=([a-z]{2,20})/i);
   const done = propertyOf(result, "policy.applied-disposition", ".action", ".dis") ?? noted(/\bdis=([a-z]{2,20})/i);

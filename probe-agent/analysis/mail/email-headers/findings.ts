@@ -1,11 +1,11 @@
 import type { Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
-import { ANOMALY_GUIDE } from "#probe-agent/analysis/mail/email-headers/anomalies/guide.ts";
+import { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/anomalies/advice.ts";
 import type { AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 
-import { addAddress } from "#probe-agent/analysis/mail/spf/findings.ts";
-import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
+import { addAddress } from "#probe-agent/analysis/mail/spf/advice.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 
 type SpfNow = NonNullable<ResultOf<typeof emailHeader>["spf_now"]>;
 
@@ -14,8 +14,8 @@ const COVERED_BY_CAUSES: ReadonlySet<AnomalyId> = new Set<AnomalyId>(["dkim_issu
 
 /** Maximum number of findings of one kind. A header block can have a hundred signatures. */
 const MAX_OF_A_KIND = 20;
-const DKIM_FAULT = ANOMALY_GUIDE.dkim_issues;
-const ARC_FAULT = ANOMALY_GUIDE.arc_broken;
+const DKIM_FAULT = ANOMALY_ADVICE.dkim_issues;
+const ARC_FAULT = ANOMALY_ADVICE.arc_broken;
 
 /** Makes findings of the anomalies of headers and of the issues of signatures, ARC and List-Unsubscribe. */
 export function headerFindings(
@@ -30,7 +30,7 @@ export function headerFindings(
 }
 
 function anomalyFinding({ id, severity, field, message }: HeaderRows["anomalies"][number]): Finding {
-  return { id: id.replaceAll("_", "-"), severity, message, ...ANOMALY_GUIDE[id], where: field };
+  return { id: id.replaceAll("_", "-"), severity, message, ...ANOMALY_ADVICE[id], where: field };
 }
 
 /** Makes one finding for each signature whose issues are not covered by an anomaly. */

@@ -10,10 +10,10 @@ import {
 } from "#probe-agent/analysis/mail/smtp/capabilities.ts";
 import { MAX_TRANSCRIPT, type Conversation } from "#probe-agent/analysis/mail/smtp/conversation.ts";
 import { describeDane, type PublishedTlsa } from "#probe-agent/analysis/mail/smtp/dane.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
-import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
-import type { ServerReport } from "#probe-agent/analysis/mail/smtp/remark.ts";
-import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
+import { SMTP_ADVICE } from "#probe-agent/analysis/mail/smtp/advice.ts";
+import type { ServerReport } from "#probe-agent/analysis/mail/smtp/draft.ts";
+import { smtpFindings } from "#probe-agent/analysis/mail/smtp/server-findings.ts";
 import type { SmtpReply } from "#probe-agent/port/smtp.ts";
 import { describeSmtpTls, type TlsTrust } from "#probe-agent/analysis/mail/smtp/tls.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
@@ -116,7 +116,7 @@ export function smtpReport(facts: SmtpFacts): SmtpReport {
   const context = { host: trust.host, port, spkiSha256 };
   return {
     ...report,
-    findings: sortFindings(adviseOn(SMTP_GUIDE, remarkOnSmtp(report, { port, host: trust.host }), context)),
+    findings: sortFindings(adviseOn(SMTP_ADVICE, smtpFindings(report, { port, host: trust.host }), context)),
     limitations: limitationsOf(conversation, ptr),
   };
 }

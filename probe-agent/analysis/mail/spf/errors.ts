@@ -1,7 +1,7 @@
 import { countLookups, countVoidLookups } from "#probe-agent/analysis/mail/spf/cost.ts";
 import { nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
 import { LIMITS } from "#probe-agent/analysis/mail/spf/lookup.ts";
-import { distinct, remark, type SpfRemark } from "#probe-agent/analysis/mail/spf/remark.ts";
+import { distinct, recordFinding, type SpfDraft } from "#probe-agent/analysis/mail/spf/draft.ts";
 import type { SpfNode } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 
@@ -9,30 +9,30 @@ import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
  * Finds the faults that make receivers return permerror, in the record and in the records that its includes and
  * redirects lead to (RFC 7208 sections 4.5, 4.6, 4.6.4, 5.2, 6.1).
  */
-export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
-  const errors = nodes.flatMap((node): SpfRemark[] => {
+export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfDraft[] {
+  const errors = nodes.flatMap((node): SpfDraft[] => {
     const { source, terms, domain } = node;
     switch (source.state) {
       case "malformed":
-        return (source.faults ?? [source.reason]).map((fault) => remark("spf-syntax", domain, `${fault}.`));
+        return (source.faults ?? [source.reason]).map((fault) => recordFinding("spf-syntax", domain, `${fault}.`));
       case "several":
-        return [remark("spf-several-records", domain, `${source.reason}.`)];
+        return [recordFinding("spf-several-records", domain, `${source.reason}.`)];
       case "circle":
-        return [remark("spf-loop", domain, `${source.reason}.`)];
+        return [recordFinding("spf-loop", domain, `${source.reason}.`)];
       case "none": {
         const message = `${source.reason}, but another record includes it or redirects to it${nearRecordHint(source.near)}.`;
-        return node === root ? [] : [remark("spf-include-missing", domain, message)];
+        return node === root ? [] : [recordFinding("spf-include-missing", domain, message)];
       }
       default:
         return terms.flatMap(({ fault }) =>
-          fault === null ? [] : [remark("spf-too-many-mx-hosts", domain, `${fault}.`)],
+          fault === null ? [] : [recordFinding("spf-too-many-mx-hosts", domain, `${fault}.`)],
         );
     }
   });
   const lookups = countLookups(root);
   if (lookups > LIMITS.lookups) {
     const message = `${lookups} terms need a DNS lookup; with more than ${LIMITS.lookups}, receivers return permerror.`;
-    errors.push(remark("spf-too-many-lookups", root.domain, message));
+    errors.push(recordFinding("spf-too-many-lookups", root.domain, message));
   }
   const voids = countVoidLookups(nodes);
   if (voids > LIMITS.voidLookups) {
@@ -41,7 +41,7 @@ export function findErrors(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[
       .map(({ what }) => what)
       .join(", ");
     const message = `${voids} DNS lookups return no records (${which}); with more than ${LIMITS.voidLookups}, receivers return permerror.`;
-    errors.push(remark("spf-too-many-void-lookups", root.domain, message));
+    errors.push(recordFinding("spf-too-many-void-lookups", root.domain, message));
   }
   return distinct(errors);
 }

@@ -2,7 +2,7 @@ import { countLookups, countVoidLookups, listNodes, countTermLookups } from "#pr
 import { findErrors, listVoidTerms } from "#probe-agent/analysis/mail/spf/errors.ts";
 import type { Qualifier } from "#probe-agent/analysis/mail/spf/parse.ts";
 import { countPassingIp4, findFinalQualifier, passesEveryone } from "#probe-agent/analysis/mail/spf/passing.ts";
-import { type SpfRemark, distinct, remark, type SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
+import { type SpfDraft, distinct, recordFinding, type SpfFindingId } from "#probe-agent/analysis/mail/spf/draft.ts";
 import type { SpfNode, SpfTerm } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { toPrintableAscii } from "#probe-agent/analysis/mail/tag-list.ts";
 import { modifierHint, nearRecordHint } from "#probe-agent/analysis/mail/spf/hints.ts";
@@ -30,8 +30,8 @@ export interface SpfReport {
   /** Number of IPv4 addresses that ip4 mechanisms pass. Overlapping blocks count once. */
   readonly ip4_count: number;
   /** Faults that make receivers return permerror. */
-  readonly errors: readonly SpfRemark[];
-  readonly warnings: readonly SpfRemark[];
+  readonly errors: readonly SpfDraft[];
+  readonly warnings: readonly SpfDraft[];
   /** One sentence for each lookup that failed. */
   readonly unknowns: readonly string[];
 }
@@ -95,44 +95,49 @@ function listIncludes(nodes: readonly SpfNode[]): string[] {
 }
 
 /** Finds what weakens a policy or may break it later. Without a record, finds a text that was meant as one. */
-function findWarnings(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+function findWarnings(root: SpfNode, nodes: readonly SpfNode[]): SpfDraft[] {
   const { source, domain } = root;
   if (source.state !== "record") {
     return source.state === "none" && source.near !== undefined
-      ? [remark("spf-near-record", domain, `${source.reason}${nearRecordHint(source.near)}.`)]
+      ? [recordFinding("spf-near-record", domain, `${source.reason}${nearRecordHint(source.near)}.`)]
       : [];
   }
   const size = source.text.length;
   const long = `The record has ${size} octets; more than ${MAX_RECORD} may not fit into one DNS answer.`;
   return distinct([
-    ...remarkOnEnd(root, nodes),
-    ...nodes.flatMap(remarkOnRecord),
-    ...(size > MAX_RECORD ? [remark("spf-record-long", domain, long)] : []),
+    ...endFindings(root, nodes),
+    ...nodes.flatMap(recordFindings),
+    ...(size > MAX_RECORD ? [recordFinding("spf-record-long", domain, long)] : []),
     ...listVoidTerms(nodes).map(({ domain: owner, what }) =>
-      remark("spf-void-term", owner, `The DNS lookup of the term ${what} returns no records for an IPv4 sender.`),
+      recordFinding(
+        "spf-void-term",
+        owner,
+        `The DNS lookup of the term ${what} returns no records for an IPv4 sender.`,
+      ),
     ),
   ]);
 }
 
 /** Finds what is wrong with the end of the policy, which decides for senders that no term matches. */
-function remarkOnEnd(root: SpfNode, nodes: readonly SpfNode[]): SpfRemark[] {
+function endFindings(root: SpfNode, nodes: readonly SpfNode[]): SpfDraft[] {
   const final = findFinalQualifier(root);
   if (passesEveryone(root)) {
-    return [remark("spf-passes-everyone", root.domain, "The record passes every sender on the internet.")];
+    return [recordFinding("spf-passes-everyone", root.domain, "The record passes every sender on the internet.")];
   }
   const effect = "other senders are neither allowed nor forbidden";
-  if (final === "neutral") return [remark("spf-neutral-all", root.domain, `The record ends in ?all: ${effect}.`)];
+  if (final === "neutral")
+    return [recordFinding("spf-neutral-all", root.domain, `The record ends in ?all: ${effect}.`)];
   const isOpen = nodes.some(({ terms }) => terms.some(({ type, dynamic }) => type === "redirect" && dynamic));
   return final === null && !isOpen
-    ? [remark("spf-without-all", root.domain, `The record ends without all: ${effect}.`)]
+    ? [recordFinding("spf-without-all", root.domain, `The record ends without all: ${effect}.`)]
     : [];
 }
 
-function remarkOnRecord({ domain, source, terms }: SpfNode): SpfRemark[] {
+function recordFindings({ domain, source, terms }: SpfNode): SpfDraft[] {
   if (source.state !== "record") return [];
   const { mechanisms, redirect, unknown } = source.record;
   const all = mechanisms.findIndex(({ name }) => name === "all");
-  const about = (id: SpfRemarkId, message: string): SpfRemark => remark(id, domain, `${domain}: ${message}`);
+  const about = (id: SpfFindingId, message: string): SpfDraft => recordFinding(id, domain, `${domain}: ${message}`);
   return [
     ...(all >= 0 && all < mechanisms.length - 1
       ? [about("spf-terms-unreachable", "the terms after all are never reached.")]

@@ -1,6 +1,6 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeMixedContent } from "#probe-agent/analysis/page/mixed-content/described-findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";

@@ -3,7 +3,7 @@ import { locateData } from "#probe-agent/analysis/html-metadata.ts";
 import { lineCounter } from "#probe-agent/analysis/html/lines.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readEntities, type Entity, type TopEntity } from "#probe-agent/analysis/page/structured/entity.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { structuredFindings } from "#probe-agent/analysis/page/structured/findings.ts";
 import { excerpt, storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";

@@ -2,7 +2,7 @@ import { analyseCsp, type CspAnalysis, type CspPolicyReport } from "#probe-agent
 import { describeCspFindings } from "#probe-agent/analysis/web/csp/described-findings.ts";
 import { deliveredPolicies } from "#probe-agent/analysis/web/csp/delivery.ts";
 import { orderFindings, type CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading, fairShares, jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";

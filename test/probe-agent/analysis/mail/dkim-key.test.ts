@@ -12,8 +12,8 @@ const RFC_6376 =
 /** The key of RFC 8463 appendix A.2. */
 const RFC_8463 = "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
-function messagesOf(remarks: readonly { readonly message: string }[]): string {
-  return remarks.map(({ message }) => message).join("\n");
+function messagesOf(drafts: readonly { readonly message: string }[]): string {
+  return drafts.map(({ message }) => message).join("\n");
 }
 
 function rsa(bits: number, type: "spki" | "pkcs1" = "spki"): string {
@@ -60,7 +60,7 @@ describe("keys", () => {
     expect(parseDkimKey(`v=DKIM1; p=${rsa(bits)}`)).toMatchObject({ valid, weak, key: { bits } });
   });
 
-  it("in bare PKCS #1 are read and cause a remark", () => {
+  it("in bare PKCS #1 are read and cause a finding", () => {
     const key = parseDkimKey(`p=${rsa(2048, "pkcs1")}`);
     expect(key).toMatchObject({ valid: true, key: { encoding: "pkcs1", bits: 2048 } });
     expect(messagesOf(key.issues)).toContain("PKCS #1");

@@ -5,7 +5,7 @@ import { CORS_ADVICE, describeCorsFindings } from "#probe-agent/analysis/web/cor
 import type { CorsExchange } from "#probe-agent/analysis/web/cors/exchange.ts";
 import { probeOrigins } from "#probe-agent/analysis/web/cors/origins.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 
 const TARGET = new URL("https://www.example.co.uk/api");

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { parseDkimKey } from "#probe-agent/analysis/mail/dkim-key.ts";
-import { DKIM_GUIDE } from "#probe-agent/analysis/mail/dkim/findings.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
+import { DKIM_ADVICE } from "#probe-agent/analysis/mail/dkim/advice.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
 
 function rsa(bits: number, type: "spki" | "pkcs1" = "spki"): string {
   return generateKeyPairSync("rsa", { modulusLength: bits })
@@ -16,7 +16,7 @@ const NAME = "june._domainkey.example.test";
 
 function findingsOf(text: string) {
   const key = parseDkimKey(text);
-  return adviseOn(DKIM_GUIDE, key.issues, { name: NAME, key }, "june");
+  return adviseOn(DKIM_ADVICE, key.issues, { name: NAME, key }, "june");
 }
 
 describe("findings on a key record", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isDmarcRecord, explainNearDmarc, parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 
 describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
   it.each([
@@ -59,7 +59,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     });
   });
 
-  it("has defaults for invalid values (section 4.7), with a remark for each", () => {
+  it("has defaults for invalid values (section 4.7), with a finding for each", () => {
     const record = parseDmarc("v=DMARC1; p=none; adkim=x; aspf=strict; fo=7; t=maybe; psd=q; rua=mailto:a@example.com");
     expect(record).toMatchObject({ adkim: "r", aspf: "r", fo: "0", t: "n", psd: "u" });
     expect(record.issues).toHaveLength(5);
@@ -107,7 +107,7 @@ describe("a DMARC record (RFC 9989 sections 4.7 and 4.8)", () => {
     expect(messagesOf(missing.issues)).toContain("p is missing: receivers treat the record as p=none");
   });
 
-  it("causes remarks on obsolete, repeated, unknown and malformed tags", () => {
+  it("causes findings on obsolete, repeated, unknown and malformed tags", () => {
     const { issues, pct } = parseDmarc("v=DMARC1; sp=none; p=none; p=reject; pct=200; rf=afrf; ri=3600; x=1; hello");
     expect(pct).toBeNull();
     for (const word of [

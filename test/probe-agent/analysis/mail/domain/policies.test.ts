@@ -4,7 +4,7 @@ import { parseMtaStsPolicy, policyNames, readMtaStsRecord } from "#probe-agent/a
 import { mailProvider } from "#probe-agent/analysis/mail/domain/providers.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
-import { idsOf } from "#test/support/remarks.ts";
+import { idsOf } from "#test/support/findings.ts";
 
 describe("MTA-STS in DNS (RFC 8461 section 3.1)", () => {
   it.each<[string, readonly string[], boolean]>([
@@ -54,7 +54,7 @@ describe("an MTA-STS policy (section 3.2)", () => {
     expect(parseMtaStsPolicy(text).valid).toBe(valid);
   });
 
-  it("causes remarks on a short max_age and on repeated fields", () => {
+  it("causes findings on a short max_age and on repeated fields", () => {
     const { issues } = parseMtaStsPolicy("version: STSv1\nmode: enforce\nmode: none\nmx: a.example\nmax_age: 100");
     expect(idsOf(issues)).toEqual(["mta-sts-field-repeated", "mta-sts-max-age-short"]);
   });

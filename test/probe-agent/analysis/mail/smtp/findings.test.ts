@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { SMTP_GUIDE } from "#probe-agent/analysis/mail/smtp/findings.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
-import type { ServerReport } from "#probe-agent/analysis/mail/smtp/remark.ts";
-import { remarkOnSmtp } from "#probe-agent/analysis/mail/smtp/smtp-remarks.ts";
+import { SMTP_ADVICE } from "#probe-agent/analysis/mail/smtp/advice.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
+import type { ServerReport } from "#probe-agent/analysis/mail/smtp/draft.ts";
+import { smtpFindings } from "#probe-agent/analysis/mail/smtp/server-findings.ts";
 
 const EHLO = { code: 250, greeting: "mx.example.com", hostname: "mx.example.com", extensions: {}, faults: [] };
 const TLS = {
@@ -38,8 +38,8 @@ const DANE = { status: "secure", records: [{ usable: true }], valid: true };
 
 function findingsOf(changes: object, port = 25) {
   const report = { ...GOOD, ...changes } as unknown as ServerReport;
-  const remarks = remarkOnSmtp(report, { port, host: "mx.example.com" });
-  return adviseOn(SMTP_GUIDE, remarks, { host: "mx.example.com", port, spkiSha256: "ab12" });
+  const drafts = smtpFindings(report, { port, host: "mx.example.com" });
+  return adviseOn(SMTP_ADVICE, drafts, { host: "mx.example.com", port, spkiSha256: "ab12" });
 }
 
 describe("findings on a mail server", () => {

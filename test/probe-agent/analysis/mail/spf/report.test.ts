@@ -3,7 +3,7 @@ import { reportSpf, type SpfReport } from "#probe-agent/analysis/mail/spf/report
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { cpuTime } from "#test/support/cpu-time.ts";
 import { zoneResolver, type SpfZone } from "#test/support/spf.ts";
-import { messagesOf } from "#test/support/remarks.ts";
+import { messagesOf } from "#test/support/findings.ts";
 
 async function report(policy: string | readonly string[], zone: SpfZone = {}): Promise<SpfReport> {
   const TXT = typeof policy === "string" ? [policy] : policy;

@@ -1,4 +1,4 @@
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { describeRobotsFindings, type RobotsDelivery } from "#probe-agent/analysis/web/robots/described-findings.ts";
 import { robotsReport, foreignBody } from "#probe-agent/analysis/web/robots/rules.ts";
 import { expectWellFormed } from "#test/support/findings.ts";

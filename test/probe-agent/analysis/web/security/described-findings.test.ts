@@ -7,7 +7,7 @@ import {
   PRELOAD_ADVICE,
 } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";
-import { fitFindings } from "#probe-agent/analysis/text/fitted-findings.ts";
+import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
 
 const asTest = (result: string) => ({

@@ -1,10 +1,11 @@
-import type { DmarcRemarkId } from "#probe-agent/analysis/mail/dmarc/record.ts";
-import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
+import type { DmarcRecordFindingId } from "#probe-agent/analysis/mail/dmarc/record.ts";
+import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 import { parseTagList } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of findings on a domain's DMARC record and on its location. */
 export type DmarcFindingId =
-  | DmarcRemarkId
+  | DmarcRecordFindingId
   | "dmarc-near-record"
   | "dmarc-several-records"
   | "dmarc-misplaced"
@@ -27,7 +28,7 @@ const MAX_OTHERS = 600;
 const RECORD = `${RFC}#section-4.7`;
 
 /** Severity and advice for each kind. The advice keeps the current record and changes only the tag in question. */
-export const DMARC_GUIDE: Guide<DmarcFindingId, DmarcContext> = {
+export const DMARC_ADVICE: AdviceTable<DmarcFindingId, DmarcContext> = {
   "dmarc-near-record": { severity: "critical", how: (context) => publishDmarc(context, {}), reference: RECORD },
   "dmarc-several-records": {
     severity: "critical",

@@ -1,7 +1,8 @@
-import type { BimiRemarkId } from "#probe-agent/analysis/mail/domain/bimi.ts";
-import type { MtaStsRemarkId } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import type { TlsRptRemarkId } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
+import type { BimiFindingId } from "#probe-agent/analysis/mail/domain/bimi.ts";
+import type { MtaStsFindingId } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
+import type { TlsRptFindingId } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
+import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Facts about a domain that the advice on its policies uses. */
 export interface PolicyContext {
@@ -20,7 +21,7 @@ const BIMI = "https://datatracker.ietf.org/doc/draft-brand-indicators-for-messag
 const MAX_HOSTS = 10;
 
 /** Severity and advice for MTA-STS. */
-export const MTA_STS_GUIDE: Guide<MtaStsRemarkId, PolicyContext> = {
+export const MTA_STS_ADVICE: AdviceTable<MtaStsFindingId, PolicyContext> = {
   "mta-sts-record-malformed": { severity: "warning", how: publishStsRecord, reference: STS_RECORD },
   "mta-sts-several-records": {
     severity: "warning",
@@ -51,7 +52,7 @@ export const MTA_STS_GUIDE: Guide<MtaStsRemarkId, PolicyContext> = {
 };
 
 /** Severity and advice for TLSRPT. All are info: mail works without reports. */
-export const TLS_RPT_GUIDE: Guide<TlsRptRemarkId, PolicyContext> = {
+export const TLS_RPT_ADVICE: AdviceTable<TlsRptFindingId, PolicyContext> = {
   "tls-rpt-record-malformed": { severity: "info", how: publishTlsRpt, reference: TLS_RPT },
   "tls-rpt-several-records": {
     severity: "info",
@@ -63,7 +64,7 @@ export const TLS_RPT_GUIDE: Guide<TlsRptRemarkId, PolicyContext> = {
 };
 
 /** Severity and advice for BIMI. All are info: BIMI only affects the display of a logo. */
-export const BIMI_GUIDE: Guide<BimiRemarkId, PolicyContext> = {
+export const BIMI_ADVICE: AdviceTable<BimiFindingId, PolicyContext> = {
   "bimi-several-records": {
     severity: "info",
     how: ({ domain }) => `Keep one TXT record at default._bimi.${domain} and remove the others.`,

@@ -1,4 +1,4 @@
-import type { Guide } from "#probe-agent/analysis/mail/remarks.ts";
+import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 
 /** Kinds of findings on a mail server. */
 export type SmtpFindingId =
@@ -43,7 +43,7 @@ const OFFER =
  * Severity and advice for each kind. An invalid certificate is only a warning: senders encrypt if they can and deliver
  * mail regardless of the certificate.
  */
-export const SMTP_GUIDE: Guide<SmtpFindingId, SmtpContext> = {
+export const SMTP_ADVICE: AdviceTable<SmtpFindingId, SmtpContext> = {
   "server-refuses": {
     severity: "critical",
     how: "Check the server's log for the reason (load, a block list, a stopped service): it accepts no mail from this address.",

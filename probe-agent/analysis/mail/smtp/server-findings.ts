@@ -1,35 +1,36 @@
-import { MAX_QUOTED, remark, type ServerReport, type SmtpRemark } from "#probe-agent/analysis/mail/smtp/remark.ts";
-import { remarkOnCertificate, remarkOnDane, remarkOnStartTls } from "#probe-agent/analysis/mail/smtp/tls-remarks.ts";
+import { MAX_QUOTED, type ServerReport, type SmtpDraft } from "#probe-agent/analysis/mail/smtp/draft.ts";
+import { finding } from "#probe-agent/analysis/text/findings.ts";
+import { certificateFindings, daneFindings, startTlsFindings } from "#probe-agent/analysis/mail/smtp/tls-findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
-/** Longest wait for the greeting without a remark, in milliseconds. Some senders give up after a longer wait. */
+/** Longest wait for the greeting without a finding, in milliseconds. Some senders give up after a longer wait. */
 const SLOW_BANNER_MS = 10_000;
 
 /** Finds faults and possible improvements of a mail server. */
-export function remarkOnSmtp(
+export function smtpFindings(
   report: ServerReport,
   { port, host }: { readonly port: number; readonly host: string },
-): SmtpRemark[] {
+): SmtpDraft[] {
   return [
-    ...remarkOnRefusals(report),
-    ...remarkOnStartTls(report, port),
-    ...remarkOnCertificate(report, host),
-    ...remarkOnDane(report),
-    ...remarkOnNames(report),
-    ...remarkOnForm(report),
+    ...refusalFindings(report),
+    ...startTlsFindings(report, port),
+    ...certificateFindings(report, host),
+    ...daneFindings(report),
+    ...namesFindings(report),
+    ...formFindings(report),
   ];
 }
 
-function remarkOnRefusals({
+function refusalFindings({
   banner,
   ehlo,
   helo_only: heloOnly,
   timings_ms: { banner: waited },
-}: ServerReport): SmtpRemark[] {
+}: ServerReport): SmtpDraft[] {
   return [
     ...(banner !== null && banner.code !== 220
       ? [
-          remark(
+          finding(
             "server-refuses",
             "banner",
             `The server refuses clients: ${banner.code} ${printable(banner.text, MAX_QUOTED)}`,
@@ -37,14 +38,14 @@ function remarkOnRefusals({
         ]
       : []),
     ...(heloOnly
-      ? [remark("ehlo-refused", "ehlo", "EHLO is refused, so no extension can be used, including STARTTLS.")]
+      ? [finding("ehlo-refused", "ehlo", "EHLO is refused, so no extension can be used, including STARTTLS.")]
       : []),
     ...(ehlo !== null && ehlo.code !== 250 && !heloOnly
-      ? [remark("ehlo-refused", "ehlo", `EHLO is refused: ${ehlo.code} ${ehlo.greeting}`)]
+      ? [finding("ehlo-refused", "ehlo", `EHLO is refused: ${ehlo.code} ${ehlo.greeting}`)]
       : []),
     ...(waited !== null && waited > SLOW_BANNER_MS
       ? [
-          remark(
+          finding(
             "greeting-slow",
             "banner",
             `The greeting took ${Math.round(waited / 1000)} s: some senders do not wait that long.`,
@@ -54,12 +55,12 @@ function remarkOnRefusals({
   ];
 }
 
-function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }: ServerReport): SmtpRemark[] {
+function namesFindings({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: matches }: ServerReport): SmtpDraft[] {
   const ownNames = [banner?.hostname ?? null, ehlo?.hostname ?? null].filter((name) => name !== null);
   return [
     ...(named === false
       ? [
-          remark(
+          finding(
             "no-reverse-name",
             "ptr",
             "The address has no reverse name (PTR): many receivers refuse mail that such a server sends.",
@@ -67,11 +68,11 @@ function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: m
         ]
       : []),
     ...(fcrdns === false
-      ? [remark("reverse-name-mismatch", "ptr", `The reverse name ${ptr ?? ""} does not resolve to the address.`)]
+      ? [finding("reverse-name-mismatch", "ptr", `The reverse name ${ptr ?? ""} does not resolve to the address.`)]
       : []),
     ...(matches === false
       ? [
-          remark(
+          finding(
             "reverse-name-differs",
             "ptr",
             `The reverse name ${ptr ?? ""} differs from the server's own name (${ownNames.join(", ")}).`,
@@ -80,7 +81,7 @@ function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: m
       : []),
     ...(new Set(ownNames).size > 1
       ? [
-          remark(
+          finding(
             "names-differ",
             "banner",
             `The greeting and the reply to EHLO have different names: ${ownNames.join(", ")}.`,
@@ -89,7 +90,7 @@ function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: m
       : []),
     ...(banner !== null && banner.code === 220 && banner.hostname === null
       ? [
-          remark(
+          finding(
             "greeting-without-name",
             "banner",
             "The greeting does not begin with the server's name (RFC 5321 section 4.2).",
@@ -99,9 +100,9 @@ function remarkOnNames({ banner, ehlo, ptr, has_ptr: named, fcrdns, ptr_match: m
   ];
 }
 
-function remarkOnForm({ banner, ehlo, ehlo_tls: again }: ServerReport): SmtpRemark[] {
+function formFindings({ banner, ehlo, ehlo_tls: again }: ServerReport): SmtpDraft[] {
   const faults = new Set([...(banner?.faults ?? []), ...(ehlo?.faults ?? []), ...(again?.faults ?? [])]);
   return faults.size === 0
     ? []
-    : [remark("reply-malformed", "banner", `Replies do not conform to RFC 5321: ${[...faults].join(", ")}.`)];
+    : [finding("reply-malformed", "banner", `Replies do not conform to RFC 5321: ${[...faults].join(", ")}.`)];
 }

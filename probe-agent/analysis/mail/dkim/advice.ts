@@ -1,9 +1,10 @@
-import type { DkimKey, KeyRemarkId } from "#probe-agent/analysis/mail/dkim-key.ts";
-import { publishTxt, type Guide } from "#probe-agent/analysis/mail/remarks.ts";
+import type { DkimKey, KeyFindingId } from "#probe-agent/analysis/mail/dkim-key.ts";
+import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 
 /** Kinds of findings on the records of a selector. */
 export type DkimFindingId =
-  | KeyRemarkId
+  | KeyFindingId
   | "record-missing"
   | "alias-dangling"
   | "not-a-key-record"
@@ -31,7 +32,7 @@ const MAX_KEY = 750;
 const PLACEHOLDER = "<base64 of the public key>";
 
 /** Severity and advice for each kind. A key that no verifier can use invalidates every signature made with it. */
-export const DKIM_GUIDE: Guide<DkimFindingId, DkimContext> = {
+export const DKIM_ADVICE: AdviceTable<DkimFindingId, DkimContext> = {
   "version-unknown": adviseRepair("critical", RFC_6376),
   "version-not-first": adviseRepair("critical", RFC_6376),
   "tag-repeated": adviseRepair("critical", "https://www.rfc-editor.org/rfc/rfc6376#section-3.2"),

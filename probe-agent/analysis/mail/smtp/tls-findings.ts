@@ -1,4 +1,5 @@
-import { MAX_QUOTED, remark, type ServerReport, type SmtpRemark } from "#probe-agent/analysis/mail/smtp/remark.ts";
+import { MAX_QUOTED, type ServerReport, type SmtpDraft } from "#probe-agent/analysis/mail/smtp/draft.ts";
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 
 const OLD_TLS = new Set(["TLSv1", "TLSv1.1", "SSLv3"]);
@@ -6,25 +7,25 @@ const SOON_DAYS = 14;
 const SUBMISSION = 587;
 
 /** Finds faults of STARTTLS: missing, refused, failing, or credentials accepted without it. */
-export function remarkOnStartTls(
+export function startTlsFindings(
   { starttls, implicit_tls: implicit, auth_before_tls: auth, ehlo_tls: again }: ServerReport,
   port: number,
-): SmtpRemark[] {
+): SmtpDraft[] {
   const { offered, success, code, text, failure, plaintext_after_reply: plaintext } = starttls;
   return [
     ...(plaintext === null
       ? []
       : [
-          remark(
+          finding(
             "plaintext-after-starttls",
             "starttls",
             `The server sent ${plaintext.bytes} octets of clear text after its reply to STARTTLS: a client can mistake them for part of the TLS session.`,
           ),
         ]),
-    ...(failure === null ? [] : [remark("tls-fails", "starttls", `The TLS handshake failed: ${failure.message}`)]),
+    ...(failure === null ? [] : [finding("tls-fails", "starttls", `The TLS handshake failed: ${failure.message}`)]),
     ...(success === false && code !== null && code !== 220
       ? [
-          remark(
+          finding(
             "starttls-refused",
             "starttls",
             `STARTTLS is offered and then refused: ${code} ${printable(text ?? "", MAX_QUOTED)}`.trimEnd(),
@@ -32,14 +33,14 @@ export function remarkOnStartTls(
         ]
       : []),
     ...(!implicit && offered === false
-      ? [remark("starttls-missing", "starttls", "STARTTLS is not offered: incoming mail is not encrypted.")]
+      ? [finding("starttls-missing", "starttls", "STARTTLS is not offered: incoming mail is not encrypted.")]
       : []),
     ...(auth === true && port !== SUBMISSION
-      ? [remark("auth-without-tls", "ehlo", "AUTH is offered without TLS: passwords can be read in transit.")]
+      ? [finding("auth-without-tls", "ehlo", "AUTH is offered without TLS: passwords can be read in transit.")]
       : []),
     ...(auth === true && port === SUBMISSION
       ? [
-          remark(
+          finding(
             "auth-without-tls",
             "ehlo",
             "AUTH is offered before STARTTLS: clients may send passwords in the clear (RFC 8314 section 4.1).",
@@ -47,20 +48,20 @@ export function remarkOnStartTls(
         ]
       : []),
     ...("STARTTLS" in (again?.extensions ?? {})
-      ? [remark("starttls-repeated", "ehlo_tls", "STARTTLS is offered again under TLS (RFC 3207 section 4.2).")]
+      ? [finding("starttls-repeated", "ehlo_tls", "STARTTLS is offered again under TLS (RFC 3207 section 4.2).")]
       : []),
   ];
 }
 
 /** Finds faults of the certificate and the TLS version. */
-export function remarkOnCertificate({ starttls: { tls } }: ServerReport, host: string): SmtpRemark[] {
+export function certificateFindings({ starttls: { tls } }: ServerReport, host: string): SmtpDraft[] {
   if (tls === null) return [];
   const left = tls.certificate?.days_left ?? null;
   return [
     ...(tls.error === null
       ? []
       : [
-          remark(
+          finding(
             "certificate-not-trusted",
             "starttls.tls",
             `The certificate is not valid for ${host}: ${tls.errors.join(", ")}.`,
@@ -68,7 +69,7 @@ export function remarkOnCertificate({ starttls: { tls } }: ServerReport, host: s
         ]),
     ...(OLD_TLS.has(tls.protocol ?? "")
       ? [
-          remark(
+          finding(
             "tls-obsolete",
             "starttls.tls",
             `The session uses ${tls.protocol ?? ""}, which is obsolete (RFC 8996).`,
@@ -76,18 +77,18 @@ export function remarkOnCertificate({ starttls: { tls } }: ServerReport, host: s
         ]
       : []),
     ...(left !== null && left >= 0 && left < SOON_DAYS
-      ? [remark("certificate-expires-soon", "starttls.tls", `The certificate expires in ${left} days.`)]
+      ? [finding("certificate-expires-soon", "starttls.tls", `The certificate expires in ${left} days.`)]
       : []),
   ];
 }
 
 /** Finds faults of DANE. Senders that use DANE deliver only under TLS that DANE confirms (RFC 7672 section 2.2). */
-export function remarkOnDane({ dane: found, starttls, implicit_tls: implicit }: ServerReport): SmtpRemark[] {
+export function daneFindings({ dane: found, starttls, implicit_tls: implicit }: ServerReport): SmtpDraft[] {
   const isSecure = found?.status === "secure";
   return [
     ...(found?.status === "bogus"
       ? [
-          remark(
+          finding(
             "tlsa-bogus",
             "dane",
             "The TLSA records fail DNSSEC validation: senders that use DANE deliver no mail.",
@@ -96,7 +97,7 @@ export function remarkOnDane({ dane: found, starttls, implicit_tls: implicit }: 
       : []),
     ...(isSecure && !implicit && starttls.success !== true
       ? [
-          remark(
+          finding(
             "tlsa-without-tls",
             "dane",
             "TLSA records are published, but TLS is not available: senders that use DANE deliver no mail.",
@@ -105,7 +106,7 @@ export function remarkOnDane({ dane: found, starttls, implicit_tls: implicit }: 
       : []),
     ...(isSecure && found.valid === false
       ? [
-          remark(
+          finding(
             "tlsa-mismatch",
             "dane",
             "No TLSA record matches the certificate: senders that use DANE deliver no mail.",
@@ -114,7 +115,7 @@ export function remarkOnDane({ dane: found, starttls, implicit_tls: implicit }: 
       : []),
     ...(isSecure && !found.records.some(({ usable }) => usable)
       ? [
-          remark(
+          finding(
             "tlsa-unusable",
             "dane",
             "TLSA records are published, but none has usage 2 or 3, the only usages that mail servers accept.",

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Finding } from "#shared/findings.ts";
-import { DMARC_GUIDE } from "#probe-agent/analysis/mail/dmarc/findings.ts";
+import { DMARC_ADVICE } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import { parseDmarc } from "#probe-agent/analysis/mail/dmarc/record.ts";
 import { readBimi } from "#probe-agent/analysis/mail/domain/bimi.ts";
 import { parseMtaStsPolicy, readMtaStsRecord } from "#probe-agent/analysis/mail/domain/mta-sts.ts";
-import { BIMI_GUIDE, MTA_STS_GUIDE, TLS_RPT_GUIDE } from "#probe-agent/analysis/mail/domain/policy-guide.ts";
+import { BIMI_ADVICE, MTA_STS_ADVICE, TLS_RPT_ADVICE } from "#probe-agent/analysis/mail/domain/policy-advice.ts";
 import { readTlsRpt } from "#probe-agent/analysis/mail/domain/tls-rpt.ts";
-import { adviseOn } from "#probe-agent/analysis/mail/remarks.ts";
-import { SPF_GUIDE } from "#probe-agent/analysis/mail/spf/findings.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
+import { SPF_ADVICE } from "#probe-agent/analysis/mail/spf/advice.ts";
 import { reportSpf } from "#probe-agent/analysis/mail/spf/report.ts";
 import { walkSpf } from "#probe-agent/analysis/mail/spf/tree.ts";
 import { zoneResolver } from "#test/support/spf.ts";
@@ -69,7 +69,7 @@ describe("findings on a DMARC record give the record to publish", () => {
     ],
   ])("%s: %s, %s", (record, id, severity, how) => {
     const context = { domain: "example.com", foundAt: "example.com", record };
-    expect(firstOf(adviseOn(DMARC_GUIDE, parseDmarc(record).issues, context), id)).toEqual(expected(severity, how));
+    expect(firstOf(adviseOn(DMARC_ADVICE, parseDmarc(record).issues, context), id)).toEqual(expected(severity, how));
   });
 });
 
@@ -115,7 +115,7 @@ describe("findings on an SPF record", () => {
     const { errors, warnings } = reportSpf(await walkSpf("example.com", zoneResolver(zone)));
     const record = texts[0]?.startsWith("v=spf1") === true ? texts[0] : null;
     const context = { domain: "example.com", record, provider: "Google Workspace", nullMx: false };
-    const found = adviseOn(SPF_GUIDE, [...errors, ...warnings], context);
+    const found = adviseOn(SPF_ADVICE, [...errors, ...warnings], context);
     if (how === null) expect(found).toContainEqual(expect.objectContaining({ id, severity, how: null }));
     else expect(firstOf(found, id)).toEqual(expected(severity, how));
   });
@@ -140,8 +140,8 @@ describe("findings on MTA-STS, TLS reports and BIMI", () => {
     [parseMtaStsPolicy("mode: none").issues, "mta-sts-policy-malformed", "warning", "mx: mx1.example.com"],
     [parseMtaStsPolicy(`${POLICY}\nmode: none`).issues, "mta-sts-field-repeated", "info", "mode: testing"],
     [parseMtaStsPolicy(POLICY.replace("2419200", "60")).issues, "mta-sts-max-age-short", "info", "max_age: 2419200"],
-  ])("MTA-STS %#: %s", (remarks, id, severity, how) => {
-    expect(firstOf(adviseOn(MTA_STS_GUIDE, remarks, CONTEXT), id)).toEqual(expected(severity, how));
+  ])("MTA-STS %#: %s", (drafts, id, severity, how) => {
+    expect(firstOf(adviseOn(MTA_STS_ADVICE, drafts, CONTEXT), id)).toEqual(expected(severity, how));
   });
 
   it.each([
@@ -158,7 +158,7 @@ describe("findings on MTA-STS, TLS reports and BIMI", () => {
     [["v=TLSRPTv1; rua=http://a.example/"], "tls-rpt-address", "rua=mailto:tls-reports@example.com"],
     [["v=TLSRPTv1;"], "tls-rpt-address", "rua=mailto:tls-reports@example.com"],
   ])("%j: %s", (texts, id, how) => {
-    expect(firstOf(adviseOn(TLS_RPT_GUIDE, readTlsRpt(texts).issues, CONTEXT), id)).toEqual(expected("info", how));
+    expect(firstOf(adviseOn(TLS_RPT_ADVICE, readTlsRpt(texts).issues, CONTEXT), id)).toEqual(expected("info", how));
   });
 
   it.each([
@@ -166,6 +166,6 @@ describe("findings on MTA-STS, TLS reports and BIMI", () => {
     [["v=BIMI1; l=http://example.com/a.svg"], "bimi-record-malformed", "l=https://example.com/logo.svg"],
     [["v=BIMI1; l=https://example.com/a.svg"], "bimi-without-certificate", "a=https://example.com/logo.pem"],
   ])("%j: %s", (texts, id, how) => {
-    expect(firstOf(adviseOn(BIMI_GUIDE, readBimi(texts).issues, CONTEXT), id)).toEqual(expected("info", how));
+    expect(firstOf(adviseOn(BIMI_ADVICE, readBimi(texts).issues, CONTEXT), id)).toEqual(expected("info", how));
   });
 });

@@ -17,7 +17,7 @@ const SENDER_ENCODES = "Have the sending program encode the text as in RFC 2047,
 const SENDER_WRITES = 'Have the sending program write the field as in RFC 5322, e.g. From: "Name" <user@example.com>.';
 
 /** Advice for each kind: for the reader of a forged message, or for the sender of a malformed message. */
-export const ANOMALY_GUIDE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
+export const ANOMALY_ADVICE: Readonly<Record<AnomalyId, AnomalyAdvice>> = {
   missing_from: {
     how: "Have the sending program add one From field; receivers refuse mail without it.",
     reference: FIELDS,

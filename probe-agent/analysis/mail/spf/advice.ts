@@ -1,6 +1,6 @@
-import type { Guide } from "#probe-agent/analysis/mail/remarks.ts";
-import { publishTxt } from "#probe-agent/analysis/mail/remarks.ts";
-import type { SpfRemarkId } from "#probe-agent/analysis/mail/spf/remark.ts";
+import type { AdviceTable } from "#probe-agent/analysis/text/findings.ts";
+import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
+import type { SpfFindingId } from "#probe-agent/analysis/mail/spf/draft.ts";
 
 /** Facts about a domain that the advice on SPF uses. */
 export interface SpfContext {
@@ -24,10 +24,10 @@ const INCLUDES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Severity and advice for each kind of remark. A fault that ends in permerror is critical: receivers refuse mail that
+ * Severity and advice for each kind of finding. A fault that ends in permerror is critical: receivers refuse mail that
  * relies on the record.
  */
-export const SPF_GUIDE: Guide<SpfRemarkId, SpfContext> = {
+export const SPF_ADVICE: AdviceTable<SpfFindingId, SpfContext> = {
   "spf-syntax": {
     severity: "critical",
     how: (_, where) =>

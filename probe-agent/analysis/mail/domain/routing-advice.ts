@@ -1,10 +1,10 @@
-import type { RoutingRemarkId } from "#probe-agent/analysis/mail/domain/exchangers.ts";
-import type { Guide, Remark } from "#probe-agent/analysis/mail/remarks.ts";
+import type { RoutingFindingId } from "#probe-agent/analysis/mail/domain/exchangers.ts";
+import { finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 
-/** Kinds of remarks on TLSA records of mail hosts. */
-type TlsaRemarkId = "tlsa-bogus" | "tlsa-unsigned" | "tlsa-unusable";
+/** Kinds of findings on TLSA records of mail hosts. */
+type TlsaFindingId = "tlsa-bogus" | "tlsa-unsigned" | "tlsa-unusable";
 
-/** DANE data of one mail host that the remarks use. */
+/** DANE data of one mail host that the findings use. */
 interface DaneFacts {
   readonly host: string;
   readonly status: "secure" | "insecure" | "bogus" | "absent" | "unknown";
@@ -12,30 +12,30 @@ interface DaneFacts {
 }
 
 /** Finds faults of the TLSA records of mail hosts (RFC 7672). */
-export function remarkOnDane(hosts: readonly DaneFacts[]): Remark<TlsaRemarkId>[] {
-  return hosts.flatMap(({ host, status, records }): Remark<TlsaRemarkId>[] => {
+export function daneFindings(hosts: readonly DaneFacts[]): FindingDraft<TlsaFindingId>[] {
+  return hosts.flatMap(({ host, status, records }): FindingDraft<TlsaFindingId>[] => {
     if (status === "bogus") {
       const message = `The TLSA records of ${host} fail DNSSEC validation: senders that use DANE deliver no mail to it.`;
-      return [{ id: "tlsa-bogus", message, where: host }];
+      return [finding("tlsa-bogus", host, message)];
     }
     if (status === "insecure") {
       const message = `The TLSA records of ${host} are not signed by DNSSEC: senders ignore them.`;
-      return [{ id: "tlsa-unsigned", message, where: host }];
+      return [finding("tlsa-unsigned", host, message)];
     }
     const message = `None of the TLSA records of ${host} has usage 2 or 3, the only usages that mail servers accept.`;
     return status === "secure" && !records.some(({ usable }) => usable)
-      ? [{ id: "tlsa-unusable", message, where: host }]
+      ? [finding("tlsa-unusable", host, message)]
       : [];
   });
 }
 
 const MX_RULES = "https://www.rfc-editor.org/rfc/rfc5321#section-5.1";
 const NULL_MX = "https://www.rfc-editor.org/rfc/rfc7505#section-3";
-const SENDER_GUIDE = "https://support.google.com/a/answer/81126";
+const SENDER_RULES = "https://support.google.com/a/answer/81126";
 const DANE = "https://www.rfc-editor.org/rfc/rfc7672";
 
 /** Severity and advice for mail hosts. The context has the mail domain; `where` is the host. */
-export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly domain: string }> = {
+export const ROUTING_ADVICE: AdviceTable<RoutingFindingId | TlsaFindingId, { readonly domain: string }> = {
   "domain-missing": {
     severity: "critical",
     how: ({ domain }) => `Check the spelling of ${domain}. If it is correct, register the domain or publish its zone.`,
@@ -99,13 +99,13 @@ export const ROUTING_GUIDE: Guide<RoutingRemarkId | TlsaRemarkId, { readonly dom
     severity: "warning",
     how: (_, where) =>
       `Ask the operator of the address (the hosting provider) for a PTR record that names ${where ?? "the host"}.`,
-    reference: SENDER_GUIDE,
+    reference: SENDER_RULES,
   },
   "reverse-name-mismatch": {
     severity: "warning",
     how: (_, where) =>
       `Ask the operator of the address for a PTR record that names ${where ?? "the host"}, or publish the address at the name in the PTR record.`,
-    reference: SENDER_GUIDE,
+    reference: SENDER_RULES,
   },
   "no-ipv6": {
     severity: "info",
