@@ -90,11 +90,11 @@ export function boundFindings(
  */
 export function fitFindings(found: readonly Finding[], maxBytes = LIST_BYTES): FittedFindings {
   const distinct = new Map<string, Finding>();
-  for (const finding of found) {
+  for (const one of found) {
     const shown = {
-      ...finding,
-      message: printable(finding.message, MAX_MESSAGE),
-      where: finding.where === null ? null : printable(finding.where, MAX_WHERE),
+      ...one,
+      message: printable(one.message, MAX_MESSAGE),
+      where: one.where === null ? null : printable(one.where, MAX_WHERE),
     };
     distinct.set(JSON.stringify([shown.id, shown.where, shown.message]), shown);
   }

@@ -1,3 +1,4 @@
+import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
 import type { CorsFinding, CorsFindingId } from "#probe-agent/analysis/web/cors/findings.ts";
 
@@ -70,10 +71,10 @@ export const CORS_ADVICE: Readonly<Record<CorsFindingId, Advice>> = {
   },
 };
 
-/** Converts the observations of an analysis to findings; `where` is the origin that revealed the problem. */
+/** Completes the findings of an analysis; `where` is the origin that revealed the problem. */
 export function describeCorsFindings(found: readonly CorsFinding[]): Finding[] {
-  return found.map(({ id, credentials, origin, message }) => {
-    const { severity, withCredentials = severity, how, reference } = CORS_ADVICE[id];
-    return { id, severity: credentials ? withCredentials : severity, message, how, reference, where: origin };
-  });
+  const drafts = found.map(({ id, credentials, origin, message }) =>
+    finding(id, origin, message, credentials ? CORS_ADVICE[id].withCredentials : undefined),
+  );
+  return adviseOn(CORS_ADVICE, drafts, null);
 }

@@ -24,7 +24,7 @@ export type CorsFindingId =
   | "preflight-redirect"
   | "preflight-status";
 
-/** An observation about how a target responds to origins. */
+/** A finding about how a target responds to origins. */
 export interface CorsFinding {
   readonly id: CorsFindingId;
   readonly risk: CorsRisk;
