@@ -15,7 +15,8 @@ import { MAX_ROWS, reportChain, type Sent } from "#probe-agent/analysis/tls/ssl/
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
 import { gradeTls, type SslGrading } from "#probe-agent/analysis/tls/ssl/grade.ts";
 import { sslFindings } from "#probe-agent/analysis/tls/ssl/findings.ts";
-import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
+import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import { reportNames, type NamesFacts } from "#probe-agent/analysis/tls/ssl/names.ts";
 import { configurationLimits, reportConfiguration, reportHsts } from "#probe-agent/analysis/tls/ssl/report.ts";
 import { reportRevocation, type RevocationFacts } from "#probe-agent/analysis/tls/ssl/revocation.ts";
@@ -219,13 +220,13 @@ function reportOtherCertificates(facts: SslFacts): Result["other_certificates"] 
 
 /** Returns findings for other certificates that are not trusted: clients that receive them refuse the server. */
 function untrustedOthers(rows: Result["other_certificates"]): Finding[] {
-  return (rows ?? []).flatMap(({ key, trust_error: error, fingerprint_sha256: where }): Finding[] => {
+  const drafts = (rows ?? []).flatMap(({ key, trust_error: error, fingerprint_sha256: where }) => {
     if (error === null) return [];
-    const id = "other-certificate-untrusted";
     const why = error.replaceAll("_", " ");
     const message = `The certificate for clients that accept only ${key.type} keys is not trusted: ${why}.`;
-    return [{ id, severity: "critical", message, ...FINDING_KINDS[id], where }];
+    return [finding("other-certificate-untrusted", where, message)];
   });
+  return adviseOn(SSL_ADVICE, drafts, null);
 }
 
 function certificateLimits(sent: readonly Sent[], certificate: CertificateDescription): string[] {

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { ssl as contract } from "#shared/tools/ssl.ts";
-import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { longestLifetimeDays } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { daysFromNow } from "#test/servers/pki.ts";
 import { TLS_HOST } from "#test/servers/tls-variants.ts";
@@ -85,7 +85,7 @@ describe("certificates that a strict client refuses", () => {
     const data = await result(variant);
     expect(data).toMatchObject({ trusted: false, chain_trusted: false, hostname_match: true, trust_error: word });
     expect(findingIds(data)).toContain(`critical:${word.replaceAll("_", "-")}`);
-    expect(data.findings.filter(({ id }) => !(id in FINDING_KINDS))).toHaveLength(1);
+    expect(data.findings.filter(({ id }) => !(id in SSL_ADVICE))).toHaveLength(1);
     expect(data).toMatchObject({
       chain_complete: word !== "missing_intermediate",
       missing_intermediate: word === "missing_intermediate",

@@ -1,7 +1,8 @@
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { HSTS_SIX_MONTHS, parseHsts } from "#probe-agent/analysis/web/security/hsts.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
-import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { SslDraft } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { GROUPS } from "#probe-agent/analysis/tls/ssl/groups.ts";
 import { strengthOf, suitesOf } from "#probe-agent/analysis/tls/ssl/suites.ts";
 import type { Suite } from "#probe-agent/analysis/tls/ssl/suites/read.ts";
@@ -14,7 +15,7 @@ const MIN_CURVE = 224;
 const NAMED = 3;
 
 /** Finds weaknesses in versions, cipher suites, groups and HSTS. */
-export function configurationFindings(configuration: Configuration, hsts: HstsSeen): FindingDraft[] {
+export function configurationFindings(configuration: Configuration, hsts: HstsSeen): SslDraft[] {
   const suites = [...new Set(suitesOf(configuration.suites.flatMap(({ codes }) => codes)))];
   return [
     ...versionFindings(configuration),
@@ -24,24 +25,24 @@ export function configurationFindings(configuration: Configuration, hsts: HstsSe
   ];
 }
 
-function versionFindings({ versions }: Configuration): FindingDraft[] {
+function versionFindings({ versions }: Configuration): SslDraft[] {
   const offered = new Map(versions.map((seen) => [seen.version.key, seen.offered]));
   const found = versions.flatMap(({ version, offered: isOffered }) => {
     if (isOffered !== true || version.key === "tls1_2" || version.key === "tls1_3") return [];
     const broken = version.key === "ssl3";
     const why = broken ? "it is broken (RFC 7568)" : "it is deprecated (RFC 8996)";
     const message = `The server offers ${version.label}; ${why}.`;
-    return [{ ...entry("old-protocol", broken ? "critical" : "warning", message), where: version.key }];
+    return [finding("old-protocol", version.key, message, broken ? "critical" : "warning")];
   });
   if (offered.get("tls1_2") === false && offered.get("tls1_3") === false) {
     const message = "The server offers neither TLS 1.2 nor TLS 1.3; current clients cannot connect.";
-    return [entry("no-modern-protocol", "critical", message), ...found];
+    return [finding("no-modern-protocol", null, message), ...found];
   }
   const none = offered.get("tls1_3") === false;
-  return none ? [...found, entry("no-tls1-3", "info", "The server does not offer TLS 1.3.")] : found;
+  return none ? [...found, finding("no-tls1-3", null, "The server does not offer TLS 1.3.")] : found;
 }
 
-function suiteFindings(suites: readonly Suite[]): FindingDraft[] {
+function suiteFindings(suites: readonly Suite[]): SslDraft[] {
   if (suites.length === 0) return [];
   const broken = suites.filter((suite) => strengthOf(suite) === "broken");
   const open = broken.some(isOpen);
@@ -49,20 +50,20 @@ function suiteFindings(suites: readonly Suite[]): FindingDraft[] {
   const staticKeys = suites.filter((suite) => strengthOf(suite) === "weak" && !suite.forwardSecrecy);
   const noForwardSecrecy = !suites.some(({ forwardSecrecy }) => forwardSecrecy);
   return [
-    ...named("broken-cipher", open ? "critical" : "warning", "The server offers broken cipher suites", broken),
-    ...named("weak-cipher", "warning", "The server offers cipher suites with 64-bit blocks (Sweet32)", smallBlocks),
+    ...named("broken-cipher", "The server offers broken cipher suites", broken, open ? "critical" : "warning"),
+    ...named("weak-cipher", "The server offers cipher suites with 64-bit blocks (Sweet32)", smallBlocks),
     ...(noForwardSecrecy
       ? [
-          entry(
+          finding(
             "no-forward-secrecy",
-            "warning",
+            null,
             "No cipher suite has forward secrecy: anyone with the leaked key can decrypt recorded traffic.",
           ),
         ]
-      : named("static-key-exchange", "info", "The server offers cipher suites without forward secrecy", staticKeys)),
+      : named("static-key-exchange", "The server offers cipher suites without forward secrecy", staticKeys)),
     ...(suites.some(({ aead }) => aead)
       ? []
-      : [entry("no-aead", "warning", "No cipher suite has authenticated encryption.")]),
+      : [finding("no-aead", null, "No cipher suite has authenticated encryption.")]),
   ];
 }
 
@@ -74,7 +75,7 @@ export function isOpen({ bits, auth, exportGrade }: Suite): boolean {
   return bits < 112 || auth === "none" || exportGrade;
 }
 
-function exchangeFindings(configuration: Configuration): FindingDraft[] {
+function exchangeFindings(configuration: Configuration): SslDraft[] {
   const { primeBits, groups, compression, secureRenegotiation, fallbackScsv } = configuration;
   const weakGroups = [...new Set(groups.flatMap(({ codes }) => codes))].flatMap((code) => {
     const group = GROUPS.get(code);
@@ -83,22 +84,22 @@ function exchangeFindings(configuration: Configuration): FindingDraft[] {
   const prime = `The server uses a Diffie-Hellman prime of ${primeBits} bits; below ${MIN_PRIME} it is weak (Logjam).`;
   return [
     ...(primeBits !== null && primeBits < MIN_PRIME
-      ? [entry("weak-dh", primeBits < 1024 ? "critical" : "warning", prime)]
+      ? [finding("weak-dh", null, prime, primeBits < 1024 ? "critical" : "warning")]
       : []),
     ...(weakGroups.length > 0
-      ? [entry("weak-group", "warning", `The server offers weak groups: ${listFirst(weakGroups, NAMED)}.`)]
+      ? [finding("weak-group", null, `The server offers weak groups: ${listFirst(weakGroups, NAMED)}.`)]
       : []),
     ...(compression === true
-      ? [entry("compression", "warning", "The server offers TLS compression, which reveals secrets (CRIME).")]
+      ? [finding("compression", null, "The server offers TLS compression, which reveals secrets (CRIME).")]
       : []),
     ...(secureRenegotiation === false
-      ? [entry("no-secure-renegotiation", "warning", "The server does not support secure renegotiation (RFC 5746).")]
+      ? [finding("no-secure-renegotiation", null, "The server does not support secure renegotiation (RFC 5746).")]
       : []),
     ...(fallbackScsv === false
       ? [
-          entry(
+          finding(
             "no-fallback-scsv",
-            "info",
+            null,
             "The server accepts clients that were forced to a lower version (RFC 7507, TLS_FALLBACK_SCSV).",
           ),
         ]
@@ -106,37 +107,24 @@ function exchangeFindings(configuration: Configuration): FindingDraft[] {
   ];
 }
 
-function hstsFindings(hsts: HstsSeen): FindingDraft[] {
+function hstsFindings(hsts: HstsSeen): SslDraft[] {
   if (hsts.kind === "absent") {
-    return [entry("no-hsts", "info", "The server does not send a Strict-Transport-Security header.")];
+    return [finding("no-hsts", null, "The server does not send a Strict-Transport-Security header.")];
   }
   if (hsts.kind !== "sent") return [];
   const { maxAge } = parseHsts(hsts.value);
-  if (maxAge === null) return [entry("no-hsts", "info", "The Strict-Transport-Security header cannot be read.")];
+  if (maxAge === null) return [finding("no-hsts", null, "The Strict-Transport-Security header cannot be read.")];
   const message = "The max-age of Strict-Transport-Security is less than six months.";
-  return maxAge < HSTS_SIX_MONTHS ? [entry("short-hsts", "info", message)] : [];
+  return maxAge < HSTS_SIX_MONTHS ? [finding("short-hsts", null, message)] : [];
 }
 
 function named(
-  id: FindingDraft["id"],
-  severity: FindingDraft["severity"],
+  id: SslDraft["id"],
   what: string,
   suites: readonly Suite[],
-): FindingDraft[] {
-  return suites.length === 0
-    ? []
-    : [
-        entry(
-          id,
-          severity,
-          `${what}: ${listFirst(
-            suites.map(({ name }) => name),
-            NAMED,
-          )}.`,
-        ),
-      ];
-}
-
-function entry(id: FindingDraft["id"], severity: FindingDraft["severity"], message: string): FindingDraft {
-  return { id, severity, message };
+  severity?: SslDraft["severity"],
+): SslDraft[] {
+  if (suites.length === 0) return [];
+  const names = suites.map(({ name }) => name);
+  return [finding(id, null, `${what}: ${listFirst(names, NAMED)}.`, severity)];
 }

@@ -1,3 +1,4 @@
+import { adviseOn, finding } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import { isSameOctets } from "#shared/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
@@ -8,7 +9,7 @@ import type { OcspResult } from "#probe-agent/analysis/tls/certificate/ocsp/eval
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import { configurationFindings } from "#probe-agent/analysis/tls/ssl/configuration-findings.ts";
-import { FINDING_KINDS, type FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { SSL_ADVICE, type SslDraft } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { pathFindings, type PathFacts } from "#probe-agent/analysis/tls/ssl/path-findings.ts";
 import type { Configuration, HstsSeen } from "#probe-agent/analysis/tls/ssl/configuration.ts";
@@ -52,28 +53,24 @@ const FIRST_LIFETIME_DAYS = 1_187; // 39 months
 export function sslFindings(facts: FindingFacts): Finding[] {
   const configured = configurationFindings(facts.configuration, facts.hsts);
   const chained = [...chainFindings(facts), ...formFindings(facts), ...pathFindings(facts)];
-  const all: FindingDraft[] = [
+  const all: SslDraft[] = [
     ...handshakeFindings(facts),
     ...expiryFindings(facts),
     ...configured,
     ...chained,
     ...extensionFindings(facts),
   ];
-  return sortFindings(all.map(toFinding));
-}
-
-function toFinding({ id, severity, message, where }: FindingDraft): Finding {
-  return { id, severity, message, ...FINDING_KINDS[id], where: where ?? null };
+  return sortFindings(adviseOn(SSL_ADVICE, all, null));
 }
 
 /**
  * Reports a failed handshake. If the server requests a client certificate, a failure without one is expected: ordinary
  * visitors fail too, as the server intends.
  */
-function handshakeFindings({ handshakeError, clientCertificateRequested }: FindingFacts): FindingDraft[] {
+function handshakeFindings({ handshakeError, clientCertificateRequested }: FindingFacts): SslDraft[] {
   if (handshakeError === null || clientCertificateRequested) return [];
   const message = `The handshake failed after the certificate was received: ${handshakeError.message}.`;
-  return [{ id: "handshake-failed", severity: "critical", message }];
+  return [finding("handshake-failed", null, message)];
 }
 
 /** Returns the maximum lifetime, in days, of a public certificate by its date of issue. */
@@ -94,7 +91,7 @@ export function expiryStage(left: number, lifetimeDays: number): ExpiryStage {
   return left <= Math.min(30, lifetimeDays / 3) ? "due" : "far";
 }
 
-function expiryFindings({ leaf, path, now }: FindingFacts): FindingDraft[] {
+function expiryFindings({ leaf, path, now }: FindingFacts): SslDraft[] {
   const stage = expiryStage(daysLeft(leaf, now), lifetimeMs(leaf) / DAY_MS);
   const longest = longestLifetimeDays(leaf.notBefore);
   const lifetime = Math.round(lifetimeMs(leaf) / DAY_MS);
@@ -102,14 +99,15 @@ function expiryFindings({ leaf, path, now }: FindingFacts): FindingDraft[] {
   const others = path.slice(1).filter((certificate) => daysLeft(certificate, now) < 30 && !isExpired(certificate, now));
   const [first] = others.toSorted((a, b) => a.notAfter.getTime() - b.notAfter.getTime());
   return [
-    ...(stage === "urgent" || stage === "due" ? [warning("expires-soon", own)] : []),
+    ...(stage === "urgent" || stage === "due" ? [finding("expires-soon", null, own)] : []),
     ...(first
-      ? [warning("chain-expires-soon", `A certificate above the server's expires in ${days(first, now)}.`)]
+      ? [finding("chain-expires-soon", null, `A certificate above the server's expires in ${days(first, now)}.`)]
       : []),
     ...(lifetimeMs(leaf) > (longest + 1) * DAY_MS
       ? [
-          info(
+          finding(
             "long-lifetime",
+            null,
             `The certificate is valid for ${lifetime} days; public certificates of its date are limited to ${longest} days.`,
           ),
         ]
@@ -122,37 +120,41 @@ function days(certificate: Certificate, now: Date): string {
   return left === 1 ? "1 day" : `${left} days`;
 }
 
-function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): FindingDraft[] {
+function chainFindings({ sent, path, chain, pathIsWeak }: FindingFacts): SslDraft[] {
   const weak = [...new Set([...sent, ...path.slice(0, -1)])].some(
     (certificate) =>
       certificate !== null && isWeakSignature(certificate) && !isSameOctets(certificate.subject, certificate.issuer),
   );
   return [
     ...(weak && !pathIsWeak
-      ? [warning("weak-signature-sent", "A certificate of the chain is signed with SHA-1 or an older hash.")]
+      ? [finding("weak-signature-sent", null, "A certificate of the chain is signed with SHA-1 or an older hash.")]
       : []),
-    ...(chain.misplaced ? [warning("chain-order", "The chain is sent out of order; some clients refuse it.")] : []),
+    ...(chain.misplaced
+      ? [finding("chain-order", null, "The chain is sent out of order; some clients refuse it.")]
+      : []),
     ...(chain.extra.length > 0
       ? [
-          info(
+          finding(
             "extra-certificate",
+            null,
             `The server sends certificates that are not part of the chain, at positions ${chain.extra.join(", ")}.`,
           ),
         ]
       : []),
     ...(chain.containsRoot
-      ? [info("root-sent", "The server sends the root certificate; clients have their own copy and ignore it.")]
+      ? [
+          finding(
+            "root-sent",
+            null,
+            "The server sends the root certificate; clients have their own copy and ignore it.",
+          ),
+        ]
       : []),
   ];
 }
 
 /** Findings on OCSP stapling, certificate transparency, DANE and client certificates. */
-function extensionFindings({
-  clientCertificateRequested,
-  badTimestamps,
-  dane,
-  ...status
-}: FindingFacts): FindingDraft[] {
+function extensionFindings({ clientCertificateRequested, badTimestamps, dane, ...status }: FindingFacts): SslDraft[] {
   const mismatch =
     dane?.dnssec === "bogus"
       ? "The TLSA records fail DNSSEC validation; clients that use DANE refuse the server."
@@ -161,16 +163,17 @@ function extensionFindings({
     ...stapleFindings(status),
     ...(badTimestamps > 0
       ? [
-          warning(
+          finding(
             "bad-sct",
+            null,
             `${badTimestamps} signed certificate ${badTimestamps === 1 ? "timestamp is" : "timestamps are"} invalid: ` +
               "not signed by the named log for this certificate, or in the future.",
           ),
         ]
       : []),
-    ...(dane?.valid === false ? [warning("dane-mismatch", mismatch)] : []),
+    ...(dane?.valid === false ? [finding("dane-mismatch", null, mismatch)] : []),
     ...(clientCertificateRequested
-      ? [info("client-certificate", "The server asks for a client certificate; this check has none to send.")]
+      ? [finding("client-certificate", null, "The server asks for a client certificate; this check has none to send.")]
       : []),
   ];
 }
@@ -180,7 +183,7 @@ function stapleFindings({
   mustStaple,
   stapled,
   staple,
-}: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): FindingDraft[] {
+}: Pick<FindingFacts, "mustStaple" | "stapled" | "staple">): SslDraft[] {
   const severity = mustStaple ? "critical" : "warning";
   const consequence = mustStaple
     ? "The certificate requires one (must-staple): clients that enforce it refuse the server."
@@ -189,20 +192,12 @@ function stapleFindings({
     const message =
       "The certificate requires a stapled OCSP response (must-staple), but the server does not send one; clients that " +
       "enforce this refuse the server.";
-    return mustStaple ? [{ id: "no-staple", severity, message }] : [];
+    return mustStaple ? [finding("no-staple", null, message)] : [];
   }
   if (staple === null || (staple.error === null && staple.status !== "unknown")) return [];
   if (staple.error === "stale") {
-    return [{ id: "stale-staple", severity, message: `The stapled OCSP response has expired. ${consequence}` }];
+    return [finding("stale-staple", null, `The stapled OCSP response has expired. ${consequence}`, severity)];
   }
   const why = (staple.error ?? "status unknown").replaceAll("_", " ");
-  return [{ id: "bad-staple", severity, message: `The stapled OCSP response is not valid (${why}). ${consequence}` }];
-}
-
-function warning(id: FindingDraft["id"], message: string): FindingDraft {
-  return { id, severity: "warning", message };
-}
-
-function info(id: FindingDraft["id"], message: string): FindingDraft {
-  return { id, severity: "info", message };
+  return [finding("bad-staple", null, `The stapled OCSP response is not valid (${why}). ${consequence}`, severity)];
 }

@@ -1,8 +1,9 @@
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { authorityLeafFault } from "#probe-agent/analysis/tls/certificate/extension-form.ts";
 import { formFaults, type FormFault } from "#probe-agent/analysis/tls/certificate/form.ts";
 import { keyFacts } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
-import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { SslDraft } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { strictFaults, type StrictRequest, type StrictRule } from "#probe-agent/analysis/tls/certificate/strict.ts";
 
 /** Maximum number of findings on form for one chain. Real chains have at most one; the limit is for hostile chains. */
@@ -26,11 +27,11 @@ const STRICT_TEXTS: Readonly<Record<StrictRule, string>> = {
  * Returns findings on the form of a path's certificates: form rules that clients enforce, rules of strict clients, and
  * Ed25519 or Ed448 keys.
  */
-export function formFindings(request: StrictRequest): FindingDraft[] {
+export function formFindings(request: StrictRequest): SslDraft[] {
   return [...refusals(request), ...strictRefusals(request), ...edwardsKeys(request)];
 }
 
-function refusals({ path, anchored }: StrictRequest): FindingDraft[] {
+function refusals({ path, anchored }: StrictRequest): SslDraft[] {
   return path
     .flatMap((certificate, position) => {
       const isAnchor = anchored && position === path.length - 1;
@@ -47,15 +48,15 @@ function ownAuthority(certificate: Certificate): FormFault[] {
   return what === null ? [] : [{ error: "wrong_usage", clients: "Firefox", what }];
 }
 
-function refusal({ clients, what }: FormFault, subject: string): FindingDraft {
+function refusal({ clients, what }: FormFault, subject: string): SslDraft {
   const message =
     clients === null
       ? `${subject.charAt(0).toUpperCase()}${subject.slice(1)} violates RFC 5280: ${what}.`
       : `${clients} ${isPlural(clients) ? "refuse" : "refuses"} ${subject}: ${what}.`;
-  return { id: "certificate-form", severity: "critical", message };
+  return finding("certificate-form", null, message);
 }
 
-function strictRefusals(request: StrictRequest): FindingDraft[] {
+function strictRefusals(request: StrictRequest): SslDraft[] {
   const faults = strictFaults(request);
   if (faults.length === 0) return [];
   const rules = [...new Set(faults.map(({ rule }) => rule))];
@@ -64,14 +65,14 @@ function strictRefusals(request: StrictRequest): FindingDraft[] {
     const subjects = positions.map((position) => subjectOf(position, request.path, request.anchored));
     return [...new Set(subjects)].map((subject) => `${subject} ${STRICT_TEXTS[rule]}`).join("; ");
   });
-  return [{ id: "strict-clients", severity: "warning", message: `${STRICT_CLIENTS}: ${reasons.join("; ")}.` }];
+  return [finding("strict-clients", null, `${STRICT_CLIENTS}: ${reasons.join("; ")}.`)];
 }
 
-function edwardsKeys({ path }: StrictRequest): FindingDraft[] {
+function edwardsKeys({ path }: StrictRequest): SslDraft[] {
   const kind = path.map((certificate) => keyFacts(certificate).type).find((type) => EDWARDS.has(type));
   if (kind === undefined) return [];
   const message = `Chrome, Firefox and Safari do not support ${kind} keys in certificates; Go and OpenSSL do.`;
-  return [{ id: "edwards-key", severity: "critical", message }];
+  return [finding("edwards-key", null, message)];
 }
 
 function subjectOf(position: number, path: readonly Certificate[], anchored: boolean): string {

@@ -1,7 +1,8 @@
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
 import { findGreedyPath, type GreedyClient } from "#probe-agent/analysis/tls/certificate/greedy-path.ts";
-import type { FindingDraft } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import type { SslDraft } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import type { Sent } from "#probe-agent/analysis/tls/ssl/chain.ts";
 
 /** Input of pathFindings. */
@@ -26,21 +27,21 @@ const CLIENTS: Readonly<Record<GreedyClient, string>> = {
 };
 
 /** Reports clients that refuse a trusted chain because they try only one path, and explains an unknown issuer. */
-export function pathFindings(facts: PathFacts): FindingDraft[] {
+export function pathFindings(facts: PathFacts): SslDraft[] {
   if (facts.issuerUnknown) return [issuerUnknown()];
   // In a path of one certificate, the leaf is itself an anchor.
   return facts.chainTrusted && facts.path.length > 1 ? pathBuilding(facts) : [];
 }
 
-function issuerUnknown(): FindingDraft {
+function issuerUnknown(): SslDraft {
   const message =
     "The server did not send the issuer's certificate, and the certificate does not say where to fetch it. Either " +
     "the authority is not trusted, or its intermediate certificate is missing. If the authority is public, send its " +
     "intermediate certificate too.";
-  return { id: "issuer-unknown", severity: "info", message };
+  return finding("issuer-unknown", null, message);
 }
 
-function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): FindingDraft[] {
+function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): SslDraft[] {
   const others = sent.slice(1, MAX_SENT).flatMap((certificate) => certificate ?? []);
   const request = { leaf, sent: others, roots, now };
   const refusing = (Object.keys(CLIENTS) as GreedyClient[]).flatMap((client) => {
@@ -55,7 +56,7 @@ function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): FindingDraft
       ? ""
       : ` They select the certificate sent at position ${positions.join(" or ")}: remove it, or send it last.`;
   const message = `Clients that try only one path refuse the chain, though another path is trusted: ${names}.${where}`;
-  return [{ id: "path-building", severity: "warning", message }];
+  return [finding("path-building", null, message)];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
 import { verifyServerChain } from "#probe-agent/analysis/tls/certificate/server.ts";
-import { FINDING_KINDS } from "#probe-agent/analysis/tls/ssl/finding-kinds.ts";
+import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { expiryStage } from "#probe-agent/analysis/tls/ssl/findings.ts";
 import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
 import { createPki, daysFromNow } from "#test/servers/pki.ts";
@@ -26,7 +26,7 @@ const verification = verifyServerChain({
 
 describe("the findings of ssl", () => {
   it("have an id in kebab-case, say what to change, and name a page that describes it", () => {
-    for (const [id, { how, reference }] of Object.entries(FINDING_KINDS)) {
+    for (const [id, { how, reference }] of Object.entries(SSL_ADVICE)) {
       expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
       expect(how, id).toMatch(/^[A-Z].{15,}/);
       expect(reference, id).toMatch(/^https:\/\//);
@@ -34,7 +34,7 @@ describe("the findings of ssl", () => {
   });
 
   it("do not reuse a trust_error as the id of a finding that does not decide trust", () => {
-    for (const error of TRUST_ERRORS) expect(Object.keys(FINDING_KINDS)).not.toContain(error.replaceAll("_", "-"));
+    for (const error of TRUST_ERRORS) expect(Object.keys(SSL_ADVICE)).not.toContain(error.replaceAll("_", "-"));
   });
 
   it.each(TRUST_ERRORS)("state the cause of %s as critical, and what to change", (error: TrustError) => {

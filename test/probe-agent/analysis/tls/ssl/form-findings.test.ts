@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { verifyChain } from "#probe-agent/analysis/certificate.ts";
+import { adviseOn } from "#probe-agent/analysis/text/findings.ts";
+import { SSL_ADVICE } from "#probe-agent/analysis/tls/ssl/advice.ts";
 import { formFindings } from "#probe-agent/analysis/tls/ssl/form-findings.ts";
 import { buildChain, CHAIN_HOST, type ChainChange } from "#test/servers/chains/build.ts";
 import { aki, basicConstraints, keyUsage, nameConstraints, OID, USAGE } from "#test/servers/chains/extensions.ts";
@@ -89,7 +91,8 @@ describe("warnings on the form of certificates", () => {
     const chain = buildChain({ leaf: { keys: keysOf(generateKeyPairSync("ed25519")) } }, NOW);
     const verification = verifyChain({ ...chain, roots: [chain.root], host: CHAIN_HOST, now: NOW });
     expect(verification.errors).toEqual([]);
-    expect(formFindings(verification)).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
+    const findings = adviseOn(SSL_ADVICE, formFindings(verification), null);
+    expect(findings).toMatchObject([{ id: "edwards-key", severity: "critical" }]);
   });
 
   it("say that Firefox refuses a root that a server uses as its own certificate", async () => {
