@@ -1,3 +1,4 @@
+import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { dns } from "#shared/tools/dns.ts";
@@ -13,77 +14,85 @@ export interface DnsFacts extends Pick<Result, "results" | "dnssec"> {
 const RFC = "https://www.rfc-editor.org/rfc";
 const MAX_REASON = 500;
 
+/** Severity and advice for each kind of finding. */
+const DNS_ADVICE = {
+  "alias-circle": {
+    severity: "critical",
+    how: "Remove one of these CNAME records, or point it to a name that has address records.",
+    reference: `${RFC}/rfc1034#section-3.6.2`,
+  },
+  servfail: {
+    severity: "critical",
+    how: "Check that the domain's name servers answer. To check its DNSSEC, run the test again with dnssec=1.",
+    reference: `${RFC}/rfc8914`,
+  },
+  "no-answer": {
+    severity: "warning",
+    how: "Run the test again from several locations. One slow resolver does not mean that the domain has a fault.",
+    reference: null,
+  },
+  "dnssec-bogus": {
+    severity: "critical",
+    how: "Make the DS record at the registrar match the zone's keys and sign the zone again, or remove the DS record.",
+    reference: `${RFC}/rfc4035#section-5.5`,
+  },
+  "dnssec-insecure": {
+    severity: "info",
+    how: "Sign the zone and publish its DS record through the registrar.",
+    reference: `${RFC}/rfc9364`,
+  },
+} as const satisfies AdviceTable<string>;
+
+type Draft = FindingDraft<keyof typeof DNS_ADVICE>;
+
 /** Returns the findings about the answers to a lookup, one for each kind, worst first. */
 export function dnsFindings(facts: DnsFacts): Finding[] {
-  return sortFindings([...answerFindings(facts), ...signingFindings(facts)]);
+  return sortFindings(adviseOn(DNS_ADVICE, [...answerFindings(facts), ...signingFindings(facts)], null));
 }
 
-function answerFindings({ results, circle }: DnsFacts): Finding[] {
+function answerFindings({ results, circle }: DnsFacts): Draft[] {
   const typesWith = (status: string): string[] => results.filter((row) => row.status === status).map((row) => row.type);
-  const found: Finding[] = [];
+  const found: Draft[] = [];
   const failing = typesWith("SERVFAIL");
   if (circle !== null) {
-    found.push({
-      id: "alias-circle",
-      severity: "critical",
-      message: `The aliases (CNAME) lead in a circle: ${circle.join(", ").slice(0, MAX_REASON)}.`,
-      how: "Remove one of these CNAME records, or point it to a name that has address records.",
-      reference: `${RFC}/rfc1034#section-3.6.2`,
-      where: failing.join(", "),
-    });
+    found.push(
+      finding(
+        "alias-circle",
+        failing.join(", "),
+        `The aliases (CNAME) lead in a circle: ${circle.join(", ").slice(0, MAX_REASON)}.`,
+      ),
+    );
   } else if (failing.length > 0) {
     const [why] = results.filter(({ status }) => status === "SERVFAIL").flatMap(({ ede }) => ede);
     const cause =
       why === undefined ? "" : ` (${[why.name ?? `error ${why.code}`, why.text].filter(Boolean).join(": ")})`;
-    found.push({
-      id: "servfail",
-      severity: "critical",
-      message: `The resolver could not get an answer for ${failing.join(", ")}: SERVFAIL${cause.slice(0, MAX_REASON)}.`,
-      how: "Check that the domain's name servers answer. To check its DNSSEC, run the test again with dnssec=1.",
-      reference: `${RFC}/rfc8914`,
-      where: failing.join(", "),
-    });
+    found.push(
+      finding(
+        "servfail",
+        failing.join(", "),
+        `The resolver could not get an answer for ${failing.join(", ")}: SERVFAIL${cause.slice(0, MAX_REASON)}.`,
+      ),
+    );
   }
   const silent = typesWith("TIMEOUT");
   if (silent.length > 0) {
-    found.push({
-      id: "no-answer",
-      severity: "warning",
-      message: `The resolver gave no answer for ${silent.join(", ")} in time.`,
-      how: "Run the test again from several locations. One slow resolver does not mean that the domain has a fault.",
-      reference: null,
-      where: silent.join(", "),
-    });
+    found.push(
+      finding("no-answer", silent.join(", "), `The resolver gave no answer for ${silent.join(", ")} in time.`),
+    );
   }
   return found;
 }
 
-function signingFindings({ dnssec }: DnsFacts): Finding[] {
+function signingFindings({ dnssec }: DnsFacts): Draft[] {
   const reason = dnssec?.reasons[0]?.slice(0, MAX_REASON);
   const why = reason === undefined ? "" : ` ${reason}`;
   switch (dnssec?.status) {
     case "bogus":
       return [
-        {
-          id: "dnssec-bogus",
-          severity: "critical",
-          message: `DNSSEC validation fails, so validating resolvers give no answer.${why}`,
-          how: "Make the DS record at the registrar match the zone's keys and sign the zone again, or remove the DS record.",
-          reference: `${RFC}/rfc4035#section-5.5`,
-          where: "dnssec",
-        },
+        finding("dnssec-bogus", "dnssec", `DNSSEC validation fails, so validating resolvers give no answer.${why}`),
       ];
     case "insecure":
-      return [
-        {
-          id: "dnssec-insecure",
-          severity: "info",
-          message: `The answers are not protected by DNSSEC.${why}`,
-          how: "Sign the zone and publish its DS record through the registrar.",
-          reference: `${RFC}/rfc9364`,
-          where: "dnssec",
-        },
-      ];
+      return [finding("dnssec-insecure", "dnssec", `The answers are not protected by DNSSEC.${why}`)];
     default:
       return [];
   }
