@@ -1,8 +1,10 @@
 import { whenAborted } from "#shared/client/up/aborted.ts";
 import { explainListenError } from "#shared/client/up/ports.ts";
-import { answerDeliveries } from "#shared/client/listen/answer.ts";
 import { openReceiver, type TlsIdentity } from "#shared/client/listen/server.ts";
 import { formatAddress, listenerUrl } from "#shared/settings/address.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describeDelivery, problemOf } from "#shared/client/listen/describe-delivery.ts";
+import { verifyDelivery } from "#shared/webhooks/verify.ts";
 
 /** Options of a run. */
 interface RunOptions {
@@ -22,6 +24,26 @@ interface RunOptions {
 
 /** Result of a run: it has ended, or the sentence that says why it could not start. */
 type Ran = { readonly ok: true } | { readonly ok: false; readonly message: string };
+
+/** What a receiver needs to answer deliveries. */
+interface ReceiverOptions {
+  readonly secret: string;
+  /** Status of the answer to a verified delivery. */
+  readonly status: number;
+  readonly now: () => Date;
+  readonly say: (text: string) => void;
+  /** Called after the answer to each POST. */
+  readonly onAnswered: () => void;
+}
+
+const MOST_BYTES = 1_048_576;
+const MOST_IDS = 10_000;
+
+/** Remembers the ids of events. */
+interface RecentIds {
+  /** Remembers an id; returns true if it was remembered already. */
+  add(id: string): boolean;
+}
 
 /** Receives, prints and answers deliveries until `stop` or until `count` of them are answered. */
 export async function runListen(options: RunOptions): Promise<Ran> {
@@ -51,4 +73,73 @@ export async function runListen(options: RunOptions): Promise<Ran> {
   await whenAborted(AbortSignal.any([stop, done.signal]));
   await receiver.close();
   return { ok: true };
+}
+
+/** Creates the listener of a server that verifies, prints and answers deliveries. */
+function answerDeliveries(
+  options: ReceiverOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const { secret, status, now, say, onAnswered } = options;
+  const seen = rememberIds(MOST_IDS);
+  return async (request, response) => {
+    const body = await readBody(request, MOST_BYTES).catch(() => undefined);
+    // The sender has disconnected, or its time is over, which the server answers.
+    if (body === undefined) return;
+    if (request.method !== "POST") return refuse(response, 405, "only POST is answered", { allow: "POST" });
+    response.once("close", onAnswered);
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+    );
+    const at = now();
+    const problem =
+      body === null
+        ? `its body is longer than ${MOST_BYTES} bytes`
+        : problemOf(verifyDelivery({ headers, body, secret, now: at }));
+    // Only what was verified is remembered: others must not be able to mark an event as seen.
+    const isRepeated = problem === null && seen.add(headers["webhook-id"] ?? "");
+    say(describeDelivery({ at, problem, headers, body: body ?? Buffer.alloc(0), isRepeated }));
+    if (problem === null) response.writeHead(status, { connection: "close" }).end();
+    else refuse(response, body === null ? 413 : 401, problem);
+  };
+}
+
+/** Answers with an error. Every answer ends its connection, so that nothing is left to wait for at the end. */
+function refuse(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = JSON.stringify({ error });
+  response.writeHead(status, { ...headers, connection: "close", "content-type": "application/json" }).end(body);
+}
+
+/**
+ * Reads the body of a request; null if it is longer than `most` bytes. The rest of a long body is read and dropped,
+ * because the sender can lose an answer that arrives while it still sends (RFC 9112, section 9.6); the server's time
+ * limit ends a request that does not end. Rejects if the sender disconnects first.
+ */
+async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > most) chunks.length = 0;
+    else chunks.push(chunk);
+  }
+  return length > most ? null : Buffer.concat(chunks);
+}
+
+/** Remembers the last `most` different ids. */
+export function rememberIds(most: number): RecentIds {
+  // A Set lists its members in the order in which they were added.
+  const ids = new Set<string>();
+  return {
+    add(id) {
+      const isKnown = ids.delete(id);
+      ids.add(id);
+      if (ids.size > most) for (const oldest of ids.values().take(1)) ids.delete(oldest);
+      return isKnown;
+    },
+  };
 }

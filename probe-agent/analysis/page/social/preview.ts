@@ -1,11 +1,15 @@
 import type { ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
-import { type Fallback, readFallback } from "#probe-agent/analysis/page/social/fallback.ts";
 import { type Graph, readGraph } from "#probe-agent/analysis/page/social/graph.ts";
 import { PLATFORMS, type Platform, type PlatformName } from "#probe-agent/analysis/page/social/platforms.ts";
 import { type XCard, readXCard } from "#probe-agent/analysis/page/social/x-card.ts";
-import { documentBase } from "#probe-agent/analysis/http/address.ts";
+import { documentBase, resolveAddress } from "#probe-agent/analysis/http/address.ts";
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { readSocialTags } from "#probe-agent/analysis/page/structured/open-graph.ts";
+import { walkElements } from "#probe-agent/analysis/html/document.ts";
+import { attribute, INERT_ELEMENTS, metaContent } from "#probe-agent/analysis/html/page.ts";
+import { parsePixels } from "#probe-agent/analysis/page/social/pixels.ts";
+import { faviconOf } from "#probe-agent/analysis/page/social/icons.ts";
+import { storable } from "#probe-agent/analysis/page/structured/excerpt.ts";
 
 /** Preview of a link on a platform. */
 interface Preview {
@@ -54,6 +58,18 @@ interface PreviewSource {
   readonly fallback: Fallback;
   readonly checked: CheckedImage | null;
 }
+
+/** Contents of a page that previews use if it has no social tags. */
+interface Fallback {
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly image: string | null;
+  readonly favicon: string | null;
+}
+
+/** Minimum declared width and height of a big image, in pixels. Facebook ignores smaller images. */
+const BIG = 200;
+const MAX_TEXT = 1000;
 
 /** Makes the preview of each platform, with the rules that the image breaks. */
 export function makePreviews(source: PreviewSource): Record<PlatformName, PreviewReport> {
@@ -146,4 +162,34 @@ export function readSocial(page: Page, url: string) {
   const tags = readSocialTags(page);
   const reading = readGraph(tags.properties, base);
   return { tags, reading, card: readXCard(tags.twitter, reading.graph, base), fallback: readFallback(page, base) };
+}
+
+/** Reads the title, the description, the first big image and the icon of a page. `base` resolves addresses. */
+function readFallback(page: Page, base: string): Fallback {
+  const { facts } = page;
+  return {
+    title: nonEmptyText(facts.title),
+    description: nonEmptyText(metaContent(facts, "description")),
+    image: firstImage(page, base),
+    favicon: faviconOf(facts, base),
+  };
+}
+
+/** Returns the first image with a big declared size, otherwise the first image without a declared size, or null. */
+function firstImage({ document }: Page, base: string): string | null {
+  let unsized: string | null = null;
+  for (const element of walkElements(document.root, INERT_ELEMENTS)) {
+    if (element.name !== "img") continue;
+    const source = attribute(element, "src") ?? "";
+    const url = source === "" ? null : resolveAddress(source, base);
+    if (url === null || !/^https?:/.test(url)) continue;
+    const [width, height] = [parsePixels(attribute(element, "width")), parsePixels(attribute(element, "height"))];
+    if (width !== null && height !== null && width >= BIG && height >= BIG) return url;
+    if (width === null && height === null) unsized ??= url;
+  }
+  return unsized;
+}
+
+function nonEmptyText(text: string | null): string | null {
+  return text === null || text === "" ? null : storable(text, MAX_TEXT);
 }
