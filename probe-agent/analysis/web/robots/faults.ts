@@ -1,7 +1,7 @@
 import type { RobotsFile, RobotsGroup } from "#probe-agent/analysis/web/robots/parse.ts";
 
 /** Kinds of lines that do not have the intended effect. */
-export type RobotsFaultId =
+type RobotsFaultId =
   | "rule-before-user-agent"
   | "pattern-matches-nothing"
   | "dollar-within-pattern"
@@ -12,7 +12,7 @@ export type RobotsFaultId =
   | "user-agent-not-a-token";
 
 /** A line with valid syntax that does not have the effect that its author must have intended. */
-export interface RobotsFault {
+interface RobotsFault {
   readonly line: number;
   /** Kebab-case; a key of ROBOTS_LINES. */
   readonly id: RobotsFaultId;
