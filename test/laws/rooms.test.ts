@@ -47,7 +47,7 @@ describe("rooms", () => {
     expect(forbidden(http, (name) => name.startsWith("control-plane/") && !below.test(name))).toEqual([]);
   });
 
-  it("that know monitors import nothing of their records, which import those rooms", () => {
+  it("that know what monitors are import nothing of their records: those use these rooms", () => {
     const below =
       /^control-plane\/(checking|events|evidence|expiry|heartbeats|history|incidents|kinds|mail|maintenance|pictures|state)\//;
     const files = product.filter(({ path }) => below.test(path));

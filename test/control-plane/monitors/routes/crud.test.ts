@@ -7,6 +7,7 @@ import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
+import { ago } from "#test/support/ago.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 
 const URL = "/api/v4/monitors";
