@@ -5,6 +5,7 @@ import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#probe-agent/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
 import { monitorSsl } from "#probe-agent/monitor-checks/monitor-ssl.ts";
+import { monitorTcp } from "#probe-agent/monitor-checks/monitor-tcp.ts";
 import { monitorVisual } from "#probe-agent/monitor-checks/monitor-visual.ts";
 import type { ImplementationOf } from "#probe-agent/tools/implement.ts";
 
@@ -18,5 +19,6 @@ export const monitorChecks: {
   "monitor-port": monitorPort,
   "monitor-ssl": monitorSsl,
   "monitor-domain": monitorDomain,
+  "monitor-tcp": monitorTcp,
   "monitor-visual": monitorVisual,
 };

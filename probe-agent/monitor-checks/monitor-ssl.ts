@@ -6,9 +6,8 @@ import { describeCertificate } from "#probe-agent/analysis/tls/certificate/descr
 import { reportChain } from "#probe-agent/analysis/tls/ssl/chain.ts";
 import { reportRevocation, type RevocationReport } from "#probe-agent/analysis/tls/ssl/revocation.ts";
 import { readServerChain, type ServerChain } from "#probe-agent/analysis/tls/ssl/server.ts";
-import { decideTrust } from "#probe-agent/analysis/tls/ssl/trust.ts";
-import { atAddress } from "#probe-agent/analysis/tls/trust-fault.ts";
 import { answerWith } from "#probe-agent/monitor-checks/answer.ts";
+import { judgeChain } from "#probe-agent/monitor-checks/server-trust.ts";
 import type { TlsObservation } from "#probe-agent/port/tls.ts";
 import { keepRevocation, keptRevocation } from "#probe-agent/sources/kept-revocation.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
@@ -37,20 +36,9 @@ export const monitorSsl = implement(contract, async (net, params) => {
   const chain = readServerChain(observation.sent, { host, roots: net.tls.roots(), now });
   if (chain === null) return failed("tls", "target", "malformed_certificate", "the certificate cannot be parsed");
   const revocation = await examineRevocation(net, chain, observation.ocspStaple, params.always_whole);
-  const trust = decideTrust({ leaf: chain.leaf, host, verification: chain.verification, revocation, now });
-  const [finding] = trust.findings;
-  const fault: MonitorFault | null =
-    trust.error === null
-      ? handshakeFault(observation)
-      : {
-          stage: "tls",
-          reason: trust.error,
-          message: atAddress(
-            finding?.message ?? "the certificate is not trusted",
-            address.ip,
-            resolved.data.allowed.length,
-          ),
-        };
+  const place = { host, ip: address.ip, addresses: resolved.data.allowed.length };
+  const trust = judgeChain(chain, place, revocation, now);
+  const fault = trust.fault ?? handshakeFault(observation);
   return ok(
     await answerWith({ fault, responseMs, httpStatus: null, phases: null, certificate: chain.leaf.der }, params, () => {
       const verdict = { trusted: trust.trusted, trust_error: trust.error, revocation: revocation.revocation };

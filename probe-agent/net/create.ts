@@ -13,6 +13,7 @@ import type { TrustAnchor } from "#probe-agent/port/dns.ts";
 import type { DataPort } from "#probe-agent/toolkit/data.ts";
 import { createQuic } from "#probe-agent/net/quic.ts";
 import { createSmtp } from "#probe-agent/net/smtp.ts";
+import { createStreams } from "#probe-agent/net/stream.ts";
 import { createTcp } from "#probe-agent/net/tcp.ts";
 import type { Pool } from "#probe-agent/threads/pool.ts";
 import { createTech } from "#probe-agent/threads/tech.ts";
@@ -55,6 +56,7 @@ export function createNet(
   const traceFor = createTrace({ host, egress, clock });
   const whoisFor = createWhois({ clock, egress });
   const smtpFor = createSmtp({ clock, egress });
+  const streamsFor = createStreams({ clock, egress, userAgent });
   const rules = deps.data.techRules;
   const threads = deps.threads ?? createAnalysisThreads({ clock, rules });
   const analysesFor = createAnalyses({ clock, threads });
@@ -79,6 +81,7 @@ export function createNet(
       quic: quicFor(limits),
       whois: whoisFor(limits, dns),
       smtp: smtpFor(limits),
+      stream: streamsFor(limits, dns),
       analyses: analysesFor(limits),
       tech: techFor(limits),
       browser: browserFor?.(limits, dns) ?? null,

@@ -6,6 +6,7 @@ import type { HttpPort } from "#probe-agent/port/http.ts";
 import type { IcmpPort, TcpPort, TracePort } from "#probe-agent/port/packets.ts";
 import type { QuicPort } from "#probe-agent/port/quic.ts";
 import type { SmtpPort } from "#probe-agent/port/smtp.ts";
+import type { StreamPort } from "#probe-agent/port/stream.ts";
 import type { TechPort } from "#probe-agent/toolkit/tech.ts";
 import type { TlsPort } from "#probe-agent/port/tls.ts";
 import type { WhoisPort } from "#probe-agent/port/whois.ts";
@@ -37,6 +38,7 @@ export interface Net {
   readonly quic: QuicPort;
   readonly whois: WhoisPort;
   readonly smtp: SmtpPort;
+  readonly stream: StreamPort;
   readonly analyses: AnalysesPort;
   readonly tech: TechPort;
   /** null if the agent has no browser (capability browser). */

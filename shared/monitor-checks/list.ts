@@ -4,6 +4,7 @@ import { monitorHttp } from "#shared/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#shared/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#shared/monitor-checks/monitor-port.ts";
 import { monitorSsl } from "#shared/monitor-checks/monitor-ssl.ts";
+import { monitorTcp } from "#shared/monitor-checks/monitor-tcp.ts";
 import { monitorVisual } from "#shared/monitor-checks/monitor-visual.ts";
 
 /** Every contract of a monitor's check by its name. */
@@ -14,5 +15,6 @@ export const MONITOR_CHECKS = {
   "monitor-port": monitorPort,
   "monitor-ssl": monitorSsl,
   "monitor-domain": monitorDomain,
+  "monitor-tcp": monitorTcp,
   "monitor-visual": monitorVisual,
 };

@@ -24,6 +24,7 @@ const DEFAULTS: Readonly<Record<string, Given>> = {
   "monitor-port": {},
   "monitor-ssl": {},
   "monitor-domain": {},
+  "monitor-tcp": { preset: null, send: null, expect: null, tls: "none" },
 };
 
 function complete(name: string, given: Given): Given & { readonly timeout_seconds: number } {

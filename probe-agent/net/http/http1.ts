@@ -147,7 +147,8 @@ function giveUp(socket: Socket, failure: Failed): Failed {
   return failure;
 }
 
-function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where: string): Failed {
+/** Returns the failure of an answer that is not a head of HTTP/1. */
+export function brokenHead(progress: Extract<HeadProgress, { state: "broken" }>, where: string): Failed {
   const { reason, seen } = progress;
   const [line = ""] = seen.split(/\r?\n/, 1);
   const words = {

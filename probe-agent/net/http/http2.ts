@@ -148,7 +148,8 @@ function headOf(raw: readonly string[]): ResponseHead {
   return { version: "2", code, statusText: "", headers, faults: code > 599 ? ["status_code_out_of_range"] : [] };
 }
 
-function headersOverflow(where: string): Failed {
+/** Returns the failure of a header section that is too large. */
+export function headersOverflow(where: string): Failed {
   return failed("response", "target", "headers_overflow", `${where}: ${HEAD_TOO_LARGE}`);
 }
 
@@ -156,7 +157,7 @@ function headersOverflow(where: string): Failed {
  * Returns the failure of a stream, by the error codes of RFC 9113 section 7. They are in the code of the reset, or only
  * in Node's message: Node has one error code for all of them.
  */
-function streamFailure(error: unknown, where: string): Failed {
+export function streamFailure(error: unknown, where: string): Failed {
   const code = errorCode(error);
   const text = error instanceof Error ? error.message : code;
   const is = (name: keyof typeof constants & `NGHTTP2_${string}`) =>

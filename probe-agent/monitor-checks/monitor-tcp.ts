@@ -1,0 +1,82 @@
+import { ok, type Outcome } from "#shared/outcome.ts";
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
+import type { ParamsOf } from "#shared/tools/define.ts";
+import { answerWith, phasesOfStream } from "#probe-agent/monitor-checks/answer.ts";
+import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
+import { DIALOGUES } from "#probe-agent/monitor-checks/tcp/presets.ts";
+import { createTalk, type DialogueEnd, type Heard, type Talk } from "#probe-agent/monitor-checks/tcp/talk.ts";
+import type { Stream } from "#probe-agent/port/stream.ts";
+import type { Net } from "#probe-agent/toolkit/net.ts";
+import { implement } from "#probe-agent/tools/implement.ts";
+
+type Params = ParamsOf<typeof contract>;
+
+/**
+ * Connects to a server and talks to it. Nothing is sent under TLS to a server whose certificate is not trusted. A server
+ * that does not answer to the end of the dialogue (closed, reset, timeout) is a failure.
+ */
+export const monitorTcp = implement(contract, async (net, params) => {
+  const startedAt = net.monotonic();
+  const { host, port } = params;
+  const opened = await net.stream.open({ at: { host, port }, maxBytes: MOST_SEARCHED_BYTES });
+  if (opened.status !== "ok") return opened;
+  const stream = opened.data;
+  try {
+    const secured: Secured = { trust: null };
+    const ended = outcomeOf(await converse(net, stream, params, secured));
+    if (ended.status !== "ok") return ended;
+    const responseMs = net.monotonic() - startedAt;
+    const fault = ended.data ?? (await secured.trust?.askRevocation()) ?? null;
+    const certificate = secured.trust?.certificate ?? null;
+    const finding = { fault, responseMs, httpStatus: null, phases: phasesOfStream(stream, responseMs), certificate };
+    return ok(await answerWith(finding, params, () => Promise.resolve(null)));
+  } finally {
+    stream.close();
+  }
+});
+
+/** Set when TLS has begun. */
+interface Secured {
+  trust: ServerTrust | null;
+}
+
+async function converse(net: Net, stream: Stream, params: Params, secured: Secured): Promise<DialogueEnd | null> {
+  const { preset, send, expect, tls } = params;
+  const startTls = async (before: Talk | null): Promise<Heard<Talk>> => {
+    const early = before?.unread() ?? 0;
+    if (early > 0) return { kind: "fault", fault: injected(early) };
+    const outcome = await secureStream(net, stream);
+    if (outcome.status === "failed") return { kind: "failed", failure: outcome };
+    if (outcome.status !== "ok") throw new Error(`TLS on an open connection is ${outcome.status}`);
+    secured.trust = outcome.data;
+    const { fault } = outcome.data;
+    return fault === null ? { kind: "heard", value: createTalk(stream) } : { kind: "fault", fault };
+  };
+  const begun: Heard<Talk> = tls === "implicit" ? await startTls(null) : { kind: "heard", value: createTalk(stream) };
+  if (begun.kind !== "heard") return begun;
+  const talk = begun.value;
+  if (preset !== null) {
+    const context = { startTls: tls === "starttls" ? startTls : null, localAddress: stream.localAddress };
+    return await DIALOGUES[preset](talk, context);
+  }
+  if (send !== null) talk.say(send);
+  if (expect === null) return null;
+  const found = await talk.find(expect);
+  return found.kind === "heard" ? null : found;
+}
+
+/**
+ * The fault of clear text between the answer to STARTTLS and TLS: an attacker can put it there, and a client that took it
+ * for an answer under TLS would believe it.
+ */
+function injected(bytes: number): MonitorFault {
+  const count = bytes === 1 ? "1 byte" : `${bytes} bytes`;
+  const message = `the server sent ${count} in clear text after its answer to STARTTLS, before TLS began`;
+  return { stage: "tls", reason: "starttls_injection", message };
+}
+
+function outcomeOf(ended: DialogueEnd | null): Outcome<MonitorFault | null> {
+  if (ended === null) return ok(null);
+  return ended.kind === "fault" ? ok(ended.fault) : ended.failure;
+}

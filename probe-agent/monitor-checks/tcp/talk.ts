@@ -1,0 +1,91 @@
+import { failed, type Failed } from "#shared/outcome.ts";
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { decodeText, octetForms, quoted } from "#probe-agent/monitor-checks/words.ts";
+import type { Stream, StreamEnd } from "#probe-agent/port/stream.ts";
+
+/** Why a dialogue ended: an answer that is not as it should be, or none. */
+export type DialogueEnd =
+  | { readonly kind: "fault"; readonly fault: MonitorFault }
+  | { readonly kind: "failed"; readonly failure: Failed };
+
+/** Something read, or why it could not be. */
+export type Heard<T> = { readonly kind: "heard"; readonly value: T } | DialogueEnd;
+
+/** One side of a conversation in clear text or under TLS. */
+export interface Talk {
+  /** Sends a text in UTF-8. */
+  say(text: string): void;
+  /** Reads the next line, without its end. `wanted` names in messages what is waited for. */
+  line(wanted: string): Promise<Heard<string>>;
+  /** Waits until a text has arrived, in UTF-8 or Latin-1. */
+  find(text: string): Promise<Heard<null>>;
+  /** Number of octets that arrived and were not read. */
+  unread(): number;
+}
+
+const LF = 10;
+
+/** Begins to listen to a connection as it is now: with the start of TLS begins another conversation. */
+export function createTalk(stream: Stream): Talk {
+  /** Octets read, and octets known to contain no further end of a line. */
+  let taken = 0;
+  let searched = 0;
+  const unread = (): Buffer => stream.received().subarray(taken);
+  return {
+    say: (text) => stream.send(Buffer.from(text)),
+    unread: () => unread().length,
+    async line(wanted) {
+      for (;;) {
+        const octets = stream.received();
+        const at = octets.indexOf(LF, searched);
+        if (at >= 0) {
+          const line = decodeText(octets.subarray(taken, at));
+          taken = at + 1;
+          searched = taken;
+          return { kind: "heard", value: line.endsWith("\r") ? line.slice(0, -1) : line };
+        }
+        searched = octets.length;
+        const end = await stream.more();
+        if (end !== null) return explainEnd(end, wanted, unread());
+      }
+    },
+    async find(text) {
+      const forms = octetForms(text);
+      const longest = Math.max(...forms.map(({ length }) => length));
+      for (;;) {
+        const octets = stream.received();
+        // The text can span two pieces.
+        const from = Math.max(0, searched - longest + 1);
+        if (forms.some((form) => octets.indexOf(form, from) >= 0)) return { kind: "heard", value: null };
+        searched = octets.length;
+        const end = await stream.more();
+        if (end !== null) return explainEnd(end, quoted(text), octets);
+      }
+    },
+  };
+}
+
+/** Ends a dialogue whose answer is another one than `wanted`. */
+export function unexpected(wanted: string, said: string): DialogueEnd {
+  const message = `${wanted} expected, the server said ${quoted(said)}`;
+  return { kind: "fault", fault: { stage: "response", reason: "unexpected_answer", message } };
+}
+
+function explainEnd(end: StreamEnd, wanted: string, received: Buffer): DialogueEnd {
+  const said = received.length === 0 ? "" : `; the server said ${quoted(received)}`;
+  if (end === "closed") {
+    return failure("closed", `the server closed the connection before ${wanted} was found${said}`);
+  }
+  if (end === "full") {
+    const message = `the server sent 64 KB without ${wanted}`;
+    return { kind: "fault", fault: { stage: "response", reason: "text_missing", message } };
+  }
+  if (end.reason === "timeout")
+    return failure("timeout", `${wanted} was not found in time${said || "; the server said nothing"}`);
+  if (end.reason === "reset") return failure("reset", `the connection was lost before ${wanted} was found${said}`);
+  return { kind: "failed", failure: end };
+}
+
+function failure(reason: string, message: string): DialogueEnd {
+  return { kind: "failed", failure: failed("response", "target", reason, message) };
+}

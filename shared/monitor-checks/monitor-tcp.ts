@@ -1,0 +1,79 @@
+import { Type } from "typebox";
+import { MONITOR_CHECK, REPORT_PARAMS } from "#shared/monitor-checks/define.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { defineTool } from "#shared/tools/define.ts";
+import { Host, Lines, Nullable } from "#shared/tools/fields.ts";
+
+/** Protocols whose greeting, question and answer a check knows. */
+export const TCP_PRESETS = ["smtp", "imap", "ftp", "ssh", "redis"] as const;
+/** When TLS begins: never, by the protocol's own command, or with the first octet. */
+const TCP_TLS = ["none", "starttls", "implicit"] as const;
+/** Maximum number of octets that are searched for the expected text. */
+export const MOST_SEARCHED_BYTES = 65_536;
+
+/** What a check says over a connection, and what it expects. */
+interface TcpDialogue {
+  readonly preset: (typeof TCP_PRESETS)[number] | null;
+  /** Sent as it is, in UTF-8. null: nothing. */
+  readonly send: string | null;
+  /** Text that must arrive. null: the connection is enough. */
+  readonly expect: string | null;
+  readonly tls: (typeof TCP_TLS)[number];
+}
+
+/** How TLS can begin, by protocol. SSH encrypts by itself, Redis has no command for it. */
+const TLS_OF: Readonly<Record<(typeof TCP_PRESETS)[number], readonly string[]>> = {
+  smtp: TCP_TLS,
+  imap: TCP_TLS,
+  ftp: TCP_TLS,
+  ssh: ["none"],
+  redis: ["none", "implicit"],
+};
+
+/** Returns the first field of a dialogue that does not fit to its preset; null if all do. */
+function findDialogueProblem({ preset, send, expect, tls }: TcpDialogue): FieldProblem | null {
+  if (preset === null) {
+    if (tls !== "starttls") return null;
+    return { field: "tls", reason: "enum", message: "must be none or implicit without preset: starttls needs one" };
+  }
+  const said = send === null ? (expect === null ? null : "expect") : "send";
+  if (said !== null) {
+    return { field: said, reason: "type", message: `must be null with preset ${preset}, which has its own dialogue` };
+  }
+  const allowed = TLS_OF[preset];
+  if (allowed.includes(tls)) return null;
+  return { field: "tls", reason: "enum", message: `must be ${allowed.join(" or ")} with preset ${preset}` };
+}
+
+/** Talks to a TCP server for monitors of type tcp. */
+export const monitorTcp = defineTool({
+  ...MONITOR_CHECK,
+  name: "monitor-tcp",
+  title: "TCP monitor",
+  summary: "Whether a TCP server answers as its protocol, or the monitor, expects",
+  toolset: "network",
+  target: { param: "host", kind: "host", connects: true },
+  example: { host: "example.com", port: 25 },
+  params: Type.Object({
+    host: Host({ description: "Host or IP address" }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535, description: "TCP port" }),
+    preset: Nullable(
+      Type.Enum([...TCP_PRESETS], { description: "Protocol with a dialogue of its own; null for send and expect" }),
+    ),
+    send: Nullable(
+      Lines({ minLength: 1, maxLength: 8_192, description: "Text to send, as it is, in UTF-8; null for none" }),
+    ),
+    expect: Nullable(
+      Lines({
+        minLength: 1,
+        maxLength: 1_000,
+        description: "Text that the first 64 KB must contain, in UTF-8 or Latin-1; null for none",
+      }),
+    ),
+    tls: Type.Enum([...TCP_TLS], {
+      description: "none; starttls: by the command of smtp, imap or ftp; implicit: from the first octet",
+    }),
+    ...REPORT_PARAMS,
+  }),
+  refine: (params) => findDialogueProblem(params),
+});
