@@ -1,6 +1,7 @@
 import type { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
 import { monitorDns } from "#probe-agent/monitor-checks/monitor-dns.ts";
 import { monitorDomain } from "#probe-agent/monitor-checks/monitor-domain.ts";
+import { monitorGrpc } from "#probe-agent/monitor-checks/monitor-grpc.ts";
 import { monitorHttp } from "#probe-agent/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#probe-agent/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
@@ -20,5 +21,6 @@ export const monitorChecks: {
   "monitor-ssl": monitorSsl,
   "monitor-domain": monitorDomain,
   "monitor-tcp": monitorTcp,
+  "monitor-grpc": monitorGrpc,
   "monitor-visual": monitorVisual,
 };

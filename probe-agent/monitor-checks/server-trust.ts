@@ -42,6 +42,8 @@ export function judgeChain(
 export interface ServerTrust {
   /** DER. */
   readonly certificate: Uint8Array;
+  /** Protocol that the server agreed to; null: none. */
+  readonly alpn: string | null;
   /** Why no client continues; null if one does, as far as is known without asking an authority. */
   readonly fault: MonitorFault | null;
   /**
@@ -63,7 +65,7 @@ const RESERVE_MS = 300;
 export async function secureStream(net: Net, stream: Stream, alpn?: readonly string[]): Promise<Outcome<ServerTrust>> {
   const outcome = await stream.secure(alpn);
   if (outcome.status !== "ok") return outcome;
-  const { sent, ocspStaple, error } = outcome.data;
+  const { sent, ocspStaple, error, alpn: agreed } = outcome.data;
   const now = net.now();
   const chain = readServerChain(sent, { host: stream.host, roots: net.tls.roots(), now });
   if (chain === null) return failed("tls", "target", "malformed_certificate", "the certificate cannot be parsed");
@@ -74,6 +76,7 @@ export async function secureStream(net: Net, stream: Stream, alpn?: readonly str
   const fault = await judge(0);
   return ok({
     certificate: chain.leaf.der,
+    alpn: agreed,
     fault: fault ?? (error === null ? null : { stage: "tls", reason: error.reason, message: error.message }),
     askRevocation: () => judge(Math.min(WAIT_MS, net.remainingMs() - RESERVE_MS)),
   });

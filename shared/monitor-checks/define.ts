@@ -22,8 +22,8 @@ export const MONITOR_RESULT = Type.Object({
     description:
       "Time to the answer, milliseconds. http: from the start, with redirects, to the first byte of the final response, " +
       "which is redirect + dns + connect + tls + ttfb of the tool check; dns: round trip of the query; ping: mean round " +
-      "trip; port: round trip of the handshake; ssl: the TLS handshake; domain: the look-up; tcp: from the start, with " +
-      "look-up and TLS, to the end of the expected answer",
+      "trip; port: round trip of the handshake; ssl: the TLS handshake; domain: the look-up; tcp, grpc and websocket: " +
+      "from the start, with look-up and TLS, to the end of the expected answer",
   }),
   http_status: Nullable(
     Type.Integer({ ...HTTP_STATUS_RANGE, description: "Status of the final response; null if it is not HTTP" }),
@@ -49,7 +49,7 @@ export const MONITOR_RESULT = Type.Object({
           tls_ms: Type.Number({ ...DURATION, description: "TLS handshake" }),
           processing_ms: Type.Number({ ...DURATION, description: "From the request to the first byte of the answer" }),
         },
-        { description: "http and tcp: the parts of response_ms, milliseconds; null for other checks" },
+        { description: "http, tcp, grpc and websocket: the parts of response_ms, milliseconds; null for other checks" },
       ),
     ),
   ),

@@ -1,5 +1,6 @@
 import { monitorDns } from "#shared/monitor-checks/monitor-dns.ts";
 import { monitorDomain } from "#shared/monitor-checks/monitor-domain.ts";
+import { monitorGrpc } from "#shared/monitor-checks/monitor-grpc.ts";
 import { monitorHttp } from "#shared/monitor-checks/monitor-http.ts";
 import { monitorPing } from "#shared/monitor-checks/monitor-ping.ts";
 import { monitorPort } from "#shared/monitor-checks/monitor-port.ts";
@@ -16,5 +17,6 @@ export const MONITOR_CHECKS = {
   "monitor-ssl": monitorSsl,
   "monitor-domain": monitorDomain,
   "monitor-tcp": monitorTcp,
+  "monitor-grpc": monitorGrpc,
   "monitor-visual": monitorVisual,
 };

@@ -3,7 +3,7 @@ import { startSocketServer, type Accept } from "#test/servers/wire-tls.ts";
 
 /** Octets of the client's connection preface (RFC 9113 section 3.4). */
 const PREFACE_BYTES = 24;
-const TYPES = { data: 0, headers: 1, rst_stream: 3, settings: 4, goaway: 7 } as const;
+const TYPES = { data: 0, headers: 1, rst_stream: 3, settings: 4, ping: 6, goaway: 7, continuation: 9 } as const;
 
 /** One HTTP/2 frame (RFC 9113 section 4.1). */
 export function frame(type: keyof typeof TYPES, flags: number, stream: number, payload: Uint8Array): Buffer {
@@ -26,6 +26,20 @@ export function headers200(contentLength?: number, encoding?: string): Buffer {
   return frame("headers", 0x4, 1, Buffer.from(fields));
 }
 
+/** A header block of literal fields, each without an index (RFC 7541 section 6.2.2). Values have at most 16 KB. */
+export function fieldBlock(fields: Readonly<Record<string, string>>): Buffer {
+  const text = (value: string): Buffer => {
+    const octets = Buffer.from(value, "latin1");
+    const over = octets.length - 127;
+    const length = over < 0 ? [octets.length] : [127, ...(over < 128 ? [over] : [(over & 127) | 128, over >> 7])];
+    return Buffer.concat([Buffer.from(length), octets]);
+  };
+  const parts = Object.entries(fields).map(([name, value]) =>
+    Buffer.concat([Buffer.from([0]), text(name), text(value)]),
+  );
+  return Buffer.concat(parts);
+}
+
 /** A 32-bit number as octets, the payload of RST_STREAM. */
 export function word(...values: readonly number[]): Buffer {
   const octets = Buffer.alloc(4 * values.length);
@@ -37,6 +51,8 @@ export function word(...values: readonly number[]): Buffer {
 export interface FrameServer {
   /** Origin without a final slash. */
   readonly url: string;
+  /** Connections open now. */
+  open(): number;
   close(): Promise<void>;
 }
 
@@ -62,6 +78,7 @@ export async function startFrameServer(answer: Accept, tls: Identity | null): Pr
   );
   return {
     url: `${tls === null ? "http" : "https"}://127.0.0.1:${server.port}`,
+    open: () => server.open(),
     close: () => server.close(),
   };
 }

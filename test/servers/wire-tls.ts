@@ -8,6 +8,8 @@ export type Accept = (socket: Socket, raw: Socket) => void;
 /** A running server. */
 export interface SocketServer {
   readonly port: number;
+  /** Connections open now. */
+  open(): number;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export async function startSocketServer(
   });
   return {
     port: (server.address() as AddressInfo).port,
+    open: () => raws.size,
     async close() {
       for (const raw of raws.values()) raw.destroy();
       await new Promise<void>((resolve) => {

@@ -25,6 +25,7 @@ const DEFAULTS: Readonly<Record<string, Given>> = {
   "monitor-ssl": {},
   "monitor-domain": {},
   "monitor-tcp": { preset: null, send: null, expect: null, tls: "none" },
+  "monitor-grpc": { service: null, tls: false, metadata: [] },
 };
 
 function complete(name: string, given: Given): Given & { readonly timeout_seconds: number } {
