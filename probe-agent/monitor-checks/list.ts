@@ -8,6 +8,7 @@ import { monitorPort } from "#probe-agent/monitor-checks/monitor-port.ts";
 import { monitorSsl } from "#probe-agent/monitor-checks/monitor-ssl.ts";
 import { monitorTcp } from "#probe-agent/monitor-checks/monitor-tcp.ts";
 import { monitorVisual } from "#probe-agent/monitor-checks/monitor-visual.ts";
+import { monitorWebsocket } from "#probe-agent/monitor-checks/monitor-websocket.ts";
 import type { ImplementationOf } from "#probe-agent/tools/implement.ts";
 
 /** Every implementation of a monitor's check by its name; the compiler checks that it fulfils that contract. */
@@ -23,4 +24,5 @@ export const monitorChecks: {
   "monitor-tcp": monitorTcp,
   "monitor-grpc": monitorGrpc,
   "monitor-visual": monitorVisual,
+  "monitor-websocket": monitorWebsocket,
 };

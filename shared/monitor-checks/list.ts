@@ -7,6 +7,7 @@ import { monitorPort } from "#shared/monitor-checks/monitor-port.ts";
 import { monitorSsl } from "#shared/monitor-checks/monitor-ssl.ts";
 import { monitorTcp } from "#shared/monitor-checks/monitor-tcp.ts";
 import { monitorVisual } from "#shared/monitor-checks/monitor-visual.ts";
+import { monitorWebsocket } from "#shared/monitor-checks/monitor-websocket.ts";
 
 /** Every contract of a monitor's check by its name. */
 export const MONITOR_CHECKS = {
@@ -19,4 +20,5 @@ export const MONITOR_CHECKS = {
   "monitor-tcp": monitorTcp,
   "monitor-grpc": monitorGrpc,
   "monitor-visual": monitorVisual,
+  "monitor-websocket": monitorWebsocket,
 };

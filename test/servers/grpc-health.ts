@@ -43,16 +43,19 @@ export async function startGrpcServer(
     responseSerialize: whole,
     responseDeserialize: whole,
   };
-  server.addService({ check: method }, {
-    check(
-      call: { request: Buffer; metadata: Metadata },
-      reply: (error: ServiceError | null, message?: Buffer) => void,
-    ) {
-      requests.push({ service: decodeService(call.request), metadata: call.metadata.getMap() });
-      if (typeof answer !== "number") reply({ ...answer, name: "", message: "", metadata: new Metadata() });
-      else reply(null, Buffer.from(answer === 0 ? [] : new BinaryWriter().uint32(8).int32(answer).finish()));
+  server.addService(
+    { check: method },
+    {
+      check(
+        call: { request: Buffer; metadata: Metadata },
+        reply: (error: ServiceError | null, message?: Buffer) => void,
+      ) {
+        requests.push({ service: decodeService(call.request), metadata: call.metadata.getMap() });
+        if (typeof answer !== "number") reply({ ...answer, name: "", message: "", metadata: new Metadata() });
+        else reply(null, Buffer.from(answer === 0 ? [] : new BinaryWriter().uint32(8).int32(answer).finish()));
+      },
     },
-  });
+  );
   const credentials =
     tls === null
       ? ServerCredentials.createInsecure()

@@ -26,6 +26,7 @@ const DEFAULTS: Readonly<Record<string, Given>> = {
   "monitor-domain": {},
   "monitor-tcp": { preset: null, send: null, expect: null, tls: "none" },
   "monitor-grpc": { service: null, tls: false, metadata: [] },
+  "monitor-websocket": { subprotocol: null, send: null, expect: null },
 };
 
 function complete(name: string, given: Given): Given & { readonly timeout_seconds: number } {

@@ -1,0 +1,131 @@
+import { isUtf8 } from "node:buffer";
+import { failed, ok, type Outcome } from "#shared/outcome.ts";
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import {
+  describeClose,
+  encodeFrame,
+  MASK_BYTES,
+  OPCODES,
+  readFrame,
+  type Frame,
+} from "#probe-agent/monitor-checks/websocket/frames.ts";
+import { octetForms, quoted } from "#probe-agent/monitor-checks/words.ts";
+import type { Stream, StreamEnd } from "#probe-agent/port/stream.ts";
+
+/** Maximum number of octets of all frames together. */
+export const MOST_FRAME_BYTES = 65_536;
+
+/** The messages of an open WebSocket. */
+interface Messages {
+  sendText(text: string): void;
+  /**
+   * Waits until a message contains a text, in pieces or as a whole; pings are answered. The outcome has the fault of a
+   * server that closes, breaks the protocol or sends more than 64 KB before.
+   */
+  find(text: string): Promise<Outcome<MonitorFault | null>>;
+  /** Says that no more will be sent (RFC 6455 section 7.4.1, code 1000). */
+  bid(): void;
+}
+
+/** Reads and writes frames over a connection after its handshake. `random` returns as many random octets. */
+export function openMessages(stream: Stream, random: (count: number) => Uint8Array): Messages {
+  const send = (opcode: number, payload: Uint8Array): void =>
+    stream.send(encodeFrame(opcode, payload, random(MASK_BYTES)));
+  return {
+    sendText: (text) => send(OPCODES.text, Buffer.from(text)),
+    bid: () => send(OPCODES.close, Buffer.from([0x03, 0xe8])),
+    async find(text) {
+      const search = createSearch(text);
+      let at = 0;
+      for (;;) {
+        const octets = stream.received();
+        const progress = readFrame(octets, at, MOST_FRAME_BYTES - at);
+        if (progress.state === "broken") return ok(fault(progress.reason, progress.message));
+        if (progress.state === "more") {
+          const end = await stream.more();
+          if (end !== null) return explainEnd(end, text, search.said());
+          continue;
+        }
+        at = progress.end;
+        const { opcode, payload } = progress.frame;
+        if (opcode === OPCODES.close) {
+          return ok(fault("websocket_closed", `the server closed the WebSocket ${describeClose(payload, quoted)}`));
+        }
+        if (opcode === OPCODES.ping) send(OPCODES.pong, payload);
+        const isData = opcode !== OPCODES.ping && opcode !== OPCODES.pong;
+        const found = isData ? search.add(progress.frame) : "absent";
+        if (found !== "absent") return ok(found === "found" ? null : found);
+        if (at >= MOST_FRAME_BYTES) return explainEnd("full", text, search.said());
+      }
+    },
+  };
+}
+
+interface Search {
+  /** Adds a frame with data. Returns whether the text is in its message so far, or what is wrong with the frame. */
+  add(frame: Frame): "found" | "absent" | MonitorFault;
+  /** The first message, as far as it arrived; empty if none did. */
+  said(): Buffer;
+}
+
+/** Searches a text in messages of one fragment or several. */
+function createSearch(text: string): Search {
+  const forms = octetForms(text);
+  const longest = Math.max(...forms.map(({ length }) => length));
+  let first: Buffer | null = null;
+  let kind: number | null = null;
+  let fragments: Buffer[] = [];
+  /** The end of the message so far, in which the text can begin. */
+  let tail: Buffer = Buffer.alloc(0);
+  return {
+    add({ opcode, isFinal, payload }) {
+      const continues = opcode === OPCODES.continuation;
+      if (continues !== (kind !== null)) {
+        const what = continues ? "a continuation of no message" : "a message within another one";
+        return fault("protocol_error", `the server breaks the protocol: ${what}`);
+      }
+      if (!continues) {
+        kind = opcode;
+        fragments = [];
+        tail = Buffer.alloc(0);
+      }
+      fragments.push(payload);
+      first ??= payload;
+      const searched = Buffer.concat([tail, payload]);
+      const isFound = forms.some((form) => searched.includes(form));
+      tail = searched.subarray(Math.max(0, searched.length - longest + 1));
+      const isText = kind === OPCODES.text;
+      if (isFinal) kind = null;
+      if (isFinal && isText && !isUtf8(Buffer.concat(fragments))) {
+        return fault("protocol_error", "the server breaks the protocol: a text message that is not UTF-8");
+      }
+      return isFound ? "found" : "absent";
+    },
+    said: () => first ?? Buffer.alloc(0),
+  };
+}
+
+function explainEnd(end: StreamEnd, text: string, said: Buffer): Outcome<MonitorFault> {
+  const words = said.length === 0 ? "" : `; the server said ${quoted(said)}`;
+  if (end === "full") return ok(fault("text_missing", `the server sent 64 KB without ${quoted(text)}`));
+  if (end === "closed") {
+    const message = `the server closed the connection before ${quoted(text)} was found${words}`;
+    return failed("response", "target", "closed", message);
+  }
+  const { reason } = end;
+  if (reason === "timeout") {
+    return failed(
+      "response",
+      "target",
+      reason,
+      `${quoted(text)} was not found in time${words || "; the server said nothing"}`,
+    );
+  }
+  return reason === "reset"
+    ? failed("response", "target", reason, `the connection was lost before ${quoted(text)} was found${words}`)
+    : end;
+}
+
+function fault(reason: string, message: string): MonitorFault {
+  return { stage: "response", reason, message };
+}

@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { headerElements, headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { quoted } from "#probe-agent/monitor-checks/words.ts";
+import type { StreamHead } from "#probe-agent/port/stream.ts";
+
+/** The handshake of a client. */
+interface Upgrade {
+  readonly url: URL;
+  readonly userAgent: string;
+  /** 16 random octets in base64. */
+  readonly key: string;
+  readonly subprotocol: string | null;
+}
+
+/** Octets of the random key of a handshake. */
+export const KEY_BYTES = 16;
+/** Appended to the key (RFC 6455 section 1.3). */
+const GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/** Encodes the request of a handshake, which offers no extensions (RFC 6455 section 4.1). */
+export function encodeUpgrade({ url, userAgent, key, subprotocol }: Upgrade): Buffer {
+  const lines = [
+    `GET ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    `User-Agent: ${userAgent}`,
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    `Sec-WebSocket-Key: ${key}`,
+    "Sec-WebSocket-Version: 13",
+    ...(subprotocol === null ? [] : [`Sec-WebSocket-Protocol: ${subprotocol}`]),
+  ];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+/** Returns why a response does not open a WebSocket; null if it does (RFC 6455 section 4.1). */
+export function examineUpgrade(
+  { code, headers }: StreamHead,
+  { key, subprotocol }: Pick<Upgrade, "key" | "subprotocol">,
+): MonitorFault | null {
+  if (code !== 101) return fault("unexpected_status", `expected 101, got ${code}`);
+  const isUpgrade = headerElements(headers, "upgrade").includes("websocket");
+  if (!isUpgrade || !headerElements(headers, "connection").includes("upgrade")) {
+    return fault("not_websocket", "the server switched to a protocol that is not WebSocket");
+  }
+  const accepts = headerValues(headers, "sec-websocket-accept").map((value) => value.trim());
+  if (
+    accepts.length !== 1 ||
+    accepts[0] !==
+      createHash("sha1")
+        .update(key + GUID)
+        .digest("base64")
+  ) {
+    return fault("wrong_accept_key", "Sec-WebSocket-Accept is not the answer to the key that was sent");
+  }
+  const extensions = headerValues(headers, "sec-websocket-extensions");
+  if (extensions.some((value) => value.trim() !== "")) {
+    return fault(
+      "unwanted_extension",
+      `the server uses extensions that were not offered: ${quoted(extensions.join(", "))}`,
+    );
+  }
+  return examineSubprotocol(headerValues(headers, "sec-websocket-protocol"), subprotocol);
+}
+
+function examineSubprotocol(values: readonly string[], wanted: string | null): MonitorFault | null {
+  const chosen = values.length === 0 ? null : values.join(", ").trim();
+  if (chosen === wanted) return null;
+  if (chosen === null)
+    return fault("subprotocol_refused", `the server does not speak the subprotocol ${quoted(wanted ?? "")}`);
+  const asked = wanted === null ? "none was asked for" : `${quoted(wanted)} was asked for`;
+  return fault("subprotocol_refused", `the server chose the subprotocol ${quoted(chosen)}; ${asked}`);
+}
+
+function fault(reason: string, message: string): MonitorFault {
+  return { stage: "response", reason, message };
+}

@@ -1,0 +1,37 @@
+import { Type } from "typebox";
+import { MONITOR_CHECK, REPORT_PARAMS } from "#shared/monitor-checks/define.ts";
+import { defineTool } from "#shared/tools/define.ts";
+import { Lines, Nullable, Url } from "#shared/tools/fields.ts";
+
+/** Opens a WebSocket (RFC 6455) for monitors of type websocket. */
+export const monitorWebsocket = defineTool({
+  ...MONITOR_CHECK,
+  name: "monitor-websocket",
+  title: "WebSocket monitor",
+  summary: "Whether a server opens a WebSocket, and sends the expected message",
+  toolset: "web",
+  target: { param: "url", kind: "url", connects: true },
+  example: { url: "https://example.com/socket" },
+  params: Type.Object({
+    url: Url({ description: "URL with the scheme of its handshake: https for wss, http for ws" }),
+    subprotocol: Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+        description: "Subprotocol to ask for, which the server must choose; null for none",
+      }),
+    ),
+    send: Nullable(
+      Lines({ minLength: 1, maxLength: 8_192, description: "Text message to send once it is open; null for none" }),
+    ),
+    expect: Nullable(
+      Lines({
+        minLength: 1,
+        maxLength: 1_000,
+        description: "Text that one of the messages in the first 64 KB must contain; null: not to wait for a message",
+      }),
+    ),
+    ...REPORT_PARAMS,
+  }),
+});
