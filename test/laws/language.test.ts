@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DOCUMENTS } from "#test/laws/documents.ts";
 import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
 
 /** Phrases that a reader has to read twice, each with what to write in its place. */
@@ -30,7 +31,7 @@ describe("comments, messages and test titles", () => {
   it("use plain words", () => {
     const files = [
       ...readSourceFiles().filter(({ path }) => path !== SELF),
-      { path: "README.md", text: readFileSync(join(ROOT, "README.md"), "utf8") },
+      ...DOCUMENTS.map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") })),
     ];
     expect(files.flatMap(({ path, text }) => findPhrases(path, text))).toEqual([]);
   });

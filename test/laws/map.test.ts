@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ROOT } from "#test/laws/source-files.ts";
+import { DOCUMENTS } from "#test/laws/documents.ts";
+import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
 
 // Documents name files by their paths from the root, as imports do. A file that moves takes its name in them along.
-
-/** Documents whose paths are compared with the repository. */
-const DOCUMENTS = ["README.md"];
 
 /** What is not of the repository, or is put there by a tool. */
 const NOT_OURS = /(?:^|\/)(?:node_modules|\.git|\.vantage)(?:\/|$)/;
@@ -70,6 +68,11 @@ function anchorsOf(path: string): ReadonlySet<string> {
   );
 }
 
+it("every document of the repository is known", () => {
+  const documents = PATHS.filter((path) => path.endsWith(".md") && !path.startsWith("test/fixtures/"));
+  expect(documents.toSorted()).toEqual(DOCUMENTS.toSorted());
+});
+
 describe.each(DOCUMENTS)("%s", (path) => {
   const text = readFileSync(join(ROOT, path), "utf8");
 
@@ -90,6 +93,35 @@ describe.each(DOCUMENTS)("%s", (path) => {
     expect(relative).toEqual([]);
     const lost = links.filter(({ file, anchor }) => anchor !== undefined && !anchorsOf(file).has(anchor));
     expect(lost).toEqual([]);
+  });
+});
+
+/** Folders whose rooms are listed from bottom to top: each imports only what is listed before it. */
+const LAYERED = ["control-plane", "probe-agent", "shared"];
+
+/** The rooms of a folder in the order in which its README lists them, one line each. */
+function readRooms(folder: string): readonly string[] {
+  const text = readFileSync(join(ROOT, folder, "README.md"), "utf8");
+  return Array.from(text.matchAll(/^- `([^`]+)`: ./gm), ([, path = ""]) => path);
+}
+
+describe("the README of a folder", () => {
+  it.each([...LAYERED, "test"])("has one line for each room: %s", (folder) => {
+    const rooms = readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter(({ name }) => !NOT_OURS.test(name) && name !== "README.md")
+      .map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? "/" : ""}`);
+    expect(readRooms(folder).toSorted()).toEqual(rooms.toSorted());
+  });
+
+  it.each(LAYERED)("lists each room below those that import it: %s", (folder) => {
+    const order = readRooms(folder).map((room) => room.replace(/\/$/, ""));
+    const placeOf = (path: string) => order.indexOf(path.split("/").slice(0, 2).join("/"));
+    const above = readSourceFiles([folder]).flatMap(({ path, imports }) =>
+      imports
+        .filter((name) => name.startsWith(`${folder}/`) && placeOf(name) > placeOf(path))
+        .map((name) => `${path} imports ${name}, whose room is listed after it`),
+    );
+    expect(above).toEqual([]);
   });
 });
 
