@@ -10,9 +10,9 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
-// Runs the README's own scrape configuration in a real Prometheus. Only addresses, paths and the target are replaced,
+// Runs the operator guide's own scrape configuration in a real Prometheus. Only addresses, paths and the target are replaced,
 // and the scrape interval is shortened.
-const README = fileURLToPath(new URL("../../README.md", import.meta.url));
+const GUIDE = fileURLToPath(new URL("../../deploy/README.md", import.meta.url));
 
 function whyNoPrometheus(): string | null {
   try {
@@ -37,15 +37,15 @@ interface Series {
   readonly value: readonly [number, string];
 }
 
-/** Replaces text that must exist. Otherwise a change of the README would stay unnoticed. */
+/** Replaces text that must exist. Otherwise a change of the operator guide would stay unnoticed. */
 function replaceIn(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
   return changes.reduce((changed, [from, to]) => {
-    expect(changed, "README.md").toContain(from);
+    expect(changed, "deploy/README.md").toContain(from);
     return changed.replaceAll(from, to);
   }, text);
 }
 
-describe.skipIf(missing !== null)("a Prometheus with the README's scrape configuration", () => {
+describe.skipIf(missing !== null)("a Prometheus with the operator guide's scrape configuration", () => {
   let plane: TestControlPlane;
   let agents: readonly AgentProcess[];
   let web: HttpServer;
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)("a Prometheus with the README's scrape configu
     agents = await Promise.all(["eu-west", "eu-west", "us-east"].map((region) => startAgent(plane, region)));
     writeFileSync(join(folder, "vantage-key"), await plane.createKey());
     writeFileSync(join(folder, "vantage-operator-token"), ADMIN_TOKEN);
-    const [, yaml = ""] = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+    const [, yaml = ""] = /```yaml\n(scrape_configs:[\s\S]*?)```/.exec(readFileSync(GUIDE, "utf8")) ?? [];
     const changed = replaceIn(yaml, [
       ["/etc/prometheus", folder],
       ["127.0.0.1:8080", address],

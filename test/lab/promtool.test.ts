@@ -18,7 +18,7 @@ function whyNoPromtool(): string | null {
   }
 }
 
-const README = fileURLToPath(new URL("../../README.md", import.meta.url));
+const GUIDE = fileURLToPath(new URL("../../deploy/README.md", import.meta.url));
 
 const missing = whyNoPromtool();
 if (missing !== null) console.warn(`promtool.test.ts ${missing}`);
@@ -75,12 +75,9 @@ describe.skipIf(missing !== null)("promtool", () => {
     expect(complaints(text)).toBe("");
   });
 
-  it("accepts the scrape configurations and alert rules of the README", () => {
+  it("accepts the scrape configurations and alert rules of the operator guide", () => {
     const folder = mkdtempSync(join(tmpdir(), "vantage-promtool-"));
-    const blocks = Array.from(
-      readFileSync(README, "utf8").matchAll(/```yaml\n([\s\S]*?)```/g),
-      ([, yaml = ""]) => yaml,
-    );
+    const blocks = Array.from(readFileSync(GUIDE, "utf8").matchAll(/```yaml\n([\s\S]*?)```/g), ([, yaml = ""]) => yaml);
     expect(blocks.map((yaml) => (/^groups:/m.test(yaml) ? "rules" : "config"))).toEqual(["config", "config", "rules"]);
     for (const yaml of blocks) {
       const file = join(folder, "block.yml");

@@ -50,8 +50,8 @@ it("the command is always named with its path, as it is typed in a clone", () =>
   const names = [...COMMANDS, ...CONTRACTS.map(({ name }) => name)].join("|");
   // A quoted or fenced command; "vantage agent: ..." is how a process signs its last line.
   expect(linesWith(new RegExp(`(^|\`|\\$ |\\b(run|with|by) )vantage (${names})\\b(?!:)`))).toEqual([]);
-  const readme = texts.find(({ path }) => path === "README.md")?.lines.join("\n") ?? "";
-  expect(readme).toContain(`${LAUNCHER} probes token`);
+  const guide = texts.find(({ path }) => path === "deploy/README.md")?.lines.join("\n") ?? "";
+  expect(guide).toContain(`${LAUNCHER} probes token`);
 });
 
 it("the package has a name that no registry takes from anybody", () => {

@@ -1,7 +1,10 @@
 /** The documents of the repository, by their paths from the root. */
 export const DOCUMENTS: readonly string[] = [
   "README.md",
+  ".github/CONTRIBUTING.md",
   "control-plane/README.md",
+  "deploy/README.md",
+  "docs/guide.md",
   "probe-agent/README.md",
   "shared/README.md",
   "test/README.md",

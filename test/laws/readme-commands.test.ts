@@ -10,9 +10,9 @@ import { ROOT } from "#test/laws/source-files.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
-import { readMcpLine, readReadme } from "#test/support/readme.ts";
+import { readInstructions, readMcpLine } from "#test/support/readme.ts";
 
-// Every command and address of the README against a product that was started as the README says. A line that is new
+// Every command and address of the documents against a product that was started as the README says. A line that is new
 // there fails here until it is run, or has a reason why it is not.
 
 // Each is a process or two of its own, on a machine that runs other tests too.
@@ -44,7 +44,7 @@ async function ask(line: string): Promise<{ readonly data: Readonly<Record<strin
   return JSON.parse(await succeed(`${line} -sS --fail-with-body`)) as { data: Record<string, unknown>; meta: object };
 }
 
-/** Fetches an address of the product, which the README writes without its scheme and host. */
+/** Fetches an address of the product, which documents write without its scheme and host. */
 async function get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
   const url = newcomer.atHome(path.startsWith("/") ? `http://127.0.0.1:8080${path}` : `http://${path}`);
   const response = await fetch(url, { headers });
@@ -62,10 +62,10 @@ function poll({ poll_url }: Readonly<Record<string, unknown>>): Promise<string> 
 /** A monitor of one minute changes within minutes. */
 const MONITORED = { interval: 500 };
 
-/** Tries one line, given as it is run here; rejects where it does not do what the README says. */
+/** Tries one line, given as it is run here; rejects where it does not do what the document says. */
 type Check = (line: string) => Promise<void>;
 
-/** What is run, by the literal text of the README. */
+/** What is run, by the literal text of a document. */
 const COMMANDS: Readonly<Record<string, Check>> = {
   "npm start": async () => {
     expect(newcomer.greeting).toContain(newcomer.atHome("http://127.0.0.1:8080\n"));
@@ -209,6 +209,9 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   "deploy/vantage verify-audit ~/audit.json --secret-file ~/audit-secret": async (line) => {
     expect(await succeed(line)).toMatch(/^Verified: .*\ntype: monitor\naccount_id: 1\n/);
   },
+  'curl "http://127.0.0.1:8080/api/open/http-status?q=https://example.com"': async (line) => {
+    expect(await succeed(`${line} -sS --fail-with-body`)).toMatch(/^code: 200$/m);
+  },
   "curl http://127.0.0.1:8080/api/open": async (line) => {
     expect(await succeed(`${line} -sS`)).toContain("http-status");
   },
@@ -263,7 +266,7 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   "VANTAGE_JOIN_TOKEN=vjt_... deploy/vantage agent --region us-east --control-plane control-plane.example:50051":
     async (line) => {
       const [token = ""] = joining.split("\n");
-      // The line to paste is the README's: the control plane is on this machine here, so it names the launcher in full.
+      // The line to paste is the document's: the control plane is on this machine here, so it names the launcher in full.
       const printed =
         joining
           .split("\n")
@@ -284,6 +287,10 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   "/openapi.json": async (path) => expect(JSON.parse(await get(path))).toHaveProperty("openapi"),
   "/api/v4/tools": async () => {
     expect(await get("/api/v4/tools", { "x-api-key": newcomer.key })).toContain('"http-status"');
+  },
+  "/api/v4/ssl?host=example.com": async (path) => {
+    const { port } = new URL(newcomer.atHome("https://example.com"));
+    expect(await get(`${path}&port=${port}`, { "x-api-key": newcomer.key })).toContain('"trusted":true');
   },
   "/s/<id>": async (path) => {
     const line = 'curl -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/http-status?url=https://example.com&share=1"';
@@ -349,42 +356,42 @@ const BLOCKS: Readonly<Record<string, string>> = {
   ts: "test/laws/registry.test.ts",
 };
 
-const readme = readReadme();
+const documents = readInstructions();
 const missing = (written: readonly string[], known: object) => written.filter((line) => !Object.hasOwn(known, line));
 
-describe("the README", () => {
+describe("a document", () => {
   it("has no command, address or block that nothing here knows", () => {
-    expect(missing(readme.commands, { ...COMMANDS, ...NOT_RUN })).toEqual([]);
-    expect(missing(readme.requests, REQUESTS)).toEqual([]);
+    expect(missing(documents.commands, { ...COMMANDS, ...NOT_RUN })).toEqual([]);
+    expect(missing(documents.requests, REQUESTS)).toEqual([]);
     expect(
       missing(
-        readme.blocks.map(({ language }) => language),
+        documents.blocks.map(({ language }) => language),
         BLOCKS,
       ),
     ).toEqual([]);
   });
 
   it("still has every line that is tried here", () => {
-    const written = Object.fromEntries([...readme.commands, ...readme.requests].map((line) => [line, true]));
+    const written = Object.fromEntries([...documents.commands, ...documents.requests].map((line) => [line, true]));
     expect(missing(Object.keys({ ...COMMANDS, ...REQUESTS, ...NOT_RUN }), written)).toEqual([]);
   });
 
   it("names only scripts and files that are there", () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
-    for (const [, name = ""] of readme.commands.join("\n").matchAll(/^npm (?:run )?([\w:]+)/gm))
+    for (const [, name = ""] of documents.commands.join("\n").matchAll(/^npm (?!ci$)(?:run )?([\w:]+)/gm))
       expect(scripts, name).toHaveProperty([name]);
     for (const file of Object.values(BLOCKS)) expect(existsSync(join(ROOT, file)), file).toBe(true);
   });
 });
 
-describe("every command of the README does what it says", () => {
+describe("every command of the documents does what it says", () => {
   it.each(Object.keys(COMMANDS))("%s", async (line) => {
     expect.hasAssertions();
     await COMMANDS[line]?.(newcomer.atHome(line));
   });
 });
 
-describe("every address of the README answers", () => {
+describe("every address of the documents answers", () => {
   it.each(Object.keys(REQUESTS))("%s", async (line) => {
     expect.hasAssertions();
     await REQUESTS[line]?.(line);

@@ -1,6 +1,7 @@
-/** Commands of the README that test/laws/readme-commands.test.ts does not run, and why. */
+/** Commands of the documents that test/laws/readme-commands.test.ts does not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm test": "this test is a part of it",
+  "npm ci": "it would replace the installation that this test runs on",
   "npm run check": "CI runs it beside the tests",
   "node deploy/samples/audit/verify.mjs ~/audit.json ~/audit-secret": "test/e2e/audit-recipes.test.ts runs it",
   "python3 deploy/samples/audit/verify.py ~/audit.json ~/audit-secret":

@@ -6,10 +6,10 @@ import { CONTRACTS } from "#shared/tools/index.ts";
 import { withToolTable } from "#shared/tools/table.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-it("the README's table of tools is what the registry makes (else: node deploy/update-readme.ts)", () => {
-  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-  expect(readme).toContain("<!-- tools:");
-  expect(withToolTable(readme, CONTRACTS)).toBe(readme);
+it("the guide's table of tools is what the registry makes (else: node deploy/update-tool-table.ts)", () => {
+  const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
+  expect(guide).toContain("<!-- tools:");
+  expect(withToolTable(guide, CONTRACTS)).toBe(guide);
 });
 
 it("the licence that package.json names is in the repository, whole and unchanged", () => {

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DOCUMENTS } from "#test/laws/documents.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
-/** Instructions of the README. */
-export interface ReadmeLines {
+/** Instructions of documents. */
+interface Instructions {
   /** Shell commands from sh blocks and running text. Continued lines are joined and comments removed. */
   readonly commands: readonly string[];
   /**
@@ -20,9 +21,11 @@ const COMMAND = /^(?:[A-Z_]+=\S+ )?(?:npm|node|curl|git|sh|sudo|ln|mkdir|claude|
 const REQUEST =
   /^(?:(?:GET|POST|PUT|PATCH|DELETE) \/|(?:127\.0\.0\.1:\d+)?\/(?:docs|openapi|healthz|readyz|metrics|s\/))/;
 
-/** Reads the README without the table of tools, which is generated from the contracts. */
-export function readReadme(): ReadmeLines {
-  const text = readFileSync(join(ROOT, "README.md"), "utf8").replace(/<!-- tools:[\s\S]*<!-- \/tools -->/, "");
+/** Reads all documents, without the table of tools, which is generated from the contracts. */
+export function readInstructions(): Instructions {
+  const text = DOCUMENTS.map((path) => readFileSync(join(ROOT, path), "utf8"))
+    .join("\n")
+    .replace(/<!-- tools:[\s\S]*<!-- \/tools -->/, "");
   const fenced = [...text.matchAll(FENCED)].map(([, language = "", block = ""]) => ({ language, text: block }));
   const inline = [...text.replaceAll(FENCED, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) =>
     code.replaceAll("\n", " "),
@@ -42,9 +45,9 @@ function commandsOf(block: string): string[] {
   return lines.map((line) => line.replace(/\s+# .*$|^#.*$/, "").trim()).filter((line) => line !== "");
 }
 
-/** Returns the endpoint and the header with `key` from the README's line for MCP clients. */
+/** Returns the endpoint and the header with `key` from the line for MCP clients. */
 export function readMcpLine(key: string): { readonly url: string; readonly header: string } {
-  const line = readReadme().commands.find((command) => command.startsWith("claude mcp add ")) ?? "false";
+  const line = readInstructions().commands.find((command) => command.startsWith("claude mcp add ")) ?? "false";
   // The shell splits the line into words; the program is not run.
   const script = `claude() { printf '%s\\n' "$@"; }; ${line}`;
   const words = execFileSync("sh", ["-c", script], { env: { KEY: key }, encoding: "utf8" }).split("\n");
