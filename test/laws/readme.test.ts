@@ -4,12 +4,20 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { withToolTable } from "#shared/tools/table.ts";
+import { FORMAT_NAMES } from "#control-plane/webhooks/formats/formats.ts";
+import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
 it("the guide's table of tools is what the registry makes (else: node deploy/update-tool-table.ts)", () => {
   const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
   expect(guide).toContain("<!-- tools:");
   expect(withToolTable(guide, CONTRACTS)).toBe(guide);
+});
+
+it("the guide names every format of webhooks and every type of event", () => {
+  const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
+  const names = [...FORMAT_NAMES, ...EVENT_TYPES].filter((name) => name !== "standard" && name !== "test");
+  expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });
 
 it("the licence that package.json names is in the repository, whole and unchanged", () => {

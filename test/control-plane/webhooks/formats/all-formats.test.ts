@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FORMAT_NAMES, FORMATS } from "#control-plane/webhooks/formats/formats.ts";
 import type { FormatEvent, FormatName, FormatRequest } from "#control-plane/webhooks/formats/format.ts";
+import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
 import {
   AT,
   EVENTS,
@@ -63,6 +64,11 @@ function filledWith(text: string): readonly FormatEvent[] {
 const CHARACTERS = ["x", "é", "💥", '"', "\\", "<", "&", "*", "a\n", "\u0000b", "漢", "@everyone ", "\u202e<!here>"];
 
 const others = FORMAT_NAMES.filter((name) => name !== "standard");
+
+it("every format is tried with the limits of its provider, and every event type that is sent", () => {
+  expect(others.filter((name) => LIMITS[name] === undefined)).toEqual([]);
+  expect(EVENT_TYPES.filter((type) => EVENTS[type] === undefined)).toEqual([]);
+});
 
 describe.each(FORMAT_NAMES)("%s", (name) => {
   it.each(Object.keys(EVENTS))("sends %s as JSON, the same bytes at every attempt", (type) => {

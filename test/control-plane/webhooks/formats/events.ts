@@ -109,6 +109,11 @@ export const EVENTS: Readonly<Record<string, FormatEvent>> = {
     cause: { code: "no_results", message: "No recent result has come from eu-west, us-east" },
     failing: [],
   }),
+  "monitor.advisory": monitorEvent({
+    kind: "advisory",
+    startedAt: null,
+    advisory: { since: new Date(AT), locations: ["eu-west"], message: "Fails from eu-west alone" },
+  }),
   "monitor.watched": monitorEvent({ kind: "watched", current: "up", cause: null, failing: [] }),
   test: testEvent(),
 };

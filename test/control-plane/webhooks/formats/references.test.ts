@@ -27,6 +27,11 @@ describe("the id of a message at its provider", () => {
     expect(FORMATS[name].reference?.(JSON.stringify(answer, null, 2))).toBe(id);
   });
 
+  it("is tried with an answer of each provider that has one", () => {
+    const speaking = Object.values(FORMATS).filter(({ reference }) => reference !== undefined);
+    expect(ANSWERS.map(([name]) => name)).toEqual(expect.arrayContaining(speaking.map(({ name }) => name)));
+  });
+
   it("is not in the answers of the others", () => {
     const silent = Object.values(FORMATS).filter(({ reference }) => reference === undefined);
     expect(silent.map(({ name }) => name)).toEqual(["standard", "slack", "teams", "mattermost", "alertmanager"]);
