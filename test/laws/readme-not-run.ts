@@ -12,6 +12,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
     "test/e2e/webhook-samples.test.ts runs it where Python is",
   "sh deploy/samples/webhooks/verify.sh headers.txt body.json ~/webhook-secret":
     "test/e2e/webhook-samples.test.ts runs it where OpenSSL is",
+  "node test/examples/update.ts <name>": "writes an example into the clone; the law of examples checks them",
+  "node deploy/update-tool-table.ts": "writes the table of tools into the clone; the law of the readme checks it",
   "npm run tools": "writes the lists of tools into the clone; the law of the registry checks them",
   "npm run dev": "test/deploy/dev.test.ts runs what it runs",
   "npm test -- PATH": "this test is run so",
