@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ago } from "#test/support/ago.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";

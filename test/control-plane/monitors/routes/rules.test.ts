@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ago } from "#test/support/ago.ts";
 import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { ago } from "#test/support/ago.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
