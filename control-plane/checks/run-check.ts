@@ -1,13 +1,21 @@
 import { chooseAnswer, timeForAnother } from "#control-plane/checks/ask-again.ts";
 import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
 import { jobOf, type Ask } from "#control-plane/checks/check-job.ts";
-import { locationOf, type CheckAnswer, type CheckEvent, type Location } from "#control-plane/checks/answer.ts";
+import {
+  locationOf,
+  type CheckAnswer,
+  type CheckEvent,
+  type Location,
+  outcomeError,
+  unavailableError,
+  type CheckError,
+  type LocationRow,
+} from "#control-plane/checks/answer.ts";
 import { cachedAt, isShared } from "#control-plane/checks/cached-results.ts";
 import type { CheckContext, CheckRequest } from "#control-plane/checks/context.ts";
 import { decideCall, type Decision } from "#control-plane/checks/decide-call.ts";
-import type { PlaceChoice } from "#control-plane/checks/places.ts";
+import type { PlaceChoice, OfflinePlace } from "#control-plane/checks/places.ts";
 import { enforceContract } from "#control-plane/checks/result-check.ts";
-import { offlineRow, rowOf, type Run } from "#control-plane/checks/rows.ts";
 import { summarise } from "#control-plane/checks/summary.ts";
 import type { JobAnswer } from "#control-plane/dispatch/job.ts";
 
@@ -173,4 +181,28 @@ async function askAgents(ask: Ask, pick: PlaceChoice["pick"], deadlineMs: number
 function observe(app: CheckContext, { contract, accountId }: CheckRequest, data: unknown): void {
   if (contract.observes === undefined || app.inputs === undefined) return;
   app.inputs.observe(accountId, contract.observes(data as never));
+}
+
+/** A completed run at one location. */
+interface Run {
+  readonly answer: JobAnswer;
+  readonly location: Location;
+  readonly cached: boolean;
+  readonly durationMs: number;
+}
+
+/** Converts a run to a row of an answer with several locations. */
+function rowOf({ answer, location, durationMs }: Run): LocationRow {
+  const base = { location, duration_ms: durationMs };
+  const fail = (error: CheckError): LocationRow => ({ ...base, status: "failed", error });
+  if (answer.kind !== "outcome")
+    return fail(unavailableError(answer.kind === "unavailable" ? answer.reason : "no_probe"));
+  const { outcome, artifact } = answer;
+  if (outcome.status !== "ok") return fail(outcomeError(outcome));
+  return { ...base, status: "ok", data: outcome.data, ...(artifact === undefined ? {} : { artifact }) };
+}
+
+/** Returns the row of a location without an available probe. */
+function offlineRow({ location, reason }: OfflinePlace): LocationRow {
+  return { location, duration_ms: 0, status: "failed", error: unavailableError(reason) };
 }

@@ -1,7 +1,6 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { createAsker, type AskedPlace } from "#control-plane/evidence/ask.ts";
-import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
 import { hostOf } from "#control-plane/evidence/cause-key.ts";
 import { compareFacts, lastGoodAt, type Baseline } from "#control-plane/evidence/changes.ts";
 import type { Task } from "#control-plane/evidence/claims/store.ts";
@@ -17,6 +16,9 @@ import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { isProbed, kindOf } from "#control-plane/kinds/kinds.ts";
+import { mergeBaselines } from "#control-plane/evidence/baselines/merge.ts";
+import { readBaselines as readRows, readGoodChecks } from "#control-plane/evidence/baselines/store.ts";
+import { decodeGoodCheck } from "#control-plane/checking/snapshots/good-check.ts";
 
 /** Pings that are shown of a heartbeat, and the part of their bodies. */
 const MOST_PINGS = 5;
@@ -149,4 +151,22 @@ function readPresent({ place, facts }: Look, dns: DnsEvidence | null, certificat
       ? { fingerprint: certificate.fingerprint_sha256, issuer: certificate.issuer, notAfter: certificate.not_after }
       : facts.certificate,
   };
+}
+
+/**
+ * Reads the last good checks of a monitor for its present target, the newest first: of each location the newest one in
+ * short, and the newest one that was reported in full, which is up to an hour older.
+ */
+export async function readBaselines(
+  sql: Sql,
+  monitorId: number,
+  target: { readonly url: string; readonly checkType: string },
+): Promise<readonly Baseline[]> {
+  const [rows, checks] = await Promise.all([readRows(sql, monitorId, target.url), readGoodChecks(sql, monitorId)]);
+  const full = rows.map(({ location, goodAt, facts }) => ({ location, goodAt, facts: JSON.parse(facts) as Facts }));
+  const short = checks.flatMap(({ location, goodAt, good }) => {
+    const decoded = decodeGoodCheck(good);
+    return decoded === null ? [] : { location, goodAt, good: decoded };
+  });
+  return mergeBaselines(target, full, short);
 }

@@ -12,9 +12,10 @@ import {
   type CheckedLocation,
   type HistoryLag,
   type Overdue,
+  readUnknownChecks,
 } from "#control-plane/checking/survey/store.ts";
-import { readFaulty, type FaultyCheck } from "#control-plane/checking/survey/faulty.ts";
 import { readSilent, type SilentMonitor } from "#control-plane/checking/survey/silent.ts";
+import { isRecord } from "#shared/is-record.ts";
 
 /** An enrolled agent. */
 export interface SurveyedAgent {
@@ -158,4 +159,38 @@ async function groupUnserved(
 function groupFaulty(agents: readonly SurveyedAgent[], checks: readonly FaultyCheck[]): readonly Faulty[] {
   const groups = Map.groupBy(checks, ({ location }) => groupOf(agents, location));
   return Array.from(groups, ([group, members]) => ({ group, checks: members }));
+}
+
+/** A check that a probe could not run, and that is the newest of its monitor at its location. */
+interface FaultyCheck {
+  readonly monitorId: number;
+  readonly accountId: number;
+  readonly location: string;
+  readonly reason: string;
+}
+
+/**
+ * Reads the newest checks since a time that a probe could not run, for other reasons than these, newest first. Faults are
+ * parsed here and not by the database, where one that cannot be parsed would fail the whole survey: it is left out.
+ */
+async function readFaulty(
+  sql: Queryable,
+  { since, except, most }: { readonly since: Date; readonly except: readonly string[]; readonly most: number },
+): Promise<readonly FaultyCheck[]> {
+  const checks = await readUnknownChecks(sql, { since, most });
+  return checks.flatMap(({ fault: text, ...check }) => {
+    const fault = parse(text);
+    if (!isRecord(fault) || fault["source"] !== "probe") return [];
+    const reason = typeof fault["reason"] === "string" ? fault["reason"] : "";
+    return except.includes(reason) ? [] : [{ ...check, reason }];
+  });
+}
+
+function parse(text: string | null): unknown {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
 }

@@ -1,11 +1,38 @@
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
-import { scopeOf } from "#control-plane/expiry/links/scope.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
 import { topLevelOf } from "#control-plane/expiry/links/targets.ts";
-import { kindOf } from "#control-plane/kinds/kinds.ts";
+import { kindOf, contractOf } from "#control-plane/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
+import { matches } from "#shared/locations.ts";
+import { decideTarget } from "#control-plane/checks/target.ts";
+import type { ExpiringTarget } from "#control-plane/kinds/expiring.ts";
+import { readLocation } from "#control-plane/checking/watch/served.ts";
+
+/** Monitors whose targets any shared probe can look at. */
+const SHARED = 0;
+
+/**
+ * Decides who can look at the target of a monitor: any shared probe (0), or only the private probes of its account. A
+ * monitor that only private probes check can have a target that others see differently.
+ */
+function scopeOf(
+  { hub }: Pick<CheckContext, "hub">,
+  { accountId, locations }: { readonly accountId: number; readonly locations: readonly string[] },
+  { kind, host }: ExpiringTarget,
+): number {
+  if (kind === "domain") return SHARED;
+  const { sharedRules, list } = hub.roster.candidates(accountId);
+  const contract = contractOf("ssl");
+  if (!decideTarget(contract, { host }, sharedRules).ok) return accountId;
+  const servedBy = locations.flatMap((location) => {
+    const items = readLocation(location) ?? [];
+    return list.filter((candidate) => items.some((item) => item.kind !== "remove" && matches(candidate, item)));
+  });
+  const isPrivate = servedBy.length > 0 && servedBy.every((candidate) => candidate.accountId !== null);
+  return isPrivate ? accountId : SHARED;
+}
 
 /** Maximum number of monitors of one transaction. */
 const MOST_AT_ONCE = 500;

@@ -3,10 +3,23 @@ import type { Clock } from "#shared/clock.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
 import { topLevelOf } from "#control-plane/expiry/links/targets.ts";
 import type { ExpiryMetrics } from "#control-plane/expiry/metrics.ts";
-import { pauseMs } from "#control-plane/expiry/registries/pause.ts";
 import { adoptService, pauseRegistry, readRefusals, releaseRegistry } from "#control-plane/expiry/registries/store.ts";
 import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 import type { Look } from "#control-plane/expiry/visits/look.ts";
+
+const SHORTEST_MS = 60_000;
+const LONGEST_MS = 6 * 3_600_000;
+/** More doublings make no difference. */
+const MOST_DOUBLINGS = 20;
+
+/**
+ * Returns how long a registry is not asked after so many questions in a row that it refused or did not answer, in
+ * milliseconds. The pause doubles each time and is up to a fifth longer by `luck`, 0 to 1.
+ */
+export function pauseMs(refusals: number, luck: number): number {
+  const doubled = SHORTEST_MS * 2 ** Math.min(Math.max(refusals - 1, 0), MOST_DOUBLINGS);
+  return Math.round(Math.min(LONGEST_MS, doubled) * (1 + luck / 5));
+}
 
 /** Dependencies of the end of a question. */
 interface QuestionDeps {

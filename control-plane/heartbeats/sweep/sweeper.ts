@@ -10,7 +10,6 @@ import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
 import type { PingRecorder } from "#control-plane/heartbeats/pings/recorder.ts";
 import { decideSweep } from "#control-plane/heartbeats/sweep/decide.ts";
 import { judgeNext } from "#control-plane/heartbeats/judge.ts";
-import { judgeableUntil } from "#control-plane/heartbeats/sweep/horizon.ts";
 import type { ApplyDeps } from "#control-plane/checking/watch/apply-changes.ts";
 
 /** Visits heartbeats at their deadlines. */
@@ -136,4 +135,12 @@ export function startSweeper({ sql, clock, log, metrics, liveness, pings, change
       await running?.catch(() => {});
     },
   };
+}
+
+/**
+ * Returns the time up to which deadlines can be judged, Unix milliseconds: a ping that arrived in time and is not recorded
+ * yet must not be missed. `oldestArrival` is when the first ping arrived that waits in this replica; null: none waits.
+ */
+export function judgeableUntil(now: number, oldestArrival: number | null): number {
+  return oldestArrival === null ? now : Math.min(now, oldestArrival - 1);
 }

@@ -1,8 +1,8 @@
 import { describeFault, type DescribedFault } from "#control-plane/incidents/cause/fault.ts";
-import { describeClause } from "#control-plane/incidents/cause/clause.ts";
 import { aloneOf, countLocations, fromPlaces, nameLocation } from "#control-plane/incidents/cause/places.ts";
-import { cutLine } from "#shared/text/plain-line.ts";
+import { cutLine, toPlainLine } from "#shared/text/plain-line.ts";
 import type { Cause, FailingLocation, Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Maximum length of a cause, in UTF-16 code units. */
 const MOST_CAUSE = 300;
@@ -77,4 +77,15 @@ function describeGroup({ fault, locations, isAlone }: Group, total: number): str
 
 function capitalize(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/**
+ * Returns the cause of an outage of a kind whose faults are whole clauses without a location, in lower case: its fault's
+ * message, such as "the run failed with exit code 3". `most` is the maximum length of the message. null for other kinds.
+ */
+function describeClause(checkType: string, fault: Fault | null, most: number): Cause | null {
+  const { unexplained } = kindOf(checkType).words;
+  if (unexplained === null) return null;
+  const message = fault === null ? "" : cutLine(toPlainLine(fault.message, most), most);
+  return { code: fault?.reason ?? "unknown", message: message || unexplained };
 }

@@ -14,10 +14,9 @@ import type {
   ShownIncident,
   ShownMonitor,
   ShownStatus,
+  OverallStatus,
 } from "#control-plane/status-pages/page.ts";
 import { lastDays, SHOWN_DAYS, showDays } from "#control-plane/status-pages/read/bars.ts";
-import { overallStatus } from "#control-plane/status-pages/read/overall-status.ts";
-import { findStale } from "#control-plane/status-pages/read/stale.ts";
 import type { StatusPage } from "#control-plane/status-pages/settings/page-settings.ts";
 
 /** Dependencies of views. */
@@ -129,4 +128,44 @@ function showIncident(
     cause: cause === null ? null : showCauses ? cause.message : publicCause(cause.code),
     monitorIds: incident.monitorIds.filter((id) => shown.has(id)),
   };
+}
+
+/**
+ * Returns whether the statuses on a page are too old to be trusted: each monitor that is checked by a schedule has its
+ * newest observation more than two intervals and a timeout ago. A monitor without an observation counts from its
+ * creation. Without such monitors a page is never stale.
+ */
+export function findStale(monitors: readonly ShownFacts[], now: Date): PageView["stale"] {
+  const scheduled = monitors.filter(({ schedule }) => schedule !== null);
+  if (scheduled.length === 0 || !scheduled.every((monitor) => isOverdue(monitor, now))) return null;
+  const times = scheduled.flatMap(({ lastCheckedAt }) => lastCheckedAt?.getTime() ?? []);
+  return { at: times.length === 0 ? null : new Date(Math.max(...times)) };
+}
+
+function isOverdue({ schedule, lastCheckedAt, createdAt }: ShownFacts, now: Date): boolean {
+  if (schedule === null) return false;
+  const allowedMs = (2 * schedule.intervalSeconds + schedule.timeoutSeconds) * 1_000;
+  return now.getTime() - (lastCheckedAt ?? createdAt).getTime() > allowedMs;
+}
+
+/**
+ * Returns the status of everything on a page from the statuses of its active monitors. The first match counts:
+ *
+ * 1. unknown: there is no monitor, or none is known.
+ * 2. major_outage: all known ones are down.
+ * 3. partial_outage: one is down; in maintenance none is.
+ * 4. unknown: more than half of them are unknown.
+ * 5. degraded_performance: one is degraded.
+ * 6. under_maintenance: one is in maintenance.
+ * 7. operational.
+ */
+export function overallStatus(active: readonly ShownStatus[]): OverallStatus {
+  const count = (wanted: ShownStatus) => active.filter((status) => status === wanted).length;
+  const known = active.length - count("unknown");
+  if (known === 0) return "unknown";
+  if (count("down") === known) return "major_outage";
+  if (count("down") > 0) return "partial_outage";
+  if (count("unknown") * 2 > active.length) return "unknown";
+  if (count("degraded") > 0) return "degraded_performance";
+  return count("maintenance") > 0 ? "under_maintenance" : "operational";
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readBaselines } from "#control-plane/evidence/baselines/read.ts";
+import { readBaselines } from "#control-plane/evidence/gather.ts";
 import { createNameServers } from "#control-plane/evidence/baselines/name-servers.ts";
 import { openEvidenceWorld } from "#test/control-plane/evidence/world.ts";
 import { ROOT } from "#test/laws/source-files.ts";

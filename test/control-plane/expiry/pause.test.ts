@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pauseMs } from "#control-plane/expiry/registries/pause.ts";
+import { pauseMs } from "#control-plane/expiry/registries/registries.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { transact } from "#control-plane/database/transaction.ts";
-import { sweepDeleted } from "#control-plane/history/deleted/sweep.ts";
+import { sweepDeleted } from "#control-plane/history/history.ts";
 import { mergeHistograms } from "#control-plane/history/histogram.ts";
 import { keepPartitions } from "#control-plane/database/partitions/upkeep.ts";
 import { CHECKS } from "#control-plane/history/checks-table.ts";

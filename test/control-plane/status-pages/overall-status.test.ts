@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OverallStatus, ShownStatus } from "#control-plane/status-pages/page.ts";
-import { overallStatus } from "#control-plane/status-pages/read/overall-status.ts";
+import { overallStatus } from "#control-plane/status-pages/read/view.ts";
 
 /** Statuses by their first letters; x is unknown. */
 const LETTERS: Readonly<Record<string, ShownStatus>> = {

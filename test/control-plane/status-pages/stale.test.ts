@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ShownFacts } from "#control-plane/state/shown/shown.ts";
-import { findStale } from "#control-plane/status-pages/read/stale.ts";
+import { findStale } from "#control-plane/status-pages/read/view.ts";
 
 const NOW = new Date("2026-05-01T12:00:00Z");
 const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1_000);

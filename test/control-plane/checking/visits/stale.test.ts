@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shownFactsOf } from "#control-plane/state/shown/shown.ts";
 import { judgedFinding, UNSERVED, type Finding } from "#control-plane/checking/watch/observe.ts";
-import { findStale } from "#control-plane/status-pages/read/stale.ts";
+import { findStale } from "#control-plane/status-pages/read/view.ts";
 import { openVisitsWorld, type VisitsWorld } from "#test/control-plane/checking/visits/visits-world.ts";
 
 const UP: Finding = { ...judgedFinding("up", null), responseMs: 20, httpStatus: 200 };

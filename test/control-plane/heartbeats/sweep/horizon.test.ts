@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { judgeableUntil } from "#control-plane/heartbeats/sweep/horizon.ts";
+import { judgeableUntil } from "#control-plane/heartbeats/sweep/sweeper.ts";
 
 it.each<readonly [what: string, now: number, oldestArrival: number | null, until: number]>([
   ["now, if no ping waits", 500, null, 500],
