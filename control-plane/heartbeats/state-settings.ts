@@ -1,4 +1,5 @@
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
+import { passiveSettings } from "#control-plane/state/passive.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 
 /** The name under which the state of a heartbeat keeps its verdict: it has no locations. */
@@ -6,16 +7,5 @@ export const HEARTBEAT_LOCATION = "heartbeat";
 
 /** Returns the settings of the state machine for a heartbeat: one verdict, which counts at once and never gets old. */
 export function heartbeatStateSettings({ repeat_minutes }: MonitorSettings): StateSettings {
-  return {
-    locations: [HEARTBEAT_LOCATION],
-    unserved: [],
-    quorum: "majority",
-    retries: 0,
-    recovery: 1,
-    intervalMs: 0,
-    timeoutMs: 0,
-    degradedMs: null,
-    repeatMs: repeat_minutes === null ? null : repeat_minutes * 60_000,
-    isPassive: true,
-  };
+  return passiveSettings(HEARTBEAT_LOCATION, repeat_minutes);
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { wakeComposites } from "#control-plane/composites/composites.ts";
 import { DAY_MS, HOUR_MS, nextStart, startOf, startsBetween } from "#control-plane/history/period.ts";
 import { insertChanges, markHours, type NewChange } from "#control-plane/history/store.ts";
 
@@ -11,12 +12,16 @@ const LATE_MS = 60_000;
 const MOST_DAYS = 731;
 
 /**
- * Records new statuses of different monitors, each from its time on, in the transaction that changes their states. `now`
- * is when they are recorded. It sends nothing without changes.
+ * Records new statuses of different monitors, each from its time on, in the transaction that changes their states, and
+ * lets the composites that follow them be judged again. `now` is when they are recorded. It sends nothing without changes.
  */
 export async function addStatusChanges(tx: Transaction, changes: readonly NewChange[], now: Date): Promise<void> {
   if (changes.length === 0) return;
   await insertChanges(tx, changes);
+  await wakeComposites(
+    tx,
+    changes.map(({ monitorId }) => monitorId),
+  );
   const late = changes.filter(({ at }) => isLate(at, DAY_MS, now));
   if (late.length === 0) return;
   // The status lasts from then on, so every later day is wrong too. A mark on one hour of a day includes the day.

@@ -106,6 +106,7 @@ export const heartbeat = {
   evidence: { ...PROBED.evidence, gathers: "pings" },
   words: {
     nameless: "heartbeat",
+    unchecked: "which waits for pings",
     opened: "First missed or failed ping",
     recovered: "First good ping",
     unexplained: "a ping was missed or reported a failure",

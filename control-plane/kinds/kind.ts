@@ -71,6 +71,11 @@ interface Options<O, S extends TSchema = TSchema> {
   readonly schema: S;
   /** Fields of the object in responses that a write can send back; they are dropped. */
   readonly readOnly: readonly string[];
+  /**
+   * The field of the object with ids of other monitors, and the schema of the object in rows of a document, which has a
+   * field with names in its place; null: it names none.
+   */
+  readonly references: { readonly field: string; readonly rowSchema: TSchema } | null;
   /** Returns the options without a value from the user. */
   defaults(intervalMinutes: number): O;
   /** Applies what a write gives, parsed by the schema, to the present options; null: to none, or with given: resets them. */
@@ -117,6 +122,8 @@ interface EvidenceFacts {
 interface Words {
   /** Name of a monitor whose user gives none, where the target has none either. */
   readonly nameless: string;
+  /** What a kind that no probe checks does instead: a clause about it; null: it is checked. */
+  readonly unchecked: string | null;
   /** Line of the timeline about the first bad observation of an outage. */
   readonly opened: string;
   /** Line of the timeline about the first good observation after it. */
@@ -157,6 +164,7 @@ export const PROBED = {
   },
   words: {
     nameless: "monitor",
+    unchecked: null,
     opened: "First failing check",
     recovered: "First good check",
     unexplained: null,
@@ -175,6 +183,7 @@ export const PROBE = {
 /** What options do as long as their kind says nothing else. */
 export const OPTIONS = {
   readOnly: [],
+  references: null,
   follow: <O>(options: O) => options,
   isNewStart: () => false,
 } as const satisfies Partial<Options<unknown>>;

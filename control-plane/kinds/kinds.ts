@@ -1,4 +1,5 @@
 import type { Contract } from "#shared/tools/define.ts";
+import { composite } from "#control-plane/kinds/composite.ts";
 import { dns } from "#control-plane/kinds/dns.ts";
 import { domain } from "#control-plane/kinds/domain.ts";
 import { heartbeat } from "#control-plane/kinds/heartbeat.ts";
@@ -11,7 +12,7 @@ import { ssl } from "#control-plane/kinds/ssl.ts";
 import { visual } from "#control-plane/kinds/visual.ts";
 
 /** Every kind of monitor by its check_type, in the order of the documentation. */
-const KINDS = { http, keyword, ssl, domain, dns, ping, port, visual, heartbeat };
+const KINDS = { http, keyword, ssl, domain, dns, ping, port, visual, heartbeat, composite };
 
 /** Everything that a monitor can watch. */
 export type CheckType = keyof typeof KINDS;
@@ -68,6 +69,13 @@ export function probeOf(checkType: ProbedType): NonNullable<Kind["probe"]> {
 /** Returns the contract by which agents check monitors of a type. */
 export function contractOf(checkType: ProbedType): Contract {
   return probeOf(checkType).contract;
+}
+
+/** Returns the ids of the monitors that a monitor's options name. */
+export function referencesOf(checkType: CheckType, settings: KindOptions): readonly number[] {
+  const references = kindOf(checkType).options?.references ?? null;
+  const options = optionsOf(checkType, settings) as Readonly<Record<string, unknown>> | null;
+  return references === null ? [] : ((options?.[references.field] ?? []) as readonly number[]);
 }
 
 /** Returns the options that a monitor alone has by its kind; null: none. */

@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/clock.ts";
 import { readStateFacts } from "#control-plane/checking/facts.ts";
+import { readMembers } from "#control-plane/composites/composites.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import { readExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
 import type { HeartbeatFacts, Heartbeats } from "#control-plane/heartbeats/heartbeats.ts";
@@ -34,12 +35,14 @@ export async function showMonitors(
   const ids = monitors.map(({ id }) => id);
   const waiting = monitors.filter(({ checkType }) => checkType === "heartbeat").map(({ id }) => id);
   const visual = monitors.filter(({ checkType }) => checkType === "visual").map(({ id }) => id);
-  const [states, recipients, pinged, expiry, pictured, known] = await Promise.all([
+  const composites = monitors.filter(({ settings }) => settings.composite !== null).map(({ id }) => id);
+  const [states, recipients, pinged, expiry, pictured, members, known] = await Promise.all([
     readStateFacts(sql, ids),
     readRecipients(mail, sql, monitors),
     waiting.length === 0 ? new Map<number, HeartbeatFacts>() : heartbeats.facts(sql, waiting),
     readExpiryFacts(sql, ids, clock.now()),
     visual.length === 0 ? new Map<number, PictureFacts>() : readPictureFacts(sql, visual),
+    readMembers(sql, composites),
     statistics,
   ]);
   return monitors.map((monitor) =>
@@ -49,6 +52,7 @@ export async function showMonitors(
       heartbeat: pinged.get(monitor.id) ?? null,
       expiry: expiry.get(monitor.id) ?? null,
       pictures: pictured.get(monitor.id) ?? null,
+      members: members.get(monitor.id) ?? [],
       statistics: known.get(monitor.id) ?? null,
       notify: notifyFacts(monitor, recipients, mail.sender !== null),
     }),

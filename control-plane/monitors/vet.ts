@@ -25,7 +25,7 @@ export function vetCreation(context: VetContext, given: Given): Written<MonitorD
   const merged = mergeGiven(defaultDraft(given.check_type ?? "http", plan.shortestIntervalMinutes), given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(draft, draft.heartbeat, null);
+  if (!isProbed(draft.check_type)) return vetUnprobed(draft, null);
   const target = vetTarget(context, draft);
   if (!target.ok) return target;
   const conflict = findConflict(draft);
@@ -51,14 +51,14 @@ export function vetUpdate(context: VetContext, present: MonitorDraft, given: Giv
   const merged = mergeGiven(present, given);
   if (!merged.ok) return refuseProblem(merged.problem);
   const draft = merged.value;
-  if (draft.heartbeat !== null) return vetHeartbeat(draft, draft.heartbeat, present.heartbeat);
+  if (!isProbed(draft.check_type)) return vetUnprobed(draft, present.heartbeat);
   const target =
     draft.url !== present.url || draft.check_type !== present.check_type ? vetTarget(context, draft) : null;
   if (target?.ok === false) return target;
   const conflict = findConflict(draft);
   if (conflict !== null) return refuseProblem(conflict);
   if (draft.locations.length === 0) {
-    // It was a heartbeat, which has none.
+    // No probe checked it, so it has none.
     const { list } = checks.hub.roster.candidates(accountId);
     const chosen = chooseLocations(
       draft.check_type,
@@ -95,16 +95,15 @@ function vetTarget(
 }
 
 /**
- * A heartbeat has no target and no locations, and the plan does not limit its period. A schedule that it has already is
- * not checked again: more was taken once.
+ * What no probe checks has no target and no locations, and the plan does not limit its interval. The schedule of a
+ * heartbeat that it has already, `present`, is not checked again: more was taken once.
  */
-function vetHeartbeat(
-  draft: MonitorDraft,
-  settings: HeartbeatSettings,
-  present: HeartbeatSettings | null,
-): Written<MonitorDraft> {
-  const isKept = present !== null && settings.cron === present.cron && settings.timezone === present.timezone;
-  const problem = findConflict(draft) ?? (isKept ? null : findScheduleProblem(settings));
+function vetUnprobed(draft: MonitorDraft, present: HeartbeatSettings | null): Written<MonitorDraft> {
+  const { heartbeat } = draft;
+  const isKept =
+    heartbeat === null ||
+    (present !== null && heartbeat.cron === present.cron && heartbeat.timezone === present.timezone);
+  const problem = findConflict(draft) ?? (isKept ? null : findScheduleProblem(heartbeat));
   return problem === null ? { ok: true, value: draft } : refuseProblem(problem);
 }
 

@@ -2,6 +2,7 @@ import type { HeartbeatSettings } from "#control-plane/kinds/heartbeat.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { VisualSettings } from "#control-plane/kinds/visual.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
+import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { StateFacts } from "#control-plane/checking/facts.ts";
 import type { ExpiryFacts } from "#control-plane/expiry/shown/shown.ts";
@@ -36,7 +37,16 @@ interface ShownFacts {
   readonly expiry: ExpiryFacts | null;
   /** null: it takes no pictures. */
   readonly pictures: PictureFacts | null;
+  /** The monitors that it follows; none if it is no composite. */
+  readonly members: readonly MemberView[];
   readonly notify: NotifyFacts;
+}
+
+/** A monitor that a composite follows. */
+interface MemberView {
+  readonly id: number;
+  readonly name: string;
+  readonly status: "up" | "down" | "unknown";
 }
 
 /** A monitor in the form of the current API. */
@@ -45,7 +55,7 @@ export type MonitorView = ReturnType<typeof showMonitor>;
 /** Returns a monitor in the form of the current API; secrets are masked. */
 export function showMonitor(
   monitor: StoredMonitor,
-  { secrets, state, statistics, heartbeat, expiry, pictures, notify }: ShownFacts,
+  { secrets, state, statistics, heartbeat, expiry, pictures, members, notify }: ShownFacts,
 ) {
   const { name, url, check_type, interval_minutes, expected_code, notify_email, is_active, ...options } = draftOf(
     monitor,
@@ -72,6 +82,7 @@ export function showMonitor(
     heartbeat: showHeartbeat(monitor, heartbeat),
     heartbeat_url: heartbeat?.url ?? null,
     visual: showVisual(monitor, pictures),
+    composite: showComposite(monitor, members),
     degraded: state?.isDegraded ?? false,
     flapping: state?.isFlapping ?? false,
     advisory: showAdvisory(state?.advisory ?? (state?.status === "up" ? expiry?.advisory : null) ?? null),
@@ -79,7 +90,7 @@ export function showMonitor(
     next_check_at: monitor.isActive ? timeOf(state?.nextCheckAt) : null,
     schedule_lag_ms: state?.scheduleLagMs ?? null,
     last_change_at: timeOf(state?.lastChangeAt),
-    last_error: state?.lastError ?? pictures?.fault ?? domainFault(monitor, state, expiry),
+    last_error: state?.lastError ?? pictures?.fault ?? domainFault(monitor, state, expiry) ?? compositeFault(monitor),
     uptime: statistics?.uptime ?? { d1: null, d7: null, d30: null, d90: null },
     response_ms: statistics?.responseMs ?? { p50: null, p95: null, p99: null },
     created_at: monitor.createdAt.toISOString(),
@@ -121,6 +132,23 @@ function domainFault(
   const reason = expiry?.domain_error?.reason ?? "no_registration_data";
   const message = expiry?.domain_error?.message ?? "The registry has not answered yet.";
   return { stage: "response", source: "service", reason, message };
+}
+
+/** Which monitors it follows, and how they are. */
+interface CompositeView extends CompositeSettings {
+  readonly members: readonly MemberView[];
+}
+
+function showComposite({ settings }: StoredMonitor, members: readonly MemberView[]): CompositeView | null {
+  if (settings.composite === null) return null;
+  return { ...settings.composite, members: members.map(({ id, name, status }) => ({ id, name, status })) };
+}
+
+/** Returns why nothing is known about a composite without monitors. */
+function compositeFault({ settings: { composite }, isActive }: StoredMonitor): StateFacts["lastError"] {
+  if (composite === null || !isActive || composite.monitor_ids.length > 0) return null;
+  const message = "None of the monitors that it follows exists any more.";
+  return { stage: "request", source: "service", reason: "no_members", message };
 }
 
 /** How pictures are taken and compared, and the two that count. */

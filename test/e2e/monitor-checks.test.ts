@@ -60,6 +60,7 @@ const SETTINGS: MonitorSettings = {
   port: null,
   heartbeat: null,
   visual: null,
+  composite: null,
   locations: ["well"],
   quorum: "majority",
   retries: 2,

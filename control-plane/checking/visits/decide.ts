@@ -1,11 +1,14 @@
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
+import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import { judgeDependency, type Dependency } from "#control-plane/state/dependency.ts";
 import { decodeState } from "#control-plane/state/encoding.ts";
 import { nextVisit } from "#control-plane/state/next-visit.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import { transition } from "#control-plane/state/transition.ts";
 import type { MonitorChange } from "#control-plane/checking/watch/apply-changes.ts";
+import { COMPOSITE_LOCATION, followMembers, type MemberStatus } from "#control-plane/checking/visits/composite.ts";
+import { passiveSettings } from "#control-plane/state/passive.ts";
 import { stateSettings } from "#control-plane/checking/watch/watched.ts";
 import type { VisitedMonitor } from "#control-plane/checking/visits/store.ts";
 import { isProbed } from "#control-plane/kinds/kinds.ts";
@@ -20,13 +23,15 @@ export type VisitDecision =
 export type FindUnserved = (accountId: number, locations: readonly string[]) => readonly string[];
 
 /**
- * Decides what time has changed about a monitor. A heartbeat has visits of its own (heartbeats/sweep), and a paused
- * monitor needs none.
+ * Decides what time has changed about a monitor. A composite follows its monitors, a heartbeat has visits of
+ * its own (heartbeats/sweep), and a paused monitor needs none.
  */
 export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: number): VisitDecision {
   const { checkType, isActive, intervalSeconds, plannedLocations } = row;
-  if (!isProbed(checkType) || !isActive || intervalSeconds === null) return { kind: "wait", visitAt: null };
+  if (!isActive) return { kind: "wait", visitAt: null };
   const options = readStoredSettings(row.settings);
+  if (options.composite !== null) return decideComposite(row, options, options.composite, now);
+  if (!isProbed(checkType) || intervalSeconds === null) return { kind: "wait", visitAt: null };
   const monitor = { url: row.url, checkType, settings: options };
   const absent = unserved(row.accountId, plannedLocations);
   const settings = stateSettings(monitor, { intervalSeconds, plannedLocations }, absent);
@@ -35,6 +40,25 @@ export function decideVisit(row: VisitedMonitor, unserved: FindUnserved, now: nu
   // That results are lacking is noted although nothing follows from it yet.
   const isSame = made.events.length === 0 && made.state.unwatched === before.unwatched;
   if (isSame) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
+  return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }) };
+}
+
+/** Decides what the statuses of its monitors change about a composite. */
+function decideComposite(
+  row: VisitedMonitor,
+  options: MonitorSettings,
+  composite: CompositeSettings,
+  now: number,
+): VisitDecision {
+  const settings = passiveSettings(COMPOSITE_LOCATION, options.repeat_minutes);
+  const before = decodeState(row.state);
+  const members = JSON.parse(row.members) as readonly MemberStatus[];
+  const made = followMembers(composite, settings, before, members, now);
+  const one = made.state.locations.get(COMPOSITE_LOCATION);
+  const other = before.locations.get(COMPOSITE_LOCATION);
+  const isSame =
+    made.events.length === 0 && one?.verdict === other?.verdict && one?.fault?.message === other?.fault?.message;
+  if (isSame && before.held === null) return { kind: "wait", visitAt: nextVisit(settings, before, now) };
   return { kind: "change", change: changeOf(row, { settings, options, before, transition: made, now }) };
 }
 

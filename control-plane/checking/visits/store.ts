@@ -12,6 +12,8 @@ export interface VisitedMonitor {
   readonly tags: readonly string[];
   /** JSON of MonitorSettings. */
   readonly settings: string;
+  /** JSON of the MemberStatus of each monitor that it follows, by id. */
+  readonly members: string;
   /** JSON of MonitorState. */
   readonly state: string;
   readonly stateVersion: number;
@@ -26,6 +28,28 @@ export interface VisitedMonitor {
   /** Whether a check of that one runs now. */
   readonly isDependencyChecked: boolean;
   readonly dependencyDueAt: Date | null;
+}
+
+/**
+ * Makes composites due for a visit now whose monitors have changed. Those that other transactions have locked stay for the
+ * next time. Their versions rise, so that a visit that was planned before does not replace this one.
+ */
+export async function visitWoken(sql: Sql, now: Date, limit: number): Promise<void> {
+  await sql`
+    with woken as materialized (
+      select id, composite_id from composite_wakes order by id limit ${limit} for update skip locked
+    ), held as materialized (
+      select monitor_id from monitor_states where monitor_id in (select composite_id from woken)
+      order by monitor_id for update skip locked
+    ), done as (
+      delete from composite_wakes as w using woken
+      where w.id = woken.id and (
+        woken.composite_id in (select monitor_id from held)
+        or not exists (select from monitor_states where monitor_id = woken.composite_id)
+      )
+    )
+    update monitor_states as t set visit_at = ${now}, state_version = state_version + 1
+    from held where t.monitor_id = held.monitor_id`;
 }
 
 /** Lists monitors that are due for a visit, the most overdue first. */
@@ -43,7 +67,12 @@ export async function readDueVisits(
 ): Promise<readonly VisitedMonitor[]> {
   return sql<VisitedMonitor[]>`
     select t.monitor_id as "monitorId", m.account_id as "accountId", m.name, m.url, m.check_type as "checkType",
-      m.is_active as "isActive", m.tags, m.settings, t.state, t.state_version as "stateVersion",
+      m.is_active as "isActive", m.tags, m.settings, (
+        select coalesce(json_agg(json_build_object('name', f.name, 'status', ft.status) order by f.id)::text, '[]')
+        from composite_members as c join monitors as f on f.id = c.member_id
+          join monitor_states as ft on ft.monitor_id = c.member_id
+        where c.composite_id = t.monitor_id
+      ) as members, t.state, t.state_version as "stateVersion",
       s.locations as "plannedLocations", s.interval_seconds as "intervalSeconds", m.depends_on as "dependsOn",
       d.state as "dependencyState", coalesce(due.is_checked, false) as "isDependencyChecked",
       due.due_at as "dependencyDueAt"

@@ -11,6 +11,7 @@ import {
   lockVisited,
   moveMonitorVisits,
   readDueVisits,
+  visitWoken,
   writeVisited,
   type ChangedMonitor,
   type PlannedVisit,
@@ -38,6 +39,8 @@ interface VisitsDeps {
 const EVERY_MS = 1_000;
 /** Maximum number of monitors of one transaction. */
 const MOST_AT_ONCE = 300;
+/** Maximum number of changes of monitors of one round that composites follow. */
+const MOST_WOKEN = 5_000;
 /** Time until the next visit of a row that cannot be read, in milliseconds. */
 const UNREADABLE_MS = 60_000;
 
@@ -50,6 +53,7 @@ export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps
   let running: Promise<void> | null = null;
 
   async function visitAll(): Promise<void> {
+    await visitWoken(sql, clock.now(), MOST_WOKEN);
     for (;;) {
       if (isStopped) return;
       const now = clock.now();
@@ -82,7 +86,9 @@ export function startVisits({ sql, clock, log, unserved, recording }: VisitsDeps
         const made = applied[index];
         if (made === undefined) throw new Error("a change of a monitor has no result");
         const { state, rechecks } = made;
-        const visitAt = nextVisit(settings, state, now.getTime());
+        // What a schedule checks is looked at again by its checks.
+        const looks = settings.isPassive ? rechecks.map(({ at }) => at) : [];
+        const visitAt = Math.min(nextVisit(settings, state, now.getTime()), ...looks);
         return { monitorId: monitor.id, status: state.status, state: encodeState(state), visitAt, rechecks };
       });
       await writeVisited(tx, written);

@@ -12,6 +12,7 @@ import type { Recheck } from "#control-plane/state/rechecks.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
 import type { MonitorState } from "#control-plane/state/state.ts";
 import type { Transition } from "#control-plane/state/transition.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Orders evidence for outages whose incidents this transaction opened. */
 type RequestEvidence = (
@@ -105,7 +106,7 @@ export async function applyChanges(
 
 const NO_OUTAGE: Outage = { openId: null, incident: null, isOpened: false };
 
-/** Lists the incident that a transition opened, if it did. */
+/** Lists the incident that a transition opened, if it did, and its kind has evidence. */
 function listOpened({
   monitor,
   outage: { incident, isOpened },
@@ -113,7 +114,8 @@ function listOpened({
   readonly monitor: OutageFacts;
   readonly outage: Outage;
 }) {
-  if (!isOpened || incident === null) return [];
+  const isGathered = kindOf(monitor.checkType).evidence.gathers !== "nothing";
+  if (!isOpened || incident === null || !isGathered) return [];
   const { id: incidentId, cause, confirmedAt } = incident;
   return { incidentId, cause: cause ?? { code: "unknown", message: "" }, confirmedAt, monitor };
 }

@@ -60,6 +60,22 @@ const SHOWN_PING = Type.Object({
   body_truncated: Type.Boolean({ description: "Whether the body was longer, or was not kept" }),
 });
 
+/** Which monitors a composite follows, and how they are. */
+const SHOWN_COMPOSITE = Nullable(
+  Type.Object(
+    {
+      monitor_ids: Type.Array(IdField, { description: "Ids of the monitors that it follows" }),
+      down_when: Type.Enum(["any", "all", "percent"], { description: "How many of them must be down until it is" }),
+      percent: Nullable(Type.Integer({ description: "percent: the least share that must be down, percent" })),
+      members: Type.Array(
+        Type.Object({ id: IdField, name: Type.String({ description: "Name of the monitor" }), status: STATUS }),
+        { description: "The monitors that it follows, by id, as they are now" },
+      ),
+    },
+    { description: "composite: the monitors that it follows; null for other check types" },
+  ),
+);
+
 /** A monitor in responses. */
 export const MONITOR = Type.Object(
   {
@@ -99,6 +115,7 @@ export const MONITOR = Type.Object(
       }),
     ),
     visual: SHOWN_VISUAL,
+    composite: SHOWN_COMPOSITE,
     degraded: Type.Boolean({ description: "Whether it is up but responds slower than degraded_ms" }),
     flapping: Type.Boolean({ description: "Whether its status changed more than 4 times within an hour" }),
     advisory: Nullable(

@@ -1,4 +1,4 @@
-import { Type, type TObject } from "typebox";
+import { Type, type TObject, type TSchema } from "typebox";
 import { parseParams } from "#shared/schema.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import {
@@ -9,6 +9,7 @@ import {
   SECRETS_MISSING,
   type Given,
 } from "#control-plane/monitors/settings/fields.ts";
+import type { GivenComposite } from "#control-plane/kinds/composite.ts";
 import { kindOf, OPTION_NAMES } from "#control-plane/kinds/kinds.ts";
 import type { Read } from "#control-plane/kinds/read.ts";
 
@@ -51,15 +52,22 @@ export function parseCreation(raw: Readonly<Record<string, unknown>>, fields: Fi
   return parse(fields === "current" ? CREATE : OLD_CREATE, raw);
 }
 
-/** The fields of a row of a document, in which depends_on is a name and not an id. */
+/** The fields of a row of a document, in which monitors are named and have no id. */
 const ROW = Type.Object({
   ...CREATE.properties,
+  ...Object.fromEntries(OPTION_NAMES.flatMap(rowSchemaOf)),
   depends_on: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: LONGEST_NAME }))),
   secrets_missing: Type.Optional(SECRETS_MISSING),
 });
 
+function rowSchemaOf(name: (typeof OPTION_NAMES)[number]): readonly (readonly [string, TSchema])[] {
+  const { references = null } = kindOf(name).options ?? {};
+  return references === null ? [] : [[name, Type.Optional(references.rowSchema)]];
+}
+
 /** The fields of a row, as parsed. */
-export type GivenRow = Omit<Given, "depends_on"> & {
+export type GivenRow = Omit<Given, "depends_on" | "composite"> & {
+  readonly composite?: GivenComposite;
   readonly depends_on?: string | null;
   readonly secrets_missing?: readonly string[];
 };

@@ -26,6 +26,8 @@ export interface CheckedRow {
   readonly isChanged: boolean;
   /** The name of the row it depends on; undefined: the row does not say. */
   readonly parent: string | null | undefined;
+  /** The names of the rows that it follows; undefined: the row does not say. */
+  readonly members: readonly string[] | undefined;
   /** Secrets that it does not get. */
   readonly missing: readonly MissingSecret[];
 }
@@ -93,14 +95,15 @@ export async function checkRows(context: CheckContext, { version, monitors }: Im
 }
 
 /** Checks a row of version 1, which is a new monitor: it takes masked secrets from those with its name and url. */
-function checkNew(context: CheckContext, index: number, { depends_on: parent, ...row }: GivenRow): Checked {
+function checkNew(context: CheckContext, index: number, named: GivenRow): Checked {
+  const { parent, members, row } = splitNames(named);
   const vetted = vetNew(context, index, row);
   if (!vetted.ok) return vetted;
   const { given, draft: hidden, masks } = vetted.value;
   const { draft, missing } = areMasked(masks)
     ? fillMasks(hidden, masks, context.own.secretsOf(hidden))
     : { draft: hidden, missing: [] };
-  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, missing } };
+  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, members, missing } };
 }
 
 /** Checks a row that is the monitor with its name, or a new one. Without a secret that it needs it is paused. */
@@ -109,19 +112,20 @@ function checkNamed(context: CheckContext, index: number, given: GivenRow): Chec
   return own === undefined ? checkUnknown(context, index, given) : checkOwn(context, index, own, given);
 }
 
-function checkUnknown(context: CheckContext, index: number, { depends_on: parent, ...row }: GivenRow): Checked {
+function checkUnknown(context: CheckContext, index: number, named: GivenRow): Checked {
+  const { parent, members, row } = splitNames(named);
   const vetted = vetNew(context, index, row);
   if (!vetted.ok) return vetted;
   const { given, masks } = vetted.value;
   const { draft: filled, missing } = fillMasks(vetted.value.draft, masks, []);
   const draft = missing.length > 0 ? { ...filled, is_active: false } : filled;
-  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, missing } };
+  return { ok: true, value: { own: null, draft, given, isChanged: true, parent: parent ?? null, members, missing } };
 }
 
 function vetNew(
   context: CheckContext,
   index: number,
-  { secrets_missing: names = [], ...row }: Omit<GivenRow, "depends_on">,
+  { secrets_missing: names = [], ...row }: NamelessRow,
 ): Vetted<{ readonly given: Given; readonly draft: MonitorDraft; readonly masks: Masks }> {
   const problem = missingProblem(index, names);
   if (problem !== null) return { ok: false, problem };
@@ -131,12 +135,9 @@ function vetNew(
   return { ok: true, value: { given: row, draft: vetted.value, masks: hidden.masks } };
 }
 
-function checkOwn(
-  context: CheckContext,
-  index: number,
-  own: StoredMonitor,
-  { secrets_missing: names = [], depends_on: parent, name: _name, is_active: isActive, ...row }: GivenRow,
-): Checked {
+function checkOwn(context: CheckContext, index: number, own: StoredMonitor, named: GivenRow): Checked {
+  const { parent, members, row: all } = splitNames(named);
+  const { secrets_missing: names = [], name: _name, is_active: isActive, ...row } = all;
   const problem = missingProblem(index, names);
   if (problem !== null) return { ok: false, problem };
   const present = draftOf(own, openSecrets(context.encryption, own.secrets));
@@ -152,7 +153,22 @@ function checkOwn(
   if (!vetted.ok) return { ok: false, problem: problemOf(index, vetted.refusal) };
   const { isChanged } = compareDrafts(present, vetted.value);
   const missing = fitted.missing.map((field) => ({ field, reason: "unknown" as const }));
-  return { ok: true, value: { own, draft: vetted.value, given, isChanged, parent, missing } };
+  return { ok: true, value: { own, draft: vetted.value, given, isChanged, parent, members, missing } };
+}
+
+/** A row without what it says of other rows. */
+type NamelessRow = Given & Pick<GivenRow, "secrets_missing">;
+
+/** Takes the names of other rows out of a row. */
+function splitNames({ depends_on: parent, composite, ...row }: GivenRow): {
+  readonly parent: string | null | undefined;
+  readonly members: readonly string[] | undefined;
+  readonly row: NamelessRow;
+} {
+  if (composite === undefined || composite === null)
+    return { parent, members: undefined, row: { ...row, ...(composite === null ? { composite } : {}) } };
+  const { monitors: members, ...rest } = composite;
+  return { parent, members, row: { ...row, composite: rest } };
 }
 
 function missingProblem(index: number, names: readonly string[]): RowProblem | null {

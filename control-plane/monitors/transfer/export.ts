@@ -1,14 +1,16 @@
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { draftOf } from "#control-plane/monitors/draft.ts";
+import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
 import type { StoredMonitor } from "#control-plane/monitors/store.ts";
 import { exportedNames } from "#control-plane/monitors/transfer/names.ts";
 import { leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
-/** A row of the document; `depends_on` is the name of another row. */
-type ExportedRow = Omit<MonitorDraft, "depends_on"> & {
+/** A row of the document, in which other monitors are the names of their rows. */
+type ExportedRow = Omit<MonitorDraft, "depends_on" | "composite"> & {
   readonly depends_on: string | null;
+  readonly composite: (Omit<CompositeSettings, "monitor_ids"> & { readonly monitors: readonly string[] }) | null;
   /** Absent if the row has all its secrets. */
   readonly secrets_missing?: readonly string[];
 };
@@ -36,6 +38,7 @@ export function exportMonitors(
     const draft = draftOf(monitor, withSecrets ? secrets : shown);
     return {
       ...draft,
+      composite: nameMembers(draft.composite, names),
       name: names.get(monitor.id) ?? draft.name,
       is_active: draft.is_active || monitor.pausedReason === "plan",
       depends_on: draft.depends_on === null ? null : (names.get(draft.depends_on) ?? null),
@@ -43,4 +46,10 @@ export function exportMonitors(
     };
   });
   return { rows, names };
+}
+
+function nameMembers(composite: CompositeSettings | null, names: ExportedMonitors["names"]): ExportedRow["composite"] {
+  if (composite === null) return null;
+  const { monitor_ids: ids, ...rule } = composite;
+  return { monitors: ids.flatMap((id) => names.get(id) ?? []), ...rule };
 }

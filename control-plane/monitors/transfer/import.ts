@@ -103,7 +103,7 @@ async function importAll(
   const added = rows.filter((row) => row.own === null).length;
   const more = added === 0 ? null : refuseOverAllowance(account, plan, added);
   if (more !== null) return more;
-  const monitors = await writeRows(deps, tx, account, rows, linked.parents);
+  const monitors = await writeRows(deps, tx, account, rows, linked);
   if (monitors.problems.length > 0) return refuseProblems(monitors.problems);
   const idOf = (name: string) => monitors.counts.ids[places.get(name) ?? -1];
   const written = new Map<DocumentPart["name"], WrittenPart>();

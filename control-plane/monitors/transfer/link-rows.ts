@@ -8,6 +8,8 @@ import { problemAt } from "#control-plane/monitors/transfer/problems.ts";
 export interface LinkedRows {
   /** Index of the row on which each depends; null: on none; undefined: as its monitor does now. */
   readonly parents: readonly (number | null | undefined)[];
+  /** Indexes of the rows that each follows; undefined: those of its monitor now. */
+  readonly members: readonly (readonly number[] | undefined)[];
   readonly problems: readonly RowProblem[];
 }
 
@@ -34,5 +36,19 @@ export function linkRows({ rows, names }: CheckedRows, own: readonly StoredMonit
     chain.set(keyOf(index), keyOf(parent));
     return parent;
   });
-  return { parents, problems };
+  const members = rows.map((row, index) => {
+    if (row?.own === null && row.draft.composite !== null && row.members === undefined) {
+      const message = "is required for check_type composite: the names of the rows that it follows";
+      problems.push(problemAt(index, { field: "composite.monitors", reason: "required", message }));
+    }
+    return row?.members?.flatMap((name, place) => {
+      const [member, other] = named.get(name.trim()) ?? [];
+      if (member !== undefined && other === undefined) return [member];
+      const message = `${member === undefined ? "no" : "more than one"} row of the document has this name`;
+      const reason = member === undefined ? "unknown" : "duplicate";
+      problems.push(problemAt(index, { field: `composite.monitors.${place}`, reason, message }));
+      return [];
+    });
+  });
+  return { parents, members, problems };
 }

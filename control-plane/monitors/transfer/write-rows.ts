@@ -5,6 +5,7 @@ import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import type { CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
 import type { LinkedRows } from "#control-plane/monitors/transfer/link-rows.ts";
+import type { MonitorRefusal } from "#control-plane/monitors/refusal.ts";
 import { problemOf } from "#control-plane/monitors/transfer/problems.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { insertDrafts } from "#control-plane/monitors/write/create.ts";
@@ -23,7 +24,7 @@ export async function writeRows(
   tx: Transaction,
   account: MonitorAccount,
   rows: readonly CheckedRow[],
-  parents: LinkedRows["parents"],
+  { parents, members }: Pick<LinkedRows, "parents" | "members">,
 ): Promise<WrittenRows> {
   const made = rows.flatMap((row, index) => (row.own === null ? [{ row, index }] : []));
   const places = new Map(made.map(({ index }, place) => [index, place]));
@@ -34,11 +35,13 @@ export async function writeRows(
   });
   const inserted = drafts.length === 0 ? [] : await insertDrafts(deps, tx, account, drafts);
   const ids = rows.map(({ own }, index) => own?.id ?? inserted[places.get(index) ?? -1] ?? 0);
-  const updates = rows.flatMap((row, index) => updateOf(row, index, parents[index], ids));
+  const updates = rows.flatMap((row, index) =>
+    updateOf(row, index, { parent: parents[index], members: members[index] }, ids),
+  );
   const problems: RowProblem[] = [];
   const change = async (index: number, id: number, given: Given): Promise<void> => {
-    const changed = await changeMonitor(deps, tx, { accountId: account.id, id }, given);
-    if (!changed.ok) problems.push(problemOf(index, changed.refusal));
+    const changed = await changeMonitor(deps, tx, { accountId: account.id, id }, given, 0);
+    if (!changed.ok) problems.push(problemOf(index, withRowField(changed.refusal)));
   };
   // What is turned round would be a circle halfway: dependencies that change are ended first.
   for (const { index, id, isTurned } of updates) {
@@ -47,6 +50,12 @@ export async function writeRows(
   }
   // oxlint-disable-next-line no-await-in-loop -- one connection
   for (const { index, id, given } of updates) await change(index, id, given);
+  // What new composites follow can be new too. It is checked here.
+  for (const { row, index } of made) {
+    if (row.draft.composite === null) continue;
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await change(index, ids[index] ?? 0, { composite: { monitor_ids: idsOf(members[index] ?? [], ids) } });
+  }
   return {
     counts: {
       created: made.length,
@@ -62,6 +71,14 @@ export async function writeRows(
   };
 }
 
+/** A row names the monitors of a composite in a field of its own. */
+function withRowField(refusal: MonitorRefusal): MonitorRefusal {
+  const { field } = refusal;
+  return field === undefined
+    ? refusal
+    : { ...refusal, field: field.replace(/^composite\.monitor_ids/, "composite.monitors") };
+}
+
 interface Update {
   readonly index: number;
   readonly id: number;
@@ -74,13 +91,21 @@ interface Update {
 function updateOf(
   { own, given, isChanged }: CheckedRow,
   index: number,
-  parent: number | null | undefined,
+  { parent, members }: { readonly parent: number | null | undefined; readonly members: readonly number[] | undefined },
   ids: readonly number[],
 ): readonly Update[] {
   if (own === null) return [];
+  const followed = members === undefined ? undefined : idsOf(members, ids);
+  const isFollowing =
+    followed !== undefined && JSON.stringify(followed) !== JSON.stringify(own.settings.composite?.monitor_ids);
   const dependsOn = parent === undefined ? own.dependsOn : parent === null ? null : (ids[parent] ?? null);
   const isLinked = dependsOn !== own.dependsOn;
-  if (!isChanged && !isLinked) return [];
+  if (!isChanged && !isLinked && !isFollowing) return [];
   const isTurned = isLinked && own.dependsOn !== null;
-  return [{ index, id: own.id, given: { ...given, depends_on: dependsOn }, isTurned }];
+  const composite = isFollowing ? { composite: { ...given.composite, monitor_ids: followed } } : {};
+  return [{ index, id: own.id, given: { ...given, ...composite, depends_on: dependsOn }, isTurned }];
+}
+
+function idsOf(indexes: readonly number[], ids: readonly number[]): number[] {
+  return indexes.map((index) => ids[index] ?? 0);
 }

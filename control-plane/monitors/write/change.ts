@@ -1,4 +1,5 @@
 import { changeChecks, planChecks, removeChecks, replanChecks } from "#control-plane/checking/schedule/schedule.ts";
+import { setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { removeHeartbeat, rescheduleHeartbeat } from "#control-plane/heartbeats/heartbeats.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
@@ -10,11 +11,13 @@ import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-pl
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { fillMasks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
+import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
+import { type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import { beginPictures, removePictures } from "#control-plane/pictures/facts.ts";
@@ -27,12 +30,16 @@ interface Changed {
   readonly removed: readonly string[];
 }
 
-/** Changes a monitor. Returns it as it is afterwards. */
+/**
+ * Changes a monitor. Returns it as it is afterwards. `leastMembers`: of the list that a composite gets; a document can
+ * have one that has lost some.
+ */
 export async function changeMonitor(
   deps: WriteDeps,
   tx: Transaction,
   { accountId, id }: OwnMonitor,
   given: Given,
+  leastMembers = LEAST_MEMBERS,
 ): Promise<Written<Changed>> {
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
@@ -57,10 +64,15 @@ export async function changeMonitor(
     const dependency = await vetDependency(tx, accountId, id, draft.depends_on);
     if (!dependency.ok) return dependency;
   }
+  const members = await vetMembers(tx, { accountId, id }, draft, { present, least: leastMembers });
+  if (!members.ok) return members;
   const pausedReason = draft.is_active === present.is_active ? stored.pausedReason : null;
   const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, draft) });
   const written = await updateMonitor(tx, row, clock.now());
   if (written === null) return refuseAbsent();
+  if (stored.settings.composite !== null || written.settings.composite !== null) {
+    await setMembers(tx, [{ id, memberIds: written.settings.composite?.monitor_ids ?? [] }]);
+  }
   await applyToSchedule(deps, tx, { before: stored, after: written, change, plan });
   const emails = recipientsOf(written, account.email);
   if (draft.notify_email && emails.length > 0) await deps.mail.recipients.ensureRecipients(tx, accountId, emails);

@@ -1,4 +1,5 @@
 import { planChecks } from "#control-plane/checking/schedule/schedule.ts";
+import { compositeOf, setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { sealSecrets } from "#control-plane/kinds/secrets.ts";
@@ -7,11 +8,13 @@ import { lockAccount, type MonitorAccount } from "#control-plane/monitors/accoun
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
 import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
+import { type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
-import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { beginPictures } from "#control-plane/pictures/facts.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
 import { beginStates } from "#control-plane/state/states.ts";
@@ -32,6 +35,8 @@ export async function createMonitor(
   if (full !== null) return full;
   const dependency = await vetDependency(tx, accountId, null, vetted.value.depends_on);
   if (!dependency.ok) return dependency;
+  const members = await vetMembers(tx, { accountId, id: null }, vetted.value, { present: null, least: LEAST_MEMBERS });
+  if (!members.ok) return members;
   const [id = 0] = await insertDrafts(deps, tx, account, [{ draft: vetted.value, parent: null }]);
   return { ok: true, value: id };
 }
@@ -73,6 +78,7 @@ export async function insertDrafts(
     settings.visual === null ? [] : [{ id, basis: basisOf(url, settings.visual) }],
   );
   if (visual.length > 0) await beginPictures(tx, visual);
+  await setMembers(tx, rows.flatMap(compositeOf));
   const active = rows.filter(({ isActive }) => isActive);
   const planned = active.map((row) => scheduleOf(row, plan));
   if (planned.length > 0) await planChecks(tx, planned, clock.now());

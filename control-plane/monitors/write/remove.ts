@@ -1,9 +1,18 @@
 import { removeChecks, requestCheck } from "#control-plane/checking/schedule/schedule.ts";
+import { followersOf, setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import { deleteMonitor, findMonitor, lockMonitors, noteMailTest, noteRun } from "#control-plane/monitors/store.ts";
+import {
+  deleteMonitor,
+  findMonitor,
+  lockMonitors,
+  noteMailTest,
+  noteRun,
+  updateMonitor,
+} from "#control-plane/monitors/store.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { endMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
@@ -21,7 +30,9 @@ export async function removeMonitor(
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
   if (monitor === null) return refuseAbsent();
-  await lockMonitors(tx, [id]);
+  const followers = await followersOf(tx, id);
+  await lockMonitors(tx, [id, ...followers]);
+  await leaveComposites(tx, accountId, { id, followers, now: clock.now() });
   await removeChecks(tx, [id]);
   await endMonitors(tx, [id], clock.now());
   await noteAccountChanged(tx, [accountId]);
@@ -30,6 +41,25 @@ export async function removeMonitor(
   const unmailed = listed.length === 0 ? [] : await readUnmailed(tx, accountId, listed);
   if (unmailed.length > 0) await mail.recipients.withdrawRecipients(tx, accountId, unmailed);
   return { ok: true, value: id };
+}
+
+/** Takes a monitor that is deleted out of the composites that follow it, which are judged again. */
+async function leaveComposites(
+  tx: Transaction,
+  accountId: number,
+  { id, followers, now }: { readonly id: number; readonly followers: readonly number[]; readonly now: Date },
+): Promise<void> {
+  for (const follower of followers) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    const found = await findMonitor(tx, accountId, follower);
+    const { composite = null } = found?.settings ?? {};
+    if (found === null || composite === null) continue;
+    const left = { ...composite, monitor_ids: composite.monitor_ids.filter((one) => one !== id) };
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await updateMonitor(tx, { ...found, settings: { ...found.settings, composite: left } }, now);
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    await setMembers(tx, [{ id: follower, memberIds: left.monitor_ids }]);
+  }
 }
 
 /** Requests a check of a monitor now, at most six times a minute. */
@@ -41,8 +71,9 @@ export async function requestRun(
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
   if (monitor === null) return refuseAbsent();
-  if (monitor.checkType === "heartbeat") {
-    const message = "the monitor is a heartbeat, which waits for pings; it cannot be checked";
+  const { unchecked } = kindOf(monitor.checkType).words;
+  if (unchecked !== null) {
+    const message = `the monitor is a ${monitor.checkType}, ${unchecked}; it cannot be checked`;
     return refuseProblem({ field: "id", reason: "enum", message });
   }
   if (!monitor.isActive) {

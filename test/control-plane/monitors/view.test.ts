@@ -35,6 +35,7 @@ function lastError(state: Partial<StateFacts>, domainError: ExpiryFacts["domain_
     heartbeat: null,
     expiry,
     pictures: null,
+    members: [],
     notify: { notify_emails: [], notify_state: "ok" },
   }).last_error;
 }

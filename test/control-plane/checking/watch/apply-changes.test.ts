@@ -12,7 +12,7 @@ import {
 
 const MONITORS = 300;
 /** Statements for all changes that begin and end outages. */
-const MOST_STATEMENTS = 11;
+const MOST_STATEMENTS = 12;
 
 let single: ChangesWorld;
 let together: ChangesWorld;

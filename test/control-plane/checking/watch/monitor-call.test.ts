@@ -17,6 +17,7 @@ const SETTINGS: MonitorSettings = {
   port: null,
   heartbeat: null,
   visual: null,
+  composite: null,
   locations: ["eu-west"],
   quorum: "majority",
   retries: 2,

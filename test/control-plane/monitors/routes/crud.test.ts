@@ -164,6 +164,7 @@ describe("a monitor", () => {
       heartbeat: null,
       heartbeat_url: null,
       visual: null,
+      composite: null,
       degraded: false,
       flapping: false,
       advisory: null,

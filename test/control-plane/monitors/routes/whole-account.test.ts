@@ -61,6 +61,12 @@ function documentOf(tag: string): object {
       },
       { name: "Backup", check_type: "heartbeat", heartbeat: { cron: "30 2 * * *", timezone: "Europe/Berlin" } },
       { name: "Sync", check_type: "heartbeat", depends_on: "Backup", heartbeat: { period_seconds: 90 } },
+      {
+        name: "Platform",
+        check_type: "composite",
+        composite: { monitors: ["Shop", "Everything", "Port"], down_when: "percent", percent: 40 },
+      },
+      { name: "Everything", check_type: "composite", composite: { monitors: ["Router", "Page"] } },
     ],
     status_pages: [
       {
@@ -107,7 +113,7 @@ describe("a document of an account", () => {
     const made = await documents.send(from.key, given);
     expect([made.status, made.body.data], made.text).toMatchObject([
       201,
-      { ...counts(10, 0, 0), status_pages: counts(2, 0, 0), maintenance: counts(3, 0, 0), secrets_missing: [] },
+      { ...counts(12, 0, 0), status_pages: counts(2, 0, 0), maintenance: counts(3, 0, 0), secrets_missing: [] },
     ]);
     const document = await documents.exportOf(from.key);
     expect(document).toMatchObject(given);
@@ -127,7 +133,7 @@ describe("a document of an account", () => {
       const { status, body } = await documents.send(key, document);
       expect([status, body.data]).toMatchObject([
         201,
-        { ...counts(0, 0, 10), status_pages: counts(0, 0, 2), maintenance: counts(0, 0, 3) },
+        { ...counts(0, 0, 12), status_pages: counts(0, 0, 2), maintenance: counts(0, 0, 3) },
       ]);
       expect(body.data["ids"]).toEqual(first.body.data["ids"]);
     }
@@ -150,7 +156,7 @@ describe("a document of an account", () => {
       maintenance: document.maintenance.map((row, n) => (n === 1 ? { ...row, public: true } : row)),
     };
     const dry = await documents.send(key, changed, "&dry_run=1");
-    const expected = { ...counts(1, 1, 9), status_pages: counts(0, 1, 1), maintenance: counts(0, 1, 2) };
+    const expected = { ...counts(1, 1, 11), status_pages: counts(0, 1, 1), maintenance: counts(0, 1, 2) };
     expect([dry.status, dry.body.data]).toMatchObject([200, { ...expected, ids: [] }]);
     expect(await documents.exportOf(key)).toEqual(document);
     const done = await documents.send(key, changed);

@@ -1,0 +1,69 @@
+import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import {
+  insertWakes,
+  listEdges,
+  listFollowers,
+  listMembers,
+  replaceMembers,
+  type Member,
+} from "#control-plane/composites/store.ts";
+
+/**
+ * Notes that the statuses of these monitors change, in the transaction that changes them: the composites that follow them
+ * are judged again. It is a row and no call, so that it is done however the process ends.
+ */
+export async function wakeComposites(tx: Transaction, monitorIds: readonly number[]): Promise<void> {
+  if (monitorIds.length > 0) await insertWakes(tx, monitorIds);
+}
+
+/** Returns a composite with the monitors that it follows; none if the monitor is of another kind. */
+export function compositeOf({
+  id,
+  settings,
+}: {
+  readonly id: number;
+  readonly settings: { readonly composite: { readonly monitor_ids: readonly number[] } | null };
+}): readonly { readonly id: number; readonly memberIds: readonly number[] }[] {
+  return settings.composite === null ? [] : [{ id, memberIds: settings.composite.monitor_ids }];
+}
+
+/** Makes the members of composites those that are given, and lets them be judged. */
+export async function setMembers(
+  tx: Transaction,
+  composites: readonly { readonly id: number; readonly memberIds: readonly number[] }[],
+): Promise<void> {
+  if (composites.length > 0) await replaceMembers(tx, composites);
+}
+
+/** Returns the ids of the composites that follow a monitor, ascending. */
+export async function followersOf(sql: Queryable, monitorId: number): Promise<readonly number[]> {
+  return listFollowers(sql, monitorId);
+}
+
+/** Returns the members of composites by the id of the composite; those without members are missing. */
+export async function readMembers(
+  sql: Queryable,
+  compositeIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly Member[]>> {
+  if (compositeIds.length === 0) return new Map();
+  return Map.groupBy(await listMembers(sql, compositeIds), ({ compositeId }) => compositeId);
+}
+
+/**
+ * Reports whether a monitor that leads to `targets` leads back to itself, over what composites follow and what monitors
+ * depend on.
+ */
+export async function isCircle(
+  sql: Queryable,
+  accountId: number,
+  id: number,
+  targets: readonly number[],
+): Promise<boolean> {
+  const edges = Map.groupBy(await listEdges(sql, accountId), ({ from }) => from);
+  const reached = new Set(targets);
+  for (const one of reached) {
+    if (one === id) return true;
+    for (const { to } of edges.get(one) ?? []) reached.add(to);
+  }
+  return false;
+}
