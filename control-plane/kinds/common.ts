@@ -36,14 +36,17 @@ export interface CommonSettings {
   readonly repeat_minutes: number | null;
 }
 
-/** Request headers and body, which can hold secrets. */
+/** What a monitor sends that can hold secrets. */
 export interface MonitorSecrets {
+  /** Values by name: request headers, or the field of the kind's own options that stands for them. */
   readonly request_headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }
 
 /** What a user writes about a monitor of any kind. */
-export interface CommonDraft extends CommonSettings, MonitorSecrets {
+export interface CommonDraft extends CommonSettings {
+  readonly request_headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
   readonly name: string;
   readonly url: string;
   readonly interval_minutes: number;

@@ -76,6 +76,12 @@ interface Options<O, S extends TSchema = TSchema> {
    * field with names in its place; null: it names none.
    */
   readonly references: { readonly field: string; readonly rowSchema: TSchema } | null;
+  /**
+   * The field of the object with values by name that are secrets, such as metadata; null: none. Like request headers they
+   * are encrypted at rest, masked in responses, left out of documents, and dropped with a change to another origin. `read`
+   * takes masks for the stored values (header-fields.ts).
+   */
+  readonly secretField: string | null;
   /** Returns the options without a value from the user. */
   defaults(intervalMinutes: number): O;
   /** Applies what a write gives, parsed by the schema, to the present options; null: to none, or with given: resets them. */
@@ -184,6 +190,7 @@ export const PROBE = {
 export const OPTIONS = {
   readOnly: [],
   references: null,
+  secretField: null,
   follow: <O>(options: O) => options,
   isNewStart: () => false,
 } as const satisfies Partial<Options<unknown>>;

@@ -1,4 +1,5 @@
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
+import { CHECK_TYPES, kindOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Shown in place of a secret. A change that contains it keeps the stored secret. */
@@ -27,4 +28,47 @@ export function maskSecrets({ request_headers, body }: MonitorSecrets): MonitorS
     request_headers: Object.fromEntries(Object.keys(request_headers).map((name) => [name, MASK])),
     body: body === null ? null : MASK,
   };
+}
+
+type Values = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where a monitor has its secret values by name: in request_headers, or in a field of its kind's own options. */
+export interface SecretPlace {
+  /** The kind, whose name that of its options is; null: it is a field of the monitor itself. */
+  readonly kind: CheckType | null;
+  readonly field: string;
+  /** Dotted name with a dot at its end: that of a value follows. */
+  readonly prefix: string;
+}
+
+const HEADERS: SecretPlace = { kind: null, field: "request_headers", prefix: "request_headers." };
+
+/** Returns where monitors of a type have their secret values. */
+export function secretPlaceOf(checkType: CheckType): SecretPlace {
+  const field = kindOf(checkType).options?.secretField ?? null;
+  return field === null ? HEADERS : { kind: checkType, field, prefix: `${checkType}.${field}.` };
+}
+
+/** The places of all kinds. */
+export const SECRET_PLACES: readonly SecretPlace[] = [
+  HEADERS,
+  ...CHECK_TYPES.map(secretPlaceOf).filter(({ kind }) => kind !== null),
+];
+
+/** Returns the secret values in a place of a monitor, or of fields of one; undefined: it says nothing of them. */
+export function valuesAt(source: object, { kind, field }: SecretPlace): Values | undefined {
+  const owner = kind === null ? (source as Fields) : ((source as Fields)[kind] as Fields | null | undefined);
+  return owner?.[field] as Values | undefined;
+}
+
+/** Returns a monitor, or fields of one, with other secret values in a place. */
+export function withValues<T extends object>(source: T, { kind, field }: SecretPlace, values: Values): T {
+  if (kind === null) return { ...source, [field]: values };
+  return { ...source, [kind]: { ...((source as Fields)[kind] as object | null), [field]: values } };
+}
+
+/** Returns the secrets of a monitor as its user wrote it. */
+export function secretsOf(draft: KindOptions & MonitorSecrets & { readonly check_type: CheckType }): MonitorSecrets {
+  return { request_headers: valuesAt(draft, secretPlaceOf(draft.check_type)) ?? {}, body: draft.body };
 }

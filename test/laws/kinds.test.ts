@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CHECK_TYPES } from "#control-plane/kinds/kinds.ts";
+import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { findNoSecret, leaveOutSecrets } from "#control-plane/monitors/transfer/row-secrets.ts";
 import { readSourceFiles, ROOT } from "#test/laws/source-files.ts";
 
 /** Pings and pictures are operations of one kind each: the records and the metrics of monitors ask for them. */
@@ -31,5 +33,19 @@ describe("the kinds of monitors", () => {
     const elsewhere = branches.filter((one) => !/^control-plane\/(?:monitors|surfaces\/account-metrics)\//.test(one));
     expect(elsewhere).toEqual([]);
     expect(branches.length, branches.join("\n")).toBeLessThanOrEqual(MOST_BRANCHES);
+  });
+
+  it("have their secrets in one place each, which an export leaves out and a response masks", () => {
+    for (const name of CHECK_TYPES) {
+      const place = secretPlaceOf(name);
+      const monitor = withValues({ request_headers: { Other: "a" }, [name]: {} }, place, { Token: "s3cret" });
+      expect(valuesAt(monitor, place), name).toEqual({ Token: "s3cret" });
+      expect(leaveOutSecrets({ request_headers: { Token: "s3cret" }, body: null }, name)).toEqual({
+        request_headers: {},
+        body: null,
+        secrets_missing: [`${place.prefix}Token`],
+      });
+      expect(findNoSecret([`${place.prefix}Token`, "body", place.prefix])).toBe(2);
+    }
   });
 });

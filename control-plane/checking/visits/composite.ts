@@ -1,4 +1,4 @@
-import { cutLine } from "#control-plane/incidents/cause/plain-line.ts";
+import { cutLine } from "#shared/text/plain-line.ts";
 import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";

@@ -1,18 +1,19 @@
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { MASK } from "#control-plane/kinds/secrets.ts";
+import { MASK, secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
 
 /** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {
-  /** Names of header fields. */
-  readonly headers: readonly string[];
+  /** Names of the values, such as those of header fields. */
+  readonly names: readonly string[];
   readonly hasBody: boolean;
 }
 
 /** A masked value that no monitor of the account has. */
 interface Missing {
-  /** `body`, or `request_headers.` and the name of the field. */
+  /** `body`, or `request_headers.` and the name of the field, or the same of the kind's own options. */
   readonly field: string;
   readonly reason: "unknown" | "ambiguous";
 }
@@ -21,27 +22,27 @@ interface Missing {
 const SOME_BODY = "-";
 
 /**
- * Takes the masks out of fields. Those that are returned have other values in their places, so that the rules for
- * names, numbers of fields and methods still hold for them.
+ * Takes the masks out of the fields of a monitor of a type. Those that are returned have other values in their places, so
+ * that the rules for names, numbers of fields and methods still hold for them.
  */
-export function hideMasks(given: Given): { readonly given: Given; readonly masks: Masks } {
-  const { request_headers: all = {}, body } = given;
-  const headers = Object.keys(all).filter((name) => all[name] === MASK);
-  const hasBody = body === MASK;
+export function hideMasks(given: Given, checkType: CheckType): { readonly given: Given; readonly masks: Masks } {
+  const place = secretPlaceOf(checkType);
+  const all = valuesAt(given, place) ?? {};
+  const names = Object.keys(all).filter((name) => all[name] === MASK);
+  const hasBody = given.body === MASK;
   const hidden = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, value === MASK ? "" : value]));
   return {
     given: {
-      ...given,
-      ...(headers.length > 0 ? { request_headers: hidden } : {}),
+      ...(names.length > 0 ? withValues(given, place, hidden) : given),
       ...(hasBody ? { body: SOME_BODY } : {}),
     },
-    masks: { headers, hasBody },
+    masks: { names, hasBody },
   };
 }
 
 /** Reports whether a row has masks. */
-export function areMasked({ headers, hasBody }: Masks): boolean {
-  return hasBody || headers.length > 0;
+export function areMasked({ names, hasBody }: Masks): boolean {
+  return hasBody || names.length > 0;
 }
 
 /**
@@ -50,7 +51,7 @@ export function areMasked({ headers, hasBody }: Masks): boolean {
  */
 export function fillMasks(
   draft: MonitorDraft,
-  { headers, hasBody }: Masks,
+  { names, hasBody }: Masks,
   known: readonly MonitorSecrets[],
 ): { readonly draft: MonitorDraft; readonly missing: readonly Missing[] } {
   const missing: Missing[] = [];
@@ -60,18 +61,19 @@ export function fillMasks(
     missing.push({ field, reason: value === undefined ? "unknown" : "ambiguous" });
     return null;
   };
-  const fields = Object.entries(draft.request_headers).flatMap(([name, given]): [string, string][] => {
-    if (!headers.includes(name)) return [[name, given]];
-    const values = known.map((secrets) => headerOf(secrets, name));
-    const value = find(`request_headers.${name}`, values);
+  const place = secretPlaceOf(draft.check_type);
+  const fields = Object.entries(valuesAt(draft, place) ?? {}).flatMap(([name, given]): [string, string][] => {
+    if (!names.includes(name)) return [[name, given]];
+    const values = known.map((secrets) => valueOf(secrets, name));
+    const value = find(`${place.prefix}${name}`, values);
     return value === null ? [] : [[name, value]];
   });
   const bodies = hasBody ? known.map(({ body }) => body) : [];
   const body = hasBody ? find("body", bodies) : draft.body;
-  return { draft: { ...draft, request_headers: Object.fromEntries(fields), body }, missing };
+  return { draft: { ...withValues(draft, place, Object.fromEntries(fields)), body }, missing };
 }
 
-function headerOf({ request_headers: all }: MonitorSecrets, name: string): string | null {
+function valueOf({ request_headers: all }: MonitorSecrets, name: string): string | null {
   const key = name.toLowerCase();
   return Object.entries(all).find(([stored]) => stored.toLowerCase() === key)?.[1] ?? null;
 }

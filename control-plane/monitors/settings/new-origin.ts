@@ -1,6 +1,8 @@
 import { completeUrl } from "#shared/target-url.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
+import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
 
@@ -22,23 +24,35 @@ interface Departure {
  * the change are.
  */
 export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
-  if (!isMoved(present, given)) return { base: present, given, masks: { headers: [], hasBody: false }, removed: [] };
-  const { given: hidden, masks } = hideMasks(given);
+  if (!isMoved(present, given)) return { base: present, given, masks: { names: [], hasBody: false }, removed: [] };
+  const { check_type: checkType = present.check_type } = given;
+  const place = secretPlaceOf(checkType);
+  const { given: hidden, masks } = hideMasks(given, checkType);
   const hasLostBody = given.body === undefined ? present.body !== null : masks.hasBody;
-  const headers = given.request_headers === undefined ? Object.keys(present.request_headers) : masks.headers;
+  const own = valuesAt(present, place) ?? {};
+  const names = valuesAt(given, place) === undefined ? Object.keys(own) : masks.names;
   return {
-    base: { ...present, request_headers: {}, body: null },
+    base: { ...withoutValues(present), body: null },
     given: hidden,
     masks,
-    removed: [...(hasLostBody ? ["body"] : []), ...headers.map((name) => `request_headers.${name}`)],
+    removed: [...(hasLostBody ? ["body"] : []), ...names.map((name) => `${place.prefix}${name}`)],
   };
 }
 
 /** Reports whether a change leads to another origin. */
 export function isMoved(present: MonitorDraft, given: Given): boolean {
-  const { url = present.url, check_type: checkType = present.check_type } = given;
-  const types = checkTypesOf("request_headers") ?? [];
-  return types.includes(present.check_type) && types.includes(checkType) && originOf(url) !== originOf(present.url);
+  const { url = present.url, port = present.port, check_type: checkType = present.check_type } = given;
+  const isOther = originOf(url) !== originOf(present.url) || port !== present.port;
+  return hasSecrets(present.check_type) && hasSecrets(checkType) && isOther;
+}
+
+function hasSecrets(checkType: CheckType): boolean {
+  return secretPlaceOf(checkType).kind !== null || (checkTypesOf("request_headers")?.includes(checkType) ?? false);
+}
+
+function withoutValues(present: MonitorDraft): MonitorDraft {
+  const place = secretPlaceOf(present.check_type);
+  return withValues(present, place, {});
 }
 
 /** Returns the origin of the completed URL; the text itself if it is no URL, which the checks of the target refuse. */

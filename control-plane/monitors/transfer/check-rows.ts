@@ -48,6 +48,9 @@ export interface CheckedRows {
   readonly problems: readonly RowProblem[];
 }
 
+/** The check type of a row that names none. */
+const DEFAULT_TYPE = "http";
+
 /** Dependencies of the checks. */
 interface CheckContext extends VetContext {
   readonly encryption: Encryption;
@@ -129,7 +132,8 @@ function vetNew(
 ): Vetted<{ readonly given: Given; readonly draft: MonitorDraft; readonly masks: Masks }> {
   const problem = missingProblem(index, names);
   if (problem !== null) return { ok: false, problem };
-  const hidden = hideMasks(maskMissing(row, names));
+  const { check_type: checkType = DEFAULT_TYPE } = row;
+  const hidden = hideMasks(maskMissing(row, names, checkType), checkType);
   const vetted = vetCreation(context, hidden.given);
   if (!vetted.ok) return { ok: false, problem: problemOf(index, vetted.refusal) };
   return { ok: true, value: { given: row, draft: vetted.value, masks: hidden.masks } };
@@ -141,7 +145,7 @@ function checkOwn(context: CheckContext, index: number, own: StoredMonitor, name
   const problem = missingProblem(index, names);
   if (problem !== null) return { ok: false, problem };
   const present = draftOf(own, openSecrets(context.encryption, own.secrets));
-  const fitted = fitMasks(present, maskMissing(row, names));
+  const fitted = fitMasks(present, maskMissing(row, names, row.check_type ?? own.checkType));
   const isKept = isActive === undefined || (isActive && own.pausedReason === "plan");
   const given: Given = {
     ...fitted.given,

@@ -34,7 +34,7 @@ export function exportMonitors(
   const names = exportedNames(monitors);
   const rows = monitors.map((monitor): ExportedRow => {
     const secrets = openSecrets(encryption, monitor.secrets);
-    const { secrets_missing: missing, ...shown } = leaveOutSecrets(secrets);
+    const { secrets_missing: missing, ...shown } = leaveOutSecrets(secrets, monitor.checkType);
     const draft = draftOf(monitor, withSecrets ? secrets : shown);
     return {
       ...draft,

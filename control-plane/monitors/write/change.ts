@@ -3,7 +3,7 @@ import { setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { removeHeartbeat, rescheduleHeartbeat } from "#control-plane/heartbeats/heartbeats.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { openSecrets, sealSecrets } from "#control-plane/kinds/secrets.ts";
+import { openSecrets, sealSecrets, secretsOf } from "#control-plane/kinds/secrets.ts";
 import { basisOf } from "#control-plane/kinds/visual.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
@@ -15,7 +15,7 @@ import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { findMonitor, lockMonitors, updateMonitor, type StoredMonitor } from "#control-plane/monitors/store.ts";
 import { vetUpdate } from "#control-plane/monitors/vet.ts";
-import { type OwnMonitor, type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { resetMonitors } from "#control-plane/monitors/write/states.ts";
@@ -67,7 +67,7 @@ export async function changeMonitor(
   const members = await vetMembers(tx, { accountId, id }, draft, { present, least: leastMembers });
   if (!members.ok) return members;
   const pausedReason = draft.is_active === present.is_active ? stored.pausedReason : null;
-  const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, draft) });
+  const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, secretsOf(draft)) });
   const written = await updateMonitor(tx, row, clock.now());
   if (written === null) return refuseAbsent();
   if (stored.settings.composite !== null || written.settings.composite !== null) {

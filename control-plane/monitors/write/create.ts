@@ -2,7 +2,7 @@ import { planChecks } from "#control-plane/checking/schedule/schedule.ts";
 import { compositeOf, setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { sealSecrets } from "#control-plane/kinds/secrets.ts";
+import { sealSecrets, secretsOf } from "#control-plane/kinds/secrets.ts";
 import { basisOf } from "#control-plane/kinds/visual.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
@@ -12,7 +12,7 @@ import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { vetCreation } from "#control-plane/monitors/vet.ts";
-import { type WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import type { WriteDeps } from "#control-plane/monitors/write/deps.ts";
 import { vetMembers } from "#control-plane/monitors/write/members.ts";
 import { vetDependency } from "#control-plane/monitors/write/dependency.ts";
 import { beginPictures } from "#control-plane/pictures/facts.ts";
@@ -62,7 +62,12 @@ export async function insertDrafts(
   const rows = drafts.map(({ draft, parent }, index) =>
     rowOf(
       { ...draft, depends_on: parent === null ? draft.depends_on : (ids[parent] ?? null) },
-      { id: ids[index] ?? 0, accountId: account.id, pausedReason: null, secrets: sealSecrets(encryption, draft) },
+      {
+        id: ids[index] ?? 0,
+        accountId: account.id,
+        pausedReason: null,
+        secrets: sealSecrets(encryption, secretsOf(draft)),
+      },
     ),
   );
   await insertMonitors(tx, rows, clock.now());
