@@ -6,6 +6,7 @@ import type { LocationRow } from "#control-plane/checks/answer.ts";
 import { createResultCache } from "#control-plane/checks/cache.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { ProbedType } from "#control-plane/kinds/kinds.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
 import { startLocalHub, type LocalHub } from "#test/control-plane/dispatch/local-hub.ts";
@@ -47,31 +48,7 @@ afterAll(async () => {
   await Promise.all([web.close(), dns.close()]);
 });
 
-const SETTINGS: MonitorSettings = {
-  method: "GET",
-  follow: true,
-  timeout_seconds: 5,
-  expected_code: 200,
-  expected_codes: null,
-  keyword: null,
-  keyword_mode: "present",
-  json: null,
-  dns: null,
-  port: null,
-  heartbeat: null,
-  visual: null,
-  composite: null,
-  locations: ["well"],
-  quorum: "majority",
-  retries: 2,
-  recovery: 1,
-  degraded_ms: null,
-  watch_domain: false,
-  notify_email: false,
-  notify_advisories: false,
-  notify_emails: null,
-  repeat_minutes: null,
-};
+const SETTINGS: MonitorSettings = { ...DEFAULT_SETTINGS, timeout_seconds: 5, locations: ["well"] };
 
 /** Runs the check of a monitor at one location, as the watch of monitors does. */
 async function observe(

@@ -1,34 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { MONITOR_CHECKS } from "#shared/monitor-checks/list.ts";
+import { DEFAULT_SETTINGS } from "#control-plane/kinds/defaults.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import type { WatchedMonitor } from "#control-plane/checking/watch/watched.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
 
-const SETTINGS: MonitorSettings = {
-  method: "GET",
-  follow: true,
-  timeout_seconds: 15,
-  expected_code: 200,
-  expected_codes: null,
-  keyword: null,
-  keyword_mode: "present",
-  json: null,
-  dns: null,
-  port: null,
-  heartbeat: null,
-  visual: null,
-  composite: null,
-  locations: ["eu-west"],
-  quorum: "majority",
-  retries: 2,
-  recovery: 1,
-  degraded_ms: null,
-  watch_domain: false,
-  notify_email: false,
-  notify_advisories: false,
-  notify_emails: null,
-  repeat_minutes: null,
-};
+const SETTINGS: MonitorSettings = { ...DEFAULT_SETTINGS, locations: ["eu-west"] };
 const NO_SECRETS = { request_headers: {}, body: null };
 
 const call = (
