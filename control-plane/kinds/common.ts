@@ -38,7 +38,7 @@ export interface CommonSettings {
 
 /** What a monitor sends that can hold secrets. */
 export interface MonitorSecrets {
-  /** Values by name: request headers, or the field of the kind's own options that stands for them. */
+  /** Values by name: request headers, or the field of the kind's own options that is in their place. */
   readonly request_headers: Readonly<Record<string, string>>;
   readonly body: string | null;
 }

@@ -103,6 +103,11 @@ const causes = (id: number) =>
       (select count(*) from incident_evidence where incident_id = incidents.id) as evidence
     from incidents where monitor_id = ${id} order by id`;
 
+const eventsOf = async (id: number) =>
+  (await world.sql<{ type: string }[]>`select type from events where monitor_id = ${id} order by created_at, id`).map(
+    ({ type }) => type,
+  );
+
 describe("a composite", () => {
   it("follows its monitors down and up, with an incident of its own, its cause and history", async () => {
     const account = await world.account(3, { locations: ["eu-west"], retries: 0, notify_email: true });
@@ -206,5 +211,43 @@ describe("a composite", () => {
       select e.kind from incident_entries as e join incidents as i on i.id = e.incident_id
       where i.monitor_id = ${id} order by e.id`;
     expect(lines.map(({ kind }) => kind)).toContain("reminder");
+  });
+
+  it("holds its notices while the monitor it depends on is down, and sends what is still so afterwards", async () => {
+    const account = await world.account(3, { locations: ["eu-west"], retries: 0 });
+    const [one = 0, two = 0, router = 0] = account.ids;
+    const id = await follow(account, [one, two]);
+    await world.sql`update monitors set depends_on = ${router} where id = ${id}`;
+    await world.check(account.ids, UP);
+    await world.visit();
+    await world.check([router], DOWN);
+    await world.check([one], DOWN);
+    await world.visit();
+    expect(await world.status(id)).toBe("down");
+    const [incident] = await world.sql`select suppressed_by as "by" from incidents where monitor_id = ${id}`;
+    expect(incident).toEqual({ by: router });
+    expect(await eventsOf(id)).toEqual([]);
+    await world.check([router], UP);
+    for (let look = 0; look < 3; look += 1) {
+      world.clock.advance(31_000);
+      await world.check(account.ids.slice(1), UP);
+      await world.check([one], DOWN);
+      await world.visit();
+    }
+    expect(await eventsOf(id)).toEqual(["monitor.down"]);
+  });
+
+  it("holds back the notices of a monitor that depends on it", async () => {
+    const account = await world.account(3, { locations: ["eu-west"], retries: 0 });
+    const [one = 0, two = 0, shop = 0] = account.ids;
+    const id = await follow(account, [one, two]);
+    await world.sql`update monitors set depends_on = ${id} where id = ${shop}`;
+    await world.check(account.ids, UP);
+    await world.visit();
+    await world.check([one], DOWN);
+    await world.visit();
+    await world.check([shop], DOWN);
+    expect(await world.status(shop)).toBe("down");
+    expect([await eventsOf(id), await eventsOf(shop)]).toEqual([["monitor.down"], []]);
   });
 });
