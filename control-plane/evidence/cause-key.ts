@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { parseTarget } from "#control-plane/kinds/server-target.ts";
 
 /** Maximum length of a host in a key; DNS allows 253 characters. */
 const MOST_HOST = 255;
@@ -15,7 +15,7 @@ interface Target {
 export function hostOf({ url, checkType }: Target): string {
   const { target, evidence } = kindOf(checkType);
   if (target === null) return "";
-  const parsed = evidence.splitsUrl ? URL.parse(completeUrl(url) ?? "") : null;
+  const parsed = evidence.splitsUrl ? parseTarget(url) : null;
   const host = (parsed?.hostname ?? url).toLowerCase().replace(/\.$/, "");
   return (host.startsWith("[") ? host.slice(1, -1) : host).slice(0, MOST_HOST);
 }
@@ -34,7 +34,7 @@ export function causeKeyOf(monitor: Monitor, cause: { readonly code: string; rea
   const { url, checkType, settings } = monitor;
   const kind = kindOf(checkType);
   if (kind.target === null) return `${checkType} ${monitor.id}`;
-  const parsed = kind.evidence.splitsUrl ? URL.parse(completeUrl(url) ?? "") : null;
+  const parsed = kind.evidence.splitsUrl ? parseTarget(url) : null;
   const path = parsed === null ? "" : parsed.pathname + parsed.search;
   const port = settings.port ?? parsed?.port ?? "";
   const key = [checkType, parsed?.protocol ?? "", hostOf(monitor), port, path].join(" ");

@@ -148,6 +148,8 @@ interface CauseWords {
   readonly headline: string;
   /** Part of the fault that follows the locations. */
   readonly shows: "port" | "words" | "nothing";
+  /** Whether the words differ between locations and checks, so that they do not make two causes. Absent: false. */
+  readonly isMeasured?: boolean;
 }
 
 /** The facts of a kind that probes check as long as it says nothing else. */

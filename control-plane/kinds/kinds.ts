@@ -2,6 +2,7 @@ import type { Contract } from "#shared/tools/define.ts";
 import { composite } from "#control-plane/kinds/composite.ts";
 import { dns } from "#control-plane/kinds/dns.ts";
 import { domain } from "#control-plane/kinds/domain.ts";
+import { grpc } from "#control-plane/kinds/grpc.ts";
 import { heartbeat } from "#control-plane/kinds/heartbeat.ts";
 import { http } from "#control-plane/kinds/http.ts";
 import { keyword } from "#control-plane/kinds/keyword.ts";
@@ -9,10 +10,12 @@ import { HOST_TARGET, PROBED, type Kind } from "#control-plane/kinds/kind.ts";
 import { ping } from "#control-plane/kinds/ping.ts";
 import { port } from "#control-plane/kinds/port.ts";
 import { ssl } from "#control-plane/kinds/ssl.ts";
+import { tcp } from "#control-plane/kinds/tcp.ts";
 import { visual } from "#control-plane/kinds/visual.ts";
+import { websocket } from "#control-plane/kinds/websocket.ts";
 
 /** Every kind of monitor by its check_type, in the order of the documentation. */
-const KINDS = { http, keyword, ssl, domain, dns, ping, port, visual, heartbeat, composite };
+const KINDS = { http, keyword, ssl, domain, dns, ping, port, tcp, grpc, websocket, visual, heartbeat, composite };
 
 /** Everything that a monitor can watch. */
 export type CheckType = keyof typeof KINDS;

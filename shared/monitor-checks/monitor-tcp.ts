@@ -7,12 +7,12 @@ import { Host, Lines, Nullable } from "#shared/tools/fields.ts";
 /** Protocols whose greeting, question and answer a check knows. */
 export const TCP_PRESETS = ["smtp", "imap", "ftp", "ssh", "redis"] as const;
 /** When TLS begins: never, by the protocol's own command, or with the first octet. */
-const TCP_TLS = ["none", "starttls", "implicit"] as const;
+export const TCP_TLS = ["none", "starttls", "implicit"] as const;
 /** Maximum number of octets that are searched for the expected text. */
 export const MOST_SEARCHED_BYTES = 65_536;
 
 /** What a check says over a connection, and what it expects. */
-interface TcpDialogue {
+export interface TcpDialogue {
   readonly preset: (typeof TCP_PRESETS)[number] | null;
   /** Sent as it is, in UTF-8. null: nothing. */
   readonly send: string | null;
@@ -31,7 +31,7 @@ const TLS_OF: Readonly<Record<(typeof TCP_PRESETS)[number], readonly string[]>> 
 };
 
 /** Returns the first field of a dialogue that does not fit to its preset; null if all do. */
-function findDialogueProblem({ preset, send, expect, tls }: TcpDialogue): FieldProblem | null {
+export function findDialogueProblem({ preset, send, expect, tls }: TcpDialogue): FieldProblem | null {
   if (preset === null) {
     if (tls !== "starttls") return null;
     return { field: "tls", reason: "enum", message: "must be none or implicit without preset: starttls needs one" };

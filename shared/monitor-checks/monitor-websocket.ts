@@ -3,6 +3,9 @@ import { MONITOR_CHECK, REPORT_PARAMS } from "#shared/monitor-checks/define.ts";
 import { defineTool } from "#shared/tools/define.ts";
 import { Lines, Nullable, Url } from "#shared/tools/fields.ts";
 
+/** Form of the name of a subprotocol (RFC 6455 section 4.1). */
+export const SUBPROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 /** Opens a WebSocket (RFC 6455) for monitors of type websocket. */
 export const monitorWebsocket = defineTool({
   ...MONITOR_CHECK,
@@ -18,7 +21,7 @@ export const monitorWebsocket = defineTool({
       Type.String({
         minLength: 1,
         maxLength: 100,
-        pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+        pattern: SUBPROTOCOL.source,
         description: "Subprotocol to ask for, which the server must choose; null for none",
       }),
     ),

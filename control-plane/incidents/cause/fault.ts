@@ -2,7 +2,7 @@ import { splitMessage } from "#control-plane/incidents/cause/message.ts";
 import { explainStatus, findRule } from "#control-plane/incidents/cause/rules.ts";
 import type { Fault, MonitorTarget } from "#control-plane/incidents/incident.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
-import { completeUrl } from "#shared/target-url.ts";
+import { parseTarget } from "#control-plane/kinds/server-target.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** What a monitor connects to. */
@@ -16,13 +16,20 @@ interface Target {
 /** Maximum length of a name in a sentence. */
 const MOST_HOST = 80;
 
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ["http:", 80],
+  ["https:", 443],
+  ["ws:", 80],
+  ["wss:", 443],
+]);
+
 /** Returns host and port of a monitor's target. */
 function readTarget({ url, checkType, settings }: MonitorTarget): Target {
-  const parsed = URL.parse(completeUrl(url) ?? "");
+  const parsed = parseTarget(url);
   const host = toPlainLine(parsed?.hostname ?? url, MOST_HOST);
   if (kindOf(checkType).target?.port !== "url") return { host, port: settings.port };
   if (parsed === null) return { host, port: null };
-  return { host, port: parsed.port === "" ? (parsed.protocol === "http:" ? 80 : 443) : Number(parsed.port) };
+  return { host, port: parsed.port === "" ? (DEFAULT_PORTS.get(parsed.protocol) ?? null) : Number(parsed.port) };
 }
 
 /** One fault in the words of a cause. Faults of several locations with the same `key` are one cause. */

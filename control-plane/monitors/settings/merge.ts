@@ -143,7 +143,7 @@ function isSame(one: unknown, other: unknown): boolean {
 function nameOf({ url, check_type: checkType }: MonitorDraft): string {
   const [bare = ""] = url
     .trim()
-    .replace(/^https?:\/\//i, "")
+    .replace(/^[a-z]+:\/\//i, "")
     .split(/[?#]/, 1);
   const name = hiddenProblem(bare) === null ? bare.slice(0, 200) : "";
   return name.isWellFormed() && name !== "" ? name : kindOf(checkType).words.nameless;

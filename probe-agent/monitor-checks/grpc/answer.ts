@@ -4,7 +4,7 @@ import { decodeStatus, PREFIX_BYTES, SERVING_STATUS } from "#probe-agent/monitor
 import { quoted } from "#probe-agent/monitor-checks/words.ts";
 import type { Http2Answer } from "#probe-agent/port/stream.ts";
 
-/** Names of the status codes of gRPC, by number (grpc/doc/statuscodes.md). */
+/** Names of the status codes of gRPC, by number (gRPC core documentation, status codes). */
 const STATUS_NAMES = [
   "OK",
   "CANCELLED",

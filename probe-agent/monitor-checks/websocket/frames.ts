@@ -16,7 +16,7 @@ export interface Frame {
 }
 
 /** The next frame and the octets after which it ends, or what is missing or wrong (a clause about the server). */
-export type FrameProgress =
+type FrameProgress =
   | { readonly state: "frame"; readonly frame: Frame; readonly end: number }
   | { readonly state: "more" }
   | { readonly state: "broken"; readonly reason: string; readonly message: string };

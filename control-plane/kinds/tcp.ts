@@ -1,0 +1,140 @@
+import { Type, type Static } from "typebox";
+import {
+  findDialogueProblem,
+  monitorTcp,
+  TCP_PRESETS,
+  TCP_TLS,
+  type TcpDialogue,
+} from "#shared/monitor-checks/monitor-tcp.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
+import { readServerTarget } from "#control-plane/kinds/server-target.ts";
+
+/** The dialogue of a monitor. */
+interface TcpSettings {
+  readonly preset: TcpDialogue["preset"];
+  /** Text that the first 64 KB must contain; null: the connection is enough. */
+  readonly expect: string | null;
+  readonly tls: TcpDialogue["tls"];
+}
+
+const SCHEMA = Nullable(
+  Type.Object(
+    {
+      preset: Type.Optional(
+        Nullable(
+          Type.Enum([...TCP_PRESETS], {
+            description:
+              "Protocol whose greeting and answer are checked: smtp (220, EHLO), imap (* OK), ftp (220), ssh " +
+              "(SSH-2.0), redis (PING; a server that asks for a password is up). Default: null, none",
+          }),
+        ),
+      ),
+      expect: Type.Optional(
+        Nullable(
+          Lines({
+            minLength: 1,
+            maxLength: 1_000,
+            description:
+              "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
+              "is enough",
+          }),
+        ),
+      ),
+      tls: Type.Optional(
+        Type.Enum([...TCP_TLS], {
+          description:
+            "none; implicit: TLS with the first byte; starttls: by the command of smtp, imap or ftp. A certificate " +
+            "that is not trusted is down. Default: none",
+        }),
+      ),
+    },
+    {
+      additionalProperties: false,
+      examples: [{ preset: "smtp", tls: "starttls" }],
+      description: "tcp: the dialogue over the connection. Omitted parts keep their values",
+    },
+  ),
+);
+
+const DEFAULTS: TcpSettings = { preset: null, expect: null, tls: "none" };
+
+/** Ports of the protocols, without TLS from the first octet and with it (IANA, Service Name and Port Number Registry). */
+const PORTS: Readonly<Record<(typeof TCP_PRESETS)[number], { readonly plain: number; readonly implicit: number }>> = {
+  smtp: { plain: 25, implicit: 465 },
+  imap: { plain: 143, implicit: 993 },
+  ftp: { plain: 21, implicit: 990 },
+  ssh: { plain: 22, implicit: 22 },
+  redis: { plain: 6_379, implicit: 6_379 },
+};
+
+const MISSING = "expected answer missing";
+const words = (code: string, headline: string) => ({ code, headline, shows: "words", isMeasured: true }) as const;
+
+/** A server that answers as its protocol, or its user, expects. */
+export const tcp = {
+  ...PROBED,
+  watches: "the answer of a TCP server",
+  target: {
+    form: "a host, host:port or tcp:// URL; with tcp.preset the default port is that of the protocol",
+    port: "url",
+    ruledPart: (url) => readTarget(url)?.host ?? url,
+  },
+  options: {
+    ...OPTIONS,
+    schema: SCHEMA,
+    defaults: () => DEFAULTS,
+    read: (given, present, defaults) => ({ ok: true, value: merge(given as Static<typeof SCHEMA>, present, defaults) }),
+    isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
+  },
+  findConflict: ({ url }, options) => findTcpConflict(url, options ?? DEFAULTS),
+  evidence: { ...PROBED.evidence, splitsUrl: true },
+  probe: {
+    ...PROBE,
+    contract: monitorTcp,
+    params(url, _settings, options) {
+      const { preset, expect, tls } = options ?? DEFAULTS;
+      const target = readTarget(url);
+      const port = target?.port ?? defaultPort(options ?? DEFAULTS);
+      if (target === null || port === null) throw new Error("the target of a tcp monitor cannot be read");
+      return { host: target.host, port, preset, send: null, expect, tls };
+    },
+  },
+  words: {
+    ...PROBED.words,
+    causes: {
+      "response unexpected_answer": words("response_unexpected_answer", "unexpected answer"),
+      "response text_missing": words("response_text_missing", MISSING),
+      "response closed": words("response_closed", MISSING),
+      "response reset": words("response_reset", MISSING),
+      "response timeout": words("timeout", MISSING),
+      "tls no_starttls": { code: "tls_no_starttls", headline: "STARTTLS not offered", shows: "nothing" },
+      "tls starttls_injection": words("tls_starttls_injection", "STARTTLS not safe"),
+    },
+  },
+} as const satisfies Kind<TcpSettings>;
+
+function readTarget(url: string) {
+  return readServerTarget(url, ["tcp"]);
+}
+
+/** Returns the port of a protocol; null without a preset. */
+function defaultPort({ preset, tls }: TcpSettings): number | null {
+  return preset === null ? null : PORTS[preset][tls === "implicit" ? "implicit" : "plain"];
+}
+
+/** Applies given parts to the present ones; null restores the defaults. */
+function merge(given: Static<typeof SCHEMA>, present: TcpSettings | null, defaults: TcpSettings): TcpSettings {
+  return given === null ? defaults : { ...(present ?? defaults), ...given };
+}
+
+function findTcpConflict(url: string, options: TcpSettings): FieldProblem | null {
+  const wrong = findDialogueProblem({ ...options, send: null });
+  if (wrong !== null) return problem(`tcp.${wrong.field}`, wrong.reason, wrong.message);
+  const target = readTarget(url);
+  if (target === null)
+    return problem("url", "type", "must be a host, host:port or tcp:// URL without user name and path");
+  if (target.port !== null || options.preset !== null) return null;
+  return problem("url", "required", "must have a port, such as example.com:4222, without tcp.preset");
+}

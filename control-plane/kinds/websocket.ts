@@ -1,0 +1,112 @@
+import { Type, type Static } from "typebox";
+import { monitorWebsocket, SUBPROTOCOL } from "#shared/monitor-checks/monitor-websocket.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { certificateOf } from "#control-plane/kinds/expiring.ts";
+import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
+
+/** The subprotocol, and the message that must arrive. */
+interface WebsocketSettings {
+  readonly subprotocol: string | null;
+  /** Text of a message; null: no message is awaited. */
+  readonly expect: string | null;
+}
+
+const SCHEMA = Nullable(
+  Type.Object(
+    {
+      subprotocol: Type.Optional(
+        Nullable(
+          Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description: "Subprotocol to ask for, which the server must choose. Default: null, none",
+          }),
+        ),
+      ),
+      expect: Type.Optional(
+        Nullable(
+          Lines({
+            minLength: 1,
+            maxLength: 1_000,
+            description:
+              "Text that one of the messages in the first 64 KB must contain. Default: null, no message is awaited",
+          }),
+        ),
+      ),
+    },
+    {
+      additionalProperties: false,
+      examples: [{ subprotocol: "graphql-transport-ws", expect: "connection_ack" }],
+      description: "websocket: the subprotocol and the expected message. Omitted parts keep their values",
+    },
+  ),
+);
+
+const DEFAULTS: WebsocketSettings = { subprotocol: null, expect: null };
+
+const handshake = (code: string) => ({ code, headline: "WebSocket handshake failed", shows: "words" }) as const;
+
+const missing = (code: string) =>
+  ({ code, headline: "expected answer missing", shows: "words", isMeasured: true }) as const;
+
+/** A server that opens a WebSocket. */
+export const websocket = {
+  ...PROBED,
+  watches: "a WebSocket",
+  target: { form: "a ws:// or wss:// URL", port: "url", ruledPart: (url) => handshakeUrl(url) ?? url },
+  options: {
+    ...OPTIONS,
+    schema: SCHEMA,
+    defaults: () => DEFAULTS,
+    read: (given, present, defaults) => ({ ok: true, value: merge(given as Static<typeof SCHEMA>, present, defaults) }),
+    isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
+  },
+  findConflict: ({ url }, options) => findWebsocketConflict(url, options ?? DEFAULTS),
+  expires: (url) => certificateOf(handshakeUrl(url) ?? "", null),
+  evidence: { ...PROBED.evidence, splitsUrl: true },
+  probe: {
+    ...PROBE,
+    contract: monitorWebsocket,
+    params(url, _settings, options) {
+      const { subprotocol, expect } = options ?? DEFAULTS;
+      return { url: handshakeUrl(url), subprotocol, send: null, expect };
+    },
+  },
+  words: {
+    ...PROBED.words,
+    causes: {
+      "response not_websocket": handshake("response_not_websocket"),
+      "response wrong_accept_key": handshake("response_wrong_accept_key"),
+      "response unwanted_extension": handshake("response_unwanted_extension"),
+      "response subprotocol_refused": handshake("response_subprotocol_refused"),
+      "response websocket_closed": { code: "response_websocket_closed", headline: "WebSocket closed", shows: "words" },
+      "response text_missing": missing("response_text_missing"),
+      "response too_much_data": missing("response_too_much_data"),
+      "response closed": missing("response_closed"),
+      "response reset": missing("response_reset"),
+      "response timeout": missing("timeout"),
+    },
+  },
+} as const satisfies Kind<WebsocketSettings>;
+
+/** Returns the URL of the handshake, with the scheme https for wss and http for ws; null for other schemes. */
+function handshakeUrl(url: string): string | null {
+  const [, scheme, rest = ""] = /^ *(wss?):(\/\/.*)$/is.exec(url) ?? [];
+  return scheme === undefined ? null : `${scheme.toLowerCase() === "wss" ? "https" : "http"}:${rest}`;
+}
+
+/** Applies given parts to the present ones; null restores the defaults. */
+function merge(
+  given: Static<typeof SCHEMA>,
+  present: WebsocketSettings | null,
+  defaults: WebsocketSettings,
+): WebsocketSettings {
+  return given === null ? defaults : { ...(present ?? defaults), ...given };
+}
+
+function findWebsocketConflict(url: string, { subprotocol }: WebsocketSettings): FieldProblem | null {
+  if (handshakeUrl(url) === null) return problem("url", "type", "must be a ws:// or wss:// URL");
+  if (subprotocol === null || SUBPROTOCOL.test(subprotocol)) return null;
+  return problem("websocket.subprotocol", "type", "must be a token: letters, digits and !#$%&'*+-.^_`|~");
+}

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startGrpcServer, type GrpcServer } from "#test/servers/grpc-health.ts";
+import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
+import { startTalker, type Talker } from "#test/servers/talker.ts";
+import { serverFrame, startWebsocketServer, type WebsocketServer } from "#test/servers/websocket.ts";
+import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
+import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
+import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+
+/** For calls that count against a key. */
+const SETTLES = { interval: 250 };
+const OPS = "ops@example.com";
+
+interface Monitor {
+  readonly id: number;
+  readonly status: string;
+  readonly checks: readonly { readonly status: string; readonly error: object | null }[];
+}
+
+interface Incident {
+  readonly cause: { readonly code: string; readonly message: string };
+  readonly resolved_at: string | null;
+}
+
+let database: TestDatabase;
+let plane: TestControlPlane;
+let agent: AgentProcess;
+let sink: MailSink;
+let world: MailWorld;
+let redis: Talker;
+let rpc: GrpcServer;
+let live: WebsocketServer;
+let key: string;
+let pong = "+PONG\r\n";
+let greeting = "welcome";
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sink = await startMailSink({});
+  const server = { host: "127.0.0.1", port: sink.port, tls: "offered", isVerified: true, credentials: null } as const;
+  plane = await startControlPlane({
+    databaseUrl: database.url,
+    config: { mail: { server, from: "Vantage <alerts@example.com>" } },
+  });
+  world = await openMailWorld(database.url);
+  key = await plane.createKey("captain");
+  agent = await startAgent(plane, "eu-west");
+  redis = await startTalker({ on: { PING: (socket) => void socket.write(pong) } });
+  rpc = await startGrpcServer(1);
+  live = await startWebsocketServer({ opened: (socket) => void socket.write(serverFrame(0x81, greeting)) });
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  rpc?.close();
+  await Promise.all([redis?.close(), live?.close()]);
+  await plane?.stop();
+  await world?.close();
+  await sink?.close();
+  await database?.drop();
+});
+
+const call = async (body: object) => plane.call("/api/v4/monitors", { key, body: { interval_minutes: 1, ...body } });
+
+const read = async (id: number): Promise<Monitor> => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data;
+
+const run = (id: number) => plane.call(`/api/v4/monitors?action=run&id=${id}`, { key, method: "POST" });
+
+/** A monitor's way: up, down with an incident and a mail while its server is broken, and up again. */
+async function liveThrough(
+  body: Readonly<Record<string, unknown>> & { readonly name: string },
+  { break: breakServer, repair }: { readonly break: () => void; readonly repair: () => void },
+): Promise<{ readonly cause: Incident["cause"]; readonly subject: string; readonly text: string }> {
+  const rest = { locations: ["eu-west"], retries: 0, notify_email: true, notify_emails: [OPS] };
+  const made = await call({ ...body, ...rest });
+  expect(made.text).toContain('"id"');
+  const { id } = made.body.data as Monitor;
+  await world.sql`update mail_recipients set confirmed_at = now(), wants_confirmation = false where email = ${OPS}`;
+  await expect.poll(async () => (await read(id)).status, SETTLES).toBe("up");
+  breakServer();
+  await run(id);
+  await expect.poll(async () => (await read(id)).status, SETTLES).toBe("down");
+  const mailOf = (event: string) =>
+    sink.mails.find(
+      (mail) => mail.header("x-service-event") === event && mail.header("subject")?.includes(body.name) === true,
+    );
+  await expect.poll(() => mailOf("monitor.down") !== undefined, SETTLES).toBe(true);
+  repair();
+  await run(id);
+  await expect.poll(async () => (await read(id)).status, SETTLES).toBe("up");
+  await expect.poll(() => mailOf("monitor.up") !== undefined, SETTLES).toBe(true);
+  const incidents = (await plane.call(`/api/v4/incidents?monitor_id=${id}`, { key })).body.data as readonly Incident[];
+  expect(incidents).toHaveLength(1);
+  expect(incidents[0]?.resolved_at).not.toBeNull();
+  const mail = mailOf("monitor.down");
+  return {
+    cause: incidents[0]?.cause ?? { code: "", message: "" },
+    subject: mail?.header("subject") ?? "",
+    text: mail?.text ?? "",
+  };
+}
+
+describe("a monitor of a dialogue", () => {
+  it("of type tcp is up, down with the server's words, and up again", async () => {
+    const { cause, subject, text } = await liveThrough(
+      { name: "Cache", check_type: "tcp", url: `tcp://127.0.0.1:${redis.port}`, tcp: { preset: "redis" } },
+      { break: () => (pong = "-LOADING Redis is loading\r\n"), repair: () => (pong = "+PONG\r\n") },
+    );
+    const words = '+PONG expected, the server said "-LOADING Redis is loading"';
+    expect(cause).toEqual({
+      code: "response_unexpected_answer",
+      message: `Unexpected answer from eu-west: ${words}`,
+    });
+    expect(subject).toBe(`Down: Cache - Unexpected answer: ${words}`);
+    expect(text).toContain(words);
+  });
+
+  it("of type grpc is up, down if it is NOT_SERVING, and up again", async () => {
+    const { cause, subject } = await liveThrough(
+      { name: "Cart", check_type: "grpc", url: `grpc://127.0.0.1:${rpc.port}`, grpc: { service: "shop.Cart" } },
+      { break: () => rpc.say(2), repair: () => rpc.say(1) },
+    );
+    expect(cause).toEqual({
+      code: "response_not_serving",
+      message: 'Health check failed from eu-west: the service "shop.Cart" is NOT_SERVING',
+    });
+    expect(subject).toBe('Down: Cart - Health check failed: the service "shop.Cart" is NOT_SERVING');
+  });
+
+  it("of type websocket is up, down without the expected message, and up again", async () => {
+    const { cause, subject } = await liveThrough(
+      {
+        name: "Live",
+        check_type: "websocket",
+        url: `ws://127.0.0.1:${live.port}/live`,
+        timeout_seconds: 2,
+        websocket: { expect: "welcome" },
+      },
+      { break: () => (greeting = "go away"), repair: () => (greeting = "welcome") },
+    );
+    const words = '"welcome" was not found in time; the server said "go away"';
+    expect(cause).toEqual({ code: "timeout", message: `Expected answer missing from eu-west: ${words}` });
+    expect(subject).toBe(`Down: Live - Expected answer missing: ${words}`);
+  });
+});
+
+describe("an agent of an earlier release", () => {
+  it("declines the check, so that the monitor is unknown and not down, and the check says why", async () => {
+    const old = await attachScripted(plane, helloOf("old-land"));
+    const made = await call({ name: "Old", check_type: "tcp", url: "127.0.0.1:9", locations: ["old-land"] });
+    const { id } = made.body.data as Monitor;
+    const { tool, jobId, attempt } = await old.nextJob();
+    expect(tool).toBe("monitor-tcp");
+    old.send({ body: { $case: "declined", value: { jobId, attempt, reason: "incapable" } } });
+    await expect.poll(async () => (await read(id)).checks.length, SETTLES).toBeGreaterThan(0);
+    const { status, checks } = await read(id);
+    expect(status).toBe("unknown");
+    expect(checks[0]).toMatchObject({ status: "unknown", error: { source: "probe", reason: "declined" } });
+    old.cut();
+  });
+});
+
+describe("a write", () => {
+  it.each<[object, string, string]>([
+    [{ check_type: "tcp", url: "example.com" }, "url", "must have a port, such as example.com:4222"],
+    [{ check_type: "tcp", url: "https://example.com" }, "url", "must be"],
+    [{ check_type: "tcp", url: "example.com:25", tcp: { tls: "starttls" } }, "tcp.tls", "must be none or implicit"],
+    [{ check_type: "tcp", url: "example.com", tcp: { preset: "ssh", expect: "x" } }, "tcp.expect", "must be null"],
+    [{ check_type: "tcp", url: "10.0.0.1:25" }, "url", ""],
+    [{ check_type: "grpc", url: "example.com" }, "url", "must have a port, such as example.com:50051"],
+    [{ check_type: "grpc", url: "grpc://example.com", grpc: { tls: true } }, "grpc.tls", "must be false"],
+    [{ check_type: "websocket", url: "https://example.com" }, "url", "must be a ws:// or wss:// URL"],
+    [
+      { check_type: "websocket", url: "wss://e.com", websocket: { subprotocol: "a b" } },
+      "websocket.subprotocol",
+      "must be a token",
+    ],
+    [{ check_type: "websocket", url: "ws://10.0.0.1/" }, "url", ""],
+    [{ check_type: "http", url: "https://example.com", tcp: { preset: "ssh" } }, "tcp", "is only for check_type tcp"],
+  ])("of %j is refused by the field %s", async (body, field, words) => {
+    const { status, body: answer } = await call({ name: "x", locations: ["eu-west"], ...body });
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+    expect((answer as { error: { field: string } }).error).toMatchObject({ field });
+    expect((answer as { error: { message: string } }).error.message).toContain(words);
+  });
+});
