@@ -2,7 +2,9 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createEgress } from "#shared/egress.ts";
 import { monitorTcp } from "#probe-agent/monitor-checks/monitor-tcp.ts";
 import { startDnsServer } from "#test/servers/dns.ts";
-import { createPki, daysFromNow } from "#test/servers/pki.ts";
+import { startHttpServer } from "#test/servers/http.ts";
+import { ocspResponse } from "#test/servers/ocsp.ts";
+import { createPki, daysFromNow, type Issued } from "#test/servers/pki.ts";
 import { startTalker, type Talker, type TalkerScript } from "#test/servers/talker.ts";
 import { drip, writeForever } from "#test/servers/wire.ts";
 import { endsBy } from "#test/support/deadlines.ts";
@@ -234,6 +236,28 @@ describe("TLS", () => {
       await until(() => server.open() === 0, "the connection is closed");
       expect(server.lines).toEqual([]);
     });
+  });
+
+  it("is down with a revoked certificate, after the dialogue", async () => {
+    const leaf: { value?: Issued } = {};
+    const responder = await startHttpServer({
+      handler: (_request, response) => {
+        const { value: certificate } = leaf;
+        if (certificate === undefined) return false;
+        const single = { certificate, issuer: pki.intermediate, status: { at: new Date(), reason: 1 } };
+        response.end(ocspResponse({ signer: pki.intermediate, singles: [single] }));
+        return true;
+      },
+    });
+    leaf.value = await pki.issue({ dns: [HOST], ocspUrls: [`${responder.url}/ocsp`] });
+    const script = { tlsAfter: "", chain: [leaf.value, pki.intermediate], on: { hello: "ready\n" } };
+    await against(script, async (server) => {
+      const given = { host: HOST, port: server.port, tls: "implicit", send: "hello\n", expect: "ready" };
+      const { fault } = await verdictOf(monitorTcp, given, setting);
+      expect(fault).toMatchObject({ stage: "tls", reason: "revoked" });
+      expect(server.lines).toEqual(["tls: hello"]);
+    });
+    await responder.close();
   });
 
   it.each<[string, TalkerScript, readonly string[]]>([
