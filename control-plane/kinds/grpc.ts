@@ -1,8 +1,11 @@
 import { Type, type Static } from "typebox";
-import { monitorGrpc } from "#shared/monitor-checks/monitor-grpc.ts";
+import { findMetadataProblem, monitorGrpc } from "#shared/monitor-checks/monitor-grpc.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
+import { LONGEST_VALUE, readHeaderFields } from "#control-plane/header-fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
+import type { Read } from "#control-plane/kinds/read.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 
@@ -12,7 +15,12 @@ interface GrpcSettings {
   readonly service: string | null;
   /** null: as the scheme of url says, and with TLS without one. */
   readonly tls: boolean | null;
+  /** Can hold secrets: stored encrypted, beside the other options. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
+
+/** Maximum number of pairs of metadata. */
+const MOST_METADATA = 20;
 
 const SCHEMA = Nullable(
   Type.Object(
@@ -35,16 +43,25 @@ const SCHEMA = Nullable(
           }),
         ),
       ),
+      metadata: Type.Optional(
+        Type.Record(Type.String(), Type.String({ maxLength: LONGEST_VALUE }), {
+          maxProperties: MOST_METADATA,
+          description:
+            "Metadata to send, at most 20; values of names that end in -bin are base64. Encrypted at rest. Responses show " +
+            "each value as ****; a value of **** in a change keeps the stored value, unless the url leads to another " +
+            "server. Default: none",
+        }),
+      ),
     },
     {
       additionalProperties: false,
-      examples: [{ service: "shop.Cart" }],
+      examples: [{ service: "shop.Cart", metadata: { authorization: "Bearer s3cret" } }],
       description: "grpc: what the health service (grpc.health.v1) is asked. Omitted parts keep their values",
     },
   ),
 );
 
-const DEFAULTS: GrpcSettings = { service: null, tls: null };
+const DEFAULTS: GrpcSettings = { service: null, tls: null, metadata: {} };
 
 /** Faults of the answer of a health service (probe-agent/monitor-checks/grpc/answer.ts), but for status codes of gRPC. */
 const HEALTH_FAULTS = [
@@ -80,8 +97,9 @@ export const grpc = {
     ...OPTIONS,
     schema: SCHEMA,
     defaults: () => DEFAULTS,
-    read: (given, present, defaults) => ({ ok: true, value: merge(given as Static<typeof SCHEMA>, present, defaults) }),
-    isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
+    secretField: "metadata",
+    read: (given, present, defaults) => merge(given as Static<typeof SCHEMA>, present, defaults),
+    isNewStart: (before, after) => before.service !== after.service || before.tls !== after.tls,
   },
   findConflict: ({ url }, options) => findGrpcConflict(url, options ?? DEFAULTS),
   expires(url) {
@@ -92,6 +110,7 @@ export const grpc = {
   probe: {
     ...PROBE,
     contract: monitorGrpc,
+    secretParams: ({ request_headers: metadata }) => ({ metadata: Object.entries(metadata) }),
     params(url, _settings, options) {
       const { service, tls } = options ?? DEFAULTS;
       const target = readTarget(url);
@@ -124,11 +143,18 @@ function portOf({ scheme, port }: { readonly scheme: string | null; readonly por
 }
 
 /** Applies given parts to the present ones; null restores the defaults. */
-function merge(given: Static<typeof SCHEMA>, present: GrpcSettings | null, defaults: GrpcSettings): GrpcSettings {
-  return given === null ? defaults : { ...(present ?? defaults), ...given };
+function merge(given: Static<typeof SCHEMA>, present: GrpcSettings | null, defaults: GrpcSettings): Read<GrpcSettings> {
+  if (given === null) return { ok: true, value: defaults };
+  const base = present ?? defaults;
+  if (given.metadata === undefined) return { ok: true, value: { ...base, ...given, metadata: base.metadata } };
+  const rules = { field: "grpc.metadata", most: MOST_METADATA, mask: MASK, reserved: () => null };
+  const read = readHeaderFields(given.metadata, base.metadata ?? {}, rules);
+  return read.ok ? { ok: true, value: { ...base, ...given, metadata: read.value } } : read;
 }
 
-function findGrpcConflict(url: string, { tls }: GrpcSettings): FieldProblem | null {
+function findGrpcConflict(url: string, { tls, metadata }: GrpcSettings): FieldProblem | null {
+  const wrong = findMetadataProblem(Object.entries(metadata ?? {}));
+  if (wrong !== null) return problem("grpc.metadata", wrong.reason, wrong.message);
   const target = readTarget(url);
   if (target === null) {
     return problem("url", "type", "must be host:port, or a grpc:// or grpcs:// URL, without user name and path");

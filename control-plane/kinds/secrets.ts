@@ -1,9 +1,7 @@
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { CHECK_TYPES, kindOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
-
-/** Shown in place of a secret. A change that contains it keeps the stored secret. */
-export const MASK = "****";
 
 const PURPOSE = "monitors.secrets";
 const NONE: MonitorSecrets = { request_headers: {}, body: null };

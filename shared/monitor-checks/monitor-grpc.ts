@@ -13,7 +13,9 @@ const RESERVED =
   /^(?:grpc-.*|te|content-type|content-length|user-agent|host|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|http2-settings)$/;
 
 /** Returns the first pair of metadata that a client cannot send; null if all can be sent. */
-function findMetadataProblem(metadata: readonly (readonly [name: string, value: string])[]): FieldProblem | null {
+export function findMetadataProblem(
+  metadata: readonly (readonly [name: string, value: string])[],
+): FieldProblem | null {
   const problem = (message: string): FieldProblem => ({ field: "metadata", reason: "type", message });
   for (const [name, value] of metadata) {
     if (!NAME.test(name)) return problem("names must consist of 0-9, a-z, _ . and -");

@@ -146,6 +146,33 @@ describe("a monitor of a dialogue", () => {
   });
 });
 
+describe("metadata of a grpc monitor", () => {
+  it("reaches the server, and is shown to nobody: a mask in a change keeps it, another server drops it", async () => {
+    const metadata = { authorization: "Bearer s3cret" };
+    const url = `grpc://127.0.0.1:${rpc.port}`;
+    const made = await call({ name: "Secret", check_type: "grpc", url, locations: ["eu-west"], grpc: { metadata } });
+    expect(made.text).not.toContain("s3cret");
+    const { id, grpc } = made.body.data as Monitor & { readonly grpc: object };
+    expect(grpc).toEqual({ service: null, tls: null, metadata: { authorization: "****" } });
+    await expect.poll(async () => (await read(id)).status, SETTLES).toBe("up");
+    const sent = () => rpc.requests.at(-1)?.metadata["authorization"];
+    expect(sent()).toBe("Bearer s3cret");
+    const change = async (body: object) => {
+      const changed = await plane.call(`/api/v4/monitors?id=${id}`, { key, method: "PUT", body });
+      return (changed.body.data as { readonly grpc: object }).grpc;
+    };
+    const masked = { service: "shop.Cart", metadata: { authorization: "****" } };
+    expect(await change({ grpc: masked })).toMatchObject(masked);
+    await run(id);
+    await expect.poll(() => rpc.requests.at(-1)?.service, SETTLES).toBe("shop.Cart");
+    expect(sent()).toBe("Bearer s3cret");
+    const [row] = await world.sql<{ settings: unknown }[]>`select settings::text from monitors where id = ${id}`;
+    expect(JSON.stringify(row)).toContain("shop.Cart");
+    expect(JSON.stringify(row)).not.toContain("s3cret");
+    expect(await change({ url: "grpc://127.0.0.2:1" })).toMatchObject({ metadata: {} });
+  });
+});
+
 describe("an agent of an earlier release", () => {
   it("declines the check, so that the monitor is unknown and not down, and the check says why", async () => {
     const old = await attachScripted(plane, helloOf("old-land"));
@@ -171,6 +198,16 @@ describe("a write", () => {
     [{ check_type: "tcp", url: "10.0.0.1:25" }, "url", ""],
     [{ check_type: "grpc", url: "example.com" }, "url", "must have a port, such as example.com:50051"],
     [{ check_type: "grpc", url: "grpc://example.com", grpc: { tls: true } }, "grpc.tls", "must be false"],
+    [
+      { check_type: "grpc", url: "a.example:1", grpc: { metadata: { "grpc-x": "1" } } },
+      "grpc.metadata",
+      "cannot be set",
+    ],
+    [
+      { check_type: "grpc", url: "a.example:1", grpc: { metadata: { X: "****" } } },
+      "grpc.metadata.X",
+      "give the value",
+    ],
     [{ check_type: "websocket", url: "https://example.com" }, "url", "must be a ws:// or wss:// URL"],
     [
       { check_type: "websocket", url: "wss://e.com", websocket: { subprotocol: "a b" } },

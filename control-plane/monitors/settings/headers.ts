@@ -1,6 +1,6 @@
 import { readHeaderFields } from "#control-plane/header-fields.ts";
 import type { Read } from "#control-plane/kinds/read.ts";
-import { MASK } from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
 
 type Headers = Readonly<Record<string, string>>;
 

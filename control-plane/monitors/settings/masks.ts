@@ -2,7 +2,8 @@ import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { MASK, secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
+import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
 
 /** The secrets that a row of a document, or a change, gives as masks. */
 export interface Masks {

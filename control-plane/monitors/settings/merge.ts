@@ -9,7 +9,7 @@ import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
 import { refuse, type Read } from "#control-plane/kinds/read.ts";
-import { MASK } from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
 

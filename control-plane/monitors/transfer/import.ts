@@ -3,7 +3,7 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/document-part.ts";
 import { createPace } from "#control-plane/pace.ts";
 import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { MASK } from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { checkRows, type CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
 import { linkRows } from "#control-plane/monitors/transfer/link-rows.ts";

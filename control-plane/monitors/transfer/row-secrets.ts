@@ -3,14 +3,8 @@ import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { isMoved } from "#control-plane/monitors/settings/new-origin.ts";
-import {
-  MASK,
-  SECRET_PLACES,
-  secretPlaceOf,
-  valuesAt,
-  withValues,
-  type SecretPlace,
-} from "#control-plane/kinds/secrets.ts";
+import { MASK } from "#control-plane/kinds/mask.ts";
+import { SECRET_PLACES, secretPlaceOf, valuesAt, withValues, type SecretPlace } from "#control-plane/kinds/secrets.ts";
 
 /** Header fields that say what a client is and reads: probes send them to every origin too, so they are no secrets. */
 const OPEN = /^(?:accept(?:-.*)?|user-agent|content-type)$/i;
