@@ -1,12 +1,11 @@
-import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LAUNCHER_PATH } from "#shared/client/programs.ts";
 import { quoted } from "#shared/client/quoted.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
-import { NOT_RUN } from "#test/laws/readme-not-run.ts";
-import { ROOT } from "#test/laws/source-files.ts";
+import { BLOCKS, NOT_RUN } from "#test/laws/readme-not-run.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startNewcomer, type Newcomer } from "#test/support/newcomer.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
@@ -350,12 +349,6 @@ function expectMetrics(text: string, own: string): void {
     expect(text).toMatch(new RegExp(`^${name}(?:_count)?(?:\\{[^}]*\\})? [0-9]`, "m"));
 }
 
-/** Blocks that are not commands, and what holds them. */
-const BLOCKS: Readonly<Record<string, string>> = {
-  yaml: "test/lab/prometheus.test.ts",
-  ts: "test/laws/registry.test.ts",
-};
-
 const documents = readInstructions();
 const missing = (written: readonly string[], known: object) => written.filter((line) => !Object.hasOwn(known, line));
 
@@ -374,13 +367,6 @@ describe("a document", () => {
   it("still has every line that is tried here", () => {
     const written = Object.fromEntries([...documents.commands, ...documents.requests].map((line) => [line, true]));
     expect(missing(Object.keys({ ...COMMANDS, ...REQUESTS, ...NOT_RUN }), written)).toEqual([]);
-  });
-
-  it("names only scripts and files that are there", () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
-    for (const [, name = ""] of documents.commands.join("\n").matchAll(/^npm (?!ci$)(?:run )?([\w:]+)/gm))
-      expect(scripts, name).toHaveProperty([name]);
-    for (const file of Object.values(BLOCKS)) expect(existsSync(join(ROOT, file)), file).toBe(true);
   });
 });
 

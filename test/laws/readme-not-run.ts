@@ -29,3 +29,9 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "npm run test:faults": "takes minutes",
   "npm run bench": "takes minutes",
 };
+
+/** Languages of blocks that are not commands, and what holds them. */
+export const BLOCKS: Readonly<Record<string, string>> = {
+  yaml: "test/lab/prometheus.test.ts",
+  ts: "test/laws/registry.test.ts",
+};

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
 import { withToolTable } from "#shared/tools/table.ts";
 import { FORMAT_NAMES } from "#control-plane/webhooks/formats/formats.ts";
 import { EVENT_TYPES } from "#control-plane/webhooks/webhook.ts";
+import { BLOCKS } from "#test/laws/readme-not-run.ts";
 import { ROOT } from "#test/laws/source-files.ts";
+import { readInstructions } from "#test/support/readme.ts";
 
 it("the guide's table of tools is what the registry makes (else: node deploy/update-tool-table.ts)", () => {
   const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
@@ -18,6 +20,14 @@ it("the guide names every format of webhooks and every type of event", () => {
   const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
   const names = [...FORMAT_NAMES, ...EVENT_TYPES].filter((name) => name !== "standard" && name !== "test");
   expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+});
+
+it("documents name only scripts that package.json has, and the tests of their blocks are there", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object };
+  const commands = readInstructions().commands.join("\n");
+  for (const [, name = ""] of commands.matchAll(/^npm (?!ci$)(?:run )?([\w:]+)/gm))
+    expect(scripts, name).toHaveProperty([name]);
+  expect(Object.values(BLOCKS).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
 it("the licence that package.json names is in the repository, whole and unchanged", () => {
