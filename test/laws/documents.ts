@@ -4,7 +4,7 @@ export const DOCUMENTS: readonly string[] = [
   ".github/CONTRIBUTING.md",
   "control-plane/README.md",
   "deploy/README.md",
-  "docs/guide.md",
+  "deploy/guide.md",
   "probe-agent/README.md",
   "shared/README.md",
   "test/README.md",

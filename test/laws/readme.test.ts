@@ -11,13 +11,13 @@ import { ROOT } from "#test/laws/source-files.ts";
 import { readInstructions } from "#test/support/readme.ts";
 
 it("the guide's table of tools is what the registry makes (else: node deploy/update-tool-table.ts)", () => {
-  const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
+  const guide = readFileSync(join(ROOT, "deploy/guide.md"), "utf8");
   expect(guide).toContain("<!-- tools:");
   expect(withToolTable(guide, CONTRACTS)).toBe(guide);
 });
 
 it("the guide names every format of webhooks and every type of event", () => {
-  const guide = readFileSync(join(ROOT, "docs/guide.md"), "utf8");
+  const guide = readFileSync(join(ROOT, "deploy/guide.md"), "utf8");
   const names = [...FORMAT_NAMES, ...EVENT_TYPES].filter((name) => name !== "standard" && name !== "test");
   expect(names.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
 });
