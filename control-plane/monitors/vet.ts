@@ -5,12 +5,36 @@ import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
-import { findConflict, findQuorumConflict, MISSING_URL } from "#control-plane/monitors/settings/conflicts.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { vetMonitorTarget } from "#control-plane/monitors/target.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
-import { isProbed } from "#control-plane/kinds/kinds.ts";
+import { isProbed, kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
+import type { FieldProblem } from "#shared/schema/problem.ts";
+import { problem, type SharedField } from "#control-plane/kinds/kind.ts";
+
+/** Checks the rules between fields, except the locations. Returns the first problem; null if there is none. */
+export function findConflict(draft: MonitorDraft): FieldProblem | null {
+  const { check_type: type, url } = draft;
+  const kind = kindOf(type);
+  if (kind.target !== null && url === "") return MISSING_URL;
+  for (const [field, what] of Object.entries(kind.required)) {
+    if (draft[field as SharedField] === null) {
+      return problem(field, "required", `is required for check_type ${type}: ${what}`);
+    }
+  }
+  return kind.findConflict(draft, optionsOf(type, draft));
+}
+
+/** The problem of a monitor whose check type needs a target. */
+const MISSING_URL: FieldProblem = { field: "url", reason: "required", message: "is required" };
+
+/** Checks the quorum against the locations, which are known later than the other fields. */
+export function findQuorumConflict({ quorum, locations }: MonitorDraft): FieldProblem | null {
+  if (quorum === "majority" || quorum <= locations.length) return null;
+
+  return problem("quorum", "range", `must be majority or at most ${locations.length}, the number of locations`);
+}
 
 /** What decisions about a monitor depend on besides its fields. */
 export interface VetContext {
@@ -103,8 +127,8 @@ function vetUnprobed(draft: MonitorDraft, present: HeartbeatSettings | null): Wr
   const isKept =
     heartbeat === null ||
     (present !== null && heartbeat.cron === present.cron && heartbeat.timezone === present.timezone);
-  const problem = findConflict(draft) ?? (isKept ? null : findScheduleProblem(heartbeat));
-  return problem === null ? { ok: true, value: draft } : refuseProblem(problem);
+  const found = findConflict(draft) ?? (isKept ? null : findScheduleProblem(heartbeat));
+  return found === null ? { ok: true, value: draft } : refuseProblem(found);
 }
 
 /** Checks the quorum, and what the plan limits as far as it differs from the present fields. */

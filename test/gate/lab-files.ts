@@ -3,6 +3,7 @@
  * paths, and what must never happen. All others compare tables and other programs' answers: npm run test:full.
  */
 export const LAB_FILES: Readonly<Record<string, readonly string[]>> = {
+  "test/lab/dialogues.test.ts": ["stream"],
   "test/lab/dns-transports.test.ts": ["dns"],
   "test/lab/http-tools.test.ts": ["http", "quic", "tls"],
   "test/lab/limited-routers.test.ts": ["packets"],
