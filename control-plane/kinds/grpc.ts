@@ -102,9 +102,11 @@ export const grpc = {
     isNewStart: (before, after) => before.service !== after.service || before.tls !== after.tls,
   },
   findConflict: ({ url }, options) => findGrpcConflict(url, options ?? DEFAULTS),
-  expires(url) {
+  expires(url, _settings, options) {
     const target = readTarget(url);
-    return target?.scheme === "grpcs" ? certificateOf(hostAndPort(target.host, target.port ?? 443), null) : [];
+    const port = target === null ? null : portOf(target);
+    if (target === null || port === null || !isSecured(target, options ?? DEFAULTS)) return [];
+    return certificateOf(hostAndPort(target.host, port), null);
   },
   evidence: { ...PROBED.evidence, splitsUrl: true },
   probe: {
@@ -112,11 +114,11 @@ export const grpc = {
     contract: monitorGrpc,
     secretParams: ({ request_headers: metadata }) => ({ metadata: Object.entries(metadata) }),
     params(url, _settings, options) {
-      const { service, tls } = options ?? DEFAULTS;
+      const { service } = options ?? DEFAULTS;
       const target = readTarget(url);
       const port = target === null ? null : portOf(target);
       if (target === null || port === null) throw new Error("the target of a grpc monitor cannot be read");
-      return { host: target.host, port, service, tls: tls ?? target.scheme !== "grpc", metadata: [] };
+      return { host: target.host, port, service, tls: isSecured(target, options ?? DEFAULTS), metadata: [] };
     },
   },
   words: {
@@ -140,6 +142,11 @@ function readTarget(url: string) {
 /** Returns the port; null if none is given and the scheme has none. */
 function portOf({ scheme, port }: { readonly scheme: string | null; readonly port: number | null }): number | null {
   return port ?? (scheme === "grpcs" ? 443 : scheme === "grpc" ? 80 : null);
+}
+
+/** Reports whether calls are made under TLS: as the options say, or by the scheme; without one they are. */
+function isSecured({ scheme }: { readonly scheme: string | null }, { tls }: GrpcSettings): boolean {
+  return tls ?? scheme !== "grpc";
 }
 
 /** Applies given parts to the present ones; null restores the defaults. */

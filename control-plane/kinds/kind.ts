@@ -31,7 +31,11 @@ export interface Kind<O = unknown> {
   /** How many locations it has. */
   readonly locations: "many" | "one" | "none";
   /** Returns the certificate and the registration that it depends on: at most one of each. */
-  expires(url: string, settings: Pick<CommonSettings, "port" | "watch_domain">): readonly ExpiringTarget[];
+  expires(
+    url: string,
+    settings: Pick<CommonSettings, "port" | "watch_domain">,
+    options: O | null,
+  ): readonly ExpiringTarget[];
   /** What is gathered when an outage begins. */
   readonly evidence: EvidenceFacts;
   /** How its outages are put into words. */
@@ -82,6 +86,11 @@ interface Options<O, S extends TSchema = TSchema> {
    * takes masks for the stored values (header-fields.ts).
    */
   readonly secretField: string | null;
+  /**
+   * The field of the object with a text that is a secret, such as a message to a server; null: none. It is kept like the
+   * values of secretField; a kind has one of the two at most.
+   */
+  readonly secretText: string | null;
   /** Returns the options without a value from the user. */
   defaults(intervalMinutes: number): O;
   /** Applies what a write gives, parsed by the schema, to the present options; null: to none, or with given: resets them. */
@@ -193,6 +202,7 @@ export const OPTIONS = {
   readOnly: [],
   references: null,
   secretField: null,
+  secretText: null,
   follow: <O>(options: O) => options,
   isNewStart: () => false,
 } as const satisfies Partial<Options<unknown>>;

@@ -36,16 +36,20 @@ export interface SecretPlace {
   /** The kind, whose name that of its options is; null: it is a field of the monitor itself. */
   readonly kind: CheckType | null;
   readonly field: string;
+  /** Whether the field is one text, whose name is that of the field, instead of values by name. */
+  readonly isText: boolean;
   /** Dotted name with a dot at its end: that of a value follows. */
   readonly prefix: string;
 }
 
-const HEADERS: SecretPlace = { kind: null, field: "request_headers", prefix: "request_headers." };
+const HEADERS: SecretPlace = { kind: null, field: "request_headers", isText: false, prefix: "request_headers." };
 
 /** Returns where monitors of a type have their secret values. */
 export function secretPlaceOf(checkType: CheckType): SecretPlace {
-  const field = kindOf(checkType).options?.secretField ?? null;
-  return field === null ? HEADERS : { kind: checkType, field, prefix: `${checkType}.${field}.` };
+  const { secretField = null, secretText = null } = kindOf(checkType).options ?? {};
+  if (secretText !== null) return { kind: checkType, field: secretText, isText: true, prefix: `${checkType}.` };
+  if (secretField === null) return HEADERS;
+  return { kind: checkType, field: secretField, isText: false, prefix: `${checkType}.${secretField}.` };
 }
 
 /** The places of all kinds. */
@@ -55,15 +59,18 @@ export const SECRET_PLACES: readonly SecretPlace[] = [
 ];
 
 /** Returns the secret values in a place of a monitor, or of fields of one; undefined: it says nothing of them. */
-export function valuesAt(source: object, { kind, field }: SecretPlace): Values | undefined {
+export function valuesAt(source: object, { kind, field, isText }: SecretPlace): Values | undefined {
   const owner = kind === null ? (source as Fields) : ((source as Fields)[kind] as Fields | null | undefined);
-  return owner?.[field] as Values | undefined;
+  if (!isText) return owner?.[field] as Values | undefined;
+  const text = owner?.[field] as string | null | undefined;
+  return text === undefined ? undefined : text === null ? {} : { [field]: text };
 }
 
 /** Returns a monitor, or fields of one, with other secret values in a place. */
-export function withValues<T extends object>(source: T, { kind, field }: SecretPlace, values: Values): T {
+export function withValues<T extends object>(source: T, { kind, field, isText }: SecretPlace, values: Values): T {
   if (kind === null) return { ...source, [field]: values };
-  return { ...source, [kind]: { ...((source as Fields)[kind] as object | null), [field]: values } };
+  const value = isText ? (values[field] ?? null) : values;
+  return { ...source, [kind]: { ...((source as Fields)[kind] as object | null), [field]: value } };
 }
 
 /** Returns the secrets of a monitor as its user wrote it. */

@@ -8,12 +8,16 @@ import {
 } from "#shared/monitor-checks/monitor-tcp.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
-import { readServerTarget } from "#control-plane/kinds/server-target.ts";
+import { mergeWithSent, sentText } from "#control-plane/kinds/sent-text.ts";
+import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 
 /** The dialogue of a monitor. */
 interface TcpSettings {
   readonly preset: TcpDialogue["preset"];
+  /** Text that is sent, which can hold a password; null: nothing. */
+  readonly send: string | null;
   /** Text that the first 64 KB must contain; null: the connection is enough. */
   readonly expect: string | null;
   readonly tls: TcpDialogue["tls"];
@@ -28,6 +32,16 @@ const SCHEMA = Nullable(
             description:
               "Protocol whose greeting and answer are checked: smtp (220, EHLO), imap (* OK), ftp (220), ssh " +
               "(SSH-2.0), redis (PING; a server that asks for a password is up). Default: null, none",
+          }),
+        ),
+      ),
+      send: Type.Optional(
+        Nullable(
+          Lines({
+            minLength: 1,
+            maxLength: 8_192,
+            description:
+              "Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does. A secret: responses show a mask. Default: null, nothing",
           }),
         ),
       ),
@@ -58,7 +72,7 @@ const SCHEMA = Nullable(
   ),
 );
 
-const DEFAULTS: TcpSettings = { preset: null, expect: null, tls: "none" };
+const DEFAULTS: TcpSettings = { preset: null, send: null, expect: null, tls: "none" };
 
 /** Ports of the protocols, without TLS from the first octet and with it (IANA, Service Name and Port Number Registry). */
 const PORTS: Readonly<Record<(typeof TCP_PRESETS)[number], { readonly plain: number; readonly implicit: number }>> = {
@@ -85,14 +99,22 @@ export const tcp = {
     ...OPTIONS,
     schema: SCHEMA,
     defaults: () => DEFAULTS,
-    read: (given, present, defaults) => ({ ok: true, value: merge(given as Static<typeof SCHEMA>, present, defaults) }),
+    secretText: "send",
+    read: (given, present, defaults) => mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "tcp.send"),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
+  },
+  expires(url, _settings, options) {
+    const target = readTarget(url);
+    const port = target?.port ?? defaultPort(options ?? DEFAULTS);
+    if (target === null || port === null || options?.tls !== "implicit") return [];
+    return certificateOf(hostAndPort(target.host, port), null);
   },
   findConflict: ({ url }, options) => findTcpConflict(url, options ?? DEFAULTS),
   evidence: { ...PROBED.evidence, splitsUrl: true },
   probe: {
     ...PROBE,
     contract: monitorTcp,
+    secretParams: sentText,
     params(url, _settings, options) {
       const { preset, expect, tls } = options ?? DEFAULTS;
       const target = readTarget(url);
@@ -124,13 +146,8 @@ function defaultPort({ preset, tls }: TcpSettings): number | null {
   return preset === null ? null : PORTS[preset][tls === "implicit" ? "implicit" : "plain"];
 }
 
-/** Applies given parts to the present ones; null restores the defaults. */
-function merge(given: Static<typeof SCHEMA>, present: TcpSettings | null, defaults: TcpSettings): TcpSettings {
-  return given === null ? defaults : { ...(present ?? defaults), ...given };
-}
-
 function findTcpConflict(url: string, options: TcpSettings): FieldProblem | null {
-  const wrong = findDialogueProblem({ ...options, send: null });
+  const wrong = findDialogueProblem(options);
   if (wrong !== null) return problem(`tcp.${wrong.field}`, wrong.reason, wrong.message);
   const target = readTarget(url);
   if (target === null)

@@ -4,10 +4,13 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
+import { mergeWithSent, sentText } from "#control-plane/kinds/sent-text.ts";
 
 /** The subprotocol, and the message that must arrive. */
 interface WebsocketSettings {
   readonly subprotocol: string | null;
+  /** Text message that is sent, which can hold a token; null: none. */
+  readonly send: string | null;
   /** Text of a message; null: no message is awaited. */
   readonly expect: string | null;
 }
@@ -21,6 +24,16 @@ const SCHEMA = Nullable(
             minLength: 1,
             maxLength: 100,
             description: "Subprotocol to ask for, which the server must choose. Default: null, none",
+          }),
+        ),
+      ),
+      send: Type.Optional(
+        Nullable(
+          Lines({
+            minLength: 1,
+            maxLength: 8_192,
+            description:
+              "Text message that is sent once the WebSocket is open. A secret: responses show a mask. Default: null, nothing",
           }),
         ),
       ),
@@ -43,7 +56,7 @@ const SCHEMA = Nullable(
   ),
 );
 
-const DEFAULTS: WebsocketSettings = { subprotocol: null, expect: null };
+const DEFAULTS: WebsocketSettings = { subprotocol: null, send: null, expect: null };
 
 const handshake = (code: string) => ({ code, headline: "WebSocket handshake failed", shows: "words" }) as const;
 
@@ -59,7 +72,9 @@ export const websocket = {
     ...OPTIONS,
     schema: SCHEMA,
     defaults: () => DEFAULTS,
-    read: (given, present, defaults) => ({ ok: true, value: merge(given as Static<typeof SCHEMA>, present, defaults) }),
+    secretText: "send",
+    read: (given, present, defaults) =>
+      mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "websocket.send"),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },
   findConflict: ({ url }, options) => findWebsocketConflict(url, options ?? DEFAULTS),
@@ -68,6 +83,7 @@ export const websocket = {
   probe: {
     ...PROBE,
     contract: monitorWebsocket,
+    secretParams: sentText,
     params(url, _settings, options) {
       const { subprotocol, expect } = options ?? DEFAULTS;
       return { url: handshakeUrl(url), subprotocol, send: null, expect };
@@ -94,15 +110,6 @@ export const websocket = {
 function handshakeUrl(url: string): string | null {
   const [, scheme, rest = ""] = /^ *(wss?):(\/\/.*)$/is.exec(url) ?? [];
   return scheme === undefined ? null : `${scheme.toLowerCase() === "wss" ? "https" : "http"}:${rest}`;
-}
-
-/** Applies given parts to the present ones; null restores the defaults. */
-function merge(
-  given: Static<typeof SCHEMA>,
-  present: WebsocketSettings | null,
-  defaults: WebsocketSettings,
-): WebsocketSettings {
-  return given === null ? defaults : { ...(present ?? defaults), ...given };
 }
 
 function findWebsocketConflict(url: string, { subprotocol }: WebsocketSettings): FieldProblem | null {

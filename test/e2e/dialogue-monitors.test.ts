@@ -47,7 +47,7 @@ beforeAll(async () => {
   world = await openMailWorld(database.url);
   key = await plane.createKey("captain");
   agent = await startAgent(plane, "eu-west");
-  redis = await startTalker({ on: { PING: (socket) => void socket.write(pong) } });
+  redis = await startTalker({ on: { PING: (socket) => void socket.write(pong), "AUTH s3cret": "+OK\r\n" } });
   rpc = await startGrpcServer(1);
   live = await startWebsocketServer({ opened: (socket) => void socket.write(serverFrame(0x81, greeting)) });
 });
@@ -173,6 +173,41 @@ describe("metadata of a grpc monitor", () => {
   });
 });
 
+describe("the text that a monitor says to its server", () => {
+  const change = async (id: number, body: object) =>
+    (await plane.call(`/api/v4/monitors?id=${id}`, { key, method: "PUT", body })).body.data as Record<string, object>;
+  const shownAs = (made: { readonly body: { readonly data?: unknown } }) =>
+    (made.body.data as Record<string, object>)["tcp"];
+
+  it("reaches a TCP server, and is shown to nobody: a mask in a change keeps it, another server drops it", async () => {
+    const tcp = { send: "AUTH s3cret\r\n", expect: "+OK" };
+    const url = `127.0.0.1:${redis.port}`;
+    const made = await call({ name: "Said", check_type: "tcp", url, locations: ["eu-west"], tcp });
+    expect(made.text).not.toContain("s3cret");
+    expect(shownAs(made)).toEqual({ preset: null, send: "****", expect: "+OK", tls: "none" });
+    const { id } = made.body.data as Monitor;
+    await expect.poll(async () => (await read(id)).status, SETTLES).toBe("up");
+    expect(await change(id, { tcp: { send: "****", expect: "OK" } })).toMatchObject({
+      tcp: { send: "****", expect: "OK" },
+    });
+    await expect.poll(async () => (await read(id)).status, SETTLES).toBe("up");
+    const [row] = await world.sql<{ settings: unknown }[]>`select settings::text from monitors where id = ${id}`;
+    expect(JSON.stringify(row)).not.toContain("s3cret");
+    const document = await plane.call("/api/v4/monitors?action=export", { key });
+    expect(document.text).not.toContain("s3cret");
+    expect(document.text).toContain("tcp.send");
+    expect(await change(id, { url: "127.0.0.2:1" })).toMatchObject({ tcp: { send: null } });
+  });
+
+  it("reaches a WebSocket", async () => {
+    const websocket = { send: "token s3cret" };
+    const url = `ws://127.0.0.1:${live.port}/`;
+    const made = await call({ name: "Heard", check_type: "websocket", url, locations: ["eu-west"], websocket });
+    expect(made.text).not.toContain("s3cret");
+    await expect.poll(() => live.frames.map(({ text }) => text), SETTLES).toContain("token s3cret");
+  });
+});
+
 describe("an agent of an earlier release", () => {
   it("declines the check, so that the monitor is unknown and not down, and the check says why", async () => {
     const old = await attachScripted(plane, helloOf("old-land"));
@@ -195,6 +230,8 @@ describe("a write", () => {
     [{ check_type: "tcp", url: "https://example.com" }, "url", "must be"],
     [{ check_type: "tcp", url: "example.com:25", tcp: { tls: "starttls" } }, "tcp.tls", "must be none or implicit"],
     [{ check_type: "tcp", url: "example.com", tcp: { preset: "ssh", expect: "x" } }, "tcp.expect", "must be null"],
+    [{ check_type: "tcp", url: "example.com", tcp: { preset: "ssh", send: "x" } }, "tcp.send", "must be null"],
+    [{ check_type: "tcp", url: "example.com:9", tcp: { send: "****" } }, "tcp.send", "give the text itself"],
     [{ check_type: "tcp", url: "10.0.0.1:25" }, "url", ""],
     [{ check_type: "grpc", url: "example.com" }, "url", "must have a port, such as example.com:50051"],
     [{ check_type: "grpc", url: "grpc://example.com", grpc: { tls: true } }, "grpc.tls", "must be false"],

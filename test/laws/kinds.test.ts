@@ -38,14 +38,15 @@ describe("the kinds of monitors", () => {
   it("have their secrets in one place each, which an export leaves out and a response masks", () => {
     for (const name of CHECK_TYPES) {
       const place = secretPlaceOf(name);
-      const monitor = withValues({ request_headers: { Other: "a" }, [name]: {} }, place, { Token: "s3cret" });
-      expect(valuesAt(monitor, place), name).toEqual({ Token: "s3cret" });
-      expect(leaveOutSecrets({ request_headers: { Token: "s3cret" }, body: null }, name)).toEqual({
+      const value = place.isText ? place.field : "Token";
+      const monitor = withValues({ request_headers: { Other: "a" }, [name]: {} }, place, { [value]: "s3cret" });
+      expect(valuesAt(monitor, place), name).toEqual({ [value]: "s3cret" });
+      expect(leaveOutSecrets({ request_headers: { [value]: "s3cret" }, body: null }, name)).toEqual({
         request_headers: {},
         body: null,
-        secrets_missing: [`${place.prefix}Token`],
+        secrets_missing: [`${place.prefix}${value}`],
       });
-      expect(findNoSecret([`${place.prefix}Token`, "body", place.prefix])).toBe(2);
+      expect(findNoSecret([`${place.prefix}${value}`, "body", place.prefix])).toBe(2);
     }
   });
 });

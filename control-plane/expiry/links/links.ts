@@ -3,7 +3,7 @@ import type { Queryable, Sql, Transaction } from "#control-plane/database/connec
 import { transact } from "#control-plane/database/transaction.ts";
 import { deleteScope, lockUnlinked, replaceLinks } from "#control-plane/expiry/links/store.ts";
 import { topLevelOf } from "#control-plane/expiry/links/targets.ts";
-import { kindOf, contractOf } from "#control-plane/kinds/kinds.ts";
+import { contractOf, kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
 import { matches } from "#shared/locations.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
@@ -52,11 +52,11 @@ export async function linkMonitors(
     const count = await transact(sql, async (tx) => {
       const monitors = await lockUnlinked(tx, MOST_AT_ONCE);
       if (monitors.length === 0) return 0;
-      const links = monitors.flatMap(({ id, accountId, url, checkType, settings }) => {
-        const options = readStoredSettings(settings);
-        const { locations } = options;
+      const links = monitors.flatMap(({ id, accountId, url, checkType, settings: text }) => {
+        const settings = readStoredSettings(text);
+        const { locations } = settings;
         return kindOf(checkType)
-          .expires(url, options)
+          .expires(url, settings, optionsOf(checkType, settings))
           .map((watched) => ({
             monitorId: id,
             kind: watched.kind,

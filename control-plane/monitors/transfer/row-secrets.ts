@@ -27,7 +27,8 @@ export function leaveOutSecrets({ request_headers: all, body }: MonitorSecrets, 
 
 /** Returns the index of the first name that is none of a secret; -1 if all are. */
 export function findNoSecret(names: readonly string[]): number {
-  const isIn = (name: string, { prefix }: SecretPlace) => name.startsWith(prefix) && name.length > prefix.length;
+  const isIn = (name: string, { prefix, field, isText }: SecretPlace) =>
+    isText ? name === `${prefix}${field}` : name.startsWith(prefix) && name.length > prefix.length;
   return names.findIndex((name) => name !== "body" && !SECRET_PLACES.some((place) => isIn(name, place)));
 }
 

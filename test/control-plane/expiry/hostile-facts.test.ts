@@ -136,7 +136,7 @@ describe("the next look", () => {
 describe("the targets of a monitor", () => {
   const of = (checkType: "http" | "ssl" | "domain" | "dns", url: string, port: number | null = null) =>
     kindOf(checkType)
-      .expires(url, { port, watch_domain: true })
+      .expires(url, { port, watch_domain: true }, null)
       .map(({ kind, target }) => `${kind} ${target}`);
 
   it("are the certificate of an https URL and the registered domain of its host", () => {

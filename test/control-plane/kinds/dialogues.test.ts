@@ -66,7 +66,7 @@ describe("the target of a grpc monitor", () => {
   it("names the certificate to watch where the scheme says that there is one", () => {
     const expiring = (url: string) =>
       kindOf("grpc")
-        .expires(url, DEFAULT_SETTINGS)
+        .expires(url, DEFAULT_SETTINGS, null)
         .map(({ target }) => target);
     expect(expiring("grpcs://example.com")).toEqual(["example.com:443"]);
     expect(expiring("grpcs://[2001:db8::1]:8443")).toEqual(["[2001:db8::1]:8443"]);
@@ -80,20 +80,40 @@ describe("the target of a websocket monitor", () => {
     expect(asked("websocket", "WS://example.com:81/")).toMatchObject({ url: "http://example.com:81/" });
     const expiring = (url: string) =>
       kindOf("websocket")
-        .expires(url, DEFAULT_SETTINGS)
+        .expires(url, DEFAULT_SETTINGS, null)
         .map(({ target }) => target);
     expect(expiring("wss://example.com/a")).toEqual(["example.com:443"]);
     expect(expiring("ws://example.com/a")).toEqual([]);
   });
 });
 
+describe("the certificate that is watched", () => {
+  const watched = (checkType: string, url: string, options: object | null) =>
+    kindOf(checkType)
+      .expires(url, DEFAULT_SETTINGS, options)
+      .map(({ target }) => target);
+
+  it("is that of a server under TLS, at the port of the check", () => {
+    const tcp = { preset: null, send: null, expect: null };
+    expect(watched("tcp", "mail.example.com", { ...tcp, preset: "imap", tls: "implicit" })).toEqual([
+      "mail.example.com:993",
+    ]);
+    expect(watched("tcp", "[2001:db8::1]:9", { ...tcp, tls: "implicit" })).toEqual(["[2001:db8::1]:9"]);
+    expect(watched("tcp", "mail.example.com", { ...tcp, preset: "smtp", tls: "starttls" })).toEqual([]);
+    const grpc = { service: null, metadata: {} };
+    expect(watched("grpc", "api.example.com:50051", { ...grpc, tls: null })).toEqual(["api.example.com:50051"]);
+    expect(watched("grpc", "api.example.com:50051", { ...grpc, tls: false })).toEqual([]);
+    expect(watched("grpc", "grpcs://api.example.com", { ...grpc, tls: null })).toEqual(["api.example.com:443"]);
+  });
+});
+
 describe("options", () => {
   it("keep their parts in a change, and null restores the defaults", () => {
     const { options } = kindOf("tcp");
-    const present = { preset: "smtp", expect: null, tls: "starttls" };
+    const present = { preset: "smtp", send: null, expect: null, tls: "starttls" };
     const read = (given: unknown) => options?.read(given, present, options.defaults(1));
     expect(read({ tls: "none" })).toEqual({ ok: true, value: { ...present, tls: "none" } });
-    expect(read(null)).toEqual({ ok: true, value: { preset: null, expect: null, tls: "none" } });
+    expect(read(null)).toEqual({ ok: true, value: { preset: null, send: null, expect: null, tls: "none" } });
     expect(options?.isNewStart(present, { ...present, tls: "none" })).toBe(true);
     expect(options?.isNewStart(present, { ...present })).toBe(false);
   });
