@@ -47,10 +47,17 @@ const CONFIG = {
   },
 };
 
-/** Starts it on a free port with only the roots in `rootsFile`. Its log is off, because benches compare with it. */
-export async function startExporter(folder: string, rootsFile: string): Promise<Exporter> {
+/**
+ * Starts it on a free port with only the roots in `rootsFile`, and with these modules beside those above. Its log is off,
+ * because benches compare with it.
+ */
+export async function startExporter(
+  folder: string,
+  rootsFile: string,
+  modules: Readonly<Record<string, object>> = {},
+): Promise<Exporter> {
   const config = join(folder, "exporter.json");
-  writeFileSync(config, JSON.stringify(CONFIG)); // JSON is YAML
+  writeFileSync(config, JSON.stringify({ modules: { ...CONFIG.modules, ...modules } })); // JSON is YAML
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
   const child = spawn(BINARY, [`--config.file=${config}`, `--web.listen-address=${address}`, "--log.level=error"], {
