@@ -1,3 +1,5 @@
+import { Type } from "typebox";
+import { Lines, Nullable } from "#shared/tools/fields.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
 import { refuse, type Read } from "#control-plane/kinds/read.ts";
@@ -6,6 +8,22 @@ import { refuse, type Read } from "#control-plane/kinds/read.ts";
 interface WithSent {
   readonly send: string | null;
 }
+
+/** Schema of the text; `description` says when it is sent. */
+export const sentSchema = (description: string) =>
+  Type.Optional(
+    Nullable(
+      Lines({
+        minLength: 1,
+        maxLength: 8_192,
+        description: `${description} A secret: responses show a mask. Default: null, nothing`,
+      }),
+    ),
+  );
+
+/** Schema of the text that must arrive. */
+export const expectedSchema = (description: string) =>
+  Type.Optional(Nullable(Lines({ minLength: 1, maxLength: 1_000, description })));
 
 /**
  * Applies given parts to the present ones; null restores the defaults. A masked text keeps the stored one. `field` is the

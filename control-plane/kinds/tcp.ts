@@ -7,10 +7,10 @@ import {
   type TcpDialogue,
 } from "#shared/monitor-checks/monitor-tcp.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { Nullable } from "#shared/tools/fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
-import { mergeWithSent, sentText } from "#control-plane/kinds/sent-text.ts";
+import { expectedSchema, mergeWithSent, sentSchema, sentText } from "#control-plane/kinds/sent-text.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 
 /** The dialogue of a monitor. */
@@ -35,26 +35,10 @@ const SCHEMA = Nullable(
           }),
         ),
       ),
-      send: Type.Optional(
-        Nullable(
-          Lines({
-            minLength: 1,
-            maxLength: 8_192,
-            description:
-              "Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does. A secret: responses show a mask. Default: null, nothing",
-          }),
-        ),
-      ),
-      expect: Type.Optional(
-        Nullable(
-          Lines({
-            minLength: 1,
-            maxLength: 1_000,
-            description:
-              "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
-              "is enough",
-          }),
-        ),
+      send: sentSchema("Text that is sent as it is, without preset; end lines with \\r\\n where the protocol does."),
+      expect: expectedSchema(
+        "Text that the first 64 KB of the server must contain, without preset. Default: null, the connection " +
+          "is enough",
       ),
       tls: Type.Optional(
         Type.Enum([...TCP_TLS], {

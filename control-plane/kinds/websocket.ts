@@ -1,10 +1,10 @@
 import { Type, type Static } from "typebox";
 import { monitorWebsocket, SUBPROTOCOL } from "#shared/monitor-checks/monitor-websocket.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
-import { Lines, Nullable } from "#shared/tools/fields.ts";
+import { Nullable } from "#shared/tools/fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
-import { mergeWithSent, sentText } from "#control-plane/kinds/sent-text.ts";
+import { expectedSchema, mergeWithSent, sentSchema, sentText } from "#control-plane/kinds/sent-text.ts";
 
 /** The subprotocol, and the message that must arrive. */
 interface WebsocketSettings {
@@ -27,25 +27,9 @@ const SCHEMA = Nullable(
           }),
         ),
       ),
-      send: Type.Optional(
-        Nullable(
-          Lines({
-            minLength: 1,
-            maxLength: 8_192,
-            description:
-              "Text message that is sent once the WebSocket is open. A secret: responses show a mask. Default: null, nothing",
-          }),
-        ),
-      ),
-      expect: Type.Optional(
-        Nullable(
-          Lines({
-            minLength: 1,
-            maxLength: 1_000,
-            description:
-              "Text that one of the messages in the first 64 KB must contain. Default: null, no message is awaited",
-          }),
-        ),
+      send: sentSchema("Text message that is sent once the WebSocket is open."),
+      expect: expectedSchema(
+        "Text that one of the messages in the first 64 KB must contain. Default: null, no message is awaited",
       ),
     },
     {

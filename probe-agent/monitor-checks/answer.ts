@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { MonitorFault, MonitorPhases, MonitorResult } from "#shared/monitor-checks/define.ts";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import type { Stream } from "#probe-agent/port/stream.ts";
 import type { Untimed } from "#probe-agent/tools/implement.ts";
 
 /** What a check found at a target that answered. */
@@ -19,7 +18,7 @@ interface Finding {
 }
 
 /** Parameters that decide about the whole result. */
-interface ReportParams {
+export interface ReportParams {
   readonly known: "up" | "down" | null;
   readonly always_whole: boolean;
 }
@@ -46,10 +45,4 @@ export async function answerWith(
     certificate_fingerprint: certificate === null ? null : createHash("sha256").update(certificate).digest("hex"),
     whole: whole === null || jsonBytes(whole) > MAX_WHOLE_BYTES ? null : whole,
   };
-}
-
-/** Returns the parts of the time to an answer over a connection; what is neither look-up, connection nor TLS is the server's own time. */
-export function phasesOfStream({ timing: { dns, connect, tls } }: Stream, responseMs: number): MonitorPhases {
-  const processing_ms = Math.max(0, responseMs - dns - connect - tls);
-  return { redirect_ms: 0, dns_ms: dns, connect_ms: connect, tls_ms: tls, processing_ms };
 }

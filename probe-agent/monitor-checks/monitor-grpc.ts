@@ -2,10 +2,10 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorGrpc as contract } from "#shared/monitor-checks/monitor-grpc.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
-import { answerWith, phasesOfStream } from "#probe-agent/monitor-checks/answer.ts";
 import { examineHealth } from "#probe-agent/monitor-checks/grpc/answer.ts";
 import { encodeRequest } from "#probe-agent/monitor-checks/grpc/health.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
+import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
 import type { Http2Request, Stream } from "#probe-agent/port/stream.ts";
 import type { Net } from "#probe-agent/toolkit/net.ts";
 import { implement } from "#probe-agent/tools/implement.ts";
@@ -32,11 +32,8 @@ export const monitorGrpc = implement(contract, async (net, params) => {
       secured !== null && secured.status !== "ok" ? explainTls(secured) : await askHealth(net, stream, params, trust);
     if (ended.status !== "ok") return ended;
     const responseMs = net.monotonic() - startedAt;
-    const { code, examined } = ended.data;
-    const fault = examined ?? (await trust?.askRevocation()) ?? null;
-    const phases = phasesOfStream(stream, responseMs);
-    const finding = { fault, responseMs, httpStatus: code, phases, certificate: trust?.certificate ?? null };
-    return ok(await answerWith(finding, params, () => Promise.resolve(null)));
+    const { code: httpStatus, examined: fault } = ended.data;
+    return ok(await answerOverStream(stream, { fault, httpStatus, responseMs, trust }, params));
   } finally {
     stream.close();
   }

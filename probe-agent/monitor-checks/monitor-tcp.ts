@@ -2,8 +2,8 @@ import { ok, type Outcome } from "#shared/outcome.ts";
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
 import { monitorTcp as contract, MOST_SEARCHED_BYTES } from "#shared/monitor-checks/monitor-tcp.ts";
 import type { ParamsOf } from "#shared/tools/define.ts";
-import { answerWith, phasesOfStream } from "#probe-agent/monitor-checks/answer.ts";
 import { secureStream, type ServerTrust } from "#probe-agent/monitor-checks/server-trust.ts";
+import { answerOverStream } from "#probe-agent/monitor-checks/stream-answer.ts";
 import { DIALOGUES } from "#probe-agent/monitor-checks/tcp/presets.ts";
 import { createTalk, type DialogueEnd, type Heard, type Talk } from "#probe-agent/monitor-checks/tcp/talk.ts";
 import type { Stream } from "#probe-agent/port/stream.ts";
@@ -27,10 +27,8 @@ export const monitorTcp = implement(contract, async (net, params) => {
     const ended = outcomeOf(await converse(net, stream, params, secured));
     if (ended.status !== "ok") return ended;
     const responseMs = net.monotonic() - startedAt;
-    const fault = ended.data ?? (await secured.trust?.askRevocation()) ?? null;
-    const certificate = secured.trust?.certificate ?? null;
-    const finding = { fault, responseMs, httpStatus: null, phases: phasesOfStream(stream, responseMs), certificate };
-    return ok(await answerWith(finding, params, () => Promise.resolve(null)));
+    const { trust } = secured;
+    return ok(await answerOverStream(stream, { fault: ended.data, httpStatus: null, responseMs, trust }, params));
   } finally {
     stream.close();
   }
