@@ -11,9 +11,8 @@ import type { CertificateEvidence, DnsEvidence, PlaceEvidence } from "#control-p
 import { readFacts, readShortFacts, type Facts } from "#control-plane/evidence/facts.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { kindOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
+import { kindOf, optionsOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import { decodePhases, encodePhases } from "#control-plane/checking/snapshots/phases.ts";
-import { readTlsTarget } from "#control-plane/kinds/tls-target.ts";
 import { monitorCall } from "#control-plane/checking/watch/monitor-call.ts";
 import { readFinding, type Finding } from "#control-plane/checking/watch/observe.ts";
 import { isRecord } from "#shared/is-record.ts";
@@ -128,8 +127,10 @@ export async function findCertificate(
   }
   const [failing] = places;
   if (failing == null || kindOf(checkType).evidence.isHandshake || failing.check.error?.stage !== "tls") return null;
-  const target = readTlsTarget(url, settings.port);
-  const call = target.ok ? certificateCall(target.host, target.port) : null;
+  const watched = kindOf(checkType).expires(url, settings, optionsOf(checkType, settings));
+  const server = watched.find(({ kind }) => kind === "certificate");
+  const port = Number(server?.target.slice(server.target.lastIndexOf(":") + 1));
+  const call = server === undefined ? null : certificateCall(server.host, port);
   if (call === null) return null;
   const { answer } = await asker.ask(call, { location: failing.location, sharedOnly: false });
   return readCertificate(failing.location, readFinding(answer)?.whole);

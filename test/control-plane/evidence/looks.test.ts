@@ -70,6 +70,22 @@ describe("the certificate of a server whose handshake fails", () => {
     });
   });
 
+  it.each([
+    ["grpc", "grpcs://shop.example:50051", 50_051],
+    ["websocket", "wss://shop.example/live", 443],
+  ] as const)("is looked at by the same handshake for a %s monitor", async (checkType, url, port) => {
+    const asked: unknown[] = [];
+    const answer = ({ tool, params }: Job) => {
+      if (tool === `monitor-${checkType}`) return HANDSHAKE;
+      if (tool !== "monitor-ssl") return NO_ANSWER;
+      asked.push(JSON.parse(params));
+      return LOOKED;
+    };
+    const { evidence } = await gather({ url, checkType }, answer);
+    expect(asked).toMatchObject([{ host: "shop.example", port }]);
+    expect(evidence.certificate).toMatchObject({ fingerprint_sha256: CERTIFICATE.fingerprint_sha256 });
+  });
+
   it("of an ssl monitor is not looked at again, because its check is that handshake", async () => {
     const answer = ({ tool }: Job) => (tool === "monitor-ssl" ? HANDSHAKE : NO_ANSWER);
     const { evidence, jobs } = await gather({ url: "shop.example", checkType: "ssl" }, answer);
