@@ -1,4 +1,4 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -14,10 +14,6 @@ interface HeaderRules {
   readonly mask: string;
 }
 
-type ReadHeaders =
-  | { readonly ok: true; readonly value: Headers }
-  | { readonly ok: false; readonly problem: FieldProblem };
-
 /** Maximum length of the value of a header field, in characters. */
 export const LONGEST_VALUE = 4_096;
 // A token of RFC 9110, section 5.6.2.
@@ -25,7 +21,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const VALUE = /^[\u0020-\u007e]*$/;
 
 /** Reads header fields that a user sets. A masked value keeps the stored value of that name, in any case. */
-export function readHeaderFields(given: Headers, stored: Headers, rules: HeaderRules): ReadHeaders {
+export function readHeaderFields(given: Headers, stored: Headers, rules: HeaderRules): Read<Headers> {
   const { field: list, most, reserved, mask } = rules;
   const entries = Object.entries(given);
   if (entries.length > most) return refuse(list, "range", `must have at most ${most} fields`);
@@ -49,8 +45,4 @@ export function readHeaderFields(given: Headers, stored: Headers, rules: HeaderR
     headers.push([name, value]);
   }
   return { ok: true, value: Object.fromEntries(headers) };
-}
-
-function refuse(field: string, reason: FieldProblem["reason"], message: string): ReadHeaders {
-  return { ok: false, problem: { field, reason, message } };
 }

@@ -4,7 +4,7 @@ import { convertField, type Converted, type Origin } from "#shared/schema/conver
 import { isRecord } from "#shared/is-record.ts";
 import { problemInside } from "#shared/schema/nested-problem.ts";
 import { findOversize, firstUnknown } from "#shared/schema/oversize.ts";
-import { describeProblem, type FieldProblem } from "#shared/schema/problem.ts";
+import { describeProblem, type FieldProblem, type Read } from "#shared/schema/problem.ts";
 
 /** Options for reading raw parameters. */
 export interface ParseOptions {
@@ -18,9 +18,7 @@ export interface ParseOptions {
 }
 
 /** Parsed values with defaults filled in, or the first problem in the schema's own field order. */
-export type Parsed<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problem: FieldProblem };
+export type Parsed<T> = Read<T>;
 
 /**
  * Validates parameters for every surface. Values are read by the field's kind (shared/tools/fields.ts) and JSON type.

@@ -51,7 +51,7 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
 
   const edited: Incident = {
     ...incident,
-    title: title?.ok === true ? title.text : incident.title,
+    title: title?.ok === true ? title.value : incident.title,
     impact: change.impact ?? incident.impact,
     isPublic: change.public ?? incident.isPublic,
   };
@@ -67,11 +67,11 @@ export function applyChange(incident: Incident, change: IncidentChange, author: 
   const entries = [
     ...acknowledgement.entries,
     ...describeEdits(incident, edited).map((edit) => personal("edited", edit, author)),
-    ...(note?.ok === true ? [personal("note", note.text, author)] : []),
+    ...(note?.ok === true ? [personal("note", note.value, author)] : []),
     ...(text?.ok === true
       ? [
           {
-            ...personal("update", text.text, author),
+            ...personal("update", text.value, author),
             status,
             isPublic: change.update?.public ?? edited.isPublic,
           },

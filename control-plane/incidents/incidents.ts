@@ -70,11 +70,11 @@ export async function openByHand(
   if (!text.ok) return text;
   const { text: _text, ...rest } = opened;
   const resolvedAt = opened.status === "resolved" ? at : null;
-  const incident = await insertIncident(tx, { ...rest, title: title.text, startedAt: at, resolvedAt }, MOST_OPEN);
+  const incident = await insertIncident(tx, { ...rest, title: title.value, startedAt: at, resolvedAt }, MOST_OPEN);
   if (incident === null) return "too_many";
   const { id: incidentId } = incident;
   const { status, isPublic } = opened;
-  await insertEntries(tx, [{ incidentId, at, kind: "update", by, text: text.text, status, isPublic }], null);
+  await insertEntries(tx, [{ incidentId, at, kind: "update", by, text: text.value, status, isPublic }], null);
   await noteAccountChanged(tx, [opened.accountId]);
   return { ok: true, incident: { ...incident, entryCount: 1 } };
 }

@@ -1,11 +1,8 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
 
 /** Maximum length of a note or an update, in characters. */
 export const MOST_TEXT = 5_000;
-
-/** A text as it is stored, or why it is refused. */
-type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: FieldProblem };
 
 /** Returns the title that the incident of an outage has at first. */
 export function outageTitle(monitorName: string): string {
@@ -13,7 +10,7 @@ export function outageTitle(monitorName: string): string {
 }
 
 /** Reads a note or an update: line breaks become LF. Other control characters and blank texts are refused. */
-export function readText(field: string, given: string): ReadText {
+export function readText(field: string, given: string): Read<string> {
   const text = given.replaceAll(/\r\n?/g, "\n");
   // PostgreSQL stores neither NUL nor half of a surrogate pair.
   if (!text.isWellFormed() || /[^\P{Cc}\n]/u.test(text)) {
@@ -23,16 +20,12 @@ export function readText(field: string, given: string): ReadText {
 }
 
 /** Reads a title, which a schema has already found to be one line. */
-export function readTitle(title: string): ReadText {
+export function readTitle(title: string): Read<string> {
   return readVisible("title", title, title.trim());
 }
 
-function readVisible(field: string, given: string, text: string): ReadText {
+function readVisible(field: string, given: string, text: string): Read<string> {
   const problem = hiddenProblem(given);
   if (problem !== null) return refuse(field, "type", problem);
-  return given.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, text };
-}
-
-function refuse(field: string, reason: FieldProblem["reason"], message: string): ReadText {
-  return { ok: false, problem: { field, reason, message } };
+  return given.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, value: text };
 }

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 /** A condition on the answer of a DNS look-up. */
 export interface DnsCondition {

@@ -1,11 +1,10 @@
 import { Type, type Static } from "typebox";
 import { findMetadataProblem, monitorGrpc } from "#shared/monitor-checks/monitor-grpc.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { FieldProblem, Read } from "#shared/schema/problem.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { LONGEST_VALUE, readHeaderFields } from "#control-plane/header-fields.ts";
 import { certificateOf } from "#control-plane/kinds/expiring.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
-import type { Read } from "#control-plane/kinds/read.ts";
 import { OPTIONS, PROBE, PROBED, problem, type Kind } from "#control-plane/kinds/kind.ts";
 import { hostAndPort, readServerTarget } from "#control-plane/kinds/server-target.ts";
 

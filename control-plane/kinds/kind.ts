@@ -1,9 +1,8 @@
 import type { TSchema } from "typebox";
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { FieldProblem, Read } from "#shared/schema/problem.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import type { CommonDraft, CommonSettings, MonitorSecrets } from "#control-plane/kinds/common.ts";
 import type { ExpiringTarget } from "#control-plane/kinds/expiring.ts";
-import type { Read } from "#control-plane/kinds/read.ts";
 
 /**
  * A kind of monitor: everything in which it differs from the others. `O` are the options that it alone has, its object in

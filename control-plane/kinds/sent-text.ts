@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { Lines, Nullable } from "#shared/tools/fields.ts";
 import type { MonitorSecrets } from "#control-plane/kinds/common.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 /** Options with a text that is sent to the server. */
 interface WithSent {

@@ -1,9 +1,9 @@
+import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
 import { Type, type Static } from "typebox";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "#shared/clock.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { parseParams } from "#shared/schema.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
@@ -33,8 +33,6 @@ const ROW = Type.Object({
     }),
   ),
 });
-
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
 
 /** Dependencies of the rows. */
 interface WindowRowsDeps {
@@ -150,10 +148,6 @@ function readRow(row: unknown, idOf: IdOfName): Read<Given> {
     ids.push(id);
   }
   return { ok: true, value: { ...fields, monitor_ids: ids } };
-}
-
-function refuse(field: string, reason: FieldProblem["reason"], message: string): Read<never> {
-  return { ok: false, problem: { field, reason, message } };
 }
 
 function problemAt(index: number, { field, reason, message }: FieldProblem): RowProblem {

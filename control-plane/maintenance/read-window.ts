@@ -1,4 +1,4 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
 import { readDateTime } from "#control-plane/maintenance/schedule/date-time.ts";
 import { parseRule } from "#control-plane/maintenance/schedule/parse-rule.ts";
@@ -6,8 +6,6 @@ import { nextStart, type Schedule } from "#control-plane/maintenance/schedule/sc
 import type { Given } from "#control-plane/maintenance/schemas.ts";
 import type { WindowSettings } from "#control-plane/maintenance/window.ts";
 import { openTimeZone, type TimeZone } from "#control-plane/time-zone.ts";
-
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
 
 const LEAST_SECONDS = 60;
 const MOST_SECONDS = 2_592_000;
@@ -20,9 +18,9 @@ const TAG = /^[a-z0-9:_./-]{1,50}$/;
 export function readWindow(given: Given, current: WindowSettings | null, now: Date): Read<WindowSettings> {
   const timezone = given.timezone ?? current?.timezone ?? "UTC";
   const zone = openTimeZone(timezone);
-  if (zone === null) return refuse("timezone", "must be the name of a time zone such as Europe/Berlin or UTC", "enum");
+  if (zone === null) return refuse("timezone", "enum", "must be the name of a time zone such as Europe/Berlin or UTC");
   const unreadable = hiddenProblem(given.title ?? "");
-  if (unreadable !== null) return refuse("title", unreadable, "type");
+  if (unreadable !== null) return refuse("title", "type", unreadable);
   const covered = readCovered(given, current);
   if (!covered.ok) return covered;
   const startsAt = readStart(given, current, zone);
@@ -68,11 +66,11 @@ function readCovered(given: Given, current: WindowSettings | null): Read<Pick<Wi
   const monitorIds = [...new Set(given.monitor_ids ?? current?.monitorIds)];
   const tags = [...new Set(given.tags ?? current?.tags)];
   const wrong = tags.findIndex((tag) => !TAG.test(tag));
-  if (wrong >= 0) return refuse(`tags.${wrong}`, "must be 1 to 50 of the characters a-z 0-9 : _ . / -", "type");
+  if (wrong >= 0) return refuse(`tags.${wrong}`, "type", "must be 1 to 50 of the characters a-z 0-9 : _ . / -");
   // The monitors of a window can be deleted; then other fields can still be changed.
   const isChanged = current === null || given.monitor_ids !== undefined || given.tags !== undefined;
   if (isChanged && monitorIds.length + tags.length === 0) {
-    return refuse("monitor_ids", "give the id of at least one monitor, or a tag in tags", "required");
+    return refuse("monitor_ids", "required", "give the id of at least one monitor, or a tag in tags");
   }
   return { ok: true, value: { monitorIds, tags } };
 }
@@ -80,7 +78,7 @@ function readCovered(given: Given, current: WindowSettings | null): Read<Pick<Wi
 function readStart(given: Given, current: WindowSettings | null, zone: TimeZone): Read<number> {
   if (given.starts_at === undefined) {
     return current === null
-      ? refuse("starts_at", "is required", "required")
+      ? refuse("starts_at", "required", "is required")
       : { ok: true, value: current.startsAt.getTime() };
   }
   return readTime("starts_at", given.starts_at, zone);
@@ -88,14 +86,14 @@ function readStart(given: Given, current: WindowSettings | null, zone: TimeZone)
 
 function readTime(field: string, text: string, zone: TimeZone): Read<number> {
   const read = readDateTime(text, zone);
-  return read.ok ? { ok: true, value: read.at } : refuse(field, read.message, "type");
+  return read.ok ? { ok: true, value: read.at } : refuse(field, "type", read.message);
 }
 
 function readRule(given: Given, current: WindowSettings | null): Read<string | null> {
   if (given.rrule === undefined) return { ok: true, value: current?.rrule ?? null };
   if (given.rrule === null) return { ok: true, value: null };
   const parsed = parseRule(given.rrule);
-  return parsed.ok ? { ok: true, value: parsed.text } : refuse("rrule", parsed.message, "type");
+  return parsed.ok ? { ok: true, value: parsed.text } : refuse("rrule", "type", parsed.message);
 }
 
 function readDuration(
@@ -105,20 +103,20 @@ function readDuration(
 ): Read<number> {
   const { ends_at: endsAt = null, duration_seconds: seconds = null } = given;
   if (rrule !== null) {
-    if (endsAt !== null) return refuse("ends_at", "cannot be used with rrule; give duration_seconds", "unknown");
+    if (endsAt !== null) return refuse("ends_at", "unknown", "cannot be used with rrule; give duration_seconds");
     const duration = seconds ?? current?.durationSeconds ?? null;
-    if (duration === null) return refuse("duration_seconds", "is required with rrule", "required");
+    if (duration === null) return refuse("duration_seconds", "required", "is required with rrule");
     return inRange("duration_seconds", duration);
   }
   if (endsAt !== null && seconds !== null) {
-    return refuse("duration_seconds", "cannot be used with ends_at; give one of them", "unknown");
+    return refuse("duration_seconds", "unknown", "cannot be used with ends_at; give one of them");
   }
   if (endsAt !== null) {
     const end = readTime("ends_at", endsAt, zone);
     return end.ok ? inRange("ends_at", (end.value - startsAt) / 1_000) : end;
   }
   if (seconds !== null) return inRange("duration_seconds", seconds);
-  if (current === null) return refuse("ends_at", "is required without rrule", "required");
+  if (current === null) return refuse("ends_at", "required", "is required without rrule");
   const isMoved = current.rrule === null && given.starts_at !== undefined;
   const movedBy = isMoved ? (startsAt - current.startsAt.getTime()) / 1_000 : 0;
   return inRange("ends_at", current.durationSeconds - movedBy);
@@ -128,7 +126,7 @@ function inRange(field: "ends_at" | "duration_seconds", seconds: number): Read<n
   if (seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS) return { ok: true, value: seconds };
   const range = "60 seconds to 30 days";
   const message = field === "ends_at" ? `must be ${range} after starts_at` : `must be ${range}`;
-  return refuse(field, message, "range");
+  return refuse(field, "range", message);
 }
 
 /**
@@ -148,8 +146,4 @@ function opensLater(settings: WindowSettings, current: WindowSettings | null, no
 function isSameSchedule(a: WindowSettings, b: WindowSettings): boolean {
   const isSameTime = a.startsAt.getTime() === b.startsAt.getTime() && a.durationSeconds === b.durationSeconds;
   return isSameTime && a.rrule === b.rrule && a.timezone === b.timezone;
-}
-
-function refuse(field: string, message: string, reason: FieldProblem["reason"]): Read<never> {
-  return { ok: false, problem: { field, reason, message } };
 }

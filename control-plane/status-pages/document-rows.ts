@@ -1,9 +1,9 @@
+import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
 import { Type } from "typebox";
 import { isDeepStrictEqual } from "node:util";
 import { parseParams } from "#shared/schema.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { Nullable } from "#shared/tools/fields.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
@@ -73,8 +73,6 @@ const ROW = Type.Object({
     ),
   ),
 });
-
-type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
 
 /** Creates the status pages of a document: a row is the page with its slug, or a new one. */
 export function createPageRows(deps: WriteDeps): DocumentPart {
@@ -176,10 +174,6 @@ function readRow(row: unknown, idOf: IdOfName): Read<Given> {
 }
 
 const NO_MONITOR = "no monitor of the document has this name";
-
-function refuse(field: string, reason: FieldProblem["reason"], message: string): Read<never> {
-  return { ok: false, problem: { field, reason, message } };
-}
 
 /** The fields of a page that hold ids have names in a row. */
 function toNames({ field, reason, message }: FieldProblem): FieldProblem {

@@ -1,6 +1,6 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { FieldProblem, Read } from "#shared/schema/problem.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
@@ -11,7 +11,7 @@ import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
-import { refuse, type Read } from "#control-plane/status-pages/settings/texts.ts";
+import { refuse } from "#control-plane/status-pages/settings/texts.ts";
 import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/status-pages/store.ts";
 
 /** Maximum number of pages of an account. */

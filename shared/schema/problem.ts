@@ -19,6 +19,18 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** A value that was read, or the first problem with it. */
+export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
+
+/** Returns the problem of a field as a result. */
+export function refuse(
+  field: string,
+  reason: ProblemReason,
+  message: string,
+): Extract<Read<never>, { readonly ok: false }> {
+  return { ok: false, problem: { field, reason, message } };
+}
+
 /** Formats a problem for an error response: the field's name once, then the message. */
 export function fieldMessage({ field, message }: Pick<FieldProblem, "field" | "message">): string {
   return `${field}: ${message}.`;

@@ -1,7 +1,6 @@
-import { fieldMessage } from "#shared/schema/problem.ts";
+import { fieldMessage, type Read } from "#shared/schema/problem.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { MonitorRefusal, Written } from "#control-plane/monitors/refusal.ts";
-import type { Read } from "#control-plane/kinds/read.ts";
 
 /** Returns the value of a write; throws its refusal as the error answer of the request. */
 export function requireWritten<T>(written: Written<T>): T {

@@ -1,6 +1,6 @@
 import { toMailAddress } from "#control-plane/mail-address.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 /** Reads addresses, as texts or as objects from a response; repeated ones are dropped. */
 export function readEmails(given: NonNullable<Given["notify_emails"]>): Read<readonly string[]> {

@@ -1,5 +1,5 @@
 import { readHeaderFields } from "#control-plane/header-fields.ts";
-import type { Read } from "#control-plane/kinds/read.ts";
+import type { Read } from "#shared/schema/problem.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { parseLocations, type LocationItem } from "#shared/locations.ts";
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 const ONE_PROBE = "each item selects one probe: leave out all, nearest, :n and !";
 

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { type FieldProblem, refuse, type Read } from "#shared/schema/problem.ts";
 import { hasOptions, kindOf, optionsOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import type { JsonCondition } from "#control-plane/kinds/common.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
@@ -8,7 +8,6 @@ import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
 import { readTags } from "#control-plane/monitors/settings/tags.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";

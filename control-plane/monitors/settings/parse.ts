@@ -11,7 +11,7 @@ import {
 } from "#control-plane/monitors/settings/fields.ts";
 import type { GivenComposite } from "#control-plane/kinds/composite.ts";
 import { kindOf, OPTION_NAMES } from "#control-plane/kinds/kinds.ts";
-import type { Read } from "#control-plane/kinds/read.ts";
+import type { Read } from "#shared/schema/problem.ts";
 
 /** Fields of responses that a write can send back; they are dropped. */
 const READ_ONLY = [

@@ -1,4 +1,4 @@
-import { refuse, type Read } from "#control-plane/kinds/read.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 const TAG = /^[a-z0-9:_./-]{1,50}$/;
 

@@ -1,4 +1,4 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 
 /** Maximum length of a host name (RFC 1035). */
 export const MOST_HOST = 253;
@@ -23,22 +23,19 @@ function isHostName(text: string): boolean {
 }
 
 /** Reads the domain of a page; `ownHost` is the host of the service itself. */
-export function readDomain(
-  given: string,
-  ownHost: string,
-): { readonly ok: true; readonly value: string } | { readonly ok: false; readonly problem: FieldProblem } {
+export function readDomain(given: string, ownHost: string): Read<string> {
   const domain = given.toLowerCase();
   if (!isHostName(domain)) {
     const message = "must be a host name such as status.example.com, in ASCII, without a scheme, a port or a path";
-    return { ok: false, problem: { field: "domain", reason: "type", message } };
+    return refuse("domain", "type", message);
   }
   if (domain.length > MOST_DOMAIN) {
     const message = `must have at most ${MOST_DOMAIN} characters, so that its record has a name`;
-    return { ok: false, problem: { field: "domain", reason: "range", message } };
+    return refuse("domain", "range", message);
   }
   if (domain === ownHost) {
     const message = "is the host name of this service; use one of your own";
-    return { ok: false, problem: { field: "domain", reason: "enum", message } };
+    return refuse("domain", "enum", message);
   }
   return { ok: true, value: domain };
 }

@@ -7,7 +7,8 @@ import {
   type PageSettings,
 } from "#control-plane/status-pages/settings/page-settings.ts";
 import { slugProblem } from "#control-plane/status-pages/settings/slug.ts";
-import { readLine, readLines, refuse, type Read } from "#control-plane/status-pages/settings/texts.ts";
+import type { Read } from "#shared/schema/problem.ts";
+import { readLine, readLines, refuse } from "#control-plane/status-pages/settings/texts.ts";
 
 /**
  * Reads the settings of a new page (`current` is null), or applies a change to those of an existing one. Fields that are

@@ -1,8 +1,5 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
+import type { Read, FieldProblem } from "#shared/schema/problem.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
-
-/** A value as it is stored, or the refused field. */
-export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: FieldProblem };
 
 const CONTROL = /\p{Cc}/u;
 const CONTROL_IN_LINES = /[^\P{Cc}\n]/u;
