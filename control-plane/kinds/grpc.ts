@@ -97,6 +97,7 @@ export const grpc = {
     schema: SCHEMA,
     defaults: () => DEFAULTS,
     secretField: "metadata",
+    originFields: ["tls"],
     read: (given, present, defaults) => merge(given as Static<typeof SCHEMA>, present, defaults),
     isNewStart: (before, after) => before.service !== after.service || before.tls !== after.tls,
   },

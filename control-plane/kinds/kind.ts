@@ -90,6 +90,8 @@ interface Options<O, S extends TSchema = TSchema> {
    * values of secretField; a kind has one of the two at most.
    */
   readonly secretText: string | null;
+  /** The fields of the object that say where secrets go, beside the url, such as whether there is TLS. */
+  readonly originFields: readonly string[];
   /** Returns the options without a value from the user. */
   defaults(intervalMinutes: number): O;
   /** Applies what a write gives, parsed by the schema, to the present options; null: to none, or with given: resets them. */
@@ -202,6 +204,7 @@ export const OPTIONS = {
   references: null,
   secretField: null,
   secretText: null,
+  originFields: [],
   follow: <O>(options: O) => options,
   isNewStart: () => false,
 } as const satisfies Partial<Options<unknown>>;

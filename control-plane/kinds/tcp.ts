@@ -84,6 +84,7 @@ export const tcp = {
     schema: SCHEMA,
     defaults: () => DEFAULTS,
     secretText: "send",
+    originFields: ["tls"],
     read: (given, present, defaults) => mergeWithSent(given as Static<typeof SCHEMA>, present, defaults, "tcp.send"),
     isNewStart: (before, after) => JSON.stringify(before) !== JSON.stringify(after),
   },

@@ -171,6 +171,19 @@ describe("metadata of a grpc monitor", () => {
     expect(JSON.stringify(row)).not.toContain("s3cret");
     expect(await change({ url: "grpc://127.0.0.2:1" })).toMatchObject({ metadata: {} });
   });
+
+  it("is dropped by a change from TLS to clear text, and kept by one that names the present form", async () => {
+    const body = { name: "Plain", check_type: "grpc", url: "127.0.0.2:1", locations: ["eu-west"] };
+    const made = await call({ ...body, grpc: { tls: true, metadata: { authorization: "Bearer s3cret" } } });
+    const { id } = made.body.data as Monitor;
+    const change = async (grpc: object) =>
+      (await plane.call(`/api/v4/monitors?id=${id}`, { key, method: "PUT", body: { grpc } })).body;
+    const kept = { data: { grpc: { tls: true, metadata: { authorization: "****" } } } };
+    expect(await change({ tls: true, metadata: { authorization: "****" } })).toMatchObject(kept);
+    const { data, meta } = (await change({ tls: false })) as { data: object; meta: { warnings: unknown } };
+    expect(data).toMatchObject({ grpc: { tls: false, metadata: {} } });
+    expect(JSON.stringify(meta.warnings)).toContain("grpc.metadata.authorization");
+  });
 });
 
 describe("the text that a monitor says to its server", () => {

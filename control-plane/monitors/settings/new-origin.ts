@@ -1,7 +1,7 @@
 import { completeUrl } from "#shared/target-url.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
-import type { CheckType } from "#control-plane/kinds/kinds.ts";
+import { kindOf, optionsOf, type CheckType, type KindOptions } from "#control-plane/kinds/kinds.ts";
 import { secretPlaceOf, valuesAt, withValues } from "#control-plane/kinds/secrets.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { hideMasks, type Masks } from "#control-plane/monitors/settings/masks.ts";
@@ -19,7 +19,8 @@ interface Departure {
 }
 
 /**
- * Takes the secrets out of a change to another origin (RFC 6454, section 4: scheme, host and port). Who may change a
+ * Takes the secrets out of a change to another origin (RFC 6454, section 4: scheme, host and port; of a server without a
+ * scheme whether there is TLS). Who may change a
  * monitor may not read its secrets, so they are not sent to a server of the caller's choice: only those that come with
  * the change are.
  */
@@ -42,9 +43,19 @@ export function leaveSecrets(present: MonitorDraft, given: Given): Departure {
 /** Reports whether a change leads to another origin. */
 export function isMoved(present: MonitorDraft, given: Given): boolean {
   const { url = present.url, port = present.port, check_type: checkType = present.check_type } = given;
-  const isOther = originOf(url) !== originOf(present.url) || port !== present.port;
+  const isOther =
+    originOf(url) !== originOf(present.url) || port !== present.port || haveMoved(present, given, checkType);
   return hasSecrets(present.check_type) && hasSecrets(checkType) && isOther;
 }
+
+/** Reports whether the options of a kind send its secrets another way, such as in clear text. */
+function haveMoved(present: MonitorDraft, given: Given, checkType: CheckType): boolean {
+  const [before, after] = [present, given].map((one) => optionsOf(checkType, one as KindOptions) as Options);
+  const fields = kindOf(checkType).options?.originFields ?? [];
+  return fields.some((field) => after?.[field] !== undefined && after[field] !== before?.[field]);
+}
+
+type Options = Readonly<Record<string, unknown>> | null | undefined;
 
 function hasSecrets(checkType: CheckType): boolean {
   return secretPlaceOf(checkType).kind !== null || (checkTypesOf("request_headers")?.includes(checkType) ?? false);
