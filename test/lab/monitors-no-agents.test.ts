@@ -39,11 +39,12 @@ describe.skipIf(why !== null)("monitors whose probes are all gone", () => {
     const warnings = async () => (await lab.service.plane.call("/api/admin/warnings", { operator: true })).body.data;
     await expect.poll(warnings, FRESH).toMatchObject([{ code: "no_agents", monitor_ids: [id], monitor_count: 1 }]);
     console.log(((await warnings()) as readonly { readonly message: string }[])[0]?.message);
-    const lines = lab.service.plane.daemon
-      .log()
-      .split("\n")
-      .filter((line) => line.includes('"warning: '));
-    expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "warn", code: "no_agents" });
+    const lines = () =>
+      lab.service.plane.daemon
+        .log()
+        .split("\n")
+        .filter((line) => line.includes('"warning: '));
+    await expect.poll(() => lines().length, FRESH).toBe(1);
+    expect(JSON.parse(lines()[0] ?? "")).toMatchObject({ level: "warn", code: "no_agents" });
   });
 });
