@@ -101,7 +101,7 @@ export async function openEightyDays(lab: WatchedLab): Promise<EightyDays> {
     // When the clock moves by days, the newest results are too old until the next check: whether that is noticed first is chance.
     return found
       .map(describe)
-      .filter((event) => !/ monitor\.(?:un)?watched /.test(event))
+      .filter((event) => !/ monitor\.(?:un)?watched\b/.test(event))
       .toSorted();
   };
   const count = async (rest: string): Promise<number> =>
