@@ -1,0 +1,69 @@
+import { Compile, type Validator } from "typebox/compile";
+import { SEVERITIES, sortFindings, type Finding } from "#shared/findings.ts";
+import { isRecord } from "#shared/is-record.ts";
+import { oneLine } from "#shared/presentation/build.ts";
+import { tellByFields } from "#shared/presentation/generic.ts";
+import type { Presentation } from "#shared/presentation/presentation.ts";
+import { presentersByTool } from "#shared/presentation/presenters.ts";
+import { verdictOf } from "#shared/presentation/verdict.ts";
+import type { Contract } from "#shared/tools/define.ts";
+
+/** Maximum number of findings; the most severe come first. */
+const MOST_FINDINGS = 100;
+
+/**
+ * Presents a result of a tool. Data that the contract does not describe, e.g. of an older release, is presented by its
+ * fields. The verdict is that of the tool's own file, else follows from the findings, else is neutral. `now` is the
+ * time that dates are compared with.
+ */
+export function present(contract: Contract, data: unknown, now: Date): Presentation {
+  const own = presentersByTool.get(contract.name);
+  const told = own !== undefined && isValid(contract, data) ? own.tell(data, now) : tellByFields(contract, data);
+  const listed = told.findings ?? findingsOf(data);
+  const findings = sortFindings(listed ?? []).slice(0, MOST_FINDINGS);
+  return {
+    verdict: told.verdict ?? (listed === null ? "neutral" : verdictOf(findings)),
+    headline: oneLine(told.headline),
+    facts: told.facts ?? [],
+    tables: told.tables ?? [],
+    series: told.series ?? [],
+    findings: findings.map((one) => ({
+      ...one,
+      message: oneLine(one.message),
+      how: one.how === null ? null : oneLine(one.how),
+      where: one.where === null ? null : oneLine(one.where),
+    })),
+  };
+}
+
+const VALIDATORS = new WeakMap<Contract, Validator>();
+
+function isValid(contract: Contract, data: unknown): boolean {
+  const validator = VALIDATORS.get(contract) ?? Compile(contract.result);
+  VALIDATORS.set(contract, validator);
+  return validator.Check(data);
+}
+
+/** Returns the findings of any result; null if its tool has none. */
+function findingsOf(data: unknown): readonly Finding[] | null {
+  const listed = isRecord(data) ? data["findings"] : undefined;
+  if (!Array.isArray(listed)) return null;
+  return listed.flatMap((one: unknown): readonly Finding[] => {
+    if (!isRecord(one) || typeof one["message"] !== "string") return [];
+    const severity = SEVERITIES.find((name) => name === one["severity"]) ?? "info";
+    return [
+      {
+        id: textOf(one["id"]) ?? "finding",
+        severity,
+        message: one["message"],
+        how: textOf(one["how"]),
+        reference: textOf(one["reference"]),
+        where: textOf(one["where"]),
+      },
+    ];
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,51 @@
+import { describeDuration } from "#shared/text/duration.ts";
+
+/** Writes a duration in milliseconds without its unit: two decimals below 10, one below 100, else none. */
+export function milliseconds(ms: number): string {
+  return ms < 10 ? String(Number(ms.toFixed(2))) : ms < 100 ? String(Number(ms.toFixed(1))) : String(Math.round(ms));
+}
+
+/** Writes a duration in milliseconds with its unit: "0.42 ms", "34.1 ms", "1.25 s". */
+export function duration(ms: number): string {
+  return ms < 1_000 ? `${milliseconds(ms)} ms` : `${Number((ms / 1_000).toFixed(2))} s`;
+}
+
+const SIZES = [
+  [1_000_000_000, "GB"],
+  [1_000_000, "MB"],
+  [1_000, "kB"],
+] as const;
+
+/** Writes a number of octets in decimal units: "812 B", "4.7 kB", "1.2 MB". */
+export function bytes(count: number): string {
+  for (const [size, unit] of SIZES) if (count >= size) return `${Number((count / size).toFixed(1))} ${unit}`;
+  return `${count} B`;
+}
+
+/** Writes a percentage with at most two decimals: "12.5 %". */
+export function percent(value: number): string {
+  return `${Number(value.toFixed(2))} %`;
+}
+
+/** Writes a point of time by its distance from now: "in 88 days", "12 days ago". Null if it is not a date. */
+export function distance(iso: string, now: Date): string | null {
+  const ms = Date.parse(iso) - now.getTime();
+  if (Number.isNaN(ms)) return null;
+  return ms >= 0 ? `in ${describeDuration(ms)}` : `${describeDuration(-ms)} ago`;
+}
+
+/** Writes a date with its distance from now: "2027-02-20 (in 88 days)". Text that is not a date stays as it is. */
+export function date(iso: string, now: Date): string {
+  const away = distance(iso, now);
+  return away === null ? iso : `${new Date(Date.parse(iso)).toISOString().slice(0, 10)} (${away})`;
+}
+
+/** Writes "yes" or "no"; null if unknown. */
+export function yesNo(value: boolean | null | undefined): string | null {
+  return value === null || value === undefined ? null : value ? "yes" : "no";
+}
+
+/** Writes a number with its noun: "1 hop", "3 hops"; `plural` if it is not the noun with an s. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
