@@ -16,6 +16,36 @@ export interface LocationAnswer {
     | { readonly ok: false; readonly message: string; readonly isTarget: boolean };
 }
 
+/** A location of an answer, as the API shows it. */
+export interface AnsweredPlace {
+  readonly region: string;
+  readonly city?: string | null;
+  readonly country?: string | null;
+  readonly asn?: number | null;
+}
+
+/** A row of an answer of several locations, as the API shows it. */
+export interface AnsweredRow {
+  readonly location: AnsweredPlace;
+  readonly status: string;
+  readonly data?: unknown;
+  readonly error?: { readonly message: string; readonly source?: string | undefined };
+}
+
+/** Writes a place: "eu-west, Dublin, IE, AS16509". */
+export function describePlace({ region, city, country, asn }: AnsweredPlace): string {
+  const parts = [region, city, country, asn === null || asn === undefined ? null : `AS${asn}`];
+  return oneLine(existing(...parts).join(", "));
+}
+
+/** Returns a row of an answer as `presentLocations` takes it. */
+export function toLocationAnswer({ location, status, data, error }: AnsweredRow): LocationAnswer {
+  const place = describePlace(location);
+  if (status === "ok") return { place, answer: { ok: true, data } };
+  const isTarget = error?.source === "target" || error?.source === "resolver";
+  return { place, answer: { ok: false, message: oneLine(error?.message ?? "No result."), isTarget } };
+}
+
 /** Facts of each location that are compared. */
 const COMPARED = 4;
 

@@ -2,6 +2,8 @@ import axe from "axe-core";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { attachScripted, helloOf } from "#test/support/scripted-agent.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 
 let plane: TestControlPlane;
@@ -32,18 +34,46 @@ describeBrowser("the first page of the service", () => {
     },
   );
 
-  it("sends its form without JavaScript, and shows the answer", async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    await page.goto(plane.url);
+  it("sends its form without JavaScript, and shows why there is no answer", async () => {
+    const { page, complaints, close } = await openWithoutScripts();
     await page.getByLabel("Tool").selectOption("dns");
     await page.getByLabel("Target").fill("10.0.0.1/ & more");
-    expect(complaints).toEqual([]);
     await page.getByRole("button").click();
-    await page.waitForURL("**/api/open/**");
-    expect(await page.locator("body").textContent()).toContain("error.field: q");
-    await context.close();
+    await page.waitForURL("**/?tool=dns&q=*");
+    expect(await page.locator("h1").textContent()).toBe("No result");
+    expect(await page.getByLabel("Target").inputValue()).toBe("10.0.0.1/ & more");
+    expect(await page.getByLabel("Tool").inputValue()).toBe("dns");
+    // The browser complains about the status 400 alone.
+    expect(complaints.filter((text) => !text.includes("400"))).toEqual([]);
+    await close();
+  });
+
+  it("shows the answer of its form as a page: headline, facts and where the data is", async () => {
+    const agent = await attachScripted(plane, helloOf("eu-a"));
+    const { page, complaints, close } = await openWithoutScripts();
+    await page.getByLabel("Tool").selectOption("ip");
+    await page.getByLabel("Target").fill("8.8.8.8");
+    const clicked = page.getByRole("button").click();
+    const job = await agent.nextJob();
+    agent.accept(job);
+    agent.answer(job, { status: "ok", data: exampleOf("ip")?.data } as never);
+    await clicked;
+    await expect.poll(() => page.locator("h1").textContent()).toContain("8.8.8.8");
+    expect(await page.locator("table.facts").textContent()).toContain("15169");
+    const json = page.getByText("This answer as JSON");
+    expect(await json.getAttribute("href")).toContain("/api/open/ip?q=8.8.8.8&format=json");
+    expect(complaints).toEqual([]);
+    agent.cut();
+    await close();
   });
 });
+
+/** Opens the first page in a browser without scripts; `complaints` are the messages of its console. */
+async function openWithoutScripts() {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  await page.goto(plane.url);
+  return { page, complaints, close: () => context.close() };
+}

@@ -55,7 +55,7 @@ describe("the Inspector", () => {
       readonly content: readonly { readonly text: string }[];
     };
     expect(structuredContent.code).toBe(404);
-    expect(JSON.parse(content[0]?.text ?? "")).toEqual(structuredContent);
+    expect(content[0]?.text).toContain("404");
   });
 
   it("shows why a call failed", async () => {

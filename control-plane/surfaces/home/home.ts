@@ -1,41 +1,68 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "#shared/clock.ts";
+import { present } from "#shared/presentation/present.ts";
 import type { Contract } from "#shared/tools/define.ts";
+import { Refusal } from "#control-plane/http/errors.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
 import { PAGE_POLICY } from "#control-plane/pages/frame.ts";
-import { renderHome } from "#control-plane/surfaces/home/page.ts";
-import { openTools, pathOf } from "#control-plane/surfaces/open-tier/offered-tools.ts";
+import { renderAnswer, renderHome, renderProblem } from "#control-plane/surfaces/home/page.ts";
+import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
+import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
+import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";
 
-/** The form sends its fields to this service, which redirects to a tool of the open tier. */
+/** The form sends its fields to this service. */
 const POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'");
+const TYPE = "text/html; charset=utf-8";
 
-/** Settings of the first page. */
-interface HomeOptions {
-  readonly allowance: AnonymousAllowance;
+/** Dependencies of the first page. */
+interface HomeDeps {
+  readonly open: OpenChecks;
+  readonly clock: Clock;
   /** Address of this service, without a slash at its end. */
   readonly baseUrl: string;
 }
 
 /**
- * Creates the answer of the service's root: its first page for browsers, and for the page's form (?tool=&q=) a redirect to
- * the call of the open tier. Returns null for other clients.
+ * Creates the answer of the service's root for browsers: its first page, and the result of the page's form (?tool=&q=),
+ * which counts as a call of the open tier. Returns null for other clients.
  */
 export function createHome(
   contracts: readonly Contract[],
-  { allowance, baseUrl }: HomeOptions,
+  { open, clock, baseUrl }: HomeDeps,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | null {
   const tools = openTools(contracts);
-  const page = createDocument(renderHome(tools, allowance, baseUrl), { type: "text/html; charset=utf-8" });
+  const page = createDocument(renderHome(tools, open.allowance, baseUrl), { type: TYPE });
+
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    tool: OpenTool,
+    q: string,
+  ): Promise<FastifyReply> {
+    const form = { tools, tool: tool.name, q };
+    try {
+      const refusal = open.take(request, reply);
+      if (refusal !== null) throw refusal;
+      const { params } = readOpenRequest(request, tool);
+      const data = dataOf(await open.ask(tool, params), tool, params);
+      const path = pathOf(tool.name, tool.q, tool.extra, params);
+      return reply.type(TYPE).send(renderAnswer(form, present(tool.contract, data, clock.now()), `${baseUrl}${path}`));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return reply
+        .code(error.status)
+        .headers(error.details.headers ?? {})
+        .type(TYPE)
+        .send(renderProblem(form, error.details.message));
+    }
+  }
+
   return (request, reply) => {
     if (!/\btext\/html\b/i.test(request.headers.accept ?? "")) return null;
     const { tool: name, q } = request.query as { readonly tool?: unknown; readonly q?: unknown };
     const tool = tools.find((known) => known.name === name);
     reply.header("content-security-policy", POLICY);
     if (tool === undefined || typeof q !== "string" || q.trim() === "") return sendDocument(request, reply, page);
-    return redirect(reply, pathOf(tool.name, tool.q, [], { [tool.q]: q.trim() }));
+    return answer(request, reply.header("cache-control", "no-store"), tool, q.trim());
   };
-}
-
-async function redirect(reply: FastifyReply, path: string): Promise<FastifyReply> {
-  return reply.redirect(path, 303);
 }

@@ -1,31 +1,36 @@
+import type { Presentation } from "#shared/presentation/presentation.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
 import { renderDocument } from "#control-plane/pages/frame.ts";
+import { renderHeading, renderPresentation } from "#control-plane/pages/presentation.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
 
-/** What the page shows. */
-interface Shown {
-  readonly tools: readonly { readonly name: string; readonly title: string }[];
-  readonly allowance: AnonymousAllowance;
-  readonly createKey: string;
-  readonly useKey: string;
+/** The form with what was asked before. */
+interface Form {
+  readonly tools: readonly OpenTool[];
+  /** Name of the selected tool. */
+  readonly tool: string;
+  readonly q: string;
 }
 
-const renderBody: (shown: Shown) => string = compileTemplate(`
-<main><h1>Vantage</h1>
-<p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or many places.</p>
-<h2>Check something now</h2>
+const renderForm: (form: Form) => string = compileTemplate(`
 <form method="get" action="/">
 <p><label for="tool">Tool</label><br><select id="tool" name="tool">
-<% for (const tool of it.tools) { %><option value="<%= tool.name %>"><%= tool.title %></option><% } %>
+<% for (const tool of it.tools) { %><option value="<%= tool.name %>"<% if (tool.name === it.tool) { %> selected<% } %>><%= tool.contract.title %></option><% } %>
 </select></p>
 <p><label for="q">Target: a URL, a host name or an address</label><br>
-<input id="q" name="q" required maxlength="2000" size="40" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
+<input id="q" name="q" value="<%= it.q %>" required maxlength="2000" size="40" autocomplete="off" autocapitalize="none" spellcheck="false"></p>
 <p><button>Check</button></p>
 </form>
-<p>This needs no key. One address can check <%= it.allowance.requestsPerMinute %> times a minute and
-<%= it.allowance.requestsPerDay %> times a day. <a href="/api/open">The same for a terminal</a></p>
+`);
+
+const renderLimits: (allowance: AnonymousAllowance) => string = compileTemplate(`
+<p>This needs no key. One address can check <%= it.requestsPerMinute %> times a minute and
+<%= it.requestsPerDay %> times a day. <a href="/api/open">The same for a terminal</a></p>
+`);
+
+const renderKeys: (commands: { readonly createKey: string; readonly useKey: string }) => string = compileTemplate(`
 <h2>Get a key</h2>
 <p>A key opens all tools with all their parameters, several places at once, monitors, status pages and webhooks. The operator
 of this service creates one, where the service runs:</p>
@@ -39,11 +44,52 @@ of this service creates one, where the service runs:</p>
 
 /** Renders the first page of the service: what it is, a form for the tools without a key, and how to get a key. */
 export function renderHome(tools: readonly OpenTool[], allowance: AnonymousAllowance, baseUrl: string): string {
-  const shown = {
-    tools: tools.map(({ name, contract }) => ({ name, title: contract.title })),
-    allowance,
-    createKey: `${LAUNCHER} keys create --plan pro`,
-    useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
-  };
-  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null }, renderBody(shown));
+  const body = [
+    "<main><h1>Vantage</h1><p>This service examines web sites, hosts, names and mail, and monitors them, from probes in one or " +
+      "many places.</p><h2>Check something now</h2>",
+    renderForm({ tools, tool: "", q: "" }),
+    renderLimits(allowance),
+    renderKeys({
+      createKey: `${LAUNCHER} keys create --plan pro`,
+      useKey: `curl -H "X-API-Key: $KEY" "${baseUrl}/api/v4/check?url=example.com"`,
+    }),
+  ];
+  return renderDocument({ title: "Diagnostics and monitoring", refreshSeconds: null }, body.join(""));
+}
+
+const renderSame: (same: { readonly curl: string; readonly json: string }) => string = compileTemplate(`
+<h2>All data</h2><p><a href="<%= it.json %>">This answer as JSON</a></p>
+<p>In a terminal:</p><pre><code><%= it.curl %></code></pre>
+`);
+
+/** Renders the result of the form above the form. `url`: the same call of the open tier. */
+export function renderAnswer(form: Form, shown: Presentation, url: string): string {
+  return renderResult(form, shown.headline, [
+    renderHeading(shown),
+    renderPresentation(shown),
+    renderSame({ json: `${url}&format=json`, curl: `curl "${url}"` }),
+  ]);
+}
+
+/** Renders the form with the reason why there is no result. */
+export function renderProblem(form: Form, message: string): string {
+  return renderResult(form, "No result", [
+    renderHeading({ verdict: "neutral", headline: "No result" }),
+    renderMessageLine({ message }),
+  ]);
+}
+
+const renderMessageLine: (line: { readonly message: string }) => string = compileTemplate(
+  `<p class="bad"><%= it.message %></p>`,
+);
+
+function renderResult(form: Form, title: string, parts: readonly string[]): string {
+  const body = [
+    "<main>",
+    ...parts,
+    "<h2>Check something else</h2>",
+    renderForm(form),
+    '<p><a href="/">Vantage</a></p></main>',
+  ];
+  return renderDocument({ title, refreshSeconds: null }, body.join(""));
 }

@@ -4,6 +4,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { argumentsSchema, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
+import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/presentation-text.ts";
 import type { McpTool, ToolAnswer } from "#control-plane/surfaces/mcp/mcp-tool.ts";
 import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 import { readLocations } from "#control-plane/tool-requests/read-request.ts";
@@ -47,7 +48,7 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
             signal,
           }),
         );
-        return answerOf(answered);
+        return answerOf(contract, answered, checks.clock.now());
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         return { ok: false, code: error.code, details: error.details };
@@ -56,10 +57,12 @@ export function checkTool(checks: CheckContext, contract: Contract): McpTool {
   };
 }
 
-function answerOf(answered: ReturnType<typeof refuseUnanswered>): ToolAnswer {
+function answerOf(contract: Contract, answered: ReturnType<typeof refuseUnanswered>, now: Date): ToolAnswer {
+  if (answered.kind === "multi") {
+    return { ok: true, data: { ...answered.data }, text: writeLocations(contract, answered.data, now) };
+  }
   const data: unknown = answered.kind === "single" && answered.outcome.status === "ok" ? answered.outcome.data : null;
-  if (answered.kind === "multi") return { ok: true, data: { ...answered.data } };
-  return { ok: true, data: data as Readonly<Record<string, unknown>> };
+  return { ok: true, data: data as Readonly<Record<string, unknown>>, text: writeResult(contract, data, now) };
 }
 
 /** Adds the allowed names, `locations` included, to a problem with an unknown argument. */

@@ -5,7 +5,8 @@ import type { JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts"
 
 /** Answer of a tool. Failures are results too: the model reads them and can try again differently. */
 export type ToolAnswer =
-  | { readonly ok: true; readonly data: Readonly<Record<string, unknown>> }
+  /** `text`: the answer for people and models; absent: the data as JSON. */
+  | { readonly ok: true; readonly data: Readonly<Record<string, unknown>>; readonly text?: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly details: RefusalDetails };
 
 /** An MCP tool: a check, or a query of stored data. */

@@ -191,10 +191,13 @@ async function callTool(
   return resultOf(await tool.call(principal, args, signal));
 }
 
-/** Returns the result; its text is the same JSON as the structured content, for clients that read only text. */
+/** Returns the result. Its text is what the tool writes, or else the same JSON as the structured content. */
 function resultOf(answer: ToolAnswer): CallResult {
   if (answer.ok) {
-    return { content: [{ type: "text", text: JSON.stringify(answer.data) }], structuredContent: answer.data };
+    return {
+      content: [{ type: "text", text: answer.text ?? JSON.stringify(answer.data) }],
+      structuredContent: answer.data,
+    };
   }
   const error = errorFields(answer.code, answer.details);
   return { content: [{ type: "text", text: JSON.stringify({ error }) }], isError: true };

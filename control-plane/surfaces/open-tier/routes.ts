@@ -1,21 +1,10 @@
 import { Type, type TSchema } from "typebox";
-import { Counter, type Registry } from "prom-client";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
-import type { CheckAnswer } from "#control-plane/checks/answer.ts";
-import { asSubmitted } from "#control-plane/checks/as-submitted.ts";
-import { normaliseTarget } from "#control-plane/checks/cache.ts";
-import type { CheckContext } from "#control-plane/checks/context.ts";
-import { runCheck } from "#control-plane/checks/run-check.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
 import { plainOperation } from "#control-plane/http/operations/operation.ts";
-import { setRateHeaders } from "#control-plane/http/rate-headers.ts";
-import type { AnonymousAllowance, AnonymousLimits } from "#control-plane/limits/anonymous.ts";
-import type { LimitState } from "#control-plane/access/limit-state.ts";
-import { dayEnd, minuteEnd, secondsUntil } from "#control-plane/access/windows.ts";
-import { CACHE_SECONDS, createAnswerCache, type CachedAnswer } from "#control-plane/surfaces/open-tier/answer-cache.ts";
+import { CACHE_SECONDS, type CachedAnswer } from "#control-plane/surfaces/open-tier/answer-cache.ts";
 import { createCallCache } from "#control-plane/surfaces/open-tier/known-calls.ts";
 import { describeCatalogue } from "#control-plane/surfaces/open-tier/tool-list.ts";
 import {
@@ -26,38 +15,30 @@ import {
   TYPES,
   type Format,
 } from "#control-plane/surfaces/open-tier/formats.ts";
+import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
-import { refuseUnanswered } from "#control-plane/tool-requests/refuse-unanswered.ts";
 
 /** Dependencies of the open tier. */
 interface OpenTierDeps {
-  readonly checks: CheckContext;
-  readonly limits: AnonymousLimits;
-  readonly allowance: AnonymousAllowance;
-  readonly registry: Registry;
+  readonly open: OpenChecks;
   /** Base URL in the last line of a text answer, without trailing slash. */
   readonly baseUrl: string;
 }
 
-/** Registers the tools without key; equal calls within a minute share one check. */
-export function registerOpenTier(server: FastifyInstance, contracts: readonly Contract[], deps: OpenTierDeps): void {
-  const { checks, limits, allowance, baseUrl } = deps;
+/** Registers the tools without key. */
+export function registerOpenTier(
+  server: FastifyInstance,
+  contracts: readonly Contract[],
+  { open, baseUrl }: OpenTierDeps,
+): void {
   const tools = openTools(contracts);
-  const answers = createAnswerCache(checks.clock);
+  const { answers } = open;
   const calls = createCallCache(answers);
   const config = { renderError: openErrors(baseUrl) };
-  const served = new Counter({
-    name: "vantage_open_requests_total",
-    help: "Answers of the open tier by tool and cache result (hit, miss)",
-    labelNames: ["tool", "cache"],
-    registers: [deps.registry],
-  });
   const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const nowMs = checks.clock.now().getTime();
-    const state = limits.take(request.clientAddress);
-    setRateHeaders(reply, allowance, state, nowMs);
-    if (state.denied !== null) return done(overLimit(state, nowMs));
+    const refusal = open.take(request, reply);
+    if (refusal !== null) return done(refusal);
     // A call with a cached text needs no parsing.
     const call = calls.find(request.raw.url ?? "");
     if (call === undefined) return done();
@@ -74,26 +55,14 @@ export function registerOpenTier(server: FastifyInstance, contracts: readonly Co
       schema: openOperation(tool),
       async handler(request, reply) {
         const { params, format } = readOpenRequest(request, tool);
-        const key = keyOf(tool, params);
-        const isHit = answers.peek(key) !== undefined;
-        const kept = await answers.get(key, () =>
-          runCheck(checks, {
-            contract: tool.contract,
-            params,
-            accountId: null,
-            locations: null,
-            maxLocations: 1,
-          }),
-        );
-        served.inc({ tool: tool.name, cache: isHit ? "hit" : "miss" });
+        const kept = await open.ask(tool, params);
         const body = bodyOf(kept, tool, params, format, baseUrl);
-        const hits = served.labels({ tool: tool.name, cache: "hit" });
-        calls.keep(request.raw.url ?? "", { kept, format, body, hits });
+        calls.keep(request.raw.url ?? "", { kept, format, body, hits: open.hitsOf(tool) });
         return sendAnswer(reply, { format, body }, answers.age(kept));
       },
     });
   }
-  const catalogue = createDocument(describeCatalogue(tools, baseUrl, allowance), {
+  const catalogue = createDocument(describeCatalogue(tools, baseUrl, open.allowance), {
     type: TYPES.text,
     cacheControl: `public, max-age=${CACHE_SECONDS}`,
   });
@@ -131,12 +100,10 @@ function bodyOf(
   format: Format,
   baseUrl: string,
 ): string {
-  const answered = refuseUnanswered(withFieldQ(kept.answer, tool));
-  if (answered.kind !== "single" || answered.outcome.status !== "ok") throw new Error("one location was asked");
   const wording = `${format} ${String(params[tool.q])}`;
   const known = kept.bodies.get(wording);
   if (known !== undefined) return known;
-  const data = asSubmitted(tool.contract, params, answered.outcome.data);
+  const data = dataOf(kept, tool, params);
   const body = renderAs(format, data, `${baseUrl}${pathOf(tool.name, tool.q, tool.extra, params)}`);
   // A target has an unlimited number of spellings.
   if (kept.bodies.size < FORMATS.length) kept.bodies.set(wording, body);
@@ -152,18 +119,6 @@ function sendAnswer(
     .header("cache-control", `public, max-age=${CACHE_SECONDS}`)
     .header("age", age)
     .send(body);
-}
-
-/** Renames the field of a target problem to q. */
-function withFieldQ(answer: CheckAnswer, { q }: OpenTool): CheckAnswer {
-  if (answer.kind !== "problem" || answer.problem.field !== q) return answer;
-  return { kind: "problem", problem: { ...answer.problem, field: "q" } };
-}
-
-/** Returns one key for all spellings of a call. */
-function keyOf({ name, contract, q }: OpenTool, params: Readonly<Record<string, unknown>>): string {
-  const same = { ...params, [q]: normaliseTarget(contract, params[q]) };
-  return `${name} ${JSON.stringify(Object.entries(same).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
 
 function openOperation({ contract, name, q, extra }: OpenTool) {
@@ -186,15 +141,5 @@ function openOperation({ contract, name, q, extra }: OpenTool) {
     }),
     types: ["text/plain", "application/json", "text/csv"],
     errors: ["missing_parameter", "target_not_allowed", "request_failed", "probe_unavailable"],
-  });
-}
-
-function overLimit(state: LimitState, nowMs: number): Refusal {
-  const byDay = state.denied === "day";
-  const wait = secondsUntil(byDay ? dayEnd(state.day) : minuteEnd(state.minute), nowMs);
-  const limit = byDay ? `${state.dayLimit} requests a day` : `${state.minuteLimit} requests a minute`;
-  return new Refusal(byDay ? "daily_limit_exceeded" : "rate_limit_exceeded", {
-    message: `The open tier allows ${limit} from one address. Wait ${byDay ? "until 00:00 UTC" : `${wait} s`}, or use an API key.`,
-    headers: { "retry-after": String(wait) },
   });
 }

@@ -1,102 +1,99 @@
-import { listLeaves } from "#shared/leaves.ts";
 import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
 import { renderDocument } from "#control-plane/pages/frame.ts";
+import { renderHeading, renderPresentation } from "#control-plane/pages/presentation.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
+import { presentLocations, toLocationAnswer } from "#shared/presentation/locations.ts";
+import { present } from "#shared/presentation/present.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
+import type { Contract } from "#shared/tools/define.ts";
 
-/** Maximum number of rows of one location's table; the JSON has the whole answer. */
-const MOST_ROWS = 400;
-/** Maximum number of counted leaves of one location's answer. */
-const MOST_LEAVES = 50_000;
-const MOST_TEXT = 500;
+/** Maximum size of the data on the page itself, in characters; the JSON has any. */
+const MOST_DATA = 32_000;
+/** Maximum number of locations with a section of their own; the table compares them all. */
+const MOST_SECTIONS = 6;
+const MOST_TEXT = 300;
 /** Reload interval of the page of a running measurement, seconds. */
 const REFRESH_SECONDS = 5;
 
-/** A path within a value, as in `redirects.0.url`, and the text of the leaf. */
-type Row = readonly [name: string, value: string];
-
-/** A table with its title and the lines above it. */
-interface Block {
-  readonly title: string | null;
-  readonly lines: readonly string[];
-  readonly rows: readonly Row[];
-  /** Number of omitted rows. */
-  readonly more: number;
-}
-
-interface Body {
-  readonly heading: string;
-  readonly blocks: readonly Block[];
-  readonly jsonPath: string;
-}
-
-const renderBody: (body: Body) => string = compileTemplate(`
-<h1><%= it.heading %></h1>
-<% for (const block of it.blocks) { %>
-<% if (block.title !== null) { %><h2><%= block.title %></h2><% } %>
-<% for (const line of block.lines) { %><p><%= line %></p><% } %>
-<table><tbody>
-<% for (const row of block.rows) { %><tr><th scope="row"><%= row[0] %></th><td><%= row[1] %></td></tr><% } %>
-</tbody></table>
-<% if (block.more > 0) { %><p><%= block.more %> more lines are in the JSON.</p><% } %>
-<% } %>
+const renderAbout: (about: { readonly lines: readonly string[] }) => string = compileTemplate(
+  `<% for (const line of it.lines) { %><p class="faint"><%= line %></p><% } %>`,
+);
+const renderPlace: (place: { readonly place: string; readonly failed: string | null }) => string = compileTemplate(
+  `<h2>From <%= it.place %></h2><% if (it.failed !== null) { %><p class="bad">Failed: <%= it.failed %></p><% } %>`,
+);
+const renderEnd: (end: { readonly data: string | null; readonly more: number; readonly jsonPath: string }) => string =
+  compileTemplate(`
+<h2>All data</h2>
+<% if (it.more > 0) { %><p class="faint">The JSON has <%= it.more %> more locations in full.</p><% } %>
+<% if (it.data !== null) { %><details><summary>Show the data</summary><pre><%= it.data %></pre></details><% } %>
 <p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
 `);
 
-/** Renders the page of a shared measurement. It needs no script; the template escapes every value. */
-export function renderSharePage(shown: PublicMeasurement): string {
-  const heading = truncate(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
-  const { locations, summary } = shown.data;
-  const blocks = [
-    makeBlock(listFacts(shown)),
-    ...(locations.length > 1 ? [makeBlock(listRows(summary), "Summary")] : []),
-    ...locations.map(describeLocation),
-  ];
+/**
+ * Renders the page of a shared measurement by the presentation of its tool, absent for a tool that does not exist any
+ * more. It needs no script. `now` is the time that dates are compared with.
+ */
+export function renderSharePage(shown: PublicMeasurement, contract: Contract | undefined, now: Date): string {
+  const title = truncate(shown.target === null ? shown.title : `${shown.title}: ${shown.target}`);
   const jsonPath = `/s/${encodeURIComponent(shown.share_id ?? "")}?format=json`;
   const refreshSeconds = shown.finished_at === null ? REFRESH_SECONDS : null;
-  return renderDocument({ title: heading, refreshSeconds }, renderBody({ heading, blocks, jsonPath }));
-}
-
-function listFacts({ tool, params, status, completed, total, ...times }: PublicMeasurement): readonly Row[] {
-  const isRunning = times.finished_at === null;
-  return [
-    ["Tool", tool],
-    ...Object.entries(params).map(([name, value]): Row => [name, textOf(value)]),
-    ["Status", isRunning ? `${status}, ${completed} of ${total} locations` : status],
-    ["Asked", times.created_at],
-    ...(times.finished_at === null ? [] : [["Finished", times.finished_at] as const]),
+  const text = JSON.stringify(shown.data, null, 2);
+  const more = Math.max(0, shown.data.locations.length - MOST_SECTIONS);
+  const body = [
+    "<main>",
+    renderResults(title, shown, contract, now),
+    renderEnd({ data: text.length > MOST_DATA ? null : text, more, jsonPath }),
+    "</main>",
   ];
+  return renderDocument({ title, refreshSeconds }, body.join(""));
 }
 
-function describeLocation(row: PublicMeasurement["data"]["locations"][number]): Block {
-  const { region, city, country, asn } = row.location;
-  const where = [region, city, country, asn === null ? null : `AS${asn}`].filter((part) => part !== null).join(", ");
-  const title = `From ${truncate(where)}`;
-  const took = `Took ${row.duration_ms} ms.`;
-  if (row.status === "ok") return makeBlock(listRows(row.data), title, [took]);
-  const { message, ...cause } = row.error;
-  return makeBlock(listRows(cause), title, [took, `Failed: ${truncate(message)}`]);
+function renderResults(title: string, shown: PublicMeasurement, contract: Contract | undefined, now: Date): string {
+  const about = renderAbout({ lines: describeMeasurement(title, shown) });
+  const answers = shown.data.locations.map((row) => toLocationAnswer(row));
+  const [first] = answers;
+  if (contract === undefined || first === undefined)
+    return renderHeading({ verdict: "neutral", headline: title }) + about;
+  if (answers.length === 1 && !first.answer.ok)
+    return (
+      renderHeading({ verdict: "bad", headline: title }) +
+      about +
+      renderPlace({ place: first.place, failed: first.answer.message })
+    );
+  const whole = presentLocations(contract, answers, now);
+  const sections = answers.length === 1 ? [] : answers.slice(0, MOST_SECTIONS);
+  return [
+    renderHeading(whole),
+    about,
+    renderPresentation(whole),
+    ...sections.map(({ place, answer }) => {
+      if (!answer.ok) return renderPlace({ place, failed: answer.message });
+      const one = present(contract, answer.data, now);
+      return (
+        renderPlace({ place, failed: null }) +
+        renderHeading(one, "h3") +
+        renderPresentation({ ...one, findings: [] }, "h3")
+      );
+    }),
+  ].join("");
 }
 
-function makeBlock(rows: readonly Row[], title: string | null = null, lines: readonly string[] = []): Block {
-  const shown = rows.slice(0, MOST_ROWS).map(([name, value]): Row => [truncate(name), truncate(value)]);
-  return { title, lines, rows: shown, more: rows.length - shown.length };
-}
-
-/** Returns the leaves of a value as table rows; fields without a value are omitted. */
-function listRows(value: unknown): readonly Row[] {
-  const { leaves } = listLeaves(value, MOST_LEAVES);
-  return leaves.flatMap(([path, leaf]): readonly Row[] => {
-    if (leaf === undefined) return [];
-    if (typeof leaf !== "object" || leaf === null) return [[path, textOf(leaf)]];
-    return [[path, Array.isArray(leaf) ? "none" : "-"]];
-  });
+/** Describes what was asked, from where and when, in lines above the results. */
+function describeMeasurement(title: string, shown: PublicMeasurement): readonly string[] {
+  const { status, completed, total, created_at: asked, finished_at: finished, data } = shown;
+  const params = Object.entries(shown.params).map(([name, value]) => `${name} ${textOf(value)}`);
+  const [only] = data.locations.length === 1 ? data.locations.map((row) => toLocationAnswer(row).place) : [];
+  return [
+    [title, only === undefined ? `${total} locations` : `from ${only}`, `asked ${asked}`].join(" · "),
+    ...(finished === null ? [`${status}: ${completed} of ${total} locations have answered`] : []),
+    ...(params.length === 0 ? [] : [truncate(params.join(", "))]),
+  ];
 }
 
 function textOf(value: unknown): string {
-  if (value === null) return "unknown";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function truncate(text: string): string {
-  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)} ...` : text;
+  return toPlainLine(text, MOST_TEXT);
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import type { Clock } from "#shared/clock.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import { errorBody } from "#control-plane/http/envelope.ts";
@@ -18,8 +19,9 @@ const CACHE_SECONDS = 60;
 /** Registers GET /s/<id>: a shared result for anyone with the link, as a page or as JSON. */
 export function registerSharedPage(
   server: FastifyInstance,
-  { visits, measurements }: { readonly visits: AddressLimiter; readonly measurements: Measurements },
+  deps: { readonly visits: AddressLimiter; readonly measurements: Measurements; readonly clock: Clock },
 ): void {
+  const { visits, measurements, clock } = deps;
   server.route<{ Params: { id: string } }>({
     method: "GET",
     url: "/s/:id",
@@ -49,10 +51,11 @@ export function registerSharedPage(
       takeVisit(visits, request);
       const found = await measurements.findShared(request.params.id);
       if (found === null) throw new Refusal("not_found", "No shared result has this id, or it has expired.");
-      const shown = showPublic(measurements.contract(found.measurement.tool), found);
+      const contract = measurements.contract(found.measurement.tool);
+      const shown = showPublic(contract, found);
       describe(request, reply);
       if (isFinal(found.measurement.status)) reply.header("cache-control", `public, max-age=${CACHE_SECONDS}`);
-      return wantsJson(request) ? answer(request, shown) : renderSharePage(shown);
+      return wantsJson(request) ? answer(request, shown) : renderSharePage(shown, contract, clock.now());
     },
   });
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Parser } from "htmlparser2";
 import { describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
@@ -12,6 +13,8 @@ const HOSTILE = [
   "<%= it %><%~ it %><% output(1) %>",
   "<!-- <![CDATA[ &lt;b&gt; javascript:alert(1)",
 ];
+
+const NOW = new Date("2026-11-27T12:00:00Z");
 
 type Shown = Parameters<typeof renderSharePage>[0];
 
@@ -51,7 +54,8 @@ function pageOf(tool: string, mark: (text: string) => string): string {
       typeof value === "string" && name !== "status" ? mark(value) : value,
     ]),
   );
-  return renderSharePage({ ...texts, params: changeEvery(params, mark) } as unknown as Shown);
+  const contract = CONTRACTS.find(({ name }) => name === tool);
+  return renderSharePage({ ...texts, params: changeEvery(params, mark) } as unknown as Shown, contract, NOW);
 }
 
 function changeEvery(value: unknown, mark: (text: string) => string): unknown {
@@ -78,16 +82,36 @@ function readPage(html: string) {
   return { tags, text };
 }
 
+/** All elements with their attributes that pages of recorded answers have. */
+const ELEMENTS = new Set(CONTRACTS.flatMap(({ name }) => readPage(pageOf(name, (text) => text)).tags));
+
 describe("the page of a shared answer", () => {
-  it.each(CONTRACTS.map(({ name }) => name))("has the same elements for %s regardless of its texts", (tool) => {
-    const plain = readPage(pageOf(tool, (text) => text));
+  it.each(CONTRACTS.map(({ name }) => name))("has no other elements for %s, whatever its texts are", (tool) => {
     for (const hostile of HOSTILE) {
-      const { tags, text } = readPage(pageOf(tool, (given) => `${given.slice(0, 50)}${hostile}`));
-      expect(tags).toEqual(plain.tags);
-      // It is on the page, as text.
-      expect(text).toContain(`example.com${hostile}`);
+      for (const mark of [(given: string) => `${given.slice(0, 50)}${hostile}`, (given: string) => hostile + given]) {
+        const { tags, text } = readPage(pageOf(tool, mark));
+        expect(tags.filter((tag) => !ELEMENTS.has(tag))).toEqual([]);
+        // It is on the page, as text.
+        expect(text).toContain(hostile);
+      }
     }
   });
+
+  it.each(CONTRACTS.map(({ name }) => name))(
+    "begins for %s with the headline, and has its data folded at the end",
+    (tool) => {
+      const html = pageOf(tool, (text) => text);
+      const { tags, text } = readPage(html);
+      expect(tags.filter((tag) => tag.startsWith("h1"))).toHaveLength(1);
+      expect(tags.findLastIndex((tag) => tag.startsWith("details"))).toBeGreaterThan(
+        tags.findIndex((tag) => tag.startsWith("h2")),
+      );
+      expect(text).toContain("From eu, Berlin, DE, AS64500");
+      expect(text).toContain("Failed: No such name.");
+      // The page of an ordinary answer fits into one round of a fast connection.
+      expect(gzipSync(html).length).toBeLessThan(60_000);
+    },
+  );
 
   it("of an error also shows text only", () => {
     for (const hostile of HOSTILE) {
