@@ -10,10 +10,10 @@ const STYLE = [
   ".faint{color:var(--faint)}.verdict{font-weight:bold;text-transform:uppercase}",
   ...["good", "warning", "bad", "neutral"].map((tone) => `.${tone}{color:var(--${tone})}`),
   ".scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}caption{text-align:left}",
-  "th,td{text-align:left;vertical-align:top;padding:.25rem .5rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}",
-  "th{font-weight:normal;color:var(--faint)}.facts th,.bars th{width:14rem}.number{text-align:right}.bars .number{width:6rem;white-space:nowrap}",
+  "th,td{text-align:left;vertical-align:top;padding:.25rem 1rem .25rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}",
+  "th{font-weight:normal;color:var(--faint)}.facts th,.bars th{width:30%}.number{text-align:right}.bars .number{width:1%;white-space:nowrap}.scroll td{min-width:4.5rem}",
   "svg{display:block}rect{fill:var(--bar)}.findings{list-style:none;padding:0}.findings li{margin:.8rem 0;padding-left:.8rem;border-left:3px solid;overflow-wrap:anywhere}.findings p{margin:.2rem 0;color:var(--ink)}",
-  "input,select,button{font:inherit;max-width:100%;box-sizing:border-box;padding:.25rem .5rem}pre{overflow-x:auto}summary{cursor:pointer}",
+  "input,select,button{font:inherit;max-width:100%;box-sizing:border-box;padding:.25rem .5rem}pre{overflow-x:auto}summary{cursor:pointer;margin:.5rem 0;overflow-wrap:anywhere}",
 ].join("");
 
 const STYLE_HASH = `'sha256-${hash("sha256", STYLE, "base64")}'`;

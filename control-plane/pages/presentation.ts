@@ -53,7 +53,7 @@ function partsTemplate(level: Level): (shown: Shown) => string {
 </tbody></table>
 <% } %>
 <% for (const table of it.tables) { %>
-<${level}><%= table.title %></${level}><div class="scroll" role="region" tabindex="0" aria-label="<%= table.title %>"><table><thead><tr>
+<${level}><%= table.title %></${level}><div class="scroll" role="group" tabindex="0" aria-label="<%= table.title %>"><table><thead><tr>
 <% for (const column of table.columns) { %><th scope="col" class="<%= column.numeric ? "number" : "" %>"><%= column.label %></th><% } %>
 </tr></thead><tbody>
 <% for (const row of table.rows) { %><tr class="<%= row.tone ?? "" %>">

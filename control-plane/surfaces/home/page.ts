@@ -1,3 +1,4 @@
+import { fitPresentation } from "#shared/presentation/fit.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
@@ -5,6 +6,9 @@ import { renderDocument } from "#control-plane/pages/frame.ts";
 import { renderHeading, renderPresentation } from "#control-plane/pages/presentation.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
 import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
+
+/** Text of a result on the page, in characters; the JSON has all. */
+const MOST_RESULT = 20_000;
 
 /** The form with what was asked before. */
 interface Form {
@@ -66,7 +70,7 @@ const renderSame: (same: { readonly curl: string; readonly json: string }) => st
 export function renderAnswer(form: Form, shown: Presentation, url: string): string {
   return renderResult(form, shown.headline, [
     renderHeading(shown),
-    renderPresentation(shown),
+    renderPresentation(fitPresentation(shown, MOST_RESULT).shown),
     renderSame({ json: `${url}&format=json`, curl: `curl "${url}"` }),
   ]);
 }

@@ -2,7 +2,9 @@ import type { PublicMeasurement } from "#control-plane/measurements/public.ts";
 import { renderDocument } from "#control-plane/pages/frame.ts";
 import { renderHeading, renderPresentation } from "#control-plane/pages/presentation.ts";
 import { compileTemplate } from "#control-plane/pages/templates.ts";
-import { presentLocations, toLocationAnswer } from "#shared/presentation/locations.ts";
+import { presentLocations, toLocationAnswer, type LocationAnswer } from "#shared/presentation/locations.ts";
+import type { Presentation } from "#shared/presentation/presentation.ts";
+import { fitPresentation } from "#shared/presentation/fit.ts";
 import { present } from "#shared/presentation/present.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
@@ -11,6 +13,9 @@ import type { Contract } from "#shared/tools/define.ts";
 const MOST_DATA = 32_000;
 /** Maximum number of locations with a section of their own; the table compares them all. */
 const MOST_SECTIONS = 6;
+/** Text of the results together, and of each location's section, in characters. Typical results have a tenth. */
+const MOST_RESULTS = 16_000;
+const MOST_LOCATION = 2_000;
 const MOST_TEXT = 300;
 /** Reload interval of the page of a running measurement, seconds. */
 const REFRESH_SECONDS = 5;
@@ -18,14 +23,18 @@ const REFRESH_SECONDS = 5;
 const renderAbout: (about: { readonly lines: readonly string[] }) => string = compileTemplate(
   `<% for (const line of it.lines) { %><p class="faint"><%= line %></p><% } %>`,
 );
-const renderPlace: (place: { readonly place: string; readonly failed: string | null }) => string = compileTemplate(
-  `<h2>From <%= it.place %></h2><% if (it.failed !== null) { %><p class="bad">Failed: <%= it.failed %></p><% } %>`,
+const renderFailure: (failure: { readonly message: string }) => string = compileTemplate(
+  `<p class="bad">Failed: <%= it.message %></p>`,
 );
-const renderEnd: (end: { readonly data: string | null; readonly more: number; readonly jsonPath: string }) => string =
-  compileTemplate(`
+const renderLeft: (rest: { readonly left: number }) => string = compileTemplate(
+  `<% if (it.left > 0) { %><p class="faint">The JSON has <%= it.left %> more.</p><% } %>`,
+);
+const renderSummary: (place: { readonly place: string }) => string = compileTemplate(
+  `<summary>From <%= it.place %></summary>`,
+);
+const renderEnd: (end: { readonly data: string | null; readonly jsonPath: string }) => string = compileTemplate(`
 <h2>All data</h2>
-<% if (it.more > 0) { %><p class="faint">The JSON has <%= it.more %> more locations in full.</p><% } %>
-<% if (it.data !== null) { %><details><summary>Show the data</summary><pre><%= it.data %></pre></details><% } %>
+<% if (it.data !== null) { %><details><summary>Show the data</summary><pre role="group" tabindex="0" aria-label="Data"><%= it.data %></pre></details><% } %>
 <p><a href="<%= it.jsonPath %>">This page as JSON</a></p>
 `);
 
@@ -38,11 +47,10 @@ export function renderSharePage(shown: PublicMeasurement, contract: Contract | u
   const jsonPath = `/s/${encodeURIComponent(shown.share_id ?? "")}?format=json`;
   const refreshSeconds = shown.finished_at === null ? REFRESH_SECONDS : null;
   const text = JSON.stringify(shown.data, null, 2);
-  const more = Math.max(0, shown.data.locations.length - MOST_SECTIONS);
   const body = [
     "<main>",
     renderResults(title, shown, contract, now),
-    renderEnd({ data: text.length > MOST_DATA ? null : text, more, jsonPath }),
+    renderEnd({ data: text.length > MOST_DATA ? null : text, jsonPath }),
     "</main>",
   ];
   return renderDocument({ title, refreshSeconds }, body.join(""));
@@ -55,27 +63,32 @@ function renderResults(title: string, shown: PublicMeasurement, contract: Contra
   if (contract === undefined || first === undefined)
     return renderHeading({ verdict: "neutral", headline: title }) + about;
   if (answers.length === 1 && !first.answer.ok)
-    return (
-      renderHeading({ verdict: "bad", headline: title }) +
-      about +
-      renderPlace({ place: first.place, failed: first.answer.message })
-    );
+    return renderHeading({ verdict: "bad", headline: title }) + about + renderFailure(first.answer);
   const whole = presentLocations(contract, answers, now);
   const sections = answers.length === 1 ? [] : answers.slice(0, MOST_SECTIONS);
   return [
     renderHeading(whole),
     about,
-    renderPresentation(whole),
-    ...sections.map(({ place, answer }) => {
-      if (!answer.ok) return renderPlace({ place, failed: answer.message });
-      const one = present(contract, answer.data, now);
-      return (
-        renderPlace({ place, failed: null }) +
-        renderHeading(one, "h3") +
-        renderPresentation({ ...one, findings: [] }, "h3")
-      );
-    }),
+    renderFitted(whole, MOST_RESULTS, "h2"),
+    sections.length === 0 ? "" : "<h2>Each location</h2>",
+    ...sections.map((section) => `<details>${renderLocation(section, contract, now)}</details>`),
   ].join("");
+}
+
+/** Renders one location of several; its findings are above, with those of the others. */
+function renderLocation({ place, answer }: LocationAnswer, contract: Contract, now: Date): string {
+  if (!answer.ok) return renderSummary({ place }) + renderFailure(answer);
+  const shown = present(contract, answer.data, now);
+  return (
+    renderSummary({ place }) +
+    renderHeading(shown, "h3") +
+    renderFitted({ ...shown, findings: [] }, MOST_LOCATION, "h3")
+  );
+}
+
+function renderFitted(whole: Presentation, characters: number, level: "h2" | "h3"): string {
+  const { shown, left } = fitPresentation(whole, characters);
+  return renderPresentation(shown, level) + renderLeft({ left });
 }
 
 /** Describes what was asked, from where and when, in lines above the results. */

@@ -12,6 +12,7 @@ type Ssl = ResultOf<typeof contract>;
 /** Days before the end of a certificate from which its date is marked; the longest notice of monitors. */
 const SOON_DAYS = 30;
 const MOST_NAMES = 5;
+const DAY_MS = 86_400_000;
 
 const PROTOCOLS = {
   tls1_3: "TLS 1.3",
@@ -72,7 +73,7 @@ export const ssl = definePresenter(contract, (data, now) => {
             row.role,
             describeKey(row.key),
             row.not_after.slice(0, 10),
-            row.days_left,
+            Math.floor((Date.parse(row.not_after) - now.getTime()) / DAY_MS),
             row.sent ? null : "not sent",
           ],
           tone: toneOfEnd(row.days_left),

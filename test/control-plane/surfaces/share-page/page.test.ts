@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { Parser } from "htmlparser2";
 import { describe, expect, it } from "vitest";
@@ -19,7 +20,7 @@ const NOW = new Date("2026-11-27T12:00:00Z");
 type Shown = Parameters<typeof renderSharePage>[0];
 
 /** Renders the page of a tool's recorded answer, with every text and every name changed by `mark`. */
-function pageOf(tool: string, mark: (text: string) => string): string {
+function pageOf(tool: string, mark: (text: string) => string, repeated = 1): string {
   const { params = {}, data = {} } = exampleOf(tool) ?? {};
   const place = { region: "eu", country: "DE", city: "Berlin", asn: 64_500, latitude: null, longitude: null };
   const error = {
@@ -42,7 +43,12 @@ function pageOf(tool: string, mark: (text: string) => string): string {
     finished_at: "2026-01-01T00:00:01.000Z",
     data: {
       locations: [
-        { location: place, status: "ok", duration_ms: 12, data: changeEvery(data, mark) },
+        ...Array.from({ length: repeated }, () => ({
+          location: place,
+          status: "ok",
+          duration_ms: 12,
+          data: changeEvery(data, mark),
+        })),
         { location: changeEvery(place, mark), status: "failed", duration_ms: 12, error: changeEvery(error, mark) },
       ],
       summary: changeEvery({ total: 2, ok: 1, consistent: null }, mark),
@@ -112,6 +118,14 @@ describe("the page of a shared answer", () => {
       expect(gzipSync(html).length).toBeLessThan(60_000);
     },
   );
+
+  it("has at most 60 kB compressed, however long and random the texts of the target are", () => {
+    const random = (given: string) => given.slice(0, 10) + randomBytes(300).toString("base64");
+    for (const tool of ["check", "health", "tech-detect", "dns"]) {
+      const html = pageOf(tool, random, 20);
+      expect(gzipSync(html).length).toBeLessThan(60_000);
+    }
+  });
 
   it("of an error also shows text only", () => {
     for (const hostile of HOSTILE) {
