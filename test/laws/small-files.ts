@@ -19,6 +19,7 @@ export const REGISTRIES: readonly string[] = [
   "probe-agent/tools/index.ts",
   "shared/client/program.ts",
   "shared/monitor-checks/list.ts",
+  "shared/presentation/presenters.ts",
   "shared/tools/index.ts",
 ];
 

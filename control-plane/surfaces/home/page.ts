@@ -10,7 +10,7 @@ import type { OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.t
 /** Text of a result on the page, in characters; the JSON has all. */
 const MOST_RESULT = 20_000;
 
-/** The form with what was asked before. */
+/** The form with its last values. */
 interface Form {
   readonly tools: readonly OpenTool[];
   /** Name of the selected tool. */

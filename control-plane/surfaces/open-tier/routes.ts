@@ -4,9 +4,7 @@ import { publishParams } from "#shared/schema/publish.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { createDocument, sendDocument } from "#control-plane/http/operations/document.ts";
 import { plainOperation } from "#control-plane/http/operations/operation.ts";
-import { CACHE_SECONDS, type CachedAnswer } from "#control-plane/surfaces/open-tier/answer-cache.ts";
-import { createCallCache } from "#control-plane/surfaces/open-tier/known-calls.ts";
-import { describeCatalogue } from "#control-plane/surfaces/open-tier/tool-list.ts";
+import { CACHE_SECONDS, type CachedAnswer, type AnswerCache } from "#control-plane/surfaces/open-tier/answer-cache.ts";
 import {
   describeAnswer,
   FORMATS,
@@ -18,6 +16,43 @@ import {
 import { dataOf, type OpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { readOpenRequest } from "#control-plane/surfaces/open-tier/read-request.ts";
 import { openTools, pathOf, type OpenTool } from "#control-plane/surfaces/open-tier/offered-tools.ts";
+import { LRUCache } from "lru-cache";
+import type { Counter } from "prom-client";
+import type { AnonymousAllowance } from "#control-plane/limits/anonymous.ts";
+
+/** A call by its exact text, with its answer. */
+interface KnownCall {
+  readonly kept: CachedAnswer;
+  readonly format: Format;
+  readonly body: string;
+  /** Counts cache hits. */
+  readonly hits: Pick<Counter.Internal, "inc">;
+}
+
+/** Calls of the last minute, by verbatim path and query. */
+interface CallCache {
+  find(url: string): KnownCall | undefined;
+  keep(url: string, call: KnownCall): void;
+}
+
+const MOST_CALLS = 5_000;
+const LONGEST_URL = 1_000;
+
+/** Creates a cache of calls that lives as long as their answers, which `answers` holds. */
+function createCallCache(answers: AnswerCache): CallCache {
+  const known = new LRUCache<string, KnownCall>({ max: MOST_CALLS });
+  return {
+    find(url) {
+      const call = known.get(url);
+      if (call === undefined || answers.isFresh(call.kept)) return call;
+      known.delete(url);
+      return undefined;
+    },
+    keep(url, call) {
+      if (url.length <= LONGEST_URL) known.set(url, call);
+    },
+  };
+}
 
 /** Dependencies of the open tier. */
 interface OpenTierDeps {
@@ -142,4 +177,26 @@ function openOperation({ contract, name, q, extra }: OpenTool) {
     types: ["text/plain", "application/json", "text/csv"],
     errors: ["missing_parameter", "target_not_allowed", "request_failed", "probe_unavailable"],
   });
+}
+
+/** Renders the list of tools without key for a terminal: summary and an example line for each. */
+function describeCatalogue(
+  tools: readonly OpenTool[],
+  baseUrl: string,
+  { requestsPerMinute, requestsPerDay }: AnonymousAllowance,
+): string {
+  const width = Math.max(...tools.map(({ name }) => name.length)) + 2;
+  const indent = " ".repeat(width);
+  const rows = tools.map(({ name, contract, extra, example }) => {
+    const more = extra.length === 0 ? "" : `; also ${extra.join(", ")}`;
+    return `${name.padEnd(width)}${contract.summary}${more}\n${indent}curl '${baseUrl}${example}'\n`;
+  });
+  return [
+    "Vantage: diagnostics of public hosts, without a key\n",
+    `GET ${baseUrl}/api/open/<tool>?q=<target>&format=<${FORMATS.join("|")}>   (format: ${FORMATS[0]} by default)\n`,
+    ...rows,
+    `Limits: ${requestsPerMinute} requests a minute and ${requestsPerDay} a day from one address; results are cached for ${CACHE_SECONDS} s.`,
+    `With a key: GET ${baseUrl}/api/v4/tools, and ${baseUrl}/docs`,
+    `# source: ${baseUrl}/api/open/\n`,
+  ].join("\n");
 }

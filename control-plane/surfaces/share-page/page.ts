@@ -91,7 +91,7 @@ function renderFitted(whole: Presentation, characters: number, level: "h2" | "h3
   return renderPresentation(shown, level) + renderLeft({ left });
 }
 
-/** Describes what was asked, from where and when, in lines above the results. */
+/** Describes the target, the places, the time and the parameters in lines above the results. */
 function describeMeasurement(title: string, shown: PublicMeasurement): readonly string[] {
   const { status, completed, total, created_at: asked, finished_at: finished, data } = shown;
   const params = Object.entries(shown.params).map(([name, value]) => `${name} ${textOf(value)}`);
