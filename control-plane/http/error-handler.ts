@@ -4,6 +4,7 @@ import { isDatabaseAway } from "#control-plane/database/database-away.ts";
 import { isAccountGone } from "#control-plane/database/codes.ts";
 import { codeInVersion, errorBody } from "#control-plane/http/envelope.ts";
 import {
+  ACCOUNT_DELETED,
   Refusal,
   serviceUnavailable,
   STATUS_OF_CODE,
@@ -58,8 +59,8 @@ const ABORTED = new Refusal("missing_parameter", {
   message: "The body ended before the length in Content-Length.",
 });
 
-const ACCOUNT_DELETED = new Refusal("invalid_api_key", {
-  message: "The account of this API key was deleted.",
+const NO_ACCOUNT = new Refusal("invalid_api_key", {
+  message: ACCOUNT_DELETED,
   headers: { "www-authenticate": "Bearer" },
 });
 
@@ -72,7 +73,7 @@ function isAborted({ raw }: FastifyRequest): boolean {
 function toRefusal(error: unknown, bodyLimit: number): Refusal | null {
   if (error instanceof Refusal) return error;
   if (isDatabaseAway(error)) return serviceUnavailable();
-  if (isAccountGone(error)) return ACCOUNT_DELETED;
+  if (isAccountGone(error)) return NO_ACCOUNT;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":

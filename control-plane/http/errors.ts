@@ -1,4 +1,4 @@
-import { fieldMessage } from "#shared/schema/problem.ts";
+import { fieldMessage, type Read } from "#shared/schema/problem.ts";
 import type { Source, Stage } from "#shared/outcome.ts";
 
 /** HTTP status of every error code of the API. The table is closed, because clients switch on the codes. */
@@ -76,15 +76,38 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates the 400 for one invalid parameter, from a problem of parseParams. */
-export function refuseField(problem: {
+/** A field that is refused. */
+export interface RefusedField {
   readonly field: string;
   readonly reason: string;
+  /** Explanation for people, without the name of the field. */
   readonly message: string;
-}): Refusal {
-  const { field, reason, message } = problem;
+}
+
+/** Creates the 400 for one invalid parameter, from a problem of parseParams. */
+export function refuseField({ field, reason, message }: RefusedField): Refusal {
   return new Refusal("missing_parameter", { field, reason, message: fieldMessage({ field, message }) });
 }
+
+/** Returns a value that was read from a request; throws the 400 of its problem. */
+export function requireRead<T>(read: Read<T>): T {
+  if (read.ok) return read.value;
+  throw refuseField(read.problem);
+}
+
+/** Returns a record that was looked up by the id of a request; throws the 404. `noun`: such as "status page". */
+export function requireFound<T>(found: T | null, noun: string): T {
+  if (found === null) throw new Refusal("not_found", absentMessage(noun));
+  return found;
+}
+
+/** Says that no record of a kind has the id of the request; the same for the ids of other accounts. */
+export function absentMessage(noun: string): string {
+  return `No ${noun} has this id.`;
+}
+
+/** Message of the 401 for a key whose account was deleted after the request was admitted. */
+export const ACCOUNT_DELETED = "The account of this API key was deleted.";
 
 /** Creates the 503 for an unavailable database; the request is refused and can be retried after 1 s. */
 export function serviceUnavailable(message = "The service is temporarily unavailable. Try again in 1 s."): Refusal {

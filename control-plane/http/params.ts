@@ -3,13 +3,12 @@ import type { FastifyRequest } from "fastify";
 import { parseParams } from "#shared/schema.ts";
 import { readBody } from "#control-plane/http/body.ts";
 import type { Pagination } from "#control-plane/http/envelope.ts";
-import { refuseField } from "#control-plane/http/errors.ts";
+import { requireRead } from "#control-plane/http/errors.ts";
 
 /** Parses the query by a schema; unknown names are ignored. Throws Refusal. */
 export function readQuery<T extends TObject>(schema: T, request: FastifyRequest): Static<T> {
-  const parsed = parseParams(schema, request.query as Record<string, unknown>, { from: "text", unknown: "ignore" });
-  if (!parsed.ok) throw refuseField(parsed.problem);
-  return parsed.value;
+  const query = request.query as Record<string, unknown>;
+  return requireRead(parseParams(schema, query, { from: "text", unknown: "ignore" }));
 }
 
 /** Parses the JSON body of a write; unknown fields are refused, `readOnly` fields ignored. Throws Refusal. */
@@ -18,9 +17,7 @@ export function readWrite<T extends TObject>(
   request: FastifyRequest,
   readOnly: readonly string[] = [],
 ): Static<T> {
-  const parsed = parseParams(schema, readBody(request), { from: "json", unknown: "refuse", readOnly });
-  if (!parsed.ok) throw refuseField(parsed.problem);
-  return parsed.value;
+  return requireRead(parseParams(schema, readBody(request), { from: "json", unknown: "refuse", readOnly }));
 }
 
 /** Largest id that a JavaScript number holds exactly. */

@@ -21,14 +21,14 @@ interface Result {
   readonly warnings?: readonly Warning[];
 }
 
-/** Result of a write in the database. */
-interface Written extends Result {
+/** What a write in the database answers. */
+interface LoggedResult extends Result {
   /** What it changes of the account, for the log of changes; none for jobs such as a batch. */
   readonly changes: readonly Change[];
 }
 
 /** The work of a write, in one transaction. Throws Refusal. */
-export type Write = (tx: Transaction) => Promise<Written>;
+export type Write = (tx: Transaction) => Promise<LoggedResult>;
 
 /**
  * A write with an effect outside the database. `begin` commits a reference, JSON, by which `read` finds the result: also

@@ -1,5 +1,5 @@
-import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { applyChange, type IncidentChange } from "#control-plane/incidents/changes.ts";
 import { insertEntries, readEntries, readUpdates } from "#control-plane/incidents/entries/store.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
@@ -43,10 +43,6 @@ interface Author {
   readonly at: Date;
 }
 
-/** The written incident, or why it was refused. */
-type Written<Other> = { readonly ok: true; readonly incident: Incident } | Other;
-type Refused = { readonly ok: false; readonly problem: FieldProblem };
-
 /** Maximum number of open incidents of an account that were opened by hand. */
 export const MOST_OPEN = 100;
 const MOST_LISTED_UPDATES = 20;
@@ -58,25 +54,28 @@ const EXPORT_STEP = 100;
 /** Number of newest incidents that are exported with their evidence, because one can have 256 KB. */
 const MOST_WITH_EVIDENCE = 200;
 
-/** Opens an incident by hand. "too_many": the account already has MOST_OPEN open ones. */
+/** Opens an incident by hand. An account has at most MOST_OPEN open ones. */
 export async function openByHand(
   tx: Transaction,
   opened: OpenedByHand,
   { by, at }: Author,
-): Promise<Written<Refused | "too_many">> {
+): Promise<Written<Incident>> {
   const title = readTitle(opened.title);
-  if (!title.ok) return title;
+  if (!title.ok) return refuseProblem(title.problem);
   const text = readText("text", opened.text);
-  if (!text.ok) return text;
+  if (!text.ok) return refuseProblem(text.problem);
   const { text: _text, ...rest } = opened;
   const resolvedAt = opened.status === "resolved" ? at : null;
   const incident = await insertIncident(tx, { ...rest, title: title.value, startedAt: at, resolvedAt }, MOST_OPEN);
-  if (incident === null) return "too_many";
+  if (incident === null) {
+    const message = `An account has at most ${MOST_OPEN} open incidents that were opened by hand. Resolve one first.`;
+    return refuseWrite({ code: "plan_limit_exceeded", message });
+  }
   const { id: incidentId } = incident;
   const { status, isPublic } = opened;
   await insertEntries(tx, [{ incidentId, at, kind: "update", by, text: text.value, status, isPublic }], null);
   await noteAccountChanged(tx, [opened.accountId]);
-  return { ok: true, incident: { ...incident, entryCount: 1 } };
+  return { ok: true, value: { ...incident, entryCount: 1 } };
 }
 
 /** What visitors have to be informed of. */
@@ -87,22 +86,19 @@ interface Published {
   readonly text: string;
 }
 
-/**
- * Changes an incident by hand. `published` is what visitors have to be informed of; null: nothing. Returns null if the
- * account has none with this id.
- */
+/** Changes an incident by hand. `published` is what visitors have to be informed of; null: nothing. */
 export async function changeByHand(
   tx: Transaction,
   accountId: number,
   id: number,
   change: IncidentChange,
   author: Author,
-): Promise<{ readonly ok: true; readonly incident: Incident; readonly published: Published | null } | Refused | null> {
+): Promise<Written<{ readonly incident: Incident; readonly published: Published | null }>> {
   await shareAccount(tx, accountId);
   const incident = await findIncident(tx, accountId, id, { lock: true });
-  if (incident === null) return null;
+  if (incident === null) return refuseAbsent("incident");
   const changed = applyChange(incident, change, author);
-  if (!changed.ok) return changed;
+  if (!changed.ok) return refuseProblem(changed.problem);
   await updateIncident(tx, changed.incident);
   await insertEntries(
     tx,
@@ -112,7 +108,7 @@ export async function changeByHand(
   await noteAccountChanged(tx, [accountId]);
   const update = changed.entries.find(({ kind, isPublic }) => kind === "update" && isPublic);
   const published = await publish(tx, incident, changed.incident, update?.text ?? null);
-  return { ok: true, incident: changed.incident, published };
+  return { ok: true, value: { incident: changed.incident, published } };
 }
 
 /** Decides what visitors are informed of after a change. `update`: text of its public update; null: it has none. */

@@ -4,16 +4,16 @@ import type { Clock } from "#shared/clock.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { Refusal, refuseField, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { Write, Writes } from "#control-plane/http/writes.ts";
 import { announceIncident } from "#control-plane/incidents/announcement.ts";
 import {
   changeByHand,
-  MOST_OPEN,
   openByHand,
   readIncident,
   readIncidents,
@@ -97,7 +97,7 @@ async function readRequested({ sql, clock, evidenceOf }: IncidentRoutesDeps, req
   const { id, monitor_id: monitorId, status, ...fields } = readQuery(QUERY, request);
   if (id !== undefined) {
     const found = await readIncident(sql, accountId, id, { now: clock.now(), evidenceOf });
-    return answer(request, requireFound(found));
+    return answer(request, requireFound(found, "incident"));
   }
   const page = pageOf(fields);
   const filter = {
@@ -125,19 +125,14 @@ function readOpening(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
     const { title, text, status = "investigating", impact = "minor", public: isPublic = true } = body;
     const opened = { accountId, title, text, status, impact, isPublic, monitorIds, pageIds };
     const at = deps.clock.now();
-    const written = await openByHand(tx, opened, { by: await deps.nameCaller(tx, caller), at });
-    if (written === "too_many") {
-      const message = `An account has at most ${MOST_OPEN} open incidents that were opened by hand. Resolve one first.`;
-      throw new Refusal("plan_limit_exceeded", message);
-    }
-    if (!written.ok) throw refuseField(written.problem);
-    const { incident } = written;
+    const author = { by: await deps.nameCaller(tx, caller), at };
+    const incident = requireWritten(await openByHand(tx, opened, author));
     if (isPublic) await announceIncident(tx, deps.events, { accountId, at, isNew: true, incident, text });
     const { evidenceOf } = deps;
     const { id } = incident;
     return {
       status: 201,
-      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf })),
+      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
       changes: [{ resource: "incident", id, action: "created" }],
     };
   };
@@ -154,15 +149,12 @@ function readChange(deps: IncidentRoutesDeps, request: FastifyRequest): Write {
   return async (tx) => {
     const at = deps.clock.now();
     const author = { by: await deps.nameCaller(tx, caller), at };
-    const written = requireFound(await changeByHand(tx, caller.accountId, id, change, author));
-    if (!written.ok) throw refuseField(written.problem);
-    if (written.published !== null) {
-      const { accountId } = caller;
-      await announceIncident(tx, deps.events, { accountId, at, incident: written.incident, ...written.published });
-    }
+    const { accountId } = caller;
+    const { incident, published } = requireWritten(await changeByHand(tx, accountId, id, change, author));
+    if (published !== null) await announceIncident(tx, deps.events, { accountId, at, incident, ...published });
     const { evidenceOf } = deps;
     return {
-      data: requireFound(await readIncident(tx, caller.accountId, id, { now: at, evidenceOf })),
+      data: requireFound(await readIncident(tx, accountId, id, { now: at, evidenceOf }), "incident"),
       changes: [{ resource: "incident", id, action: "changed" }],
     };
   };
@@ -180,9 +172,4 @@ async function requireOwned(
   const owned = new Set(await ownedIds(tx, accountId, ids));
   const missing = ids.find((id) => !owned.has(id));
   if (missing !== undefined) throw new Refusal("not_found", { field, message: `No ${what} has the id ${missing}.` });
-}
-
-function requireFound<T>(found: T | null): T {
-  if (found === null) throw new Refusal("not_found", "No incident has this id.");
-  return found;
 }

@@ -1,4 +1,4 @@
-import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { Type, type Static } from "typebox";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "#shared/clock.ts";
@@ -8,8 +8,10 @@ import type { Change } from "#control-plane/access/changes.ts";
 import type { Queryable } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
 import type { Events } from "#control-plane/events/events.ts";
+import type { RefusedField } from "#control-plane/http/errors.ts";
+import type { WriteRefusal } from "#control-plane/http/written.ts";
 import { announceWindow } from "#control-plane/maintenance/announcement.ts";
-import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
+import { MOST_WINDOWS, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { readWindow } from "#control-plane/maintenance/read-window.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/maintenance/schemas.ts";
 import { listWindows } from "#control-plane/maintenance/store.ts";
@@ -96,11 +98,11 @@ export function createWindowRows({ clock, maintenance, events }: WindowRowsDeps)
         const written = await (window === null
           ? maintenance.create(tx, accountId, given)
           : maintenance.change(tx, accountId, window.id, given));
-        if (written.kind !== "written") {
-          problems.push(refusalAt(index, written));
+        if (!written.ok) {
+          problems.push(refusalAt(index, written.refusal));
           continue;
         }
-        const { window: changed, isNews } = written;
+        const { window: changed, isNews } = written.value;
         // oxlint-disable-next-line no-await-in-loop -- one connection
         if (isNews) await announceWindow(tx, events, { accountId, window: changed, at: clock.now() });
         const { id } = changed;
@@ -150,16 +152,13 @@ function readRow(row: unknown, idOf: IdOfName): Read<Given> {
   return { ok: true, value: { ...fields, monitor_ids: ids } };
 }
 
-function problemAt(index: number, { field, reason, message }: FieldProblem): RowProblem {
+function problemAt(index: number, { field, reason, message }: RefusedField): RowProblem {
   const named = field === "monitor_ids" ? "monitors" : field;
   return { row: `${LIST}.${index}`, field: named === "" ? null : named, reason, message, code: "missing_parameter" };
 }
 
-type Refused = Exclude<Awaited<ReturnType<Maintenance["create"]>>, { readonly kind: "written" }>;
-
-function refusalAt(index: number, refused: Refused): RowProblem {
-  if (refused.kind === "invalid") return problemAt(index, refused.problem);
-  const most = refused.kind === "limit" ? refused.most : 0;
-  const message = `an account has at most ${most} maintenance windows that are scheduled or in progress`;
+function refusalAt(index: number, { code, field = "", reason = code, message: why }: WriteRefusal): RowProblem {
+  if (code === "missing_parameter") return problemAt(index, { field, reason, message: why });
+  const message = `an account has at most ${MOST_WINDOWS} maintenance windows that are scheduled or in progress`;
   return { ...problemAt(index, { field: "", reason: "range", message }), code: "plan_limit_exceeded" };
 }

@@ -4,6 +4,7 @@ import type { FieldProblem } from "#shared/schema/problem.ts";
 import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import { deleteInSteps, startUpkeep } from "#control-plane/database/upkeep.ts";
+import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { startEndings } from "#control-plane/maintenance/occurrences/endings.ts";
 import { planFrom, planNothing } from "#control-plane/maintenance/occurrences/plan.ts";
 import { deleteIdleScopes, replaceOccurrences } from "#control-plane/maintenance/occurrences/store.ts";
@@ -33,14 +34,12 @@ import type { Teardown } from "#control-plane/teardown.ts";
 /** Returns which of these ids are monitors of an account. */
 export type MonitorsOf = (sql: Queryable, accountId: number, ids: readonly number[]) => Promise<ReadonlySet<number>>;
 
-/** Result of a write. Unless it is `written`, the transaction must be rolled back. */
-type Written =
-  /** `isNews`: visitors have to be informed of the window. */
-  | { readonly kind: "written"; readonly window: MaintenanceWindow; readonly isNews: boolean }
-  | { readonly kind: "invalid"; readonly problem: FieldProblem }
-  /** The account has `most` other windows that are scheduled or in progress. */
-  | { readonly kind: "limit"; readonly most: number }
-  | { readonly kind: "absent" };
+/** A window that was written. */
+interface WrittenWindow {
+  readonly window: MaintenanceWindow;
+  /** Whether visitors have to be informed of it. */
+  readonly isNews: boolean;
+}
 
 /** The page of a list. */
 interface Page {
@@ -51,9 +50,9 @@ interface Page {
 /** Maintenance windows: times at which accounts expect their monitors to fail. */
 export interface Maintenance {
   /** Creates a window. */
-  create(tx: Transaction, accountId: number, given: Given): Promise<Written>;
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<WrittenWindow>>;
   /** Changes a window from now on; what it has covered stays. */
-  change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written>;
+  change(tx: Transaction, accountId: number, id: number, given: Given): Promise<Written<WrittenWindow>>;
   /** Deletes a window and ends it if it is in progress; what it has covered stays. Returns false if there is none. */
   remove(tx: Transaction, accountId: number, id: number): Promise<boolean>;
   /** Finds a window; null if the account has none with this id. */
@@ -85,7 +84,7 @@ const UPKEEP_MS = 600_000;
 const KEPT_MS = 2 * 366 * 86_400_000;
 const DELETED_AT_ONCE = 100;
 /** Most windows of an account that are scheduled or in progress. */
-const MOST_WINDOWS = 100;
+export const MOST_WINDOWS = 100;
 const MOST_EXPORTED = 10_000;
 
 /**
@@ -132,7 +131,7 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     settings: WindowSettings,
     before: MaintenanceWindow | null,
     now: Date,
-  ): Promise<Written> {
+  ): Promise<Written<WrittenWindow>> {
     const plan = settings.isCancelled ? planNothing(now.getTime()) : planFrom(scheduleOf(settings), now.getTime());
     await replaceOccurrences(tx, window, plan, now);
     await deleteIdleScopes(tx, window.id);
@@ -142,10 +141,14 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     if (isOpen(written) && (before === null || !isOpen(before))) {
       const scheduled = await countWindows(tx, window.accountId, { status: "scheduled" }, now);
       const inProgress = await countWindows(tx, window.accountId, { status: "in_progress" }, now);
-      if (scheduled + inProgress > MOST_WINDOWS) return { kind: "limit", most: MOST_WINDOWS };
+      if (scheduled + inProgress > MOST_WINDOWS) {
+        const message = `You have ${MOST_WINDOWS} maintenance windows that are scheduled or in progress, the limit. Delete or cancel one first.`;
+        return refuseWrite({ code: "plan_limit_exceeded", message });
+      }
     }
     const isShownNow = isShown(written) && (before === null || !isShown(before));
-    return { kind: "written", window: written, isNews: isShownNow && (await markAnnounced(tx, window.id, now)) };
+    const isNews = isShownNow && (await markAnnounced(tx, window.id, now));
+    return { ok: true, value: { window: written, isNews } };
   }
 
   async function upkeep(): Promise<void> {
@@ -167,22 +170,22 @@ export function createMaintenance({ sql, clock, log, monitorsOf }: MaintenanceDe
     async create(tx, accountId, given) {
       const now = clock.now();
       const read = readWindow(given, null, now);
-      if (!read.ok) return { kind: "invalid", problem: read.problem };
+      if (!read.ok) return refuseProblem(read.problem);
       await lockAccount(tx, accountId);
       const problem = await findUnknownMonitor(tx, accountId, read.value, null);
-      if (problem !== null) return { kind: "invalid", problem };
+      if (problem !== null) return refuseProblem(problem);
       const id = await insertWindow(tx, accountId, read.value, now);
       return finishWrite(tx, { id, accountId }, read.value, null, now);
     },
     async change(tx, accountId, id, given) {
       await lockAccount(tx, accountId);
       const current = (await lockWindow(tx, accountId, id)) ? await findOn(tx, accountId, id) : null;
-      if (current === null) return { kind: "absent" };
+      if (current === null) return refuseAbsent("maintenance window");
       const now = clock.now();
       const read = readWindow(given, current, now);
-      if (!read.ok) return { kind: "invalid", problem: read.problem };
+      if (!read.ok) return refuseProblem(read.problem);
       const problem = await findUnknownMonitor(tx, accountId, read.value, current);
-      if (problem !== null) return { kind: "invalid", problem };
+      if (problem !== null) return refuseProblem(problem);
       await updateWindow(tx, id, read.value, now);
       await replaceScope(tx, id, read.value, now);
       return finishWrite(tx, { id, accountId }, read.value, current, now);

@@ -2,20 +2,21 @@ import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import type { Events } from "#control-plane/events/events.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { absentMessage, Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import { announceWindow } from "#control-plane/maintenance/announcement.ts";
 import type { Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { CHANGE, CREATE, READ, READ_ONLY, SHOWN } from "#control-plane/maintenance/schemas.ts";
 import { showWindow } from "#control-plane/maintenance/view.ts";
-import type { MaintenanceWindow } from "#control-plane/maintenance/window.ts";
 
 const URL = "/api/v4/maintenance";
 const TAG = "Maintenance";
+const NOUN = "maintenance window";
 
 /** Dependencies of the routes. */
 interface MaintenanceRoutesDeps {
@@ -82,7 +83,8 @@ function registerReading(server: FastifyInstance, { gate, maintenance }: Mainten
     handler: async (request) => {
       const { accountId } = callerOf(request);
       const { id, status, monitor_id: monitorId, ...fields } = readQuery(READ, request);
-      if (id !== undefined) return answer(request, showWindow(requireFound(await maintenance.find(accountId, id))));
+      if (id !== undefined)
+        return answer(request, showWindow(requireFound(await maintenance.find(accountId, id), NOUN)));
       const page = pageOf(fields);
       const { windows, total } = await maintenance.list(accountId, { status, monitorId }, page);
       return answer(request, windows.map(showWindow), { pagination: page.pagination(total) });
@@ -141,36 +143,9 @@ function registerDeletion(server: FastifyInstance, { gate, writes, maintenance }
       const { accountId } = callerOf(request);
       const id = readId(request);
       return writes.run(request, reply, async (tx) => {
-        if (!(await maintenance.remove(tx, accountId, id))) throw absent();
+        if (!(await maintenance.remove(tx, accountId, id))) throw new Refusal("not_found", absentMessage(NOUN));
         return { data: { id, deleted: true }, changes: [{ resource: "maintenance", id, action: "deleted" }] };
       });
     },
   });
-}
-
-type Written = Awaited<ReturnType<Maintenance["change"]>>;
-
-function requireWritten(written: Written): Extract<Written, { readonly kind: "written" }> {
-  switch (written.kind) {
-    case "written":
-      return written;
-    case "invalid":
-      throw refuseField(written.problem);
-    case "limit":
-      throw new Refusal(
-        "plan_limit_exceeded",
-        `You have ${written.most} maintenance windows that are scheduled or in progress, the limit. Delete or cancel one first.`,
-      );
-    default:
-      throw absent();
-  }
-}
-
-function requireFound(found: MaintenanceWindow | null): MaintenanceWindow {
-  if (found === null) throw absent();
-  return found;
-}
-
-function absent(): Refusal {
-  return new Refusal("not_found", "No maintenance window has this id.");
 }

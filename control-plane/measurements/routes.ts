@@ -8,7 +8,7 @@ import type { CheckContext } from "#control-plane/checks/context.ts";
 import { runCheck } from "#control-plane/checks/run-check.ts";
 import type { CheckAnswer } from "#control-plane/checks/answer.ts";
 import { readBody } from "#control-plane/http/body.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery, readWrite } from "#control-plane/http/params.ts";
@@ -166,8 +166,7 @@ function readCreation(
 /** Reads the tool first: the key's scope for it is checked before anything else in the body. Throws Refusal. */
 function readTool(measurements: Measurements, request: FastifyRequest): Contract {
   const parsed = parseParams(Type.Pick(CREATE, ["tool"]), readBody(request), { from: "json", unknown: "ignore" });
-  if (!parsed.ok) throw refuseField(parsed.problem);
-  const contract = measurements.contract(parsed.value.tool);
+  const contract = measurements.contract(requireRead(parsed).tool);
   if (contract === undefined) {
     const message = "no such tool; GET /api/v4/tools lists the tools";
     throw refuseField({ field: "tool", reason: "enum", message });

@@ -5,7 +5,7 @@ import { readShownPings } from "#control-plane/heartbeats/shown-pings.ts";
 import type { History, Statistics } from "#control-plane/history/history.ts";
 import type { RecentCheck } from "#control-plane/history/recent.ts";
 import { followAccounts } from "#control-plane/monitors/account/account.ts";
-import type { Written } from "#control-plane/monitors/refusal.ts";
+import type { Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { showMonitors, type ShowDeps } from "#control-plane/monitors/show.ts";
 import { monitorsInSteps } from "#control-plane/monitors/steps.ts";

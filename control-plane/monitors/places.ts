@@ -4,7 +4,7 @@ import type { Egress } from "#shared/egress.ts";
 import { unknownLocation } from "#control-plane/checks/unknown-location.ts";
 import type { Candidate } from "#control-plane/dispatch/choose.ts";
 import { kindOf, type CheckType } from "#control-plane/kinds/kinds.ts";
-import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { readLocationItem } from "#control-plane/monitors/settings/location-items.ts";
 
 /** Maximum number of locations of a monitor whose user names none. */

@@ -3,7 +3,7 @@ import { outcomeError } from "#control-plane/checks/answer.ts";
 import type { CheckContext } from "#control-plane/checks/context.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import { contractOf, kindOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
-import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 
 /** A target that can be checked. */
 interface MonitorTarget {

@@ -4,7 +4,7 @@ import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
 import { findScheduleProblem } from "#control-plane/heartbeats/heartbeats.ts";
 import { defaultDraft } from "#control-plane/kinds/defaults.ts";
 import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/monitors/places.ts";
-import { refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
 import { vetMonitorTarget } from "#control-plane/monitors/target.ts";

@@ -1,4 +1,4 @@
-import { type Read, type FieldProblem, refuse } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { Type } from "typebox";
 import { isDeepStrictEqual } from "node:util";
 import { parseParams } from "#shared/schema.ts";
@@ -7,6 +7,8 @@ import { Nullable } from "#shared/tools/fields.ts";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, IdOfName, RowProblem } from "#control-plane/document-part.ts";
+import type { RefusedField } from "#control-plane/http/errors.ts";
+import type { Refused, WriteRefusal, Written } from "#control-plane/http/written.ts";
 import { CREATE, READ_ONLY, type Given } from "#control-plane/status-pages/settings/fields.ts";
 import {
   MOST_GROUPS,
@@ -17,13 +19,7 @@ import {
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
 import { showPage } from "#control-plane/status-pages/show-page.ts";
 import { findBySlug, listPages } from "#control-plane/status-pages/store.ts";
-import {
-  changePage,
-  createPage,
-  MOST_PAGES,
-  type WriteDeps,
-  type Written,
-} from "#control-plane/status-pages/writes.ts";
+import { changePage, createPage, MOST_PAGES, type WriteDeps } from "#control-plane/status-pages/writes.ts";
 
 const LIST = "status_pages";
 
@@ -90,7 +86,7 @@ export function createPageRows(deps: WriteDeps): DocumentPart {
       for (const row of rows) {
         const read = readRow(row, idOf);
         const settings = read.ok ? readSettings(read.value, null, deps.ownHost) : read;
-        if (!settings.ok) problems.push(problemAt(index, toNames(settings.problem)));
+        if (!settings.ok) problems.push(problemAt(index, settings.problem));
         else if (slugs.has(settings.value.slug)) {
           const message = "another row of the document has this slug";
           problems.push(problemAt(index, { field: "slug", reason: "duplicate", message }));
@@ -108,12 +104,12 @@ export function createPageRows(deps: WriteDeps): DocumentPart {
         if (!read.ok) throw new Error(`a row was not checked: ${read.problem.message}`);
         // oxlint-disable-next-line no-await-in-loop -- one connection
         const { written, outcome } = await writeRow(deps, tx, accountId, read.value);
-        if (written.kind === "written") {
-          ids.push(written.id);
+        if (written.ok) {
+          ids.push(written.value);
           counts[outcome] += 1;
           const action = outcome === "created" ? "created" : "changed";
-          if (outcome !== "unchanged") changes.push({ resource: "status_page", id: written.id, action });
-        } else problems.push(refusalAt(index, written));
+          if (outcome !== "unchanged") changes.push({ resource: "status_page", id: written.value, action });
+        } else problems.push(refusalAt(index, written.refusal));
         index += 1;
       }
       return { counts: { ...counts, ids }, problems, changes, leftOut: [] };
@@ -175,14 +171,6 @@ function readRow(row: unknown, idOf: IdOfName): Read<Given> {
 
 const NO_MONITOR = "no monitor of the document has this name";
 
-/** The fields of a page that hold ids have names in a row. */
-function toNames({ field, reason, message }: FieldProblem): FieldProblem {
-  const named = field
-    .replace(/^(monitors\.\d+)\.id$/, "$1.monitor")
-    .replace(/^(groups\.\d+)\.monitor_ids/, "$1.monitors");
-  return { field: named, reason, message };
-}
-
 type Outcome = "created" | "updated" | "unchanged";
 
 /** Writes a row. A refusal does not end the transaction, so that the next rows can be tried too. */
@@ -191,23 +179,23 @@ async function writeRow(
   tx: Transaction,
   accountId: number,
   given: Given,
-): Promise<{ readonly written: Written; readonly outcome: Outcome }> {
+): Promise<{ readonly written: Written<number>; readonly outcome: Outcome }> {
   const found = await findBySlug(tx, given.slug ?? "");
   const page = found?.accountId === accountId ? found : null;
   if (page !== null) {
     const read = readSettings(given, page, deps.ownHost);
     if (read.ok && isDeepStrictEqual({ ...page, ...read.value }, page)) {
-      return { written: { kind: "written", id: page.id }, outcome: "unchanged" };
+      return { written: { ok: true, value: page.id }, outcome: "unchanged" };
     }
   }
-  let refused: Written | null = null;
+  let refused: Refused | null = null;
   try {
     const written = await tx.savepoint(async (inner) => {
       const on = inner as Transaction;
       const one = await (page === null
         ? createPage(deps, on, accountId, given)
         : changePage(deps, on, { accountId, id: page.id }, given));
-      if (one.kind === "written") return one;
+      if (one.ok) return one;
       refused = one;
       throw new Error("the page was refused");
     });
@@ -218,12 +206,16 @@ async function writeRow(
   }
 }
 
-function problemAt(index: number, { field, reason, message }: FieldProblem): RowProblem {
-  return { row: `${LIST}.${index}`, field: field === "" ? null : field, reason, message, code: "missing_parameter" };
+/** Returns the problem of a row. The fields of a page that hold ids have names in a row. */
+function problemAt(index: number, { field, reason, message }: RefusedField): RowProblem {
+  const named = field
+    .replace(/^(monitors\.\d+)\.id$/, "$1.monitor")
+    .replace(/^(groups\.\d+)\.monitor_ids/, "$1.monitors");
+  return { row: `${LIST}.${index}`, field: named === "" ? null : named, reason, message, code: "missing_parameter" };
 }
 
-function refusalAt(index: number, written: Exclude<Written, { readonly kind: "written" }>): RowProblem {
-  if (written.kind === "invalid") return problemAt(index, toNames(written.problem));
+function refusalAt(index: number, { code, field = "", reason = code, message: why }: WriteRefusal): RowProblem {
+  if (code === "missing_parameter") return problemAt(index, { field, reason, message: why });
   const message = `an account has at most ${MOST_PAGES} status pages`;
   return { ...problemAt(index, { field: "", reason: "range", message }), code: "plan_limit_exceeded" };
 }

@@ -4,6 +4,7 @@ import type { Accounts } from "#control-plane/accounts/accounts.ts";
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
 import type { Notifications } from "#control-plane/database/notifications.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
+import type { Written } from "#control-plane/http/written.ts";
 import { notePageChanged, onPageChanges } from "#control-plane/page-changes/page-changes.ts";
 import { createSharedCache } from "#control-plane/shared-cache.ts";
 import { namesOf } from "#control-plane/state/shown/shown.ts";
@@ -18,7 +19,7 @@ import type { StatusPage } from "#control-plane/status-pages/settings/page-setti
 import { isSlug } from "#control-plane/status-pages/settings/slug.ts";
 import { showPage, type ShownPage } from "#control-plane/status-pages/show-page.ts";
 import { countPages, findBySlug, findOwned, findPage, listPages } from "#control-plane/status-pages/store.ts";
-import { changePage, createPage, MOST_PAGES, removePage, type Written } from "#control-plane/status-pages/writes.ts";
+import { changePage, createPage, MOST_PAGES, removePage } from "#control-plane/status-pages/writes.ts";
 import type { Teardown } from "#control-plane/teardown.ts";
 
 /** A page of an account. */
@@ -38,9 +39,10 @@ export interface StatusPages {
   subscribable(slug: string): Promise<{ readonly id: number; readonly accountId: number } | null>;
   /** Returns the slug of the page whose verified domain is in a Host field; null if there is none. */
   slugOfDomain(host: string): string | null;
-  create(tx: Transaction, accountId: number, given: Given): Promise<Written>;
-  change(tx: Transaction, page: OwnPage, given: Given): Promise<Written>;
-  remove(tx: Transaction, page: OwnPage): Promise<Written>;
+  /** Writes return the id of the page. */
+  create(tx: Transaction, accountId: number, given: Given): Promise<Written<number>>;
+  change(tx: Transaction, page: OwnPage, given: Given): Promise<Written<number>>;
+  remove(tx: Transaction, page: OwnPage): Promise<Written<number>>;
   /** Finds a page as the API shows it; null if the account has none with this id. */
   find(sql: Queryable, page: OwnPage): Promise<ShownPage | null>;
   /** Lists a page of an account's status pages, newest first, and their total number. */

@@ -1,8 +1,9 @@
 import type { Clock, Random } from "#shared/clock.ts";
 import { hasErrorCode } from "#shared/error-code.ts";
-import type { FieldProblem, Read } from "#shared/schema/problem.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { UNIQUE_VIOLATION } from "#control-plane/database/codes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { randomBase62 } from "#control-plane/keys/format.ts";
 import { namesOf } from "#control-plane/state/shown/shown.ts";
 import { notePageChanged } from "#control-plane/page-changes/page-changes.ts";
@@ -11,21 +12,10 @@ import { findRelease, releaseDomain } from "#control-plane/status-pages/domains/
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import type { PageSettings } from "#control-plane/status-pages/settings/page-settings.ts";
 import { readSettings } from "#control-plane/status-pages/settings/read-settings.ts";
-import { refuse } from "#control-plane/status-pages/settings/texts.ts";
 import { deletePage, findPage, insertPage, lockAccount, updatePage } from "#control-plane/status-pages/store.ts";
 
 /** Maximum number of pages of an account. */
 export const MOST_PAGES = 50;
-
-/** Result of a write. Unless it is `written`, the transaction must be rolled back. */
-export type Written =
-  | { readonly kind: "written"; readonly id: number }
-  | { readonly kind: "invalid"; readonly problem: FieldProblem }
-  /** The account has MOST_PAGES pages. */
-  | { readonly kind: "limit" }
-  | { readonly kind: "absent" }
-  /** The account was deleted. */
-  | { readonly kind: "gone" };
 
 /** Dependencies of the writes. */
 export interface WriteDeps {
@@ -41,20 +31,23 @@ export async function createPage(
   tx: Transaction,
   accountId: number,
   given: Given,
-): Promise<Written> {
+): Promise<Written<number>> {
   const read = readSettings(given, null, ownHost);
-  if (!read.ok) return { kind: "invalid", problem: read.problem };
+  if (!read.ok) return refuseProblem(read.problem);
   const account = await lockAccount(tx, accountId);
-  if (account === null) return { kind: "gone" };
-  if (account.pages >= MOST_PAGES) return { kind: "limit" };
+  if (account === null) return refuseGone();
+  if (account.pages >= MOST_PAGES) {
+    const message = `You have ${MOST_PAGES} status pages, the limit. Delete one first.`;
+    return refuseWrite({ code: "plan_limit_exceeded", field: "status_pages", message });
+  }
   const vetted = await vetMonitors(tx, accountId, read.value);
-  if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
+  if (!vetted.ok) return refuseProblem(vetted.problem);
   return unlessInUse(vetted.value, async () => {
     const now = clock.now();
     const domainToken = randomBase62(random, TOKEN_LENGTH);
     const id = await insertPage(tx, accountId, vetted.value, { now, domainToken });
     await notePageChanged(tx, accountId);
-    return unlessHeld(tx, accountId, vetted.value.domain, now, { kind: "written", id });
+    return unlessHeld(tx, accountId, vetted.value.domain, now, { ok: true, value: id });
   });
 }
 
@@ -64,21 +57,21 @@ export async function changePage(
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
   given: Given,
-): Promise<Written> {
-  if ((await lockAccount(tx, accountId)) === null) return { kind: "gone" };
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const current = await findPage(tx, accountId, id);
-  if (current === null) return { kind: "absent" };
+  if (current === null) return refuseAbsent("status page");
   const read = readSettings(given, current, ownHost);
-  if (!read.ok) return { kind: "invalid", problem: read.problem };
+  if (!read.ok) return refuseProblem(read.problem);
   const vetted = await vetMonitors(tx, accountId, read.value);
-  if (!vetted.ok) return { kind: "invalid", problem: vetted.problem };
+  if (!vetted.ok) return refuseProblem(vetted.problem);
   return unlessInUse(vetted.value, async () => {
     const now = clock.now();
     const { domain } = vetted.value;
     await releaseDomain(tx, { accountId, id }, domain, now);
     await updatePage(tx, id, vetted.value, { now, asksDomain: given.domain !== undefined });
     await notePageChanged(tx, accountId);
-    const written = { kind: "written", id } as const;
+    const written = { ok: true, value: id } as const;
     return domain === current.domain ? written : unlessHeld(tx, accountId, domain, now, written);
   });
 }
@@ -88,11 +81,11 @@ export async function removePage(
   { clock }: Pick<WriteDeps, "clock">,
   tx: Transaction,
   { accountId, id }: { readonly accountId: number; readonly id: number },
-): Promise<Written> {
-  if ((await lockAccount(tx, accountId)) === null) return { kind: "gone" };
+): Promise<Written<number>> {
+  if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   await notePageChanged(tx, accountId);
   await releaseDomain(tx, { accountId, id }, null, clock.now());
-  return (await deletePage(tx, accountId, id)) ? { kind: "written", id } : { kind: "absent" };
+  return (await deletePage(tx, accountId, id)) ? { ok: true, value: id } : refuseAbsent("status page");
 }
 
 /**
@@ -108,15 +101,14 @@ async function vetMonitors(tx: Transaction, accountId: number, settings: PageSet
   );
   const unknown = monitors.findIndex(({ id }) => !names.has(id));
   if (unknown >= 0) {
-    const message = "no monitor of your account has this id";
-    return refuse({ field: `monitors.${unknown}.id`, reason: "unknown", message });
+    return refuse(`monitors.${unknown}.id`, "unknown", "no monitor of your account has this id");
   }
   const followed = monitors.map(({ id, name }) => ({ id, name: name === names.get(id) ? null : name }));
   return { ok: true, value: { ...settings, monitors: followed } };
 }
 
 /** Runs a write; refuses a slug or a domain of another page. The transaction is unusable then. */
-async function unlessInUse(settings: PageSettings, write: () => Promise<Written>): Promise<Written> {
+async function unlessInUse(settings: PageSettings, write: () => Promise<Written<number>>): Promise<Written<number>> {
   try {
     return await write();
   } catch (error) {
@@ -124,7 +116,7 @@ async function unlessInUse(settings: PageSettings, write: () => Promise<Written>
     const isDomain = error instanceof Error && "constraint_name" in error && error.constraint_name === DOMAIN_INDEX;
     const field = isDomain ? "domain" : "slug";
     const message = `another status page has the ${field} ${(isDomain ? settings.domain : settings.slug) ?? ""}`;
-    return { kind: "invalid", problem: { field, reason: "duplicate", message } };
+    return refuseProblem({ field, reason: "duplicate", message });
   }
 }
 
@@ -137,14 +129,14 @@ async function unlessHeld(
   accountId: number,
   domain: string | null,
   now: Date,
-  written: Written,
-): Promise<Written> {
+  written: Written<number>,
+): Promise<Written<number>> {
   if (domain === null) return written;
   const releasedAt = await findRelease(tx, { accountId, domain }, new Date(now.getTime() - HELD_MS));
   if (releasedAt === null) return written;
   const free = new Date(releasedAt.getTime() + HELD_MS).toISOString();
   const message = `another account had the domain ${domain} until recently; you can use it from ${free} on`;
-  return { kind: "invalid", problem: { field: "domain", reason: "duplicate", message } };
+  return refuseProblem({ field: "domain", reason: "duplicate", message });
 }
 
 const DOMAIN_INDEX = "status_pages_domain";

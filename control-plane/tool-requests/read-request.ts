@@ -4,7 +4,7 @@ import { parseParams } from "#shared/schema.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { parseToolParams } from "#shared/tools/parse-params.ts";
 import { rawParams } from "#control-plane/http/body.ts";
-import { refuseField } from "#control-plane/http/errors.ts";
+import { refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { warningsFor } from "#control-plane/http/warnings.ts";
 import { callParamNames, SWITCHES } from "#control-plane/tool-requests/call-params.ts";
 
@@ -24,14 +24,11 @@ interface ToolRequest {
 export function readToolRequest(request: FastifyRequest, contract: Contract): ToolRequest {
   const { values, from } = rawParams(request);
   request.ignored = warningsFor(values, callParamNames(contract), { besides: request.query as object });
-  const parsed = parseToolParams(contract, values, { from, unknown: "ignore" });
-  if (!parsed.ok) throw refuseField(parsed.problem);
-  const params = parsed.value;
+  const params = requireRead(parseToolParams(contract, values, { from, unknown: "ignore" }));
   // v3 and earlier versions are frozen: they have none of these parameters.
   if (request.apiVersion !== "v4") return { params, locations: null, dryRun: false, share: false };
-  const switches = parseParams(SWITCHES, values, { from, unknown: "ignore" });
-  if (!switches.ok) throw refuseField(switches.problem);
-  const { dry_run: dryRun = false, share = false } = switches.value;
+  const switches = requireRead(parseParams(SWITCHES, values, { from, unknown: "ignore" }));
+  const { dry_run: dryRun = false, share = false } = switches;
   return { params, locations: readLocations(values["locations"], from), dryRun, share };
 }
 

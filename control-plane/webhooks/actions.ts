@@ -4,7 +4,7 @@ import type { ClaimedDelivery } from "#control-plane/deliveries/delivery.ts";
 import type { Deliveries } from "#control-plane/deliveries/deliveries.ts";
 import type { LoggedDelivery } from "#control-plane/deliveries/log/logged.ts";
 import { storeEvents } from "#control-plane/events/events.ts";
-import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
+import { refuseAbsent, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { findWebhook } from "#control-plane/webhooks/store.ts";
 
 /** Deliveries that a user asks for. */
@@ -54,7 +54,7 @@ export function createWebhookActions({ sql, clock, random, deliveries, timeoutMs
     testMs,
     async beginTest(tx, accountId, id) {
       const webhook = await findWebhook(tx, accountId, id);
-      if (webhook === null) return refuseAbsent();
+      if (webhook === null) return refuseAbsent("webhook");
       const data = { message: "This is a test event.", webhook: { id, name: webhook.name } };
       const about = { monitorId: null, incidentId: null, isFlapping: false };
       const event = { ...about, accountId, type: "test" as const, createdAt: clock.now(), data };
@@ -66,19 +66,20 @@ export function createWebhookActions({ sql, clock, random, deliveries, timeoutMs
     findDelivery: (accountId, deliveryId) => find(sql, accountId, deliveryId),
     async replay(tx, accountId, deliveryId) {
       const found = await find(tx, accountId, deliveryId);
-      if (found === null) return refuseWrite("not_found", "No delivery has this id.");
+      if (found === null) return refuseAbsent("delivery");
       if (!FINAL.has(found.status)) {
         const message = `is ${found.status}: it is still being sent, and can be replayed when it has ended`;
-        return refuseProblem("delivery_id", "enum", message);
+        return refuseProblem({ field: "delivery_id", reason: "enum", message });
       }
       const webhook = await findWebhook(tx, accountId, found.receiverId);
-      if (webhook === null) return refuseWrite("not_found", "The webhook of this delivery was deleted.");
+      if (webhook === null)
+        return refuseWrite({ code: "not_found", message: "The webhook of this delivery was deleted." });
       const [id = 0] = await log.replay(tx, accountId, [deliveryId], clock.now());
       return { ok: true, value: id };
     },
     async recover(tx, accountId, id, since) {
       const webhook = await findWebhook(tx, accountId, id);
-      if (webhook === null) return refuseAbsent();
+      if (webhook === null) return refuseAbsent("webhook");
       const now = clock.now();
       const from = since ?? new Date(now.getTime() - RECOVERED_MS);
       return { ok: true, value: await log.recover(tx, accountId, id, { since: from, now }) };

@@ -1,12 +1,13 @@
 import type { Egress } from "#shared/egress.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { readHeaderFields } from "#control-plane/header-fields.ts";
 import type { EventType } from "#control-plane/events/event.ts";
+import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { PlanName } from "#control-plane/plans/plans.ts";
 import type { FormatName } from "#control-plane/webhooks/formats/format.ts";
 import { FORMATS, keepMasked, parseOptions } from "#control-plane/webhooks/formats/formats.ts";
 import { selectedTypes, typesOf } from "#control-plane/webhooks/match.ts";
-import { refuseProblem, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
 import { MOST_HEADERS, type Given } from "#control-plane/webhooks/schemas.ts";
 import { MASK, maskSecret, replaceSecret, secretProblem } from "#control-plane/webhooks/secrets.ts";
 import type { WebhookFilter, WebhookSecrets, WebhookSettings } from "#control-plane/webhooks/webhook.ts";
@@ -56,18 +57,18 @@ export function readWebhook(
   const url = given.url === undefined ? null : readUrl(given.url, egress);
   if (url?.ok === false) return url;
   const unreadable = given.name === settings.name ? null : hiddenProblem(given.name ?? "");
-  if (unreadable !== null) return refuseProblem("name", "type", unreadable);
+  if (unreadable !== null) return refuseProblem({ field: "name", reason: "type", message: unreadable });
   const events = readEvents(given.events, settings.events, plan);
   if (!events.ok) return events;
   const filter = readFilter(given.filter, settings.filter);
-  if (!filter.ok) return filter;
+  if (!filter.ok) return refuseProblem(filter.problem);
   const secret = readSecret(given.secret, secrets);
-  if (!secret.ok) return secret;
+  if (!secret.ok) return refuseProblem(secret.problem);
   const headers = readHeaders(given.headers ?? secrets.headers, secrets.headers);
-  if (!headers.ok) return headers;
+  if (!headers.ok) return refuseProblem(headers.problem);
   const format = given.format ?? settings.format;
   const options = readOptions(format, given.format_options, { settings, secrets });
-  if (!options.ok) return options;
+  if (!options.ok) return refuseProblem(options.problem);
   return {
     ok: true,
     value: {
@@ -93,11 +94,11 @@ function readUrl(raw: string, egress: Egress): Written<string> {
   const checked = egress.checkUrl(raw);
   if (!checked.ok && checked.code === "target_not_allowed") {
     const message = "url: this address, name or port cannot be reached by webhooks. Use a host on the public internet.";
-    return refuseWrite("target_not_allowed", message, "url");
+    return refuseWrite({ code: "target_not_allowed", field: "url", message });
   }
   if (!checked.ok || checked.url.protocol !== "https:") {
     const message = "url: must be a URL that begins with https://, without user information.";
-    return refuseWrite("invalid_url", message, "url");
+    return refuseWrite({ code: "invalid_url", field: "url", message });
   }
   return { ok: true, value: raw.trim() };
 }
@@ -109,15 +110,15 @@ function readEvents(
 ): Written<readonly EventType[] | null> {
   if (given === undefined) return { ok: true, value: present };
   if (given === null) return { ok: true, value: null };
-  if (given.length === 0) return refuseProblem("events", "range", "must have at least one type; null means all");
+  if (given.length === 0) {
+    const message = "must have at least one type; null means all";
+    return refuseProblem({ field: "events", reason: "range", message });
+  }
   const allowed = typesOf(plan);
   const beyond = given.find((type) => !allowed.includes(type));
   if (beyond !== undefined) {
-    return refuseWrite(
-      "plan_restricted",
-      `The plan does not include ${beyond}. It allows ${allowed.join(", ")}.`,
-      "events",
-    );
+    const message = `The plan does not include ${beyond}. It allows ${allowed.join(", ")}.`;
+    return refuseWrite({ code: "plan_restricted", field: "events", message });
   }
   const isShownList = present === null && isSameSet(given, selectedTypes(plan, null));
   return { ok: true, value: isShownList ? null : allowed.filter((type) => given.includes(type)) };
@@ -127,24 +128,24 @@ function isSameSet(given: readonly EventType[], types: readonly EventType[]): bo
   return given.every((type) => types.includes(type)) && types.every((type) => given.includes(type));
 }
 
-function readFilter(given: Given["filter"], present: WebhookFilter | null): Written<WebhookFilter | null> {
+function readFilter(given: Given["filter"], present: WebhookFilter | null): Read<WebhookFilter | null> {
   if (given === undefined) return { ok: true, value: present };
   if (given === null) return { ok: true, value: null };
   const { monitor_ids: ids = [], tags = [] } = given;
   if (ids.length + tags.length === 0) {
-    return refuseProblem("filter", "range", "must name at least one monitor or tag; null means all monitors");
+    return refuse("filter", "range", "must name at least one monitor or tag; null means all monitors");
   }
   const wrong = tags.findIndex((tag) => !TAG.test(tag));
   if (wrong >= 0) {
-    return refuseProblem(`filter.tags.${wrong}`, "type", "must be 1 to 50 of the characters a-z 0-9 : _ . / -");
+    return refuse(`filter.tags.${wrong}`, "type", "must be 1 to 50 of the characters a-z 0-9 : _ . / -");
   }
   return { ok: true, value: { monitor_ids: [...new Set(ids)], tags: [...new Set(tags)] } };
 }
 
-function readSecret(given: string | undefined, { secret }: WebhookSecrets): Written<string> {
+function readSecret(given: string | undefined, { secret }: WebhookSecrets): Read<string> {
   if (given === undefined || (secret !== "" && given === maskSecret(secret))) return { ok: true, value: secret };
   const problem = secretProblem(given);
-  return problem === null ? { ok: true, value: given } : refuseProblem("secret", "type", problem);
+  return problem === null ? { ok: true, value: given } : refuse("secret", "type", problem);
 }
 
 /** Reads the options of a format. Those of another format than the present one begin empty. */
@@ -152,17 +153,17 @@ function readOptions(
   format: FormatName,
   given: Given["format_options"],
   present: WebhookDraft,
-): Written<Readonly<Record<string, string>>> {
+): Read<Readonly<Record<string, string>>> {
   const stored = format === present.settings.format ? present.secrets.format_options : {};
   const parsed = parseOptions(FORMATS[format], given === undefined ? stored : keepMasked(given, stored));
-  return parsed.ok ? { ok: true, value: parsed.options } : refuseProblem(parsed.field, "type", parsed.message);
+  return parsed.ok ? { ok: true, value: parsed.options } : refuse(parsed.field, "type", parsed.message);
 }
 
 function readHeaders(
   given: Readonly<Record<string, string>>,
   stored: Readonly<Record<string, string>>,
-): Written<Readonly<Record<string, string>>> {
-  const read = readHeaderFields(given, stored, {
+): Read<Readonly<Record<string, string>>> {
+  return readHeaderFields(given, stored, {
     field: "headers",
     most: MOST_HEADERS,
     mask: MASK,
@@ -171,5 +172,4 @@ function readHeaders(
         ? "cannot be set: the service writes this field itself"
         : null,
   });
-  return read.ok ? read : { ok: false, refusal: { code: "missing_parameter", problem: read.problem } };
 }

@@ -5,7 +5,7 @@ import type { FailingReceivers } from "#control-plane/deliveries/failing/failing
 import type { Plans } from "#control-plane/plans/plans.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 import { readWebhook, type WebhookDraft } from "#control-plane/webhooks/read-webhook.ts";
-import { refuseAbsent, refuseWrite, type Written } from "#control-plane/webhooks/refusal.ts";
+import { refuseAbsent, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/webhooks/schemas.ts";
 import { generateSecret, openSecrets, replaceSecret, sealSecrets } from "#control-plane/webhooks/secrets.ts";
 import {
@@ -72,7 +72,7 @@ export function createWebhooks({
   ): Promise<Written<ShownWebhook>> {
     const account = await lockAccount(tx, accountId);
     const stored = account === null ? null : await findWebhook(tx, accountId, id);
-    if (account === null || stored === null) return refuseAbsent();
+    if (account === null || stored === null) return refuseAbsent("webhook");
     const now = clock.now();
     const present = { settings: stored, secrets: openSecrets(encryption, stored.secrets) };
     const changed = change(present, { plan: account.plan, egress, now });
@@ -81,12 +81,12 @@ export function createWebhooks({
     const most = plans[account.plan].webhooks;
     if (settings.isActive && !stored.isActive && account.active >= most) {
       const message = `The plan allows ${most} active webhooks; make another one inactive or delete it first.`;
-      return refuseWrite("plan_limit_exceeded", message, "is_active");
+      return refuseWrite({ code: "plan_limit_exceeded", field: "is_active", message });
     }
     const inactiveReason = settings.isActive === stored.isActive ? stored.inactiveReason : null;
     const row = { ...settings, inactiveReason, secrets: sealSecrets(encryption, secrets) };
     const written = await updateWebhook(tx, id, row, now);
-    if (written === null) return refuseAbsent();
+    if (written === null) return refuseAbsent("webhook");
     if (settings.isActive && !stored.isActive) await failing.forget(tx, id);
     return { ok: true, value: showWebhook(written, secrets, account.plan) };
   }
@@ -101,14 +101,14 @@ export function createWebhooks({
     },
     async create(tx, accountId, given) {
       const account = await lockAccount(tx, accountId);
-      if (account === null) return refuseAbsent();
+      if (account === null) return refuseAbsent("webhook");
       const generated = generateSecret(random);
       const read = readWebhook(given, newDraft(generated), { plan: account.plan, egress, now: clock.now() });
       if (!read.ok) return read;
       const most = plans[account.plan].webhooks;
       if (account.total >= most) {
         const message = `The plan allows ${most} webhooks, inactive ones included; this account has ${account.total}.`;
-        return refuseWrite("plan_limit_exceeded", message, "webhooks");
+        return refuseWrite({ code: "plan_limit_exceeded", field: "webhooks", message });
       }
       const { settings } = read.value;
       const secrets = { ...read.value.secrets, previous: null };

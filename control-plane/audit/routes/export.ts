@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditExports } from "#control-plane/audit/export.ts";
 import type { Envelope } from "#control-plane/audit/envelope.ts";
 import { ENVELOPE, QUERY } from "#control-plane/audit/routes/schemas.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { absentMessage, ACCOUNT_DELETED, Refusal, refuseField } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
 import type { Warning } from "#control-plane/http/warnings.ts";
-import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 
 /** Dependencies of the route. */
 interface AuditRoutesDeps {
@@ -45,13 +44,13 @@ async function read(exports: AuditExports, request: FastifyRequest): Promise<Env
   }
   const { type, id, ...page } = readQuery(QUERY, request);
   request.ignored = ignoredBy(type, request);
-  if (type === "tenant") return requireFound(await exports.tenant(accountId, pageOf(page)), NO_ACCOUNT);
-  if (type === "monitor") return requireFound(await exports.monitor(accountId, readId(request)), NO_MONITOR);
+  if (type === "tenant") return requireFound(await exports.tenant(accountId, pageOf(page)), ACCOUNT_DELETED);
+  if (type === "monitor")
+    return requireFound(await exports.monitor(accountId, readId(request)), absentMessage("monitor"));
   if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
   return requireFound(await exports.check(accountId, id), NO_CHECK);
 }
 
-const NO_ACCOUNT = "The account of this API key was deleted.";
 const NO_CHECK = "No shared check has this id, or it has expired.";
 
 /** Returns a warning for each parameter that exports of this type do not have. */

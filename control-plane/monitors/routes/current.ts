@@ -7,7 +7,7 @@ import type { DocumentPart } from "#control-plane/document-part.ts";
 import type { History } from "#control-plane/history/history.ts";
 import { historyAction } from "#control-plane/history/routes.ts";
 import { readBody } from "#control-plane/http/body.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { absentMessage, Refusal, refuseField, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { outOfScope, type Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
@@ -15,12 +15,11 @@ import { answer, callerOf } from "#control-plane/http/request.ts";
 import { SentFile, sendFile } from "#control-plane/http/sent-file.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { createImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { changeOf, readPost } from "#control-plane/monitors/routes/post.ts";
-import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import {
   CREATED,
   EXPORT_QUERY,
@@ -101,12 +100,11 @@ function registerReading(server: FastifyInstance, keyed: Keyed, deps: MonitorRou
       if (read !== undefined || id !== undefined) {
         if (id === undefined) throw refuseField({ field: "id", reason: "required", message: "is required" });
         if (read !== undefined) {
-          if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", NO_MONITOR);
+          if (!(await monitors.has(accountId, id))) throw new Refusal("not_found", absentMessage("monitor"));
           const data = await read.run(request, { accountId, id });
           return data instanceof SentFile ? sendFile(request, reply, data) : answer(request, data);
         }
-        const found = await monitors.find(accountId, id);
-        if (found === null) throw new Refusal("not_found", NO_MONITOR);
+        const found = requireFound(await monitors.find(accountId, id), "monitor");
         return answer(request, { ...shownTo(request, found.monitor), checks: found.checks });
       }
       const paged = pageOf(page);
@@ -219,7 +217,7 @@ function registerChange(server: FastifyInstance, keyed: Keyed, { writes, monitor
     handler: async (request, reply) => {
       const { accountId } = callerOf(request);
       const id = readId(request);
-      const given = requireFields(parseChange(readBody(request), "current"));
+      const given = requireRead(parseChange(readBody(request), "current"));
       const statistics = await monitors.statisticsOf({ accountId, id });
       return writes.run(request, reply, async (tx) => {
         const changed = requireWritten(await monitors.change(tx, { accountId, id }, given, statistics));

@@ -1,14 +1,13 @@
 import { Type } from "typebox";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { readBody } from "#control-plane/http/body.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
+import { Refusal, requireFound, requireRead } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, pageOf, readId, readQuery } from "#control-plane/http/params.ts";
 import { answer, callerOf } from "#control-plane/http/request.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { MonitorRoutesDeps } from "#control-plane/monitors/routes/current.ts";
 import { changeOf } from "#control-plane/monitors/routes/post.ts";
-import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
-import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { OLD_MONITOR, OLD_MONITOR_WITH_CHECKS, OLD_READ } from "#control-plane/monitors/routes/schemas.ts";
 import { OLD_CHANGE, OLD_CREATE } from "#control-plane/monitors/settings/fields.ts";
 import { parseChange, parseCreation } from "#control-plane/monitors/settings/parse.ts";
@@ -46,8 +45,7 @@ export function registerOld(
       refuseAction(request);
       const { id, status, ...fields } = readQuery(OLD_READ, request);
       if (id !== undefined) {
-        const found = await monitors.find(accountId, id);
-        if (found === null) throw new Refusal("not_found", NO_MONITOR);
+        const found = requireFound(await monitors.find(accountId, id), "monitor");
         return answer(request, { ...showOldMonitor(found.monitor), checks: found.checks.map(showOldCheck) });
       }
       const page = pageOf(fields);
@@ -69,7 +67,7 @@ export function registerOld(
     handler: (request, reply) => {
       const { accountId } = callerOf(request);
       refuseAction(request);
-      const given = requireFields(parseCreation(readBody(request), "old"));
+      const given = requireRead(parseCreation(readBody(request), "old"));
       return writes.run(request, reply, async (tx) => {
         const created = requireWritten(await monitors.create(tx, accountId, given));
         return { status: 201, data: showOldMonitor(created), changes: [changeOf(created.id, "created")] };
@@ -91,7 +89,7 @@ export function registerOld(
       const { accountId } = callerOf(request);
       refuseAction(request);
       const id = readId(request);
-      const given = requireFields(parseChange(readBody(request), "old"));
+      const given = requireRead(parseChange(readBody(request), "old"));
       return writes.run(request, reply, async (tx) => ({
         data: showOldMonitor(requireWritten(await monitors.change(tx, { accountId, id }, given, new Map())).monitor),
         changes: [changeOf(id, "changed")],

@@ -3,15 +3,15 @@ import type { FastifyRequest } from "fastify";
 import type { Change } from "#control-plane/access/changes.ts";
 import type { DocumentPart } from "#control-plane/document-part.ts";
 import { BODY_LIMIT, RawBody, readBody } from "#control-plane/http/body.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
+import { Refusal, refuseField, requireRead } from "#control-plane/http/errors.ts";
 import { readQuery, readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import { LONGEST_PARAMETER, type Warning } from "#control-plane/http/warnings.ts";
 import type { Write } from "#control-plane/http/writes.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { warnOfPlainHttp } from "#control-plane/monitors/routes/plain-http.ts";
-import { requireFields, requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
@@ -73,7 +73,7 @@ export async function readPost(
       changes: [changeOf(id, action === "rotate" ? "rotated" : "accepted")],
     });
   }
-  const given = requireFields(parseCreation(readBody(request), "current"));
+  const given = requireRead(parseCreation(readBody(request), "current"));
   return async (tx) => {
     const created = requireWritten(await monitors.create(tx, accountId, given));
     const changes = [changeOf(created.id, "created")];

@@ -6,9 +6,9 @@ import { refuseField } from "#control-plane/http/errors.ts";
 import { readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { TestMailReference, TestMails } from "#control-plane/mail/test-mail/test-mails.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { requireWritten } from "#control-plane/monitors/routes/refuse.ts";
 
 /** Answer of a test of the mails about a monitor. */
 export const MAIL_TESTED = Type.Object({

@@ -2,7 +2,7 @@ import type { Change } from "#control-plane/access/changes.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import type { DocumentPart, RowCounts, RowProblem, WrittenPart } from "#control-plane/document-part.ts";
 import { createPace } from "#control-plane/pace.ts";
-import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { checkRows, type CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
@@ -130,7 +130,7 @@ function refuseTooMany(
   account: MonitorAccount,
   plan: Parameters<typeof refuseOverAllowance>[1],
   { version, monitors }: ImportedDocument,
-): Written<never> | null {
+): Refused | null {
   if (version === 1) return refuseOverAllowance(account, plan, monitors.count);
   // After a downgrade it has more than the plan allows.
   if (monitors.count <= Math.max(plan.monitors, account.total)) return null;

@@ -1,5 +1,5 @@
 import type { RowProblem } from "#control-plane/document-part.ts";
-import type { MonitorRefusal, Written } from "#control-plane/monitors/refusal.ts";
+import { refuseWrite, type Refused, type WriteRefusal } from "#control-plane/http/written.ts";
 import { placeOf, type RowFieldProblem } from "#control-plane/monitors/transfer/row.ts";
 import { MOST_PROBLEMS } from "#control-plane/monitors/transfer/rows.ts";
 
@@ -9,7 +9,7 @@ export function problemAt(index: number, { field, reason, message }: RowFieldPro
 }
 
 /** Returns the refusal of the monitor at an index as a problem. One of the whole request is a bug here. */
-export function problemOf(index: number, refusal: MonitorRefusal): RowProblem {
+export function problemOf(index: number, refusal: WriteRefusal): RowProblem {
   const { code, field = null, message } = refusal;
   switch (code) {
     case "missing_parameter":
@@ -23,20 +23,17 @@ export function problemOf(index: number, refusal: MonitorRefusal): RowProblem {
 }
 
 /** Returns the refusal of a document: the first problem, and all of them. */
-export function refuseProblems(problems: readonly RowProblem[]): Written<never> {
+export function refuseProblems(problems: readonly RowProblem[]): Refused {
   const [first] = problems;
   if (first === undefined) throw new Error("a document without a problem is refused");
   const { row, field, reason, message, code } = first;
-  return {
-    ok: false,
-    refusal: {
-      code,
-      field: field === null ? row : `${row}.${field}`,
-      message,
-      ...(reason === code ? {} : { reason }),
-      problems: problems
-        .slice(0, MOST_PROBLEMS)
-        .map((one) => ({ row: one.row, field: one.field, reason: one.reason, message: one.message })),
-    },
-  };
+  return refuseWrite({
+    code,
+    field: field === null ? row : `${row}.${field}`,
+    message,
+    ...(reason === code ? {} : { reason }),
+    problems: problems
+      .slice(0, MOST_PROBLEMS)
+      .map((one) => ({ row: one.row, field: one.field, reason: one.reason, message: one.message })),
+  });
 }

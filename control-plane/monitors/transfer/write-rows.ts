@@ -5,7 +5,7 @@ import type { MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import type { CheckedRow } from "#control-plane/monitors/transfer/check-rows.ts";
 import type { LinkedRows } from "#control-plane/monitors/transfer/link-rows.ts";
-import type { MonitorRefusal } from "#control-plane/monitors/refusal.ts";
+import type { WriteRefusal } from "#control-plane/http/written.ts";
 import { problemOf } from "#control-plane/monitors/transfer/problems.ts";
 import { changeMonitor } from "#control-plane/monitors/write/change.ts";
 import { insertDrafts } from "#control-plane/monitors/write/create.ts";
@@ -72,7 +72,7 @@ export async function writeRows(
 }
 
 /** A row names the monitors of a composite in a field of its own. */
-function withRowField(refusal: MonitorRefusal): MonitorRefusal {
+function withRowField(refusal: WriteRefusal): WriteRefusal {
   const { field } = refusal;
   return field === undefined
     ? refusal

@@ -7,7 +7,7 @@ import { openSecrets, sealSecrets, secretsOf } from "#control-plane/kinds/secret
 import { basisOf } from "#control-plane/kinds/visual.ts";
 import { lockAccount } from "#control-plane/monitors/account/store.ts";
 import { compareDrafts, draftOf, rowOf, scheduleOf, type DraftChange } from "#control-plane/monitors/draft.ts";
-import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseAbsent, refuseGone, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { fillMasks } from "#control-plane/monitors/settings/masks.ts";
 import { leaveSecrets } from "#control-plane/monitors/settings/new-origin.ts";
@@ -44,7 +44,7 @@ export async function changeMonitor(
   const account = await lockAccount(tx, accountId);
   if (account === null) return refuseGone();
   const stored = await findMonitor(tx, accountId, id);
-  if (stored === null) return refuseAbsent();
+  if (stored === null) return refuseAbsent("monitor");
   await lockMonitors(tx, [id]);
   const { clock, encryption, plans } = deps;
   const plan = plans[account.plan];
@@ -69,7 +69,7 @@ export async function changeMonitor(
   const pausedReason = draft.is_active === present.is_active ? stored.pausedReason : null;
   const row = rowOf(draft, { id, accountId, pausedReason, secrets: sealSecrets(encryption, secretsOf(draft)) });
   const written = await updateMonitor(tx, row, clock.now());
-  if (written === null) return refuseAbsent();
+  if (written === null) return refuseAbsent("monitor");
   if (stored.settings.composite !== null || written.settings.composite !== null) {
     await setMembers(tx, [{ id, memberIds: written.settings.composite?.monitor_ids ?? [] }]);
   }

@@ -6,7 +6,7 @@ import { sealSecrets, secretsOf } from "#control-plane/kinds/secrets.ts";
 import { basisOf } from "#control-plane/kinds/visual.ts";
 import { lockAccount, type MonitorAccount } from "#control-plane/monitors/account/store.ts";
 import { rowOf, scheduleOf } from "#control-plane/monitors/draft.ts";
-import { refuseGone, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseGone, refuseWrite, type Refused, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { LEAST_MEMBERS } from "#control-plane/kinds/composite.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
@@ -42,7 +42,7 @@ export async function createMonitor(
 }
 
 /** Returns the refusal of more monitors than the plan allows, paused ones included; null if they are allowed. */
-export function refuseOverAllowance(account: MonitorAccount, plan: Plan, added: number): Written<never> | null {
+export function refuseOverAllowance(account: MonitorAccount, plan: Plan, added: number): Refused | null {
   if (account.total + added <= plan.monitors) return null;
   const more = added === 1 ? "" : ` The request would add ${added}.`;
   const message = `The plan allows ${plan.monitors} monitors, paused ones included; this account has ${account.total}.${more}`;

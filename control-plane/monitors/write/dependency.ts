@@ -1,6 +1,6 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { findChainProblem } from "#control-plane/monitors/dependencies.ts";
-import { refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseProblem, type Written } from "#control-plane/http/written.ts";
 import { readDependencies, readOwned } from "#control-plane/monitors/store.ts";
 
 /** Takes the place of the id of a monitor that has none yet. */

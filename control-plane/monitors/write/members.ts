@@ -2,7 +2,7 @@ import { isCircle } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { referencesOf } from "#control-plane/kinds/kinds.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { refuseProblem, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseProblem, type Written } from "#control-plane/http/written.ts";
 import { readOwned } from "#control-plane/monitors/store.ts";
 
 const FIELD = "composite.monitor_ids";

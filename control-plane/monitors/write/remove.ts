@@ -2,7 +2,7 @@ import { removeChecks, requestCheck } from "#control-plane/checking/schedule/sch
 import { followersOf, setMembers } from "#control-plane/composites/composites.ts";
 import type { Transaction } from "#control-plane/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
-import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/monitors/refusal.ts";
+import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
 import {
   deleteMonitor,
@@ -29,14 +29,14 @@ export async function removeMonitor(
 ): Promise<Written<number>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent();
+  if (monitor === null) return refuseAbsent("monitor");
   const followers = await followersOf(tx, id);
   await lockMonitors(tx, [id, ...followers]);
   await leaveComposites(tx, accountId, { id, followers, now: clock.now() });
   await removeChecks(tx, [id]);
   await endMonitors(tx, [id], clock.now());
   await noteAccountChanged(tx, [accountId]);
-  if (!(await deleteMonitor(tx, accountId, id))) return refuseAbsent();
+  if (!(await deleteMonitor(tx, accountId, id))) return refuseAbsent("monitor");
   const listed = monitor.settings.notify_emails ?? [];
   const unmailed = listed.length === 0 ? [] : await readUnmailed(tx, accountId, listed);
   if (unmailed.length > 0) await mail.recipients.withdrawRecipients(tx, accountId, unmailed);
@@ -70,7 +70,7 @@ export async function requestRun(
 ): Promise<Written<number>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent();
+  if (monitor === null) return refuseAbsent("monitor");
   const { unchecked } = kindOf(monitor.checkType).words;
   if (unchecked !== null) {
     const message = `the monitor is a ${monitor.checkType}, ${unchecked}; it cannot be checked`;
@@ -102,7 +102,7 @@ export async function requestMailTest(
 ): Promise<Written<{ readonly name: string; readonly emails: readonly string[] }>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent();
+  if (monitor === null) return refuseAbsent("monitor");
   const waitSeconds = await noteMailTest(tx, id, clock.now(), MAIL_TEST_SECONDS);
   if (waitSeconds === 0) {
     const emails = recipientsOf(monitor, await readEmail(tx, accountId));
@@ -120,7 +120,7 @@ export async function acceptNewest(
 ): Promise<Written<number>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent();
+  if (monitor === null) return refuseAbsent("monitor");
   if (monitor.checkType !== "visual") {
     return refuseProblem({ field: "id", reason: "enum", message: "only a visual monitor has pictures to accept" });
   }
@@ -136,7 +136,7 @@ export async function rotateToken(
 ): Promise<Written<number>> {
   if ((await lockAccount(tx, accountId)) === null) return refuseGone();
   const monitor = await findMonitor(tx, accountId, id);
-  if (monitor === null) return refuseAbsent();
+  if (monitor === null) return refuseAbsent("monitor");
   if (monitor.checkType !== "heartbeat") {
     return refuseProblem({ field: "id", reason: "enum", message: "only a heartbeat has an address to replace" });
   }

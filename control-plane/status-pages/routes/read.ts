@@ -4,7 +4,7 @@ import type { Clock } from "#shared/clock.ts";
 import { hasScope } from "#control-plane/access/principal.ts";
 import type { AddressLimiter } from "#control-plane/access/ports.ts";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
+import { Refusal, requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { hasTag } from "#control-plane/http/operations/document.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
@@ -25,8 +25,6 @@ export interface ReadRoutesDeps {
   readonly pages: StatusPages;
 }
 
-/** Message for an id that none of the account's pages has. */
-export const NO_PAGE = "No status page has this id.";
 /** Message for a slug without a page; the same for a page that the caller cannot see. */
 export const NO_SLUG = "No status page has this slug.";
 
@@ -103,9 +101,7 @@ async function showOwn({ sql, pages }: ReadRoutesDeps, request: FastifyRequest):
   const { accountId } = callerOf(request);
   const { id, ...fields } = readQuery(QUERY, request);
   if (id !== undefined) {
-    const found = await pages.find(sql, { accountId, id });
-    if (found === null) throw new Refusal("not_found", NO_PAGE);
-    return answer(request, found);
+    return answer(request, requireFound(await pages.find(sql, { accountId, id }), "status page"));
   }
   const page = pageOf(fields);
   const { pages: rows, total } = await pages.list(accountId, page);

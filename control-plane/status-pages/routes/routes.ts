@@ -1,15 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Transaction } from "#control-plane/database/connect.ts";
-import { Refusal, refuseField } from "#control-plane/http/errors.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, readId, readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
-import { NO_PAGE, registerReads, type ReadRoutesDeps } from "#control-plane/status-pages/routes/read.ts";
+import { registerReads, type ReadRoutesDeps } from "#control-plane/status-pages/routes/read.ts";
 import { CHANGE, CREATE, PAGE, READ_ONLY } from "#control-plane/status-pages/settings/fields.ts";
 import type { ShownPage } from "#control-plane/status-pages/show-page.ts";
 import type { StatusPages } from "#control-plane/status-pages/status-pages.ts";
-import { MOST_PAGES, type Written } from "#control-plane/status-pages/writes.ts";
 import { Type } from "typebox";
 
 const URL = "/api/v4/status";
@@ -118,24 +117,4 @@ async function readBack(
   const found = await pages.find(tx, page);
   if (found === null) throw new Error("the page that was just written is missing");
   return found;
-}
-
-/** Returns the id of the written page; throws a refusal as the error answer of the request. */
-function requireWritten(written: Written): number {
-  switch (written.kind) {
-    case "written":
-      return written.id;
-    case "invalid":
-      throw refuseField(written.problem);
-    case "limit": {
-      const message = `You have ${MOST_PAGES} status pages, the limit. Delete one first.`;
-      throw new Refusal("plan_limit_exceeded", { field: "status_pages", message });
-    }
-    case "gone": {
-      const message = "The account of this API key was deleted.";
-      throw new Refusal("invalid_api_key", { message, headers: { "www-authenticate": "Bearer" } });
-    }
-    default:
-      throw new Refusal("not_found", NO_PAGE);
-  }
 }

@@ -1,3 +1,5 @@
+import { hiddenProblem } from "#shared/hidden-characters.ts";
+import { refuse, type Read } from "#shared/schema/problem.ts";
 import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
 import {
@@ -7,8 +9,9 @@ import {
   type PageSettings,
 } from "#control-plane/status-pages/settings/page-settings.ts";
 import { slugProblem } from "#control-plane/status-pages/settings/slug.ts";
-import type { Read } from "#shared/schema/problem.ts";
-import { readLine, readLines, refuse } from "#control-plane/status-pages/settings/texts.ts";
+
+const CONTROL = /\p{Cc}/u;
+const CONTROL_IN_LINES = /[^\P{Cc}\n]/u;
 
 /**
  * Reads the settings of a new page (`current` is null), or applies a change to those of an existing one. Fields that are
@@ -57,7 +60,7 @@ function readSlug(given: string | undefined, current: PageSettings | null): Read
   // A word that was reserved later stays the slug of a page that has it.
   if (given === undefined || given === current?.slug) return keep(current?.slug ?? "");
   const problem = slugProblem(given);
-  return problem === null ? keep(given) : refuse(problem);
+  return problem === null ? keep(given) : { ok: false, problem };
 }
 
 function readOptional(
@@ -74,7 +77,7 @@ function readMonitors(given: NonNullable<Given["monitors"]>): Read<readonly Page
   const seen = new Set<number>();
   for (const [index, { id, name = null }] of given.entries()) {
     if (seen.has(id)) {
-      return refuse({ field: `monitors.${index}.id`, reason: "duplicate", message: "is on the page already" });
+      return refuse(`monitors.${index}.id`, "duplicate", "is on the page already");
     }
     seen.add(id);
     const read = name === null ? keep(null) : readLine(`monitors.${index}.name`, name);
@@ -99,11 +102,35 @@ function readGroups(given: NonNullable<Given["groups"]>, ids: ReadonlySet<number
     if (!read.ok) return read;
     for (const [place, id] of monitorIds.entries()) {
       const field = `groups.${index}.monitor_ids.${place}`;
-      if (!ids.has(id)) return refuse({ field, reason: "unknown", message: "is not in the monitors of the page" });
-      if (grouped.has(id)) return refuse({ field, reason: "duplicate", message: "is in a group already" });
+      if (!ids.has(id)) return refuse(field, "unknown", "is not in the monitors of the page");
+      if (grouped.has(id)) return refuse(field, "duplicate", "is in a group already");
       grouped.add(id);
     }
     groups.push({ name: read.value, monitorIds: [...monitorIds] });
   }
   return keep(groups);
+}
+
+/** Reads a text of one line; blanks around it are removed. */
+function readLine(field: string, given: string): Read<string> {
+  // PostgreSQL stores neither NUL nor half of a surrogate pair.
+  if (!given.isWellFormed() || CONTROL.test(given)) {
+    return refuse(field, "type", "must not contain control characters");
+  }
+  return readVisible(field, given.trim());
+}
+
+/** Reads a text that can have several lines; line breaks become LF. */
+function readLines(field: string, given: string): Read<string> {
+  const text = given.replaceAll(/\r\n?/g, "\n");
+  if (!text.isWellFormed() || CONTROL_IN_LINES.test(text)) {
+    return refuse(field, "type", "must not contain control characters other than line breaks");
+  }
+  return readVisible(field, text);
+}
+
+function readVisible(field: string, text: string): Read<string> {
+  const problem = hiddenProblem(text);
+  if (problem !== null) return refuse(field, "type", problem);
+  return text.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, value: text };
 }

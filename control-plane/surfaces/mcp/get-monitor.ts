@@ -1,6 +1,6 @@
-import { NO_MONITOR } from "#control-plane/monitors/refusal.ts";
 import { Type } from "typebox";
 import { parseParams } from "#shared/schema.ts";
+import { absentMessage } from "#control-plane/http/errors.ts";
 import { IdQuery } from "#control-plane/http/params.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import { MONITOR, MONITOR_WITH_CHECKS } from "#control-plane/monitors/routes/schemas.ts";
@@ -40,7 +40,7 @@ export function getMonitorTool(monitors: Monitors): McpTool {
       if (!parsed.ok) return refuseArgument(parsed.problem);
       const { id } = parsed.value;
       const found = await monitors.find(accountId, id);
-      if (found === null) return { ok: false, code: "not_found", details: { message: NO_MONITOR } };
+      if (found === null) return { ok: false, code: "not_found", details: { message: absentMessage("monitor") } };
       const { monitor, checks } = found;
       const { next_check_at, schedule_lag_ms } = monitor;
       const settings = pick(monitor, SETTINGS);

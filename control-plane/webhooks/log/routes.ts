@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Sql } from "#control-plane/database/connect.ts";
 import type { DeliveryLog } from "#control-plane/deliveries/log/log.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
+import { requireFound } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { pageOf, readQuery } from "#control-plane/http/params.ts";
@@ -36,8 +36,7 @@ export function registerDeliveryLog(server: FastifyInstance, { gate, sql, log }:
       const { accountId } = callerOf(request);
       const { id, webhook_id: receiverId, event_type: eventType, status, ...fields } = readQuery(READ, request);
       if (id !== undefined) {
-        const found = await log.find(sql, accountId, id);
-        if (found === null) throw new Refusal("not_found", "No delivery has this id.");
+        const found = requireFound(await log.find(sql, accountId, id), "delivery");
         return answer(request, { ...showDelivery(found.delivery), attempt_log: found.attempts.map(showAttempt) });
       }
       const page = pageOf(fields);

@@ -6,7 +6,7 @@ import { IdField, readQuery, readWrite } from "#control-plane/http/params.ts";
 import { callerOf } from "#control-plane/http/request.ts";
 import type { Writes } from "#control-plane/http/writes.ts";
 import type { WebhookActions } from "#control-plane/webhooks/actions.ts";
-import { requireWritten } from "#control-plane/webhooks/routes/refuse.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import { warningsOn } from "#control-plane/webhooks/view.ts";
 import type { Webhooks } from "#control-plane/webhooks/webhooks.ts";
 

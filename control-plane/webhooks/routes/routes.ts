@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { FastifyInstance } from "fastify";
 import type { Sql } from "#control-plane/database/connect.ts";
-import { Refusal } from "#control-plane/http/errors.ts";
+import { absentMessage, Refusal } from "#control-plane/http/errors.ts";
 import type { Gate } from "#control-plane/http/gate.ts";
 import { operation } from "#control-plane/http/operations/operation.ts";
 import { DELETED, IdQuery, readId, readQuery, readWrite } from "#control-plane/http/params.ts";
@@ -14,7 +14,7 @@ import {
   TESTED,
   type ActionDeps,
 } from "#control-plane/webhooks/routes/actions.ts";
-import { requireWritten } from "#control-plane/webhooks/routes/refuse.ts";
+import { requireWritten } from "#control-plane/http/written.ts";
 import { CHANGE, CREATE, READ_ONLY, SHOWN } from "#control-plane/webhooks/schemas.ts";
 import { warningsOn } from "#control-plane/webhooks/view.ts";
 
@@ -146,7 +146,7 @@ function registerRemoval(server: FastifyInstance, { gate, writes, webhooks }: We
       const { accountId } = callerOf(request);
       const id = readId(request);
       return writes.run(request, reply, async (tx) => {
-        if (!(await webhooks.remove(tx, accountId, id))) throw new Refusal("not_found", "No webhook has this id.");
+        if (!(await webhooks.remove(tx, accountId, id))) throw new Refusal("not_found", absentMessage("webhook"));
         return { data: { id, deleted: true }, changes: [{ resource: "webhook", id, action: "deleted" }] };
       });
     },

@@ -26,8 +26,8 @@ async function openIncident(accountId: number): Promise<number> {
   const scope = { accountId, monitorIds: [monitorId], pageIds: [], isPublic: true };
   const opened = { ...scope, title: "Payments", text: "We look.", status: "investigating", impact: "minor" } as const;
   const written = await transact(database.sql, (tx) => openByHand(tx, opened, AUTHOR));
-  if (written === "too_many" || !written.ok) throw new Error(JSON.stringify(written));
-  return written.incident.id;
+  if (!written.ok) throw new Error(JSON.stringify(written));
+  return written.value.id;
 }
 
 it("an update of an incident waits for an erasure of its account that has begun, without a deadlock", async () => {
@@ -48,7 +48,7 @@ it("an update of an incident waits for an erasure of its account that has begun,
   const change = { update: { status: "identified", text: "We know.", public: true } } as const;
   const update = transact(sql, async (tx) => {
     const changed = await changeByHand(tx, accountId, incidentId, change, AUTHOR);
-    if (changed === null) return null;
+    if (!changed.ok) return null;
     const facts = { accountId, createdAt: STARTED, data: {}, monitorId: null, incidentId, isFlapping: false };
     await events.publish(tx, [{ ...facts, type: "page.update" }]);
     return changed;

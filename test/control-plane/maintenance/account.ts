@@ -34,8 +34,8 @@ export async function openTestMaintenance(start: string): Promise<TestMaintenanc
   const maintenance = createMaintenance({ sql, clock, log: pino({ level: "silent" }), monitorsOf: monitorsBelow100 });
 
   function requireWritten(written: Awaited<ReturnType<Maintenance["create"]>>): MaintenanceWindow {
-    if (written.kind !== "written") throw new Error(JSON.stringify(written));
-    return written.window;
+    if (!written.ok) throw new Error(JSON.stringify(written));
+    return written.value.window;
   }
 
   return {

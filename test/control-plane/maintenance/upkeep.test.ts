@@ -149,34 +149,36 @@ it("what was covered is kept for two years, and so is a window that is over", as
 it("an account has at most 100 windows that are scheduled or in progress, however many are created at once", async () => {
   const account = await at.account();
   const start = at.clock.now().toISOString();
-  /** Writes in a transaction that is rolled back if the write is refused. Returns the kind of the result. */
-  const kindOf = async (write: (tx: Transaction) => ReturnType<Maintenance["create"]>): Promise<string> => {
+  /** Writes in a transaction that is rolled back if the write is refused. Returns "written" or the code of the refusal. */
+  const outcomeOf = async (write: (tx: Transaction) => ReturnType<Maintenance["create"]>): Promise<string> => {
     try {
       return await transact(at.sql, async (tx) => {
-        const { kind } = await write(tx);
-        if (kind !== "written") throw new Error(kind);
-        return kind;
+        const written = await write(tx);
+        if (!written.ok) throw new Error(written.refusal.code);
+        return "written";
       });
     } catch (error) {
       return error instanceof Error ? error.message : "";
     }
   };
   const create = () =>
-    kindOf((tx) => at.maintenance.create(tx, account, { ...DAILY, starts_at: start, rrule: "FREQ=DAILY;COUNT=2" }));
+    outcomeOf((tx) => at.maintenance.create(tx, account, { ...DAILY, starts_at: start, rrule: "FREQ=DAILY;COUNT=2" }));
   for (let made = 0; made < 96; made += 1) expect(await create()).toBe("written");
-  const kinds = await Promise.all(Array.from({ length: 12 }, create));
-  expect(kinds.filter((kind) => kind === "written")).toHaveLength(4);
-  expect(kinds.filter((kind) => kind === "limit")).toHaveLength(8);
+  const outcomes = await Promise.all(Array.from({ length: 12 }, create));
+  expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(4);
+  expect(outcomes.filter((outcome) => outcome === "plan_limit_exceeded")).toHaveLength(8);
   const { windows } = await at.maintenance.list(account, {}, { limit: 1, offset: 0 });
   const id = windows[0]?.id ?? 0;
   // One that is cancelled makes room for one, and cannot come back then.
   await at.change(account, id, { status: "cancelled" });
   expect(await create()).toBe("written");
-  expect(await kindOf((tx) => at.maintenance.change(tx, account, id, { status: "scheduled" }))).toBe("limit");
+  expect(await outcomeOf((tx) => at.maintenance.change(tx, account, id, { status: "scheduled" }))).toBe(
+    "plan_limit_exceeded",
+  );
   expect(await at.maintenance.find(account, id)).toMatchObject({ status: "cancelled" });
   // Windows that are over do not count.
   at.clock.advance(3 * DAY_MS);
-  expect(await create()).toBe("invalid");
+  expect(await create()).toBe("missing_parameter");
   expect(await at.create(account, { ...DAILY, starts_at: at.clock.now().toISOString() })).toMatchObject({
     status: "in_progress",
   });
@@ -189,10 +191,10 @@ it("a window that is being created counts for one that is created at the same ti
   const created = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const first = transact(at.sql, async (tx) => {
-    const { kind } = await at.maintenance.create(tx, account, given);
+    const { ok } = await at.maintenance.create(tx, account, given);
     created.resolve();
     await released.promise;
-    return kind;
+    return ok;
   });
   await created.promise;
   const second = at.create(account, given).then(
@@ -202,8 +204,8 @@ it("a window that is being created counts for one that is created at the same ti
   // The second waits for the first; if it does not, it ends.
   await untilEndedOrLocked(at.sql, second);
   released.resolve();
-  expect(await first).toBe("written");
-  expect(await second).toContain("limit");
+  expect(await first).toBe(true);
+  expect(await second).toContain("plan_limit_exceeded");
 });
 
 it("an erased account takes its windows along", async () => {

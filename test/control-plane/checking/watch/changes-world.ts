@@ -102,7 +102,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     const written = await transact(sql, (tx) =>
       maintenance.create(tx, accountId, { title: "work", ...scope, ...times }),
     );
-    if (written.kind !== "written") throw new Error(JSON.stringify(written));
+    if (!written.ok) throw new Error(JSON.stringify(written));
   }
 
   return {
