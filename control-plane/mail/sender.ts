@@ -12,7 +12,7 @@ import { writeNotice } from "#control-plane/mail/content/notice.ts";
 import { headersOf, type MailHead } from "#control-plane/mail/headers.ts";
 import { MAIL_SCHEDULE, MAIL_TIMEOUT_MS, TEST_MAIL_MS, type Mailer } from "#control-plane/mail/mailer.ts";
 import { openToken, queueConfirmations } from "#control-plane/mail/recipients/confirmations.ts";
-import { findSealedToken } from "#control-plane/mail/recipients/store.ts";
+import { findSealedToken } from "#control-plane/mail/recipients/confirmations-store.ts";
 import { writeTestMail } from "#control-plane/mail/test-mail/letter.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 

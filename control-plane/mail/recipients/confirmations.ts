@@ -11,7 +11,7 @@ import {
   postponeConfirmations,
   readWaitingRecipients,
   storeConfirmations,
-} from "#control-plane/mail/recipients/store.ts";
+} from "#control-plane/mail/recipients/confirmations-store.ts";
 import type { Encryption } from "#control-plane/secrets/encryption.ts";
 
 /** Time in milliseconds for which a link works. */

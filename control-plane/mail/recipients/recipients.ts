@@ -9,14 +9,16 @@ import { hashToken } from "#control-plane/mail/recipients/confirmations.ts";
 import {
   confirmByToken,
   deleteConfirmations,
-  deleteUnconfirmed,
   findByToken,
+  wantConfirmations,
+  withdrawConfirmations,
+} from "#control-plane/mail/recipients/confirmations-store.ts";
+import {
+  deleteUnconfirmed,
   findRecipient,
   listRecipients,
   readFailing,
   readRecipients,
-  wantConfirmations,
-  withdrawConfirmations,
 } from "#control-plane/mail/recipients/store.ts";
 
 /** Whether an address is confirmed, and whether its owner wants no alerts any more. */
