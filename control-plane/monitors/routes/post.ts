@@ -12,7 +12,7 @@ import { requireWritten } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
 import { warnOfPlainHttp } from "#control-plane/monitors/routes/plain-http.ts";
-import { POST_QUERY } from "#control-plane/monitors/routes/schemas.ts";
+import { POST_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
 

@@ -4,16 +4,10 @@ import type { Transaction } from "#control-plane/database/connect.ts";
 import { lockAccount, readEmail, readUnmailed } from "#control-plane/monitors/account/store.ts";
 import { refuseAbsent, refuseGone, refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import { recipientsOf } from "#control-plane/monitors/show.ts";
-import {
-  deleteMonitor,
-  findMonitor,
-  lockMonitors,
-  noteMailTest,
-  noteRun,
-  updateMonitor,
-} from "#control-plane/monitors/store.ts";
+import { deleteMonitor, findMonitor, lockMonitors, updateMonitor } from "#control-plane/monitors/store.ts";
 import { kindOf } from "#control-plane/kinds/kinds.ts";
 import type { OwnMonitor, WriteDeps } from "#control-plane/monitors/write/deps.ts";
+import { noteMailTest, noteRun } from "#control-plane/monitors/write/rate-store.ts";
 import { endMonitors } from "#control-plane/monitors/write/states.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
 import { acceptPicture } from "#control-plane/pictures/facts.ts";

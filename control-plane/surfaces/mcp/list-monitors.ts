@@ -3,7 +3,7 @@ import { parseParams } from "#shared/schema.ts";
 import { PageFields, pageOf } from "#control-plane/http/params.ts";
 import { META } from "#control-plane/http/operations/operation.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
-import { FILTERS } from "#control-plane/monitors/routes/schemas.ts";
+import { FILTERS } from "#control-plane/monitors/routes/queries.ts";
 import { summarise, SUMMARY } from "#control-plane/surfaces/mcp/monitor-summary.ts";
 import { refuseArgument } from "#control-plane/surfaces/mcp/refuse-argument.ts";
 import { publishArguments, publishResult } from "#control-plane/surfaces/mcp/publish-schemas.ts";
