@@ -1,7 +1,8 @@
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { MOST_ENTRIES, type NewEntry } from "#control-plane/incidents/entries/entry.ts";
 import type { Impact, Incident, Status } from "#control-plane/incidents/incident.ts";
-import { readText, readTitle } from "#control-plane/incidents/texts.ts";
+import { readTitle } from "#control-plane/incidents/texts.ts";
+import { readLines } from "#control-plane/user-text.ts";
 
 /** A message to the users of a service. */
 interface Update {
@@ -43,8 +44,8 @@ interface Author {
  */
 export function applyChange(incident: Incident, change: IncidentChange, author: Author): Changed {
   const title = change.title === undefined ? null : readTitle(change.title);
-  const note = change.note === undefined ? null : readText("note", change.note);
-  const text = change.update === undefined ? null : readText("update.text", change.update.text);
+  const note = change.note === undefined ? null : readLines("note", change.note);
+  const text = change.update === undefined ? null : readLines("update.text", change.update.text);
   for (const read of [title, note, text]) if (read?.ok === false) return read;
   const problem = problemOfUpdate(incident, change.update) ?? problemOfCount(incident, change);
   if (problem !== null) return { ok: false, problem };

@@ -13,9 +13,10 @@ import {
   updateIncident,
   type IncidentFilter,
 } from "#control-plane/incidents/store.ts";
-import { readText, readTitle } from "#control-plane/incidents/texts.ts";
+import { readTitle } from "#control-plane/incidents/texts.ts";
 import { showDetails, showIncident } from "#control-plane/incidents/view.ts";
 import { noteAccountChanged } from "#control-plane/page-changes/page-changes.ts";
+import { readLines } from "#control-plane/user-text.ts";
 
 /** An incident that a person opens. */
 interface OpenedByHand {
@@ -62,7 +63,7 @@ export async function openByHand(
 ): Promise<Written<Incident>> {
   const title = readTitle(opened.title);
   if (!title.ok) return refuseProblem(title.problem);
-  const text = readText("text", opened.text);
+  const text = readLines("text", opened.text);
   if (!text.ok) return refuseProblem(text.problem);
   const { text: _text, ...rest } = opened;
   const resolvedAt = opened.status === "resolved" ? at : null;

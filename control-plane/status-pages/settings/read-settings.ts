@@ -1,4 +1,3 @@
-import { hiddenProblem } from "#shared/hidden-characters.ts";
 import { refuse, type Read } from "#shared/schema/problem.ts";
 import { readDomain } from "#control-plane/status-pages/settings/domain.ts";
 import type { Given } from "#control-plane/status-pages/settings/fields.ts";
@@ -9,9 +8,7 @@ import {
   type PageSettings,
 } from "#control-plane/status-pages/settings/page-settings.ts";
 import { slugProblem } from "#control-plane/status-pages/settings/slug.ts";
-
-const CONTROL = /\p{Cc}/u;
-const CONTROL_IN_LINES = /[^\P{Cc}\n]/u;
+import { readLine, readLines } from "#control-plane/user-text.ts";
 
 /**
  * Reads the settings of a new page (`current` is null), or applies a change to those of an existing one. Fields that are
@@ -109,28 +106,4 @@ function readGroups(given: NonNullable<Given["groups"]>, ids: ReadonlySet<number
     groups.push({ name: read.value, monitorIds: [...monitorIds] });
   }
   return keep(groups);
-}
-
-/** Reads a text of one line; blanks around it are removed. */
-function readLine(field: string, given: string): Read<string> {
-  // PostgreSQL stores neither NUL nor half of a surrogate pair.
-  if (!given.isWellFormed() || CONTROL.test(given)) {
-    return refuse(field, "type", "must not contain control characters");
-  }
-  return readVisible(field, given.trim());
-}
-
-/** Reads a text that can have several lines; line breaks become LF. */
-function readLines(field: string, given: string): Read<string> {
-  const text = given.replaceAll(/\r\n?/g, "\n");
-  if (!text.isWellFormed() || CONTROL_IN_LINES.test(text)) {
-    return refuse(field, "type", "must not contain control characters other than line breaks");
-  }
-  return readVisible(field, text);
-}
-
-function readVisible(field: string, text: string): Read<string> {
-  const problem = hiddenProblem(text);
-  if (problem !== null) return refuse(field, "type", problem);
-  return text.trim() === "" ? refuse(field, "range", "must not be blank") : { ok: true, value: text };
 }
