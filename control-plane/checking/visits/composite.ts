@@ -1,3 +1,4 @@
+import { listAll } from "#shared/text/list.ts";
 import { cutLine } from "#shared/text/plain-line.ts";
 import type { CompositeSettings } from "#control-plane/kinds/composite.ts";
 import type { CheckFault } from "#control-plane/state/observation.ts";
@@ -39,8 +40,7 @@ export function judgeComposite(
 function describeDown(down: readonly MemberStatus[], total: number): string {
   const named = down.slice(0, MOST_NAMED).map(({ name }) => cutLine(name, MOST_NAME));
   const others = down.length - named.length;
-  const words = others > 0 ? [...named, `${others} more`] : named;
-  const list = words.length === 1 ? words.join() : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+  const list = listAll(others > 0 ? [...named, `${others} more`] : named);
   return `${down.length} of ${total} monitors ${down.length === 1 ? "is" : "are"} down: ${list}`;
 }
 

@@ -18,8 +18,8 @@ interface RecordEventsDeps extends ApplyDeps {
   readonly metrics: Pick<WatchMetrics, "transitions">;
 }
 
-/** What was written. */
-interface Written {
+/** What was recorded. */
+interface Recorded {
   /** JSON of the state. */
   readonly state: string;
   readonly transition: PlannedRecord["transition"];
@@ -38,7 +38,7 @@ export function createRecordWithEvents(deps: RecordEventsDeps): RecordWithEvents
   };
 }
 
-async function record(tx: Transaction, deps: RecordEventsDeps, given: PlannedRecord): Promise<Written | null> {
+async function record(tx: Transaction, deps: RecordEventsDeps, given: PlannedRecord): Promise<Recorded | null> {
   const { accountId, location } = given.finished.slot;
   const facts = await lockForRecord(tx, accountId, given.record);
   if (facts === null) return null;

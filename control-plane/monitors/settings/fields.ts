@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { listAll } from "#shared/text/list.ts";
 import { Nullable } from "#shared/tools/fields.ts";
 import { checkTypesOf } from "#control-plane/kinds/defaults.ts";
 import { CHECK_TYPES, kindOf, OPTION_SCHEMAS } from "#control-plane/kinds/kinds.ts";
@@ -210,15 +211,11 @@ export const SECRETS_MISSING = Type.Array(Type.String({ maxLength: 120 }), {
 function describeTargets(): string {
   const targeted = CHECK_TYPES.filter((name) => kindOf(name).target !== null);
   const byForm = Map.groupBy(targeted, (name) => kindOf(name).target?.form);
-  return Array.from(byForm, ([form, names]) => `${listOf(names)}: ${form}`).join(". ");
+  return Array.from(byForm, ([form, names]) => `${listAll(names)}: ${form}`).join(". ");
 }
 
 function describeUntargeted(): string {
-  return listOf(CHECK_TYPES.filter((name) => kindOf(name).target === null).map((name) => `a ${name}`));
-}
-
-function listOf(words: readonly string[]): string {
-  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+  return listAll(CHECK_TYPES.filter((name) => kindOf(name).target === null).map((name) => `a ${name}`));
 }
 
 /** Fields of a creation, an update or a row of an import, as parsed. */

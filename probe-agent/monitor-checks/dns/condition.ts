@@ -1,4 +1,5 @@
 import type { MonitorFault } from "#shared/monitor-checks/define.ts";
+import { listFirst } from "#shared/text/list.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { comparable, expectedData } from "#probe-agent/monitor-checks/dns/records.ts";
 import type { DnsRecord } from "#probe-agent/port/dns.ts";
@@ -57,5 +58,5 @@ function list(values: Iterable<string>): string {
   const all = [...values];
   if (all.length === 0) return "no record";
   const shown = all.slice(0, VALUES_SHOWN).map((value) => printable(value, MAX_VALUE_SHOWN));
-  return shown.join(", ") + (all.length > shown.length ? ` and ${all.length - shown.length} more` : "");
+  return listFirst(shown, VALUES_SHOWN, all.length);
 }

@@ -1,4 +1,5 @@
 import type { Finding } from "#shared/findings.ts";
+import { listAll } from "#shared/text/list.ts";
 import type { Opportunity } from "#probe-agent/analysis/page/pagespeed/opportunities.ts";
 
 /** Metrics of one load for which web.dev has limits, with the names of `metrics`. null if not measured. */
@@ -92,7 +93,7 @@ export function pagespeedFindings(metrics: LabMetrics, opportunities: readonly O
       ...(ms === null ? [] : [`${ms} ms`]),
       ...(bytes === null ? [] : [`${Math.max(1, Math.round(bytes / 1024))} KiB`]),
     ];
-    const message = `Lighthouse estimates that the page would save ${parts.join(" and ")}: ${title}.`;
+    const message = `Lighthouse estimates that the page would save ${listAll(parts)}: ${title}.`;
     const reference = "https://developer.chrome.com/docs/lighthouse/performance/";
     return { id: "speed-opportunity", severity: "info", message, how: `${title}.`, reference, where: id };
   });

@@ -1,3 +1,4 @@
+import { listAll } from "#shared/text/list.ts";
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import {
   notApplicable,
@@ -86,8 +87,7 @@ function titleFinding({ facts }: Page): CheckFinding {
   const title = facts.title ?? "";
   const description = metaContent(facts, "description") ?? "";
   const missing = [...(title === "" ? ["title"] : []), ...(description === "" ? ["description"] : [])];
-  const detail =
-    missing.length === 0 ? "The page has a title and a description." : `Missing: ${missing.join(" and ")}.`;
+  const detail = missing.length === 0 ? "The page has a title and a description." : `Missing: ${listAll(missing)}.`;
   return scored((title === "" ? 0 : 2) + (description === "" ? 0 : 1), title === "" ? null : title, detail);
 }
 
@@ -115,7 +115,7 @@ function doctypeFinding({ facts, charset }: Page): CheckFinding {
     ...(doctype ? [] : ["<!doctype html>"]),
     ...(declared ? [] : ["the encoding, in the header or the first 1024 bytes"]),
   ];
-  const detail = missing.length === 0 ? "Doctype and encoding are declared." : `Missing: ${missing.join(" and ")}.`;
+  const detail = missing.length === 0 ? "Doctype and encoding are declared." : `Missing: ${listAll(missing)}.`;
   return scored(Number(doctype) + Number(declared), `${facts.doctype ?? "no doctype"}, ${charset.encoding}`, detail);
 }
 

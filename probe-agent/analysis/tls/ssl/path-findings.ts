@@ -1,3 +1,4 @@
+import { listAll } from "#shared/text/list.ts";
 import { finding } from "#probe-agent/analysis/text/findings.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
@@ -49,7 +50,7 @@ function pathBuilding({ leaf, sent, path, roots, now }: PathFacts): SslDraft[] {
     return greedy.trusted ? [] : [{ client, position: divergingPosition(greedy.issuers, path, sent) }];
   });
   if (refusing.length === 0) return [];
-  const names = refusing.map(({ client }) => CLIENTS[client]).join(" and ");
+  const names = listAll(refusing.map(({ client }) => CLIENTS[client]));
   const positions = [...new Set(refusing.flatMap(({ position }) => position ?? []))];
   const where =
     positions.length === 0
