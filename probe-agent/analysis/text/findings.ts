@@ -8,8 +8,10 @@ export interface FindingDraft<Id extends string = string> {
   readonly message: string;
   /** The part of the result that the finding is about. If absent, the `where` of `adviseOn` applies. */
   readonly where?: string;
-  /** Overrides the severity of the table if the case decides. */
+  /** These override the table if the case decides. */
   readonly severity?: Severity;
+  readonly how?: string | null;
+  readonly reference?: string | null;
 }
 
 /** Findings cut to the size of a result. */
@@ -50,7 +52,10 @@ interface Advice<Context> {
 /** Advice for every kind of finding of one tool. The compiler requires an entry for each kind. */
 export type AdviceTable<Id extends string, Context = null> = Readonly<Record<Id, Advice<Context>>>;
 
-/** Completes drafts with a table of advice, in the same order. `where` applies to drafts without their own. */
+/**
+ * Completes drafts with a table of advice, in the same order. `where` applies to drafts without their own. Ids of
+ * findings are kebab-case: underscores, as in the names of checks, become hyphens.
+ */
 export function adviseOn<Id extends string, Context>(
   table: AdviceTable<Id, Context>,
   drafts: readonly FindingDraft<Id>[],
@@ -60,12 +65,13 @@ export function adviseOn<Id extends string, Context>(
   return drafts.map((draft) => {
     const { severity, how, reference } = table[draft.id];
     const part = draft.where ?? where;
+    const advised = typeof how === "function" ? how(context, part) : how;
     return {
-      id: draft.id,
+      id: draft.id.replaceAll("_", "-"),
       severity: draft.severity ?? severity,
       message: draft.message,
-      how: typeof how === "function" ? how(context, part) : how,
-      reference,
+      how: draft.how === undefined ? advised : draft.how,
+      reference: draft.reference === undefined ? reference : draft.reference,
       where: part,
     };
   });

@@ -1,9 +1,10 @@
+import { CHECK_ADVICE, type PerformanceCheckId } from "#probe-agent/analysis/page/performance/advice.ts";
 import { logNormalScore, type ScoreCurve } from "#probe-agent/analysis/page/log-normal.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
 
 /** One part of the score as in the result. */
 export interface PerformanceCheck {
-  readonly id: string;
+  readonly id: PerformanceCheckId;
   readonly name: string;
   readonly status: "pass" | "warn" | "fail" | "na";
   readonly score: number;
@@ -21,12 +22,7 @@ interface CheckOutcome {
   readonly detail: string;
 }
 
-interface Definition {
-  readonly id: string;
-  readonly name: string;
-  readonly max: number;
-  readonly expected: string;
-  readonly reference: string;
+interface Definition extends Pick<PerformanceCheck, "id" | "name" | "max" | "expected"> {
   readonly find: (facts: PerformanceFacts) => CheckOutcome;
 }
 
@@ -58,7 +54,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Time to first byte",
     max: 20,
     expected: "well below 800 ms, including redirects and connection",
-    reference: "https://web.dev/articles/ttfb",
     find: ({ navigationTtfbMs: ms }) => gradeTime(TTFB, ms, "The first byte arrives"),
   },
   {
@@ -66,7 +61,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Server response time",
     max: 10,
     expected: "well below 600 ms from request to first byte",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/server-response-time",
     find: ({ ttfbMs: ms }) => gradeTime(SERVER, ms, "The server responds to a request"),
   },
   {
@@ -74,7 +68,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Redirects",
     max: 5,
     expected: "at most one",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/redirects",
     find: ({ redirects }) => ({
       share: redirects <= 1 ? 1 : redirects === 2 ? 0.5 : 0,
       value: String(redirects),
@@ -91,7 +84,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Text compression",
     max: 10,
     expected: "every text of 1400 bytes or more is sent compressed",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-text-compression",
     find: ({ texts, compressedTexts }) =>
       gradeShare(compressedTexts, texts, "texts are sent compressed", "There is no text of 1400 bytes or more."),
   },
@@ -100,7 +92,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Page weight",
     max: 15,
     expected: "well below 2667 KiB on the wire",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/total-byte-weight",
     find: ({ totalBytes, unknownSizes }) => ({
       share: logNormalScore(WEIGHT, totalBytes),
       value: `${Math.round(totalBytes / KIB)} KiB`,
@@ -114,7 +105,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Render-blocking resources",
     max: 15,
     expected: "none",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/render-blocking-resources",
     find: ({ renderBlocking, elements }) =>
       elements === null
         ? { share: null, value: null, detail: "The response is not HTML." }
@@ -132,7 +122,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Browser caching",
     max: 10,
     expected: "browsers can cache static resources for a week or longer",
-    reference: "https://web.dev/articles/http-cache",
     find: ({ cacheable, cachedLong }) =>
       gradeShare(
         cachedLong,
@@ -146,7 +135,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "HTTP version",
     max: 5,
     expected: "HTTP/2 or later",
-    reference: "https://developer.chrome.com/docs/lighthouse/best-practices/uses-http2",
     find: ({ httpVersion }) => ({
       share: httpVersion === "2" ? 1 : httpVersion === "1.1" ? 0.4 : 0,
       value: `HTTP/${httpVersion}`,
@@ -161,7 +149,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "DOM size",
     max: 5,
     expected: "well below 818 elements",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/dom-size",
     find: ({ elements }) =>
       elements === null
         ? { share: null, value: null, detail: "The response is not HTML." }
@@ -178,7 +165,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Image dimensions",
     max: 3,
     expected: "every img element has width and height",
-    reference: "https://web.dev/articles/optimize-cls",
     find: ({ images }) =>
       gradeShare(
         (images?.total ?? 0) - (images?.missing_dimensions ?? 0),
@@ -192,7 +178,6 @@ const DEFINITIONS: readonly Definition[] = [
     name: "Image formats",
     max: 2,
     expected: "images are offered as WebP or AVIF",
-    reference: "https://developer.chrome.com/docs/lighthouse/performance/uses-webp-images",
     find: ({ images }) =>
       gradeShare(
         images?.modern_formats ?? 0,
@@ -208,7 +193,8 @@ export function performanceChecks(facts: PerformanceFacts): PerformanceCheck[] {
   return DEFINITIONS.map(({ find, ...definition }) => {
     const { share: earned, value, detail } = find(facts);
     const status = earned === null ? "na" : earned >= 0.9 ? "pass" : earned >= 0.5 ? "warn" : "fail";
-    return { ...definition, status, score: Math.round(definition.max * (earned ?? 0)), value, detail };
+    const { reference } = CHECK_ADVICE[definition.id];
+    return { ...definition, reference, status, score: Math.round(definition.max * (earned ?? 0)), value, detail };
   });
 }
 

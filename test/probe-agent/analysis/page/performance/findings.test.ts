@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
+import { CHECK_ADVICE } from "#probe-agent/analysis/page/performance/advice.ts";
 import { performanceChecks } from "#probe-agent/analysis/page/performance/checks.ts";
 import type { PerformanceFacts } from "#probe-agent/analysis/page/performance/facts.ts";
-import {
-  PERFORMANCE_ADVICE,
-  performanceFindings,
-  type PerformanceSubject,
-} from "#probe-agent/analysis/page/performance/findings.ts";
+import { performanceFindings, type PerformanceSubject } from "#probe-agent/analysis/page/performance/findings.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
 
 const IMAGES = { total: 4, lazy: 0, missing_dimensions: 4, modern_formats: 0, known_formats: 4, responsive: 0 };
@@ -74,7 +71,7 @@ it("returns info for a check that only warns", () => {
 });
 
 it("has advice for every check", () => {
-  expect(Object.keys(PERFORMANCE_ADVICE)).toEqual(performanceChecks(FAST).map(({ id }) => id));
+  expect(Object.keys(CHECK_ADVICE)).toEqual(performanceChecks(FAST).map(({ id }) => id));
 });
 
 it("names the first affected resources, and the heaviest type", () => {
