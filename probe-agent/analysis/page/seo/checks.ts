@@ -1,13 +1,14 @@
 import { robotsFaults } from "#probe-agent/analysis/web/robots/faults.ts";
 import { parseRobots } from "#probe-agent/analysis/web/robots/parse.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
+import type { SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
 
 /** Result of a check; null if the check does not apply, or if the facts that it needs are unknown. */
 export type SeoCheckResult = { readonly pass: boolean; readonly value: string | null } | null;
 
 /** A check of the audit. */
 interface SeoCheck {
-  readonly id: string;
+  readonly id: SeoCheckId;
   /** Part of the score: the audits of Lighthouse, or our additional checks. */
   readonly part: "lighthouse" | "extra";
   /** Weight within its part. */

@@ -1,129 +1,128 @@
+import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
-import { firstItems, SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
+import { SEO_ADVICE, type SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
 import type { SeoFacts } from "#probe-agent/analysis/page/seo/audit.ts";
 import type { ScoredCheck } from "#probe-agent/analysis/page/seo/score.ts";
 import { URL_LIMITS, type UrlFault } from "#probe-agent/analysis/page/seo/url-hygiene.ts";
 
-const LANGUAGES = "https://developers.google.com/search/docs/specialty/international/localized-versions";
-const URLS = "https://developers.google.com/search/docs/crawling-indexing/url-structure";
+type Draft = FindingDraft<keyof typeof SEO_ADVICE>;
+
+const MAX_NAMED = 3;
 
 /** Returns one finding for each failed check, followed by findings that do not count in the score. */
 export function seoFindings(facts: SeoFacts, checks: readonly ScoredCheck[]): Finding[] {
-  return [
-    ...checks.flatMap((check) => (check.status === "fail" ? [failedCheck(check, facts)] : [])),
-    ...facts.canonicalUnscripted.map((message) => ({
-      id: "canonical-without-scripts",
-      severity: "info" as const,
-      message,
-      how: "Move the canonical link above the noscript element.",
-      reference: "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
-      where: "canonical",
-    })),
+  const { canonicalUnscripted, urlFaults, url } = facts;
+  const drafts: Draft[] = [
+    ...checks.filter(({ status }) => status === "fail").map((check) => failedCheck(check, facts)),
+    ...canonicalUnscripted.map((message) => finding("canonical-without-scripts", "canonical", message)),
     ...languageFindings(facts),
-    ...facts.urlFaults.map((id) => urlFinding(id, facts)),
+    ...urlFaults.map((id) => finding(id, url.slice(0, 300), URL_MESSAGES[id](facts))),
   ];
+  return adviseOn(SEO_ADVICE, drafts, facts);
 }
 
-function failedCheck({ id, value, expected, recommendation }: ScoredCheck, facts: SeoFacts): Finding {
-  const advice = SEO_ADVICE[id];
-  if (advice === undefined) {
-    return {
-      id,
-      severity: "info",
-      message: `${expected}: ${value}.`,
-      how: recommendation,
-      reference: null,
-      where: null,
-    };
+function failedCheck({ id, value }: ScoredCheck, facts: SeoFacts): Draft {
+  return finding(id, null, CHECK_MESSAGES[id](facts, value ?? "nothing was found"), severityOf(id, facts));
+}
+
+/** Returns the severity of a failed check if the facts decide it. */
+function severityOf(id: SeoCheckId, { status, dataFaults, canonical }: SeoFacts): Severity | undefined {
+  switch (id) {
+    case "http-status-code":
+      return status >= 500 ? "critical" : "warning";
+    case "structured-data":
+      return dataFaults.count > 0 ? "warning" : "info";
+    case "canonical-self":
+      return canonical.url === null ? "info" : "warning";
+    default:
+      return undefined;
   }
-  const { severity, message, how, reference } = advice;
-  return {
-    id,
-    severity: typeof severity === "function" ? severity(facts) : severity,
-    message: message(facts, value ?? "nothing was found"),
-    how: how(facts),
-    reference,
-    where: null,
-  };
 }
 
-function languageFindings({ hreflang: { ambiguous, self_reference: self, total }, url }: SeoFacts): Finding[] {
-  const finding = (id: string, severity: Severity, message: string, how: string): Finding => {
-    return { id, severity, message, how, reference: LANGUAGES, where: "hreflang" };
-  };
-  return [
-    ...(ambiguous.length === 0
-      ? []
-      : [
-          finding(
-            "hreflang-several-addresses",
-            "warning",
-            `hreflang lists several addresses for the same language${firstItems(ambiguous)}.`,
-            "Keep one link for each language.",
-          ),
-        ]),
-    ...(self === false
-      ? [
-          finding(
-            "hreflang-without-self",
-            "warning",
-            `hreflang lists ${total} versions but not this page itself, so search engines may ignore all of them.`,
-            `Add this page with its own language, e.g. <link rel="alternate" hreflang="en" href="${url.slice(0, 200)}">.`,
-          ),
-        ]
-      : []),
-  ];
+function languageFindings({ hreflang: { ambiguous, self_reference: self, total } }: SeoFacts): Draft[] {
+  const found: Draft[] = [];
+  if (ambiguous.length > 0) {
+    const message = `hreflang lists several addresses for the same language${firstItems(ambiguous)}.`;
+    found.push(finding("hreflang-several-addresses", "hreflang", message));
+  }
+  if (self === false) {
+    const message = `hreflang lists ${total} versions but not this page itself, so search engines may ignore all of them.`;
+    found.push(finding("hreflang-without-self", "hreflang", message));
+  }
+  return found;
 }
 
-/** Message and advice for each fault of an address. */
-export const URL_ADVICE: Readonly<
-  Record<UrlFault, { readonly message: (facts: SeoFacts) => string; readonly how: string }>
-> = {
-  "url-too-long": {
-    message: ({ url_hygiene: { length } }) => `The address has ${length} characters, more than ${URL_LIMITS.length}.`,
-    how: "Shorten the path to the words that describe the page.",
+/** Message of each failed check, by its id. `value` is the value in the result of the check. */
+const CHECK_MESSAGES: Readonly<Record<SeoCheckId, (facts: SeoFacts, value: string) => string>> = {
+  "is-crawlable": (_, value) => `No search engine is allowed to index the page: ${value}.`,
+  "document-title": () => "The page has no title element with text.",
+  "meta-description": ({ descriptionInBody }) =>
+    descriptionInBody
+      ? "The description meta element is in the body, where search engines ignore it."
+      : "The page has no description meta element with text, so search engines choose the text of the snippet.",
+  "http-status-code": ({ status }) => `The page responds with HTTP status ${status}.`,
+  "link-text": ({ links }) =>
+    `${links?.non_descriptive_total ?? 0} links have a text that does not describe the target${firstItems(links?.non_descriptive.map(({ text, line }) => `"${text}" in line ${line}`))}.`,
+  "crawlable-anchors": ({ links }) =>
+    `Crawlers cannot follow ${links?.uncrawlable_total ?? 0} links${firstItems(links?.uncrawlable.map(({ text, href, line }) => `${href ?? `"${text}"`} in line ${line}`))}.`,
+  "robots-txt": (_, value) => `robots.txt is not completely valid: ${value}.`,
+  "image-alt": ({ images }) =>
+    `${images?.missing_alt_total ?? 0} of ${images?.total ?? 0} images have no alt attribute${firstItems(images?.missing_alt.map(({ src, line }) => `${src} in line ${line}`))}.`,
+  hreflang: ({ hreflang: { versions, ignored, ignoredWhy } }) => {
+    const wrong = versions.filter(({ fault }) => fault !== null).map(({ lang, fault }) => `${lang} (${fault})`);
+    return [
+      ...(wrong.length > 0 ? [`Search engines cannot use ${wrong.length} hreflang entries${firstItems(wrong)}.`] : []),
+      ...(ignored > 0 ? [`Search engines ignore ${ignored} hreflang links: the first one ${ignoredWhy}.`] : []),
+    ].join(" ");
   },
-  "url-underscores": {
-    message: () => "The path has underscores between words. Search engines do not treat them as spaces.",
-    how: "Separate words with hyphens, and redirect the old address with status 301.",
-  },
-  "url-capitals": {
-    message: () => "The path has upper-case letters. Most servers distinguish them from lower-case letters.",
-    how: "Use lower-case letters only, and redirect other spellings with status 301.",
-  },
-  "url-not-ascii": {
-    message: () => "The path has non-ASCII characters, which browsers copy as escapes such as %C3%A9.",
-    how: "Use ASCII letters in new addresses. Encode other characters as UTF-8.",
-  },
-  "url-white-space": {
-    message: () => "The path has white space.",
-    how: "Replace white space with hyphens, and redirect the old address with status 301.",
-  },
-  "url-empty-segment": {
-    message: () => "The path has an empty segment (//).",
-    how: "Use single slashes in links, and redirect addresses with double slashes with status 301.",
-  },
-  "url-many-parameters": {
-    message: ({ url_hygiene: { parameters } }) =>
-      `The address has ${parameters} parameters, more than ${URL_LIMITS.parameters}.`,
-    how: "Move the parameters that identify the page into the path, and remove those that do not change the page.",
-  },
-  "url-session": {
-    message: () => "The address contains a session ID. Anyone who has the link can take over the session.",
-    how: "Keep the session in a cookie with Secure and HttpOnly.",
-  },
-  "url-tracking": {
-    message: () => "The address has tracking parameters, so search engines see the page at several addresses.",
-    how: "Make the address without these parameters the canonical one, and use it in links.",
-  },
-  "url-too-deep": {
-    message: ({ url_hygiene: { depth } }) => `The page is ${depth} levels deep, more than ${URL_LIMITS.depth}.`,
-    how: "Move important pages closer to the root.",
-  },
+  canonical: ({ canonicalFaults }) => canonicalFaults.map(({ message }) => message).join(" "),
+  "single-h1": ({ headings }) => `The page has ${headings?.counts[0] ?? 0} h1 headings instead of one.`,
+  lang: ({ lang }) =>
+    lang === null
+      ? "The html element has no lang attribute."
+      : `The lang attribute of the html element, "${lang.value}", is not a language tag.`,
+  viewport: ({ viewport }) =>
+    viewport === null
+      ? "The page has no viewport meta element, so phones show it at the width of a desktop page."
+      : `The viewport "${viewport.content.slice(0, 100)}" ${viewport.device_width ? "prevents visitors from zooming in" : "does not set width=device-width"}.`,
+  "open-graph": ({ og }) => `Open Graph properties are missing: ${og?.missing_required.join(", ") ?? ""}.`,
+  "structured-data": ({ dataFaults: { count, first } }) =>
+    count === 0
+      ? "The page has no structured data (JSON-LD, microdata or RDFa)."
+      : `The structured data has ${count === 1 ? "1 fault" : `${count} faults`}. The first: ${first}.`,
+  sitemap: ({ sitemap: { checked } }) =>
+    checked === null
+      ? "No sitemap was found."
+      : `No sitemap was found: ${checked.url} responds with status ${checked.code}${checked.code === 200 ? ", but is not a sitemap" : ""}.`,
+  https: () => "The page is served over unencrypted HTTP.",
+  "title-length": ({ title }) => `The title has ${title?.length ?? 0} characters.`,
+  "description-length": ({ meta_description: description }) =>
+    `The description has ${description?.length ?? 0} characters.`,
+  "canonical-self": ({ canonical, canonicalOtherHost: host }) =>
+    canonical.url === null
+      ? "The page has no canonical address."
+      : `The canonical address is ${canonical.url.slice(0, 200)}${host === null ? "" : `, on another host (${host})`}. Search engines show that page instead of this one.`,
 };
 
-function urlFinding(id: UrlFault, facts: SeoFacts): Finding {
-  const { message, how } = URL_ADVICE[id];
-  const severity = id === "url-session" ? "warning" : "info";
-  return { id, severity, message: message(facts), how, reference: URLS, where: facts.url.slice(0, 300) };
+/** Message of each fault of an address. */
+const URL_MESSAGES: Readonly<Record<UrlFault, (facts: SeoFacts) => string>> = {
+  "url-too-long": ({ url_hygiene: { length } }) =>
+    `The address has ${length} characters, more than ${URL_LIMITS.length}.`,
+  "url-underscores": () => "The path has underscores between words. Search engines do not treat them as spaces.",
+  "url-capitals": () => "The path has upper-case letters. Most servers distinguish them from lower-case letters.",
+  "url-not-ascii": () => "The path has non-ASCII characters, which browsers copy as escapes such as %C3%A9.",
+  "url-white-space": () => "The path has white space.",
+  "url-empty-segment": () => "The path has an empty segment (//).",
+  "url-many-parameters": ({ url_hygiene: { parameters } }) =>
+    `The address has ${parameters} parameters, more than ${URL_LIMITS.parameters}.`,
+  "url-session": () => "The address contains a session ID. Anyone who has the link can take over the session.",
+  "url-tracking": () => "The address has tracking parameters, so search engines see the page at several addresses.",
+  "url-too-deep": ({ url_hygiene: { depth } }) => `The page is ${depth} levels deep, more than ${URL_LIMITS.depth}.`,
+};
+
+/** Returns the first three items of a list for the end of a sentence, with a leading colon. Empty for an empty list. */
+function firstItems(items: readonly string[] = []): string {
+  if (items.length === 0) return "";
+  const first = items.slice(0, MAX_NAMED).map((item) => item.slice(0, 100));
+  return `: ${first.join(", ")}${items.length > MAX_NAMED ? " and others" : ""}`;
 }

@@ -1,11 +1,12 @@
 import { letterGrade, type LetterGrade } from "#probe-agent/analysis/text/letter-grade.ts";
 import { joinFacts, type SeoFacts, type SeoPage } from "#probe-agent/analysis/page/seo/audit.ts";
 import { SEO_CHECKS, type SeoCheckResult } from "#probe-agent/analysis/page/seo/checks.ts";
+import type { SeoCheckId } from "#probe-agent/analysis/page/seo/advice.ts";
 import type { SeoSite } from "#probe-agent/analysis/page/seo/snapshot.ts";
 
 /** A check in the result of the tool. */
 export interface ScoredCheck {
-  readonly id: string;
+  readonly id: SeoCheckId;
   /** Share of the score in percent; 0 if the check does not apply. The weights add up to 100. */
   readonly weight: number;
   readonly status: "pass" | "fail" | "na";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SEO_ADVICE } from "#probe-agent/analysis/page/seo/advice.ts";
 import { SEO_CHECKS } from "#probe-agent/analysis/page/seo/checks.ts";
-import { seoFindings, URL_ADVICE } from "#probe-agent/analysis/page/seo/findings.ts";
+import { seoFindings } from "#probe-agent/analysis/page/seo/findings.ts";
 import { scoreSeo } from "#probe-agent/analysis/page/seo/score.ts";
 import { GOOD, readFacts, snapshot } from "#test/probe-agent/analysis/page/seo/snapshot.ts";
 import { expectWellFormed, kinds } from "#test/support/findings.ts";
@@ -132,7 +132,7 @@ describe("findings", () => {
       expect(Object.keys(SEO_ADVICE)).toContain(id);
       expect(kindsTested).toContain(id);
     }
-    for (const id of Object.keys(URL_ADVICE)) expect(kindsTested).toContain(id);
+    for (const id of Object.keys(SEO_ADVICE)) expect(kindsTested).toContain(id);
   });
 
   it("of a bad page are well formed, with one for each failed check", () => {
