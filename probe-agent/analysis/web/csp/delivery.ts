@@ -1,7 +1,7 @@
 import type { Page } from "#probe-agent/analysis/html/read-page.ts";
 import { walkElements } from "#probe-agent/analysis/html/document.ts";
 import { attribute, INERT_ELEMENTS } from "#probe-agent/analysis/html/page.ts";
-import type { CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import { cspFinding, type CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import type { PolicyText } from "#probe-agent/analysis/web/csp/parse.ts";
 import { headerValues, type HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 
@@ -59,22 +59,6 @@ export function enforcedTexts({ texts }: CspDelivery): readonly PolicyText[] {
   return texts.filter((text) => text.reportOnly !== true);
 }
 
-function placement(type: CspFinding["type"], severity: CspFinding["severity"], message: string): CspFinding {
-  return { directive: "meta", value: null, severity, type, message };
-}
-
-const META_AFTER_SCRIPT = placement(
-  "meta_after_script",
-  "medium",
-  "A meta policy after a script does not restrict what precedes it: send it as a header",
-);
-const META_OUTSIDE_HEAD = placement(
-  "meta_outside_head",
-  "high",
-  "A meta policy outside the head is ignored: send it as a header",
-);
-const REPORT_ONLY_IN_META = placement(
-  "report_only_in_meta",
-  "syntax",
-  "Browsers ignore report-only policies in meta elements: send it as a header",
-);
+const META_AFTER_SCRIPT = cspFinding("meta_after_script", "medium", "meta");
+const META_OUTSIDE_HEAD = cspFinding("meta_outside_head", "high", "meta");
+const REPORT_ONLY_IN_META = cspFinding("report_only_in_meta", "syntax", "meta");

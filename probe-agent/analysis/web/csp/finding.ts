@@ -1,3 +1,5 @@
+import type { CSP_ADVICE } from "#probe-agent/analysis/web/csp/advice.ts";
+
 /** Severity in the words of CSP Evaluator. */
 type CspSeverity = "high" | "syntax" | "medium" | "high_maybe" | "strict_csp" | "medium_maybe" | "info" | "none";
 
@@ -14,48 +16,26 @@ const CSP_SEVERITIES: readonly CspSeverity[] = [
 ];
 
 /** Type of a finding: CSP Evaluator's check types and a few of ours. */
-export type CspFindingType =
-  | "missing_semicolon"
-  | "unknown_directive"
-  | "invalid_keyword"
-  | "duplicate_directive"
-  | "ignored_in_meta"
-  | "meta_after_script"
-  | "meta_outside_head"
-  | "report_only_in_meta"
-  | "undefined_reporting_group"
-  | "nonce_charset"
-  | "nonce_length"
-  | "missing_directives"
-  | "script_unsafe_inline"
-  | "script_unsafe_hashes"
-  | "script_unsafe_eval"
-  | "plain_url_schemes"
-  | "plain_wildcard"
-  | "script_allowlist_bypass"
-  | "object_allowlist_bypass"
-  | "ip_source"
-  | "deprecated_directive"
-  | "src_http"
-  | "style_unsafe_inline"
-  | "strict_dynamic"
-  | "strict_dynamic_not_standalone"
-  | "unsafe_inline_fallback"
-  | "allowlist_fallback"
-  | "ignored"
-  | "require_trusted_types_for_scripts"
-  | "reporting_destination_missing"
-  | "report_to_only"
-  | "truncated";
+export type CspFindingType = keyof typeof CSP_ADVICE;
 
 /** One observation about a directive or one of its values. */
 export interface CspFinding {
+  readonly type: CspFindingType;
+  readonly severity: CspSeverity;
+  /** Empty if the finding is about the page. */
   readonly directive: string;
   /** Value of the directive; null if the finding is about the whole directive. */
   readonly value: string | null;
-  readonly severity: CspSeverity;
-  readonly type: CspFindingType;
-  readonly message: string;
+}
+
+/** Makes an observation. */
+export function cspFinding(
+  type: CspFindingType,
+  severity: CspSeverity,
+  directive: string,
+  value: string | null = null,
+): CspFinding {
+  return { type, severity, directive, value };
 }
 
 /** Maximum number of findings of one type: thousands of bad values would repeat one message thousands of times. */
@@ -82,7 +62,6 @@ export function orderFindings(findings: readonly CspFinding[]): CspFinding[] {
     ...finding,
     directive: cleanText(finding.directive),
     value: finding.value === null ? null : cleanText(finding.value),
-    message: cleanText(finding.message),
   }));
 }
 

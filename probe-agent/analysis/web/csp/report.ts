@@ -1,7 +1,7 @@
 import { analyseCsp, type CspAnalysis, type CspPolicyReport } from "#probe-agent/analysis/csp.ts";
 import { describeCspFindings } from "#probe-agent/analysis/web/csp/described-findings.ts";
 import { deliveredPolicies } from "#probe-agent/analysis/web/csp/delivery.ts";
-import { orderFindings, type CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
+import { cspFinding, orderFindings, type CspFinding } from "#probe-agent/analysis/web/csp/finding.ts";
 import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { leading, fairShares, jsonBytes, leadingText } from "#probe-agent/analysis/text/json-size.ts";
 import type { ReadPage } from "#probe-agent/analysis/html/pages/reading.ts";
@@ -147,11 +147,5 @@ export function undefinedGroups(reportTo: readonly string[], endpoints: readonly
   const known = new Set(endpoints.map(({ name }) => name));
   return reportTo
     .filter((group) => !known.has(group))
-    .map((value) => ({
-      directive: "report-to",
-      value,
-      severity: "medium",
-      type: "undefined_reporting_group",
-      message: "No valid Reporting-Endpoints or Report-To header defines this group: nothing is reported",
-    }));
+    .map((value) => cspFinding("undefined_reporting_group", "medium", "report-to", value));
 }

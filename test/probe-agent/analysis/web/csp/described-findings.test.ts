@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { jsonBytes } from "#probe-agent/analysis/text/json-size.ts";
 import { cspReport } from "#probe-agent/analysis/web/csp/report.ts";
-import { CSP_DESCRIPTIONS } from "#probe-agent/analysis/web/csp/finding-texts.ts";
+import { CSP_ADVICE } from "#probe-agent/analysis/web/csp/advice.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import type { HeaderPair } from "#probe-agent/analysis/http/header-list.ts";
 import { expectWellFormed } from "#test/support/findings.ts";
@@ -80,7 +80,7 @@ it.each(KINDS)("%s is a finding of severity %s about %s", (...row) => {
 
 it("covers every type of the analysis in the table above", () => {
   const shown = new Set(KINDS.map(([id]) => id.replaceAll("-", "_")));
-  expect(Object.keys(CSP_DESCRIPTIONS).filter((type) => !shown.has(type))).toEqual([]);
+  expect(Object.keys(CSP_ADVICE).filter((type) => !shown.has(type))).toEqual([]);
 });
 
 it("lists ten findings of a type for thousands of bad values, and says how many are left out", () => {
