@@ -1,79 +1,73 @@
-import type { Finding, Severity } from "#shared/findings.ts";
+import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import type { Finding } from "#shared/findings.ts";
 import type { CookieIssueId } from "#probe-agent/analysis/web/cookies/grade.ts";
 import type { RejectedReason } from "#probe-agent/analysis/web/cookies/rejection.ts";
 import type { SeenCookie } from "#probe-agent/analysis/web/cookies/report.ts";
 
-interface Description {
-  readonly severity: Severity;
-  /** Follows "The cookie NAME ". */
-  readonly message: string;
-  readonly how: string;
-}
+type CookieFindingId = CookieIssueId | "dropped-by-browsers";
 
 const SET_COOKIE = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie";
 const MAX_NAME = 200;
 
-/** Severity and texts by the id of the issue. */
-const COOKIE_ISSUES: Readonly<Record<CookieIssueId, Description>> = {
-  "sensitive-without-secure": {
-    severity: "warning",
-    message: "holds a session or CSRF token and has no Secure: browsers also send it over unencrypted HTTP.",
-    how: "Add Secure to the Set-Cookie line.",
-  },
-  "without-secure": {
-    severity: "info",
-    message: "has no Secure: browsers also send it over unencrypted HTTP.",
-    how: "Add Secure to the Set-Cookie line.",
-  },
+/** Severity and advice for each kind of finding. REJECTIONS has the advice for cookies that browsers drop. */
+const COOKIE_ADVICE: AdviceTable<CookieFindingId> = {
+  "dropped-by-browsers": { severity: "warning", how: null, reference: SET_COOKIE },
+  "sensitive-without-secure": { severity: "warning", how: "Add Secure to the Set-Cookie line.", reference: SET_COOKIE },
+  "without-secure": { severity: "info", how: "Add Secure to the Set-Cookie line.", reference: SET_COOKIE },
   "session-without-httponly": {
     severity: "warning",
-    message: "holds a session and has no HttpOnly: an injected script can read it.",
     how: "Add HttpOnly to the Set-Cookie line.",
+    reference: SET_COOKIE,
   },
   "samesite-invalid": {
     severity: "warning",
-    message: "has a SameSite value that browsers do not know; they apply their default, mostly Lax.",
     how: "Write SameSite=Lax or SameSite=Strict, or SameSite=None; Secure.",
+    reference: SET_COOKIE,
   },
-  "samesite-none-without-secure": {
-    severity: "warning",
-    message: "has SameSite=None without Secure: browsers drop it.",
-    how: "Write SameSite=None; Secure.",
-  },
+  "samesite-none-without-secure": { severity: "warning", how: "Write SameSite=None; Secure.", reference: SET_COOKIE },
   "csrf-without-samesite": {
     severity: "warning",
-    message: "holds a CSRF token and has no SameSite; whether other sites can send it depends on the browser.",
     how: "Add SameSite=Lax or SameSite=Strict to the Set-Cookie line.",
+    reference: SET_COOKIE,
   },
-  "samesite-absent": {
-    severity: "info",
-    message: "has no SameSite; the browser's default applies, mostly Lax.",
-    how: "Add SameSite=Lax to the Set-Cookie line.",
-  },
+  "samesite-absent": { severity: "info", how: "Add SameSite=Lax to the Set-Cookie line.", reference: SET_COOKIE },
   "prefix-violated": {
     severity: "warning",
-    message: "has a prefix that its attributes do not satisfy: browsers drop it.",
     how: "For __Host- set Secure and Path=/ without Domain. For __Secure- set Secure. Set both only over HTTPS.",
+    reference: SET_COOKIE,
   },
   "session-for-parent-domain": {
     severity: "info",
-    message: "holds a session and is sent to every host of its domain.",
     how: "Remove Domain from the Set-Cookie line if only one host needs the session.",
+    reference: SET_COOKIE,
   },
-  "lifetime-too-long": {
-    severity: "info",
-    message: "has a lifetime of more than 400 days; browsers shorten it to 400 days.",
-    how: "Set Max-Age=34560000 (400 days) or less.",
-  },
+  "lifetime-too-long": { severity: "info", how: "Set Max-Age=34560000 (400 days) or less.", reference: SET_COOKIE },
   "too-large": {
     severity: "warning",
-    message: "has a name and value of more than 4096 bytes: browsers drop it.",
     how: "Store the data on the server and keep an identifier in the cookie.",
+    reference: SET_COOKIE,
   },
 };
 
+/** Message of each issue. It follows "The cookie NAME ". */
+const COOKIE_MESSAGES: Readonly<Record<CookieIssueId, string>> = {
+  "sensitive-without-secure":
+    "holds a session or CSRF token and has no Secure: browsers also send it over unencrypted HTTP.",
+  "without-secure": "has no Secure: browsers also send it over unencrypted HTTP.",
+  "session-without-httponly": "holds a session and has no HttpOnly: an injected script can read it.",
+  "samesite-invalid": "has a SameSite value that browsers do not know; they apply their default, mostly Lax.",
+  "samesite-none-without-secure": "has SameSite=None without Secure: browsers drop it.",
+  "csrf-without-samesite":
+    "holds a CSRF token and has no SameSite; whether other sites can send it depends on the browser.",
+  "samesite-absent": "has no SameSite; the browser's default applies, mostly Lax.",
+  "prefix-violated": "has a prefix that its attributes do not satisfy: browsers drop it.",
+  "session-for-parent-domain": "holds a session and is sent to every host of its domain.",
+  "lifetime-too-long": "has a lifetime of more than 400 days; browsers shorten it to 400 days.",
+  "too-large": "has a name and value of more than 4096 bytes: browsers drop it.",
+};
+
 /** Texts for a cookie that browsers drop; null if an issue of the grade already reports the reason. */
-const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> | null>> = {
+const REJECTIONS: Readonly<Record<RejectedReason, { readonly message: string; readonly how: string } | null>> = {
   control_character: {
     message: "contains a control character: browsers drop it.",
     how: "Encode the value, e.g. in base64.",
@@ -107,23 +101,16 @@ const REJECTIONS: Readonly<Record<RejectedReason, Omit<Description, "severity"> 
 
 /** Returns the findings about all cookies that their line does not delete; `where` is the cookie's name. */
 export function describeCookieFindings(cookies: readonly SeenCookie[]): Finding[] {
-  return cookies.filter(({ deletes }) => !deletes).flatMap(describeCookie);
+  const drafts = cookies.filter(({ deletes }) => !deletes).flatMap(describeCookie);
+  return adviseOn(COOKIE_ADVICE, drafts, null);
 }
 
-function describeCookie({ cookie, issues }: SeenCookie): Finding[] {
+function describeCookie({ cookie, issues }: SeenCookie): FindingDraft<CookieFindingId>[] {
   const where = cookie.name === "" ? null : cookie.name.slice(0, MAX_NAME);
   const subject = where === null ? "A cookie without a name" : `The cookie ${where}`;
-  const finding = (id: string, severity: Severity, { message, how }: Omit<Description, "severity">): Finding => ({
-    id,
-    severity,
-    message: `${subject} ${message}`,
-    how,
-    reference: SET_COOKIE,
-    where,
-  });
   const rejection = cookie.rejected_reason === null ? null : REJECTIONS[cookie.rejected_reason];
-  return [
-    ...(rejection === null ? [] : [finding("dropped-by-browsers", "warning", rejection)]),
-    ...issues.map(({ id }) => finding(id, COOKIE_ISSUES[id].severity, COOKIE_ISSUES[id])),
-  ];
+  const found = issues.map(({ id }) => finding(id, where, `${subject} ${COOKIE_MESSAGES[id]}`));
+  if (rejection === null) return found;
+  const { message, how } = rejection;
+  return [{ ...finding("dropped-by-browsers", where, `${subject} ${message}`), how }, ...found];
 }

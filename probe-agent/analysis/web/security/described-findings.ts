@@ -1,7 +1,42 @@
+import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
 import type { SecurityTest } from "#probe-agent/analysis/security-headers.ts";
-import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
 import type { PreloadFault } from "#probe-agent/analysis/web/security/preload.ts";
+import { SCORES } from "#probe-agent/analysis/web/security/scores.ts";
+
+const GUIDES = "https://developer.mozilla.org/en-US/docs/Web/Security/Practical_implementation_guides";
+const HEADERS = "https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers";
+
+/** Result that MDN HTTP Observatory expects of each test, and the URL of its guide. */
+export const GUIDE: Readonly<Record<string, { readonly expectation: string; readonly link: string }>> = {
+  "content-security-policy": { expectation: "csp-implemented-with-no-unsafe", link: `${GUIDES}/CSP` },
+  cookies: { expectation: "cookies-secure-with-httponly-sessions", link: `${GUIDES}/Cookies` },
+  "cross-origin-resource-sharing": {
+    expectation: "cross-origin-resource-sharing-not-implemented",
+    link: `${GUIDES}/CORS`,
+  },
+  redirection: { expectation: "redirection-to-https", link: `${GUIDES}/TLS#http_redirection` },
+  "referrer-policy": { expectation: "referrer-policy-private", link: `${GUIDES}/Referrer_policy` },
+  "strict-transport-security": {
+    expectation: "hsts-implemented-max-age-at-least-six-months",
+    link: `${GUIDES}/TLS#http_strict_transport_security`,
+  },
+  "subresource-integrity": {
+    expectation: "sri-implemented-and-external-scripts-loaded-securely",
+    link: `${GUIDES}/SRI`,
+  },
+  "x-content-type-options": { expectation: "x-content-type-options-nosniff", link: `${GUIDES}/MIME_types` },
+  "x-frame-options": { expectation: "x-frame-options-sameorigin-or-deny", link: `${GUIDES}/Clickjacking` },
+  "cross-origin-resource-policy": { expectation: "corp-implemented-with-same-site", link: `${GUIDES}/CORP` },
+  "cross-origin-embedder-policy": {
+    expectation: "coep-implemented-with-require-corp",
+    link: `${HEADERS}/Cross-Origin-Embedder-Policy`,
+  },
+  "cross-origin-opener-policy": {
+    expectation: "coop-implemented-with-same-origin",
+    link: `${HEADERS}/Cross-Origin-Opener-Policy`,
+  },
+};
 
 /** Messages for failed tests, by MDN's name of the result. */
 export const FAILED_TESTS: Readonly<Record<string, string>> = {
@@ -65,21 +100,23 @@ const CRITICAL: ReadonlySet<string> = new Set([
 const WARNING_POINTS = -10;
 const MAX_VALUE = 200;
 
+/** Severity and advice for each result of a test, from its points. The test has the reference. */
+const SECURITY_ADVICE: AdviceTable<string> = Object.fromEntries(
+  Object.entries(SCORES).map(([result, { modifier, advice }]) => [
+    result,
+    { severity: severityOf(result, modifier), how: advice, reference: null },
+  ]),
+);
+
 /** Returns a finding for each failed test. `id` is MDN's name of the result, `where` is MDN's name of the test. */
 export function describeFailedTests(tests: readonly SecurityTest[]): Finding[] {
-  return tests
+  const drafts = tests
     .filter(({ pass, result }) => !pass && FAILED_TESTS[result] !== undefined)
-    .map(({ name, result, score_modifier: points, value, recommendation }) => {
+    .map(({ name, result, value }) => {
       const sent = value === null ? "" : ` Value: ${value.slice(0, MAX_VALUE)}.`;
-      return {
-        id: result,
-        severity: severityOf(result, points),
-        message: `${FAILED_TESTS[result]}${sent}`,
-        how: recommendation,
-        reference: GUIDE[name]?.link ?? null,
-        where: name,
-      };
+      return { ...finding(result, name, `${FAILED_TESTS[result]}${sent}`), reference: GUIDE[name]?.link ?? null };
     });
+  return adviseOn(SECURITY_ADVICE, drafts, null);
 }
 
 function severityOf(result: string, points: number): Severity {
@@ -91,19 +128,29 @@ const HEADER =
   "Send from https:// of the domain: Strict-Transport-Security: max-age=31536000; includeSubDomains; preload";
 const REDIRECT = "Redirect http:// of the domain to https:// of the same host first.";
 
-/** Advice to enter the preload list, by code of hstspreload.org; null if nothing can be changed. */
-export const PRELOAD_ADVICE: Readonly<Record<string, string | null>> = {
-  "domain.name.cannot_compute_etld1": null,
-  "domain.tls.cannot_connect": "Serve the domain itself over https, with a certificate for its name.",
-  "domain.tls.invalid_cert_chain": "Install a certificate that browsers trust for the domain itself.",
-  "response.no_header": HEADER,
-  "response.multiple_headers": "Send Strict-Transport-Security once.",
-  "header.preloadable.max_age.below_1_year": HEADER,
-  "header.preloadable.include_sub_domains.missing": HEADER,
-  "header.preloadable.preload.missing": HEADER,
-  "redirects.http.no_redirect": REDIRECT,
-  "redirects.http.www_first": REDIRECT,
-  "redirects.http.first_redirect.insecure": REDIRECT,
+const LIST = "https://hstspreload.org/";
+
+/** Severity and advice for each fault for the preload list, by code of hstspreload.org. */
+export const PRELOAD_ADVICE: AdviceTable<string> = {
+  "domain.name.cannot_compute_etld1": { severity: "info", how: null, reference: LIST },
+  "domain.tls.cannot_connect": {
+    severity: "info",
+    how: "Serve the domain itself over https, with a certificate for its name.",
+    reference: LIST,
+  },
+  "domain.tls.invalid_cert_chain": {
+    severity: "info",
+    how: "Install a certificate that browsers trust for the domain itself.",
+    reference: LIST,
+  },
+  "response.no_header": { severity: "info", how: HEADER, reference: LIST },
+  "response.multiple_headers": { severity: "info", how: "Send Strict-Transport-Security once.", reference: LIST },
+  "header.preloadable.max_age.below_1_year": { severity: "info", how: HEADER, reference: LIST },
+  "header.preloadable.include_sub_domains.missing": { severity: "info", how: HEADER, reference: LIST },
+  "header.preloadable.preload.missing": { severity: "info", how: HEADER, reference: LIST },
+  "redirects.http.no_redirect": { severity: "info", how: REDIRECT, reference: LIST },
+  "redirects.http.www_first": { severity: "info", how: REDIRECT, reference: LIST },
+  "redirects.http.first_redirect.insecure": { severity: "info", how: REDIRECT, reference: LIST },
 };
 
 /** Returns findings about faults for the preload list. They are warnings if the site requests to be listed (`asks`). */
@@ -112,12 +159,11 @@ export function describePreloadFaults(
   asks: boolean,
   domain: string | null,
 ): Finding[] {
-  return faults.map(({ code, message }) => ({
-    id: `preload-${code.replaceAll(/[._]/g, "-")}`,
-    severity: asks ? "warning" : "info",
-    message: `The domain cannot enter the HSTS preload list: ${message}.`,
-    how: PRELOAD_ADVICE[code] ?? null,
-    reference: "https://hstspreload.org/",
-    where: domain,
+  const drafts = faults.map(({ code, message }) =>
+    finding(code, domain, `The domain cannot enter the HSTS preload list: ${message}.`, asks ? "warning" : undefined),
+  );
+  return adviseOn(PRELOAD_ADVICE, drafts, null).map((one) => ({
+    ...one,
+    id: `preload-${one.id.replaceAll(".", "-")}`,
   }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GUIDE } from "#probe-agent/analysis/web/security/guides.ts";
+import { GUIDE } from "#probe-agent/analysis/web/security/described-findings.ts";
 import { headerInventory } from "#probe-agent/analysis/web/security/inventory.ts";
 import { evaluatePreload, type PreloadEvidence } from "#probe-agent/analysis/web/security/preload.ts";
 import { gradeSecurity } from "#probe-agent/analysis/security-headers.ts";
