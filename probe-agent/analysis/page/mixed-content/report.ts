@@ -1,6 +1,12 @@
 import { analyseCsp } from "#probe-agent/analysis/csp.ts";
 import { deliveredPolicies, enforcedTexts } from "#probe-agent/analysis/web/csp/delivery.ts";
-import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
+import {
+  adviseOn,
+  finding,
+  fitFindings,
+  type AdviceTable,
+  type FindingDraft,
+} from "#probe-agent/analysis/text/findings.ts";
 import { leading } from "#probe-agent/analysis/text/json-size.ts";
 import { readHtml } from "#probe-agent/analysis/html/read-page.ts";
 import { findMixedContent, type MixedReference, type MixedContent } from "#probe-agent/analysis/page/mixed-content.ts";
@@ -11,9 +17,36 @@ import type { Finding } from "#shared/findings.ts";
 const LIST_BYTES = 50_000;
 
 const REFERENCE = "https://developer.mozilla.org/en-US/docs/Web/Security/Mixed_content";
+const UPGRADE =
+  "Use https:// in these addresses, or send the header Content-Security-Policy: upgrade-insecure-requests";
 /** Maximum number of URLs in a message, and the maximum length of one in characters. */
 const MAX_NAMED = 3;
 const MAX_URL = 150;
+
+/** Severity and advice for each kind of finding. The context is whether the policy blocks all mixed content. */
+const MIXED_ADVICE = {
+  "page-not-encrypted": {
+    severity: "warning",
+    how: "Serve the page over https and redirect http to it.",
+    reference: REFERENCE,
+  },
+  "active-content-upgraded": {
+    severity: "info",
+    how: "Use https:// in these addresses, because older clients ignore the policy.",
+    reference: REFERENCE,
+  },
+  "active-content-blocked": { severity: "warning", how: UPGRADE, reference: REFERENCE },
+  "passive-content-blocked": {
+    severity: "warning",
+    how: (blocked) =>
+      blocked
+        ? UPGRADE
+        : "Serve these files over https from a host name. Browsers do not upgrade requests to IP addresses.",
+    reference: REFERENCE,
+  },
+  "passive-content-upgraded": { severity: "info", how: "Use https:// in these addresses.", reference: REFERENCE },
+  "form-not-encrypted": { severity: "warning", how: "Use https:// in the action of the form.", reference: REFERENCE },
+} as const satisfies AdviceTable<string, boolean>;
 
 /** Reports the insecure references of a page under its own policies, cut to the size of a result. */
 export function mixedContentReport({ page, url, headers }: ReadPage) {
@@ -56,68 +89,39 @@ function cutList(references: readonly MixedReference[]): MixedReference[] {
  */
 export function describeMixedContent(found: MixedContent, blocksAll: boolean): Finding[] {
   const { https, counts, active, passive, forms, upgradeInsecureRequests } = found;
-  const base = { severity: "warning", reference: REFERENCE, where: null } as const;
-  const upgrade =
-    "Use https:// in these addresses, or send the header Content-Security-Policy: upgrade-insecure-requests";
   if (!https) {
     const message = "The page is served over http: anyone on the network can read and change it.";
-    return [{ ...base, id: "page-not-encrypted", message, how: "Serve the page over https and redirect http to it." }];
+    return adviseOn(MIXED_ADVICE, [finding("page-not-encrypted", null, message)], false);
   }
   const blocked = !upgradeInsecureRequests && blocksAll;
+  const upgraded = passive.filter(({ upgradable }) => upgradable);
   const lost = passive.filter(({ upgradable }) => !upgradable);
-  return [
-    ...(counts.active > 0
-      ? [
-          upgradeInsecureRequests
-            ? {
-                ...base,
-                id: "active-content-upgraded",
-                severity: "info" as const,
-                message: `The policy upgrades ${countReferences(counts.active)} to scripts, styles or frames: ${describeFirst(active)}.`,
-                how: "Use https:// in these addresses, because older clients ignore the policy.",
-              }
-            : {
-                ...base,
-                id: "active-content-blocked",
-                message: `Browsers block ${countReferences(counts.active)} to scripts, styles or frames: ${describeFirst(active)}.`,
-                how: upgrade,
-              },
-        ]
-      : []),
-    ...(lost.length > 0 || (blocked && counts.passive > 0)
-      ? [
-          {
-            ...base,
-            id: "passive-content-blocked",
-            message: `Browsers block ${countReferences(blocked ? counts.passive : lost.length)} to images, audio or video: ${describeFirst(blocked ? passive : lost)}.`,
-            how: blocked
-              ? upgrade
-              : "Serve these files over https from a host name. Browsers do not upgrade requests to IP addresses.",
-          },
-        ]
-      : []),
-    ...(!blocked && counts.passive > lost.length
-      ? [
-          {
-            ...base,
-            id: "passive-content-upgraded",
-            severity: "info" as const,
-            message: `Browsers request ${countReferences(counts.passive - lost.length)} to images, audio or video over https: ${describeFirst(passive.filter(({ upgradable }) => upgradable))}. If a request over https fails, the file is missing.`,
-            how: "Use https:// in these addresses.",
-          },
-        ]
-      : []),
-    ...(counts.forms > 0
-      ? [
-          {
-            ...base,
-            id: "form-not-encrypted",
-            message: `${counts.forms} forms or buttons submit to an http address: ${describeFirst(forms)}. Browsers show a warning, and anyone on the network can read the submitted data.`,
-            how: "Use https:// in the action of the form.",
-          },
-        ]
-      : []),
-  ];
+  const drafts: FindingDraft<keyof typeof MIXED_ADVICE>[] = [];
+  const add = (id: keyof typeof MIXED_ADVICE, message: string): void => void drafts.push(finding(id, null, message));
+  if (counts.active > 0) {
+    const what = `${countReferences(counts.active)} to scripts, styles or frames: ${describeFirst(active)}`;
+    if (upgradeInsecureRequests) add("active-content-upgraded", `The policy upgrades ${what}.`);
+    else add("active-content-blocked", `Browsers block ${what}.`);
+  }
+  if ((blocked ? counts.passive : lost.length) > 0) {
+    const what = `${countReferences(blocked ? counts.passive : lost.length)} to images, audio or video`;
+    add("passive-content-blocked", `Browsers block ${what}: ${describeFirst(blocked ? passive : lost)}.`);
+  }
+  if (!blocked && counts.passive > lost.length) {
+    const what = `${countReferences(counts.passive - lost.length)} to images, audio or video over https`;
+    add(
+      "passive-content-upgraded",
+      `Browsers request ${what}: ${describeFirst(upgraded)}. If a request over https fails, the file is missing.`,
+    );
+  }
+  if (counts.forms > 0) {
+    const what = `${counts.forms} forms or buttons submit to an http address: ${describeFirst(forms)}`;
+    add(
+      "form-not-encrypted",
+      `${what}. Browsers show a warning, and anyone on the network can read the submitted data.`,
+    );
+  }
+  return adviseOn(MIXED_ADVICE, drafts, blocked);
 }
 
 function describeFirst(references: readonly MixedReference[]): string {

@@ -1,4 +1,5 @@
-import type { Finding, Severity } from "#shared/findings.ts";
+import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import type { Finding } from "#shared/findings.ts";
 import type { LocatedFault } from "#probe-agent/analysis/page/structured/item.ts";
 import type { RichResult } from "#probe-agent/analysis/page/structured/rich-results.ts";
 import type { ValueWarning } from "#probe-agent/analysis/page/structured/value-checks.ts";
@@ -13,132 +14,104 @@ interface StructuredSubject {
   readonly rich: readonly RichResult[];
 }
 
-const INTRO = "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data";
-const SCHEMA_ORG = "https://schema.org/docs/gs.html";
 const MAX_PATHS = 10;
 
-/** Texts for faults after which reading continued, keyed by syntax. Strict parsers ignore the whole block. */
-const SYNTAX: Readonly<
-  Record<LocatedFault["syntax"], { readonly id: string; readonly how: string; readonly reference: string }>
-> = {
-  "json-ld": {
-    id: "json-ld-fault",
+/**
+ * Severity and advice for each kind of finding. None is critical, because none keeps visitors out. Findings about rich
+ * results have the reference of their feature.
+ */
+const STRUCTURED_ADVICE = {
+  "json-ld-fault": {
+    severity: "warning",
     how: "Write the block as strict JSON. Because of this fault, strict parsers ignore the whole block.",
     reference: "https://www.rfc-editor.org/rfc/rfc8259",
   },
-  microdata: {
-    id: "microdata-fault",
+  "json-ld-unreadable": {
+    severity: "warning",
+    how: "Correct the JSON at this place. A JSON parser must accept the whole block.",
+    reference: "https://www.rfc-editor.org/rfc/rfc8259",
+  },
+  "microdata-fault": {
+    severity: "warning",
     how: "Correct the itemscope, itemprop, itemtype or itemref attribute in this line.",
     reference: "https://html.spec.whatwg.org/multipage/microdata.html",
   },
-  rdfa: {
-    id: "rdfa-fault",
+  "rdfa-fault": {
+    severity: "warning",
     how: 'Correct the attribute in this line. Set the vocabulary with vocab="https://schema.org/" on an outer element.',
     reference: "https://www.w3.org/TR/rdfa-lite/",
   },
-};
+  "context-missing": {
+    severity: "warning",
+    how: 'Add "@context": "https://schema.org" to the block.',
+    reference: "https://schema.org/docs/gs.html",
+  },
+  "type-missing": {
+    severity: "warning",
+    how: 'Add a schema.org type, e.g. "@type": "Product".',
+    reference: "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data",
+  },
+  "invalid-value": { severity: "warning", how: null, reference: "https://schema.org/docs/datamodel.html" },
+  "rich-result-ended": { severity: "info", how: null, reference: null },
+  "required-property-missing": { severity: "warning", how: null, reference: null },
+  "recommended-property-missing": { severity: "info", how: null, reference: null },
+} as const satisfies AdviceTable<string>;
 
-/**
- * Returns findings about faults of the markup, invalid values, and properties that rich results lack. None is critical,
- * because none keeps visitors out.
- */
+type Draft = FindingDraft<keyof typeof STRUCTURED_ADVICE>;
+
+/** Returns findings about faults of the markup, invalid values, and properties that rich results lack. */
 export function structuredFindings({ faults, items, values, rich }: StructuredSubject): Finding[] {
-  return [
+  const drafts = [
     ...faults.map(faultFinding),
-    ...items.flatMap(({ usesSchemaOrg, typed }, index) => itemFindings(index, usesSchemaOrg, typed)),
-    ...values.map(({ item, path, value, wanted }) =>
-      finding(
-        "invalid-value",
-        "warning",
-        `The value of ${path}, ${value}, is not ${wanted}.`,
-        `Write ${path} as ${wanted}.`,
-        "https://schema.org/docs/datamodel.html",
-        `items[${item}].${path}`,
-      ),
-    ),
+    ...items.flatMap(itemFindings),
+    ...values.map(valueFinding),
     ...rich.flatMap(richFindings),
   ];
+  return adviseOn(STRUCTURED_ADVICE, drafts, null);
 }
 
-function faultFinding({ syntax, message, lost, line }: StructuredSubject["faults"][number]): Finding {
-  const { id, how, reference } = SYNTAX[syntax];
+/** Returns a finding about a fault. Reading continued after it, unless the block was lost; only JSON-LD can be. */
+function faultFinding({ syntax, message, lost, line }: StructuredSubject["faults"][number]): Draft {
   const where = `line ${line}`;
-  if (!lost) return finding(id, "warning", `${message} (line ${line}).`, how, reference, where);
-  return finding(
-    "json-ld-unreadable",
-    "warning",
-    `${message} (line ${line}). Search engines ignore the whole block.`,
-    "Correct the JSON at this place. A JSON parser must accept the whole block.",
-    reference,
-    where,
-  );
+  if (!lost) return finding(`${syntax}-fault`, where, `${message} (line ${line}).`);
+  return finding("json-ld-unreadable", where, `${message} (line ${line}). Search engines ignore the whole block.`);
 }
 
-function itemFindings(index: number, usesSchemaOrg: boolean, typed: boolean): Finding[] {
+function itemFindings({ usesSchemaOrg, typed }: StructuredSubject["items"][number], index: number): Draft[] {
   const where = `items[${index}]`;
   if (!usesSchemaOrg) {
-    return [
-      finding(
-        "context-missing",
-        "warning",
-        "The block has no schema.org @context, so search engines do not understand its properties.",
-        'Add "@context": "https://schema.org" to the block.',
-        SCHEMA_ORG,
-        where,
-      ),
-    ];
+    const message = "The block has no schema.org @context, so search engines do not understand its properties.";
+    return [finding("context-missing", where, message)];
   }
-  if (typed) return [];
-  const how = 'Add a schema.org type, e.g. "@type": "Product".';
-  return [finding("type-missing", "warning", "The item has no type, so search engines ignore it.", how, INTRO, where)];
+  return typed ? [] : [finding("type-missing", where, "The item has no type, so search engines ignore it.")];
 }
 
-function richFindings(one: RichResult): Finding[] {
-  const { feature, deprecated, missing_required: required, missing_recommended: recommended } = one;
+function valueFinding({ item, path, value, wanted }: ValueWarning): Draft {
+  const message = `The value of ${path}, ${value}, is not ${wanted}.`;
+  return { ...finding("invalid-value", `items[${item}].${path}`, message), how: `Write ${path} as ${wanted}.` };
+}
+
+function richFindings(one: RichResult): Draft[] {
+  const { feature, deprecated, missing_required: required, missing_recommended: recommended, reference } = one;
   const where = `items[${one.item}]`;
   if (deprecated) {
     const message = `Google no longer shows ${feature} rich results (since ${one.reference_date}).`;
-    return [finding("rich-result-ended", "info", message, null, one.reference, where)];
+    return [{ ...finding("rich-result-ended", where, message), reference }];
   }
-  return [
-    ...(required.length === 0
-      ? []
-      : [
-          finding(
-            "required-property-missing",
-            "warning",
-            `The item is not eligible for ${feature} rich results: it lacks ${joinPaths(required)}.`,
-            `Add ${joinPaths(required)} to the item.`,
-            one.reference,
-            where,
-          ),
-        ]),
-    ...(recommended.length === 0
-      ? []
-      : [
-          finding(
-            "recommended-property-missing",
-            "info",
-            `The item lacks properties that Google recommends for ${feature} rich results: ${joinPaths(recommended)}.`,
-            `Add the properties whose values you know: ${joinPaths(recommended)}.`,
-            one.reference,
-            where,
-          ),
-        ]),
-  ];
+  const found: Draft[] = [];
+  if (required.length > 0) {
+    const message = `The item is not eligible for ${feature} rich results: it lacks ${joinPaths(required)}.`;
+    const how = `Add ${joinPaths(required)} to the item.`;
+    found.push({ ...finding("required-property-missing", where, message), how, reference });
+  }
+  if (recommended.length > 0) {
+    const message = `The item lacks properties that Google recommends for ${feature} rich results: ${joinPaths(recommended)}.`;
+    const how = `Add the properties whose values you know: ${joinPaths(recommended)}.`;
+    found.push({ ...finding("recommended-property-missing", where, message), how, reference });
+  }
+  return found;
 }
 
 function joinPaths(paths: readonly string[]): string {
   return `${paths.slice(0, MAX_PATHS).join(", ")}${paths.length > MAX_PATHS ? " and others" : ""}`;
-}
-
-function finding(
-  id: string,
-  severity: Severity,
-  message: string,
-  how: string | null,
-  reference: string,
-  where: string,
-): Finding {
-  return { id, severity, message, how, reference, where };
 }
