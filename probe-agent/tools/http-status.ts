@@ -1,10 +1,9 @@
-import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { httpStatus as contract } from "#shared/tools/http-status.ts";
 import { cacheFindings } from "#probe-agent/analysis/http/cache-findings.ts";
-import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
-import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
+import { RESPONSE_ADVICE, responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
+import { adviseOn, finding, fitFindings, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { cacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import { describeStatus, retryAfterSeconds } from "#probe-agent/analysis/web/http-status.ts";
 import { plain } from "#probe-agent/analysis/text/plain-data.ts";
@@ -46,19 +45,16 @@ function report(page: PageSnapshot, now: Date): Result {
   const retryAfter = first("retry-after");
   const retryAfterS = retryAfter === null ? null : retryAfterSeconds(retryAfter, now);
   const tags = parseRobotsTags(headerValues(headers, "x-robots-tag"));
-  const ofRetryAfter: Finding[] =
-    retryAfter !== null && retryAfterS === null
-      ? [
-          {
-            id: "bad-retry-after",
-            severity: "info",
-            message: `Retry-After is ${JSON.stringify(cut(retryAfter))}, which is neither a number of seconds nor a date.`,
-            how: "Send Retry-After as a whole number of seconds, e.g. Retry-After: 120.",
-            reference: "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
-            where: "Retry-After",
-          },
-        ]
-      : [];
+  const ofRetryAfter: FindingDraft<"bad-retry-after">[] = [];
+  if (retryAfter !== null && retryAfterS === null) {
+    const message = `Retry-After is ${JSON.stringify(cut(retryAfter))}, which is neither a number of seconds nor a date.`;
+    ofRetryAfter.push(finding("bad-retry-after", "Retry-After", message));
+  }
+  const findings = [
+    ...responseFindings(final),
+    ...adviseOn(RESPONSE_ADVICE, ofRetryAfter, null),
+    ...cacheFindings(headers, now),
+  ];
   return {
     url: page.url,
     code,
@@ -81,7 +77,7 @@ function report(page: PageSnapshot, now: Date): Result {
     cache: plain(cacheReport(headers, code, now)),
     robots: { tags: plain(tags), noindex: forbidsAll(tags, "noindex"), nofollow: forbidsAll(tags, "nofollow") },
     tls: tls === null ? null : { protocol: tls.protocol, authorized: tls.authorized, error: tls.error },
-    findings: fitFindings([...responseFindings(final), ...ofRetryAfter, ...cacheFindings(headers, now)]).findings,
+    findings: fitFindings(findings).findings,
     source: ["page"],
     observed_at: now.toISOString(),
     limitations: [

@@ -3,7 +3,13 @@ import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { resolveUrl as contract } from "#shared/tools/resolve-url.ts";
 import type { Canonical } from "#probe-agent/analysis/html/canonical.ts";
-import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
+import {
+  adviseOn,
+  finding,
+  fitFindings,
+  type AdviceTable,
+  type FindingDraft,
+} from "#probe-agent/analysis/text/findings.ts";
 import { cleanUrl, trackingParams } from "#probe-agent/analysis/http/url/tracking-params.ts";
 import {
   chainLimitations,
@@ -21,6 +27,15 @@ type Result = Untimed<ResultOf<typeof contract>>;
 
 /** Maximum length of a URL in a finding, in characters. */
 const MAX_URL = 200;
+
+const RFC6596 = "https://www.rfc-editor.org/rfc/rfc6596";
+
+/** Severity and advice for each kind of finding about canonical URLs, from the final URL. */
+const CANONICAL_ADVICE = {
+  "several-canonicals": { severity: "warning", how: declareOne, reference: RFC6596 },
+  "unusable-canonical": { severity: "warning", how: declareOne, reference: RFC6596 },
+  "canonical-elsewhere": { severity: "info", how: null, reference: RFC6596 },
+} as const satisfies AdviceTable<string, string>;
 
 /** Follows a URL and reports the final URL and the canonical URL of its page. */
 export const resolveUrl = implement(contract, async (net, { url }) => {
@@ -58,43 +73,23 @@ function report(input: string, chain: FollowedChain): Result {
 
 /** Returns findings about canonical URLs. Search engines index the canonical URL and ignore contradictory ones. */
 function canonicalFindings({ url, named, unusable }: Canonical, finalUrl: string): Finding[] {
-  const reference = "https://www.rfc-editor.org/rfc/rfc6596";
-  const how = `Declare one absolute URL: <link rel="canonical" href="${finalUrl.slice(0, MAX_URL)}">`;
-  const base = { how, reference, where: null };
-  return [
-    ...(named.length > 1
-      ? [
-          {
-            ...base,
-            id: "several-canonicals",
-            severity: "warning",
-            message: `The page declares ${named.length} different canonical URLs, so search engines ignore all of them: ${named
-              .slice(0, 3)
-              .map((one) => one.slice(0, MAX_URL))
-              .join(", ")}.`,
-          } as const,
-        ]
-      : []),
-    ...(unusable > 0
-      ? [
-          {
-            ...base,
-            id: "unusable-canonical",
-            severity: "warning",
-            message: `The page declares ${unusable} canonical addresses that are not http or https URLs.`,
-          } as const,
-        ]
-      : []),
-    ...(url !== null && url !== finalUrl
-      ? [
-          {
-            ...base,
-            id: "canonical-elsewhere",
-            severity: "info",
-            message: `The page declares another URL as canonical: search engines list ${url.slice(0, MAX_URL)} instead.`,
-            how: null,
-          } as const,
-        ]
-      : []),
-  ];
+  const found: FindingDraft<keyof typeof CANONICAL_ADVICE>[] = [];
+  if (named.length > 1) {
+    const first = named.slice(0, 3).map((one) => one.slice(0, MAX_URL));
+    const message = `The page declares ${named.length} different canonical URLs, so search engines ignore all of them: ${first.join(", ")}.`;
+    found.push(finding("several-canonicals", null, message));
+  }
+  if (unusable > 0) {
+    const message = `The page declares ${unusable} canonical addresses that are not http or https URLs.`;
+    found.push(finding("unusable-canonical", null, message));
+  }
+  if (url !== null && url !== finalUrl) {
+    const message = `The page declares another URL as canonical: search engines list ${url.slice(0, MAX_URL)} instead.`;
+    found.push(finding("canonical-elsewhere", null, message));
+  }
+  return adviseOn(CANONICAL_ADVICE, found, finalUrl);
+}
+
+function declareOne(finalUrl: string): string {
+  return `Declare one absolute URL: <link rel="canonical" href="${finalUrl.slice(0, MAX_URL)}">`;
 }

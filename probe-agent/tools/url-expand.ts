@@ -3,7 +3,13 @@ import type { Finding } from "#shared/findings.ts";
 import { ok } from "#shared/outcome.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { urlExpand as contract } from "#shared/tools/url-expand.ts";
-import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
+import {
+  adviseOn,
+  finding,
+  fitFindings,
+  type AdviceTable,
+  type FindingDraft,
+} from "#probe-agent/analysis/text/findings.ts";
 import { hopType } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { siteChanges } from "#probe-agent/analysis/web/redirects.ts";
 import { shortenerOf } from "#probe-agent/analysis/http/url/shorteners.ts";
@@ -28,6 +34,15 @@ const MAX_TITLE = 500;
 const MAX_URL = 4000;
 /** Maximum length of a short link's path, in characters. */
 const SHORT_CHARS = 40;
+
+const CHECK_ADDRESS = "Check the address before you enter any data there.";
+
+/** Severity and advice for each kind of finding about a link. */
+const LINK_ADVICE = {
+  "destination-is-address": { severity: "info", how: CHECK_ADDRESS, reference: null },
+  "destination-is-punycode": { severity: "info", how: CHECK_ADDRESS, reference: null },
+  "several-shorteners": { severity: "info", how: CHECK_ADDRESS, reference: null },
+} as const satisfies AdviceTable<string>;
 
 /** Follows a short link and reports its destination. */
 export const urlExpand = implement(contract, async (net, { url }) => {
@@ -92,37 +107,20 @@ function linkFindings(
   { hostname, href }: URL,
   link: { readonly shortenerCount: number; readonly isAddress: boolean; readonly isPunycode: boolean },
 ): Finding[] {
-  const finding = (id: string, message: string, where: string | null): Finding => ({
-    id,
-    severity: "info",
-    message,
-    how: "Check the address before you enter any data there.",
-    reference: null,
-    where,
-  });
-  return [
-    ...(link.isAddress
-      ? [finding("destination-is-address", `The link leads to an IP address without a host name, ${hostname}.`, href)]
-      : []),
-    ...(link.isPunycode
-      ? [
-          finding(
-            "destination-is-punycode",
-            `The host ${hostname} has characters that are not ASCII and can look like others.`,
-            href,
-          ),
-        ]
-      : []),
-    ...(link.shortenerCount > 1
-      ? [
-          finding(
-            "several-shorteners",
-            `The link leads through ${link.shortenerCount} shorteners, which hide its destination.`,
-            null,
-          ),
-        ]
-      : []),
-  ];
+  const found: FindingDraft<keyof typeof LINK_ADVICE>[] = [];
+  if (link.isAddress) {
+    const message = `The link leads to an IP address without a host name, ${hostname}.`;
+    found.push(finding("destination-is-address", href, message));
+  }
+  if (link.isPunycode) {
+    const message = `The host ${hostname} has characters that are not ASCII and can look like others.`;
+    found.push(finding("destination-is-punycode", href, message));
+  }
+  if (link.shortenerCount > 1) {
+    const message = `The link leads through ${link.shortenerCount} shorteners, which hide its destination.`;
+    found.push(finding("several-shorteners", null, message));
+  }
+  return adviseOn(LINK_ADVICE, found, null);
 }
 
 /** Reports whether a link has a short path without a query and leads to a longer URL of another site. */

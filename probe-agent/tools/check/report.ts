@@ -3,8 +3,8 @@ import type { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
-import { responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
-import { fitFindings } from "#probe-agent/analysis/text/findings.ts";
+import { RESPONSE_ADVICE, responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
+import { adviseOn, finding, fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
 import { describeSession } from "#probe-agent/analysis/tls/tls-session.ts";
 import { hopTimingMs, hopTimingUs, timingReport } from "#probe-agent/analysis/network/request-timing.ts";
@@ -92,19 +92,15 @@ function bodyReport({ final, body }: PageSnapshot): Result["body"] {
 function bodyFindings({ body }: PageSnapshot): Finding[] {
   if (body.error === null) return [];
   const broken = bodyBreakOf(body.error);
-  return [
-    {
-      id: broken === null ? "body-unreadable" : "body-cut-short",
-      severity: "warning",
-      message:
-        broken === null
-          ? `The body does not have the announced form: ${body.error}.`
-          : `The body was cut short after ${body.transferredBytes} bytes: ${BODY_BREAKS[broken]}.`,
-      how: "Look for this request in the logs of the server and of the proxies in front of it.",
-      reference: "https://www.rfc-editor.org/rfc/rfc9112#section-8",
-      where: null,
-    },
-  ];
+  const draft =
+    broken === null
+      ? finding("body-unreadable", null, `The body does not have the announced form: ${body.error}.`)
+      : finding(
+          "body-cut-short",
+          null,
+          `The body was cut short after ${body.transferredBytes} bytes: ${BODY_BREAKS[broken]}.`,
+        );
+  return adviseOn<keyof typeof RESPONSE_ADVICE, null>(RESPONSE_ADVICE, [draft], null);
 }
 
 function limitationsOf({ final, body }: PageSnapshot): string[] {
