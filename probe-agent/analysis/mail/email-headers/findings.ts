@@ -1,73 +1,53 @@
 import type { Finding } from "#shared/findings.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
-import { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/anomalies/advice.ts";
-import type { AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
-
+import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import { HEADER_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
+import type { HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { addAddress } from "#probe-agent/analysis/mail/spf/advice.ts";
 import { publishTxt } from "#probe-agent/analysis/mail/tag-list.ts";
 
 type SpfNow = NonNullable<ResultOf<typeof emailHeader>["spf_now"]>;
 
+type Draft = FindingDraft<keyof typeof HEADER_ADVICE>;
+
 /** Anomalies whose causes have separate findings. */
-const COVERED_BY_CAUSES: ReadonlySet<AnomalyId> = new Set<AnomalyId>(["dkim_issues", "arc_broken"]);
+const COVERED_BY_CAUSES: ReadonlySet<Draft["id"]> = new Set<Draft["id"]>(["dkim_issues", "arc_broken"]);
 
 /** Maximum number of findings of one kind. A header block can have a hundred signatures. */
 const MAX_OF_A_KIND = 20;
-const DKIM_FAULT = ANOMALY_ADVICE.dkim_issues;
-const ARC_FAULT = ANOMALY_ADVICE.arc_broken;
 
 /** Makes findings of the anomalies of headers and of the issues of signatures, ARC and List-Unsubscribe. */
 export function headerFindings(
   rows: Pick<HeaderRows, "anomalies" | "dkim_signatures" | "arc_chain" | "list_unsubscribe">,
 ): Finding[] {
-  return [
-    ...rows.anomalies.filter(({ id }) => !COVERED_BY_CAUSES.has(id)).map(anomalyFinding),
+  const anomalies = rows.anomalies.filter(({ id }) => !COVERED_BY_CAUSES.has(id));
+  const drafts = [
+    ...anomalies.map(({ id, where, message, severity }) => finding(id, where, message, severity)),
     ...signatureFindings(rows).slice(0, MAX_OF_A_KIND),
     ...arcFindings(rows).slice(0, MAX_OF_A_KIND),
-    ...unsubscribeFindings(rows),
+    ...(rows.list_unsubscribe?.issues ?? []).map((message) =>
+      finding("list-unsubscribe-fault", "List-Unsubscribe", message),
+    ),
   ];
-}
-
-function anomalyFinding({ id, severity, field, message }: HeaderRows["anomalies"][number]): Finding {
-  return { id: id.replaceAll("_", "-"), severity, message, ...ANOMALY_ADVICE[id], where: field };
+  return adviseOn<Draft["id"], null>(HEADER_ADVICE, drafts, null);
 }
 
 /** Makes one finding for each signature whose issues are not covered by an anomaly. */
-function signatureFindings({ dkim_signatures: signatures }: Pick<HeaderRows, "dkim_signatures">): Finding[] {
-  return signatures.flatMap(({ d, s, other_issues: others }, index): Finding[] => {
+function signatureFindings({ dkim_signatures: signatures }: Pick<HeaderRows, "dkim_signatures">): Draft[] {
+  return signatures.flatMap(({ d, s, other_issues: others }, index) => {
     const message = `The signature of ${d ?? "no domain"} (selector ${s ?? "none"}): ${others.join(" ")}`;
-    const where = `DKIM-Signature ${index + 1}`;
-    return others.length === 0
-      ? []
-      : [{ id: "dkim-signature-fault", severity: "warning", message, ...DKIM_FAULT, where }];
+    return others.length === 0 ? [] : [finding("dkim-signature-fault", `DKIM-Signature ${index + 1}`, message)];
   });
 }
 
-function arcFindings({ arc_chain: chain }: Pick<HeaderRows, "arc_chain">): Finding[] {
+function arcFindings({ arc_chain: chain }: Pick<HeaderRows, "arc_chain">): Draft[] {
   if (chain === null) return [];
-  const broken = chain.issues.map((message): Finding => {
-    return { id: "arc-broken", severity: "warning", message, ...ARC_FAULT, where: "ARC-Seal" };
-  });
-  const sets = chain.sets.flatMap(({ i, issues }): Finding[] =>
-    issues.length === 0
-      ? []
-      : [{ id: "arc-set-fault", severity: "warning", message: issues.join(" "), ...DKIM_FAULT, where: `ARC set ${i}` }],
-  );
-  return [...broken, ...sets];
-}
-
-function unsubscribeFindings({ list_unsubscribe: list }: Pick<HeaderRows, "list_unsubscribe">): Finding[] {
-  return (list?.issues ?? []).map((message): Finding => {
-    return {
-      id: "list-unsubscribe-fault",
-      severity: "warning",
-      message,
-      how: "Send List-Unsubscribe: <https://example.com/unsubscribe?id=1> and List-Unsubscribe-Post: List-Unsubscribe=One-Click, and sign both fields with DKIM (h=).",
-      reference: "https://www.rfc-editor.org/rfc/rfc8058#section-3.1",
-      where: "List-Unsubscribe",
-    };
-  });
+  const sets = chain.sets.filter(({ issues }) => issues.length > 0);
+  return [
+    ...chain.issues.map((message) => finding("arc_broken", "ARC-Seal", message)),
+    ...sets.map(({ i, issues }) => finding("arc-set-fault", `ARC set ${i}`, issues.join(" "))),
+  ];
 }
 
 /**
@@ -85,20 +65,13 @@ export function spfNowFindings(now: SpfNow | null): Finding[] {
     claimed === null
       ? `${today}; the headers give no SPF result.`
       : `${today}; the result in the headers is ${claimed}.`;
-  const reference = "https://www.rfc-editor.org/rfc/rfc7208#section-2.6";
-  const id = claimed === null ? "spf-not-passed-today" : "spf-changed";
+  const draft = finding(claimed === null ? "spf-not-passed-today" : "spf-changed", "spf_now", message);
   // Mail of a host that passed then and fails now does not arrive. In the other direction nothing breaks.
   const isWorse = result !== "pass" && (claimed === null || claimed.toLowerCase() === "pass");
-  return [
-    {
-      id,
-      severity: isWorse ? "warning" : "info",
-      message,
-      how: isWorse ? allowHost(domain, record, ip, result) : null,
-      reference,
-      where: "spf_now",
-    },
-  ];
+  const advised: Draft = isWorse
+    ? { ...draft, severity: "warning", how: allowHost(domain, record, ip, result) }
+    : draft;
+  return adviseOn(HEADER_ADVICE, [advised], null);
 }
 
 function allowHost(domain: string, record: string | null, ip: string, result: SpfNow["result"]): string {

@@ -1,14 +1,16 @@
+import type { Severity } from "#shared/findings.ts";
+import type { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { emailHeader } from "#shared/tools/email-header.ts";
 
 type Contract = ResultOf<typeof emailHeader>;
 type Flawed<T> = T & { issues: string[] };
 
-/** One anomaly of a message, as `analyseHeaders` lists it. */
+/** One anomaly of a message, as `analyseHeaders` lists it. `where` is the name of the field. */
 export interface Anomaly {
-  id: AnomalyId;
-  severity: "critical" | "warning" | "info";
-  field: string | null;
+  id: keyof typeof ANOMALY_ADVICE;
+  severity: Severity;
+  where: string | null;
   message: string;
 }
 
@@ -31,52 +33,3 @@ export type HeaderRows = Omit<
   list_unsubscribe: Flawed<NonNullable<Contract["list_unsubscribe"]>> | null;
   anomalies: Anomaly[];
 };
-
-/** Kinds of anomalies. */
-export type AnomalyId =
-  | "missing_from"
-  | "missing_date"
-  | "missing_message_id"
-  | "missing_received"
-  | "duplicate_field"
-  | "malformed_message_id"
-  | "control_characters"
-  | "eight_bit"
-  | "invisible_characters"
-  | "malformed_encoded_word"
-  | "encoded_word_in_quotes"
-  | "unclosed_syntax"
-  | "malformed_address"
-  | "obsolete_route"
-  | "mixed_line_endings"
-  | "long_line"
-  | "malformed_line"
-  | "obsolete_syntax"
-  | "empty_from"
-  | "several_from"
-  | "return_path_mismatch"
-  | "reply_to_mismatch"
-  | "display_name_is_address"
-  | "domain_mixed_scripts"
-  | "domain_latin_look_alikes"
-  | "domain_invisible_characters"
-  | "malformed_date"
-  | "wrong_weekday"
-  | "future_date"
-  | "future_hop"
-  | "negative_delay"
-  | "undated_hop"
-  | "slow_hop"
-  | "date_after_first_hop"
-  | "old_date"
-  | "many_hops"
-  | "dmarc_fail"
-  | "spf_fail"
-  | "spf_softfail"
-  | "dkim_fail"
-  | "authserv_id_foreign"
-  | "results_not_counted"
-  | "arc_broken"
-  | "dkim_expired"
-  | "dkim_partial_body"
-  | "dkim_issues";

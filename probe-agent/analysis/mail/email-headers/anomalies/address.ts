@@ -1,8 +1,8 @@
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import {
-  anomaly,
   when,
-  type Anomaly,
+  type AnomalyDraft,
   type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { domainOf } from "#probe-agent/analysis/mail/email-headers/auth-summary.ts";
@@ -29,7 +29,7 @@ const MAX_NAME = 512;
 const MAX_ADDRESSES = 200;
 
 /** Finds anomalies of the sender and of the addresses for replies and bounces. */
-export function addressAnomalies({ result, byKey }: ParsedHeaders): Anomaly[] {
+export function addressAnomalies({ result, byKey }: ParsedHeaders): AnomalyDraft[] {
   const of = (field: string) => result.addresses.filter((address) => address.field === field);
   const froms = of("from");
   const fromDomains = new Set(froms.map(({ domain }) => registrableDomain(domain) ?? domain));
@@ -45,7 +45,6 @@ export function addressAnomalies({ result, byKey }: ParsedHeaders): Anomaly[] {
   return [
     ...when(
       isEmpty,
-      "critical",
       "empty_from",
       "From",
       claimed === null
@@ -54,31 +53,29 @@ export function addressAnomalies({ result, byKey }: ParsedHeaders): Anomaly[] {
     ),
     ...when(
       froms.length > 1 && !byKey.has("sender"),
-      "warning",
       "several_from",
       "From",
       "From has several addresses and there is no Sender field (RFC 5322 section 3.6.2).",
     ),
     ...when(
       returnDomain !== undefined,
-      "info",
       "return_path_mismatch",
       "Return-Path",
       `Bounces go to another domain (${returnDomain ?? ""}) than the domain of From, which is common for mailing services.`,
     ),
     ...when(
       replyDomain !== undefined,
-      isList ? "info" : "warning",
       "reply_to_mismatch",
       "Reply-To",
       `Replies go to another domain (${replyDomain ?? ""}) than the domain of From${isList ? ", which is common for mailing lists" : ""}.`,
+      isList ? "info" : undefined,
     ),
     ...result.addresses.slice(0, MAX_ADDRESSES).flatMap(findAddressAnomalies),
   ];
 }
 
 /** Finds anomalies of one address: a misleading display name, a disguised domain, invisible characters. */
-function findAddressAnomalies({ field, name, domain }: ParsedHeaders["result"]["addresses"][number]): Anomaly[] {
+function findAddressAnomalies({ field, name, domain }: ParsedHeaders["result"]["addresses"][number]): AnomalyDraft[] {
   const written = NAMES[field] ?? field;
   const claimed = findClaimedDomain((name ?? "").slice(0, MAX_NAME))?.toLowerCase() ?? null;
   const isOther = claimed !== null && (registrableDomain(claimed) ?? claimed) !== (registrableDomain(domain) ?? domain);
@@ -86,17 +83,16 @@ function findAddressAnomalies({ field, name, domain }: ParsedHeaders["result"]["
   return [
     ...when(
       isOther,
-      field === "from" || field === "reply-to" ? "critical" : "warning",
       "display_name_is_address",
       written,
       `The display name shows an address of ${claimed ?? ""}, but the real address is of ${domain ?? "no domain"}.`,
+      field === "from" || field === "reply-to" ? "critical" : "warning",
     ),
     ...(disguise === null
       ? []
-      : [anomaly("critical", `domain_${disguise}`, written, `The domain ${domain ?? ""} ${DISGUISES[disguise]}.`)]),
+      : [finding(`domain_${disguise}`, written, `The domain ${domain ?? ""} ${DISGUISES[disguise]}.`)]),
     ...when(
       INVISIBLE.test(name ?? ""),
-      "warning",
       "invisible_characters",
       written,
       "A display name contains invisible or direction-changing characters.",

@@ -1,12 +1,13 @@
-import type { Anomaly, AnomalyId, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
+import { finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import type { Anomaly, HeaderRows } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import type { AddressFault } from "#probe-agent/analysis/mail/email-headers/addresses.ts";
 import type { Arrival } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import type { MailDate } from "#probe-agent/analysis/mail/email-headers/date.ts";
 import type { Field, HeaderBlock } from "#probe-agent/analysis/mail/email-headers/fields.ts";
 
 type Result = HeaderRows;
-/** One anomaly of a message. */
-export type { Anomaly };
+/** One anomaly of a message, without its severity if the table has it. */
+export type AnomalyDraft = FindingDraft<Anomaly["id"]>;
 
 /** Parsed message headers that anomalies are searched in. */
 export interface ParsedHeaders {
@@ -21,12 +22,7 @@ export interface ParsedHeaders {
   readonly now: Date;
 }
 
-/** Makes an anomaly. */
-export function anomaly(severity: Anomaly["severity"], id: AnomalyId, field: string | null, message: string): Anomaly {
-  return { id, severity, field, message };
-}
-
-/** Makes an anomaly if the condition is true. */
-export function when(condition: boolean, ...finding: Parameters<typeof anomaly>): Anomaly[] {
-  return condition ? [anomaly(...finding)] : [];
+/** Makes an anomaly if the condition is true. `where` is the name of the field; null for the whole header. */
+export function when(condition: boolean, ...draft: Parameters<typeof finding<Anomaly["id"]>>): AnomalyDraft[] {
+  return condition ? [finding(...draft)] : [];
 }

@@ -1,16 +1,16 @@
+import { SEVERITIES } from "#shared/findings.ts";
 import { listFirst } from "#shared/text/list.ts";
 import { addressAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/address.ts";
 import {
-  type Anomaly,
-  type ParsedHeaders,
   when,
-  anomaly,
+  type AnomalyDraft,
+  type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
+import { ANOMALY_ADVICE } from "#probe-agent/analysis/mail/email-headers/advice.ts";
+import type { Anomaly } from "#probe-agent/analysis/mail/email-headers/rows.ts";
 import { formAnomalies } from "#probe-agent/analysis/mail/email-headers/anomalies/form.ts";
 import { CLOCK_AHEAD_MS } from "#probe-agent/analysis/mail/email-headers/arrival.ts";
 import { isoOrNull } from "#probe-agent/analysis/mail/email-headers/received/hops.ts";
-
-const RANK = { critical: 0, warning: 1, info: 2 } as const;
 
 /** Difference of two clocks that is common, in seconds. */
 const SKEW_S = 5;
@@ -28,11 +28,13 @@ export function findAnomalies(parsed: ParsedHeaders): Anomaly[] {
     ...traceAnomalies(parsed),
     ...authenticationAnomalies(parsed),
   ];
-  return found.toSorted((one, other) => RANK[one.severity] - RANK[other.severity]);
+  return found
+    .map(({ id, severity = ANOMALY_ADVICE[id].severity, where = null, message }) => ({ id, severity, where, message }))
+    .toSorted((one, other) => SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity));
 }
 
 /** Finds anomalies of signatures and authentication results. */
-function authenticationAnomalies({ result, arrival }: ParsedHeaders): Anomaly[] {
+function authenticationAnomalies({ result, arrival }: ParsedHeaders): AnomalyDraft[] {
   const { auth, arc_chain: arc, dkim_signatures: signatures, authentication_results: fields } = result;
   const name = "Authentication-Results";
   const spf = auth.spf?.result ?? "";
@@ -42,38 +44,28 @@ function authenticationAnomalies({ result, arrival }: ParsedHeaders): Anomaly[] 
   return [
     ...when(
       auth.dmarc?.result === "fail",
-      "critical",
       "dmarc_fail",
       name,
       "DMARC failed: the sender in From is not authenticated.",
     ),
-    ...when(spf === "fail", "warning", "spf_fail", name, "SPF failed: the domain does not allow the sending host."),
+    ...when(spf === "fail", "spf_fail", name, "SPF failed: the domain does not allow the sending host."),
     ...when(
       spf === "softfail",
-      "info",
       "spf_softfail",
       name,
       "SPF softfail: the domain probably does not allow the sending host.",
     ),
-    ...when(failing && !passing, "warning", "dkim_fail", name, "No DKIM signature passed."),
+    ...when(failing && !passing, "dkim_fail", name, "No DKIM signature passed."),
     ...when(
       auth.confirmed === false,
-      "warning",
       "authserv_id_foreign",
       name,
       "The host that wrote the results received the message neither last nor next to them: the results may be forged.",
     ),
-    ...when(foreign, "info", "results_not_counted", name, "Results of other hosts or of older hops were not counted."),
-    ...when(
-      arc !== null && !arc.valid_structure,
-      "warning",
-      "arc_broken",
-      "ARC-Seal",
-      "The ARC chain is incomplete or broken.",
-    ),
+    ...when(foreign, "results_not_counted", name, "Results of other hosts or of older hops were not counted."),
+    ...when(arc !== null && !arc.valid_structure, "arc_broken", "ARC-Seal", "The ARC chain is incomplete or broken."),
     ...when(
       signatures.some(({ expired }) => expired === true),
-      "warning",
       "dkim_expired",
       "DKIM-Signature",
       arrival.source === "now"
@@ -82,14 +74,12 @@ function authenticationAnomalies({ result, arrival }: ParsedHeaders): Anomaly[] 
     ),
     ...when(
       signatures.some(({ l }) => l !== null),
-      "warning",
       "dkim_partial_body",
       "DKIM-Signature",
       "A DKIM signature covers only part of the body (l=): anyone can append text.",
     ),
     ...when(
       signatures.some(({ other_issues: others }) => others.length > 0),
-      "info",
       "dkim_issues",
       "DKIM-Signature",
       "A DKIM signature has faults.",
@@ -98,7 +88,7 @@ function authenticationAnomalies({ result, arrival }: ParsedHeaders): Anomaly[] 
 }
 
 /** Finds anomalies of dates and of the route. */
-function traceAnomalies({ date, result, arrival, now }: ParsedHeaders): Anomaly[] {
+function traceAnomalies({ date, result, arrival, now }: ParsedHeaders): AnomalyDraft[] {
   const { hops } = result;
   const time = date?.time ?? null;
   const isAfterArrival = time !== null && time > arrival.time + CLOCK_AHEAD_MS;
@@ -111,59 +101,44 @@ function traceAnomalies({ date, result, arrival, now }: ParsedHeaders): Anomaly[
   return [
     ...when(
       date !== null && time === null,
-      "warning",
       "malformed_date",
       "Date",
       date?.faults.includes("impossible") === true ? "The Date does not exist." : "The Date cannot be parsed.",
     ),
     ...when(
       date?.faults.includes("wrong_weekday") === true,
-      "warning",
       "wrong_weekday",
       "Date",
       "The day of the week in the Date does not match the day.",
     ),
     ...when(
       isAfterArrival,
-      "warning",
       "future_date",
       "Date",
       `The Date ${isoOrNull(time) ?? ""} is ${arrival.source === "now" ? "in the future" : "after the message arrived"}.`,
     ),
-    ...when(futureHops.length > 0, "warning", "future_hop", "Received", `${nameHops(futureHops)} in the future.`),
+    ...when(futureHops.length > 0, "future_hop", "Received", `${nameHops(futureHops)} in the future.`),
     ...when(
       negative.length > 0,
-      "warning",
       "negative_delay",
       "Received",
       `${nameHops(negative)} dated before the previous hop: clocks differ, or fields were forged.`,
     ),
-    ...when(undated.length > 0, "info", "undated_hop", "Received", `${nameHops(undated)} without a readable date.`),
-    ...when(slow.length > 0, "info", "slow_hop", "Received", `${nameHops(slow)} delayed by more than ten minutes.`),
+    ...when(undated.length > 0, "undated_hop", "Received", `${nameHops(undated)} without a readable date.`),
+    ...when(slow.length > 0, "slow_hop", "Received", `${nameHops(slow)} delayed by more than ten minutes.`),
     ...when(
       gap !== null && gap < -SKEW_S && !isAfterArrival,
-      "info",
       "date_after_first_hop",
       "Date",
       `The Date is ${Math.abs(gap ?? 0)} s after the first hop: the sender's clock is ahead.`,
     ),
+    ...when(gap !== null && gap > OLD_S, "old_date", "Date", "The Date is more than one day before the first hop."),
     ...when(
-      gap !== null && gap > OLD_S,
-      "info",
-      "old_date",
-      "Date",
-      "The Date is more than one day before the first hop.",
+      result.hop_count > MANY_HOPS,
+      "many_hops",
+      "Received",
+      `${result.hop_count} hops: the message may have passed through a loop.`,
     ),
-    ...(result.hop_count > MANY_HOPS
-      ? [
-          anomaly(
-            "warning",
-            "many_hops",
-            "Received",
-            `${result.hop_count} hops: the message may have passed through a loop.`,
-          ),
-        ]
-      : []),
   ];
 }
 

@@ -1,7 +1,7 @@
+import { finding } from "#probe-agent/analysis/text/findings.ts";
 import {
-  anomaly,
   when,
-  type Anomaly,
+  type AnomalyDraft,
   type ParsedHeaders,
 } from "#probe-agent/analysis/mail/email-headers/anomalies/anomaly.ts";
 import { INVISIBLE } from "#probe-agent/analysis/mail/email-headers/domains.ts";
@@ -32,7 +32,7 @@ const NON_ASCII = /[^\u0000-\u007F]/;
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
 /** Finds faults of the header block as text: missing, repeated and malformed fields. */
-export function formAnomalies(parsed: ParsedHeaders): Anomaly[] {
+export function formAnomalies(parsed: ParsedHeaders): AnomalyDraft[] {
   return [
     ...findMissingFields(parsed),
     ...findDuplicates(parsed),
@@ -45,15 +45,14 @@ export function formAnomalies(parsed: ParsedHeaders): Anomaly[] {
 }
 
 /** Finds required and usual fields that are missing. */
-function findMissingFields({ byKey }: ParsedHeaders): Anomaly[] {
+function findMissingFields({ byKey }: ParsedHeaders): AnomalyDraft[] {
   const has = (name: string): boolean => byKey.has(name);
   return [
-    ...when(!has("from"), "critical", "missing_from", "From", "There is no From field."),
-    ...when(!has("date"), "warning", "missing_date", "Date", "There is no Date field."),
-    ...when(!has("message-id"), "warning", "missing_message_id", "Message-ID", "There is no Message-ID field."),
+    ...when(!has("from"), "missing_from", "From", "There is no From field."),
+    ...when(!has("date"), "missing_date", "Date", "There is no Date field."),
+    ...when(!has("message-id"), "missing_message_id", "Message-ID", "There is no Message-ID field."),
     ...when(
       !has("received"),
-      "info",
       "missing_received",
       "Received",
       "There is no Received field, so the route cannot be traced.",
@@ -62,20 +61,19 @@ function findMissingFields({ byKey }: ParsedHeaders): Anomaly[] {
 }
 
 /** Finds fields that occur more than once and must not. */
-function findDuplicates({ byKey }: ParsedHeaders): Anomaly[] {
+function findDuplicates({ byKey }: ParsedHeaders): AnomalyDraft[] {
   return SINGLETONS.flatMap((name) => {
     const times = byKey.get(name.toLowerCase())?.length ?? 0;
     const severity = SHOWN.has(name) ? "critical" : "warning";
-    return times < 2 ? [] : [anomaly(severity, "duplicate_field", name, `The field ${name} occurs ${times} times.`)];
+    return times < 2 ? [] : [finding("duplicate_field", name, `The field ${name} occurs ${times} times.`, severity)];
   });
 }
 
 /** Finds a Message-ID in the wrong form. */
-function findMalformedId({ result }: ParsedHeaders): Anomaly[] {
+function findMalformedId({ result }: ParsedHeaders): AnomalyDraft[] {
   const id = result.message_id;
   return when(
     id !== null && !MESSAGE_ID.test(id),
-    "info",
     "malformed_message_id",
     "Message-ID",
     "The Message-ID does not have the form <left@right>.",
@@ -83,26 +81,23 @@ function findMalformedId({ result }: ParsedHeaders): Anomaly[] {
 }
 
 /** Finds control, non-ASCII and invisible characters. */
-function findOddCharacters({ block, result }: ParsedHeaders): Anomaly[] {
+function findOddCharacters({ block, result }: ParsedHeaders): AnomalyDraft[] {
   const { fields } = block;
   return [
     ...when(
       fields.some(({ value }) => CONTROL.test(value)),
-      "warning",
       "control_characters",
       null,
       "A field contains control characters.",
     ),
     ...when(
       fields.some(({ value }) => NON_ASCII.test(value)),
-      "info",
       "eight_bit",
       null,
       "A field contains unencoded non-ASCII characters: only servers with SMTPUTF8 can relay it (RFC 6532).",
     ),
     ...when(
       INVISIBLE.test(result.subject ?? ""),
-      "warning",
       "invisible_characters",
       "Subject",
       "The subject contains invisible or direction-changing characters.",
@@ -111,18 +106,16 @@ function findOddCharacters({ block, result }: ParsedHeaders): Anomaly[] {
 }
 
 /** Finds encoded words (RFC 2047) that cannot be decoded. */
-function findBadEncodedWords({ malformedWords, addressFaults }: ParsedHeaders): Anomaly[] {
+function findBadEncodedWords({ malformedWords, addressFaults }: ParsedHeaders): AnomalyDraft[] {
   return [
     ...when(
       malformedWords > 0,
-      "info",
       "malformed_encoded_word",
       null,
       "An encoded word cannot be decoded (RFC 2047); it is shown unchanged.",
     ),
     ...when(
       addressFaults.has("encoded_word_in_quotes"),
-      "info",
       "encoded_word_in_quotes",
       null,
       "An encoded word is inside quotation marks, where it must not be decoded (RFC 2047 section 5).",
@@ -131,25 +124,22 @@ function findBadEncodedWords({ malformedWords, addressFaults }: ParsedHeaders): 
 }
 
 /** Finds syntax faults of address fields. */
-function findBadAddressSyntax({ addressFaults }: ParsedHeaders): Anomaly[] {
+function findBadAddressSyntax({ addressFaults }: ParsedHeaders): AnomalyDraft[] {
   return [
     ...when(
       addressFaults.has("unclosed"),
-      "warning",
       "unclosed_syntax",
       null,
       "An address field has an unclosed quotation mark, comment or bracket.",
     ),
     ...when(
       addressFaults.has("malformed"),
-      "info",
       "malformed_address",
       null,
       "An address field has unquoted text that is neither a display name nor an address (RFC 5322 section 3.4).",
     ),
     ...when(
       addressFaults.has("obsolete_route"),
-      "info",
       "obsolete_route",
       null,
       "An address has a route, which is obsolete (RFC 5322 section 4.4).",
@@ -158,33 +148,19 @@ function findBadAddressSyntax({ addressFaults }: ParsedHeaders): Anomaly[] {
 }
 
 /** Finds faults of line endings, line lengths and folding. */
-function findBadLines({ block, result }: ParsedHeaders): Anomaly[] {
+function findBadLines({ block, result }: ParsedHeaders): AnomalyDraft[] {
   const { faults } = block;
   return [
-    ...when(
-      result.line_endings === "mixed",
-      "info",
-      "mixed_line_endings",
-      null,
-      "The lines have different line endings.",
-    ),
-    ...when(
-      faults.long_line > 0,
-      "info",
-      "long_line",
-      null,
-      "A line has more than 998 characters (RFC 5322 section 2.1.1).",
-    ),
+    ...when(result.line_endings === "mixed", "mixed_line_endings", null, "The lines have different line endings."),
+    ...when(faults.long_line > 0, "long_line", null, "A line has more than 998 characters (RFC 5322 section 2.1.1)."),
     ...when(
       faults.unindented_continuation > 0 || faults.stray_line > 0,
-      "warning",
       "malformed_line",
       null,
       `${faults.unindented_continuation + faults.stray_line} lines neither begin a field nor are indented.`,
     ),
     ...when(
       faults.space_before_colon > 0 || faults.blank_continuation > 0,
-      "info",
       "obsolete_syntax",
       null,
       "A field has white space in places that are obsolete since RFC 2822.",
