@@ -1,4 +1,5 @@
 import { listFirst } from "#shared/text/list.ts";
+import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding, Severity } from "#shared/findings.ts";
 import type { DmarcContext } from "#probe-agent/analysis/mail/dmarc/advice.ts";
 import { publishDmarc } from "#probe-agent/analysis/mail/dmarc/advice.ts";
@@ -16,17 +17,17 @@ type CheckContext = PolicyContext & {
   readonly spf: SpfContext;
   readonly dmarc: DmarcContext;
 };
+type AdvisedDomain = CheckContext & { readonly facts: MailFacts };
 
 /** Severity and advice of one check that is not passed. */
-interface CheckAdvice {
-  readonly severity: (facts: MailFacts) => Severity;
-  readonly how: (context: CheckContext, facts: MailFacts) => string;
-  readonly reference: string;
+type CheckAdvice = AdviceTable<string, AdvisedDomain>[string] & {
+  /** Overrides the severity if the facts decide it. */
+  readonly severityOf?: (facts: MailFacts) => Severity;
   /** Whether the check depends on another check that failed. Then the finding of the other check is enough. */
   readonly follows?: (facts: MailFacts) => boolean;
   /** Replaces the check's detail as the message; null keeps the detail. */
   readonly message?: (facts: MailFacts) => string | null;
-}
+};
 
 const hasNoSpf = ({ spf }: MailFacts): boolean => spf.state === "absent";
 const hasNoDmarc = ({ dmarc }: MailFacts): boolean => dmarc.policy_effective === null;
@@ -34,8 +35,9 @@ const hasNoDmarc = ({ dmarc }: MailFacts): boolean => dmarc.policy_effective ===
 /** Severity and advice of each check that is not passed, by its id. */
 const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
   spf_valid: {
-    severity: (facts) => (hasNoSpf(facts) ? "warning" : "critical"),
-    how: ({ spf }, facts) =>
+    severity: "critical",
+    severityOf: (facts) => (hasNoSpf(facts) ? "warning" : "critical"),
+    how: ({ spf, facts }) =>
       hasNoSpf(facts)
         ? publishSpf(spf)
         : `Correct the SPF record at ${spf.domain} as described in the other SPF findings.`,
@@ -43,7 +45,8 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
     message: (facts) => (hasNoSpf(facts) ? null : "The SPF record is invalid: receivers return permerror."),
   },
   spf_all: {
-    severity: ({ spf }) => (spf.passes_all ? "critical" : "warning"),
+    severity: "warning",
+    severityOf: ({ spf }) => (spf.passes_all ? "critical" : "warning"),
     how: ({ spf }) => publishEnd(spf),
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-5.1",
     follows: hasNoSpf,
@@ -54,21 +57,22 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
     },
   },
   spf_lookups: {
-    severity: () => "critical",
+    severity: "critical",
     how: ({ spf }) =>
       `Reduce the record to 10 or fewer terms with a DNS lookup: remove includes of services that no longer send for ${spf.domain}, replace a and mx with ip4: and ip6: terms, or move a service to a subdomain.`,
     reference: "https://www.rfc-editor.org/rfc/rfc7208#section-4.6.4",
     follows: (facts) => facts.spf.lookups === null,
   },
   dmarc_present: {
-    severity: () => "critical",
+    severity: "critical",
     how: ({ dmarc }) => publishDmarc(dmarc, {}),
     reference: "https://www.rfc-editor.org/rfc/rfc9989#section-4.7",
     message: () => "No DMARC record applies: anyone can send mail in the domain's name.",
   },
   dmarc_policy: {
-    severity: ({ dmarc }) => (dmarc.policy_effective === "none" ? "warning" : "info"),
-    how: ({ dmarc }, facts) =>
+    severity: "warning",
+    severityOf: ({ dmarc }) => (dmarc.policy_effective === "none" ? "warning" : "info"),
+    how: ({ dmarc, facts }) =>
       publishDmarc(dmarc, {
         t: null,
         ...(dmarc.foundAt === dmarc.domain ? {} : { sp: null }),
@@ -82,7 +86,7 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
         : "The DMARC policy in effect is quarantine: mail that fails goes to spam folders and is not refused.",
   },
   dmarc_subdomains: {
-    severity: () => "warning",
+    severity: "warning",
     how: ({ dmarc }) => publishDmarc(dmarc, { sp: null, np: null }),
     reference: "https://www.rfc-editor.org/rfc/rfc9989#section-4.7",
     follows: hasNoDmarc,
@@ -92,14 +96,14 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
         : `The DMARC policy is ${policies.own} for the domain, ${policies.sub} for its subdomains and ${policies.absent} for names that do not exist.`,
   },
   dmarc_reports: {
-    severity: () => "info",
+    severity: "info",
     how: ({ dmarc }) => publishDmarc(dmarc, { rua: `mailto:dmarc-reports@${dmarc.foundAt}` }),
     reference: "https://www.rfc-editor.org/rfc/rfc9989#section-4.7",
     follows: hasNoDmarc,
     message: () => "No usable address receives DMARC reports, so the domain's owner cannot see who sends in its name.",
   },
   dkim_key: {
-    severity: () => "warning",
+    severity: "warning",
     how: ({ domain }) =>
       `Make an RSA key of 2048 bits (openssl genrsa -out dkim-private.pem 2048) and publish it at <selector>._domainkey.${domain}: "v=DKIM1; k=rsa; p=<base64 of the public key>", with p from: openssl pkey -in dkim-private.pem -pubout -outform DER | openssl base64 -A`,
     reference: "https://www.rfc-editor.org/rfc/rfc8301#section-3.2",
@@ -110,9 +114,9 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
         .join(", ")}) is valid and of 2048 bits or Ed25519.`,
   },
   transport: {
-    severity: () => "warning",
-    how: (context, { mtaSts }) =>
-      mtaSts.mode === "testing"
+    severity: "warning",
+    how: (context) =>
+      context.facts.mtaSts.mode === "testing"
         ? `Set "mode: enforce" in the policy when reports show no failures, then publish a new id. ${publishStsRecord(context)}`
         : `${publishStsRecord(context)}. ${serveStsPolicy(context)}`,
     reference: "https://www.rfc-editor.org/rfc/rfc8461",
@@ -120,15 +124,14 @@ const CHECK_ADVICE: Readonly<Record<string, CheckAdvice>> = {
       `Neither MTA-STS (mode ${mtaSts.mode ?? "not published"}) nor DANE (${dane.hosts_secure} of ${dane.hosts_total} mail hosts) forces senders to encrypt: an attacker on the network path can read incoming mail.`,
   },
   tls_rpt: {
-    severity: () => "info",
+    severity: "info",
     how: publishTlsRpt,
     reference: "https://www.rfc-editor.org/rfc/rfc8460#section-3",
     message: () => "The domain requests no reports on TLS failures of incoming mail.",
   },
   reverse_names: {
-    severity: () => "warning",
-    how: () =>
-      "Ask the operator of each address (the hosting provider) for a PTR record that names its mail host, and publish the address at that name.",
+    severity: "warning",
+    how: "Ask the operator of each address (the hosting provider) for a PTR record that names its mail host, and publish the address at that name.",
     reference: "https://support.google.com/a/answer/81126",
     message: (facts) =>
       `Reverse names that are missing or do not resolve to their address: ${listReverseFaults(facts)}.`,
@@ -145,21 +148,13 @@ function fieldOf(id: string, category: MailCheck["category"]): string {
 
 /** Makes a finding for each check that is not passed, unless another finding has its cause. */
 export function findingsOfChecks(checks: readonly MailCheck[], facts: MailFacts, context: CheckContext): Finding[] {
-  return checks.flatMap(({ id, category, status, detail }): Finding[] => {
-    const advice = CHECK_ADVICE[id];
+  const drafts = checks.flatMap(({ id, category, status, detail }) => {
+    const check = CHECK_ADVICE[id];
     const isOpen = status === "fail" || status === "partial";
-    if (advice === undefined || !isOpen || advice.follows?.(facts) === true) return [];
-    return [
-      {
-        id: id.replaceAll("_", "-"),
-        severity: advice.severity(facts),
-        message: advice.message?.(facts) ?? detail,
-        how: advice.how(context, facts),
-        reference: advice.reference,
-        where: fieldOf(id, category),
-      },
-    ];
+    if (check === undefined || !isOpen || check.follows?.(facts) === true) return [];
+    return [finding(id, fieldOf(id, category), check.message?.(facts) ?? detail, check.severityOf?.(facts))];
   });
+  return adviseOn(CHECK_ADVICE, drafts, { ...context, facts });
 }
 
 /** Lists the first five addresses whose reverse name is missing or does not resolve to the address. */

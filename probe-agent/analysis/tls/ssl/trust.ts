@@ -1,5 +1,6 @@
 import { listFirst } from "#shared/text/list.ts";
-import { sortFindings, type Finding } from "#shared/findings.ts";
+import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
+import type { Finding } from "#shared/findings.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
@@ -38,11 +39,12 @@ export function decideTrust(facts: TrustFacts): Trust {
   const errors = TRUST_ERRORS.filter(
     (error) => facts.verification.errors.includes(error) || (error === "revoked" && revoked),
   );
+  const drafts = errors.map((error) => finding(error, null, TRUST_MESSAGES[error](facts)));
   return {
     trusted: errors.length === 0,
     error: errors[0] ?? null,
     errors,
-    findings: sortFindings(errors.map((error) => trustFinding(error, facts))),
+    findings: adviseOn(TRUST_ADVICE, drafts, facts),
   };
 }
 
@@ -52,21 +54,11 @@ const MAX_NAME = 200;
 const REISSUE =
   "Request a new certificate from a public authority, and install it with the chain file from the authority.";
 
-interface Reason {
-  /** Describes the cause with the values seen. */
-  readonly message: (facts: TrustFacts) => string;
-  readonly how: (facts: TrustFacts) => string;
-  readonly reference: string;
-}
-
-const REASONS: Readonly<Record<TrustError, Reason>> = {
-  malformed: {
-    message: () => "A certificate of the chain violates RFC 5280, and clients refuse it.",
-    how: () => REISSUE,
-    reference: `${RFC}/rfc5280#section-4`,
-  },
+/** Severity and advice for each reason. */
+const TRUST_ADVICE: AdviceTable<TrustError, TrustFacts> = {
+  malformed: { severity: "critical", how: REISSUE, reference: `${RFC}/rfc5280#section-4` },
   expired: {
-    message: expiredMessage,
+    severity: "critical",
     how: ({ leaf, now }) =>
       isExpired(leaf, now)
         ? "Renew the certificate and install it. Set up automatic renewal (for example with an ACME client)."
@@ -74,22 +66,17 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
   not_yet_valid: {
-    message: ({ leaf, verification, now }) => {
-      const early = verification.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
-      return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
-    },
-    how: () =>
-      "Install a certificate that is already valid. If the date is wrong, check the clock of the issuing system.",
+    severity: "critical",
+    how: "Install a certificate that is already valid. If the date is wrong, check the clock of the issuing system.",
     reference: `${RFC}/rfc5280#section-4.1.2.5`,
   },
   self_signed: {
-    message: () => "The certificate is signed with its own key, so no browser trusts it.",
-    how: () => "Install a certificate from a public authority, for example Let's Encrypt.",
+    severity: "critical",
+    how: "Install a certificate from a public authority, for example Let's Encrypt.",
     reference: "https://letsencrypt.org/getting-started/",
   },
   missing_intermediate: {
-    message: ({ leaf, now }) =>
-      `The server sends its certificate without the certificate of its issuer, ${issuerOf(leaf, now)}.`,
+    severity: "critical",
     how: ({ leaf, now }) => {
       const [url] = describeCertificate(leaf, now).ca_issuers;
       const from = url === undefined ? "" : ` (the certificate names ${url})`;
@@ -98,94 +85,91 @@ const REASONS: Readonly<Record<TrustError, Reason>> = {
     reference: `${RFC}/rfc8446#section-4.4.2`,
   },
   untrusted_root: {
-    message: ({ leaf, verification, now }) =>
-      `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is not a trusted root.`,
-    how: () =>
-      "Install a certificate from a public authority. If you use a private authority, install its root on the clients.",
+    severity: "critical",
+    how: "Install a certificate from a public authority. If you use a private authority, install its root on the clients.",
     reference: `${RFC}/rfc5280#section-6.1`,
   },
   bad_signature: {
-    message: () => "A certificate in the chain is not signed with the key of the issuer that it names.",
-    how: () => "Install the intermediate certificate that belongs to this certificate.",
+    severity: "critical",
+    how: "Install the intermediate certificate that belongs to this certificate.",
     reference: `${RFC}/rfc5280#section-6.1.3`,
   },
-  not_a_ca: {
-    message: () => "A certificate in the chain issued another certificate, but it is not a CA certificate.",
-    how: () => REISSUE,
-    reference: `${RFC}/rfc5280#section-4.2.1.9`,
-  },
-  path_too_long: {
-    message: () => "The chain is longer than the path length that one of its authorities allows (pathLenConstraint).",
-    how: () => REISSUE,
-    reference: `${RFC}/rfc5280#section-4.2.1.9`,
-  },
+  not_a_ca: { severity: "critical", how: REISSUE, reference: `${RFC}/rfc5280#section-4.2.1.9` },
+  path_too_long: { severity: "critical", how: REISSUE, reference: `${RFC}/rfc5280#section-4.2.1.9` },
   name_constraints: {
-    message: () => "An authority in the chain is not allowed to issue certificates for these names.",
-    how: () => "Request a certificate from an authority that is allowed to issue certificates for these names.",
+    severity: "critical",
+    how: "Request a certificate from an authority that is allowed to issue certificates for these names.",
     reference: `${RFC}/rfc5280#section-4.2.1.10`,
   },
-  no_valid_policy: {
-    message: () =>
-      "An authority in the chain requires a certificate policy, but no policy is valid for the whole chain.",
-    how: () => REISSUE,
-    reference: `${RFC}/rfc5280#section-6.1.3`,
-  },
+  no_valid_policy: { severity: "critical", how: REISSUE, reference: `${RFC}/rfc5280#section-6.1.3` },
   wrong_usage: {
-    message: () => "A certificate of the chain is not allowed for a TLS server (key usage).",
-    how: () => "Request a certificate for server authentication (extended key usage serverAuth).",
+    severity: "critical",
+    how: "Request a certificate for server authentication (extended key usage serverAuth).",
     reference: `${RFC}/rfc5280#section-4.2.1.12`,
   },
-  unknown_critical_extension: {
-    message: () => "A certificate of the chain has a critical extension that clients do not support.",
-    how: () => REISSUE,
-    reference: `${RFC}/rfc5280#section-4.2`,
-  },
+  unknown_critical_extension: { severity: "critical", how: REISSUE, reference: `${RFC}/rfc5280#section-4.2` },
   weak_signature: {
-    message: ({ leaf, verification }) => {
-      const weak = verification.path.find(isWeakSignature) ?? leaf;
-      return `${subjectOf(weak, leaf)} is signed with ${signatureName(weak)}, which browsers refuse.`;
-    },
-    how: () => "Request a new certificate that is signed with SHA-256.",
+    severity: "critical",
+    how: "Request a new certificate that is signed with SHA-256.",
     reference: `${RFC}/rfc9155`,
   },
   weak_key: {
-    message: ({ leaf, verification }) => {
-      const weak = verification.path.find((certificate) => !isStrongKey(certificate)) ?? leaf;
-      const { type, bits } = keyFacts(weak);
-      return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
-    },
-    how: () => "Request a new certificate with a P-256 or RSA 2048 key.",
+    severity: "critical",
+    how: "Request a new certificate with a P-256 or RSA 2048 key.",
     reference: `${RFC}/rfc9325#section-4.5`,
   },
   revoked: {
-    message: ({ revocation }) =>
-      revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation)}.`,
-    how: () => "Request a new certificate with a new key and install it.",
+    severity: "critical",
+    how: "Request a new certificate with a new key and install it.",
     reference: `${RFC}/rfc5280#section-5`,
   },
   hostname_mismatch: {
-    message: ({ leaf, host, now }) => {
-      const { san, san_total: total } = describeCertificate(leaf, now);
-      const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
-      const names = shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
-      return `The certificate is for ${names}, not for ${host}.`;
-    },
+    severity: "critical",
     how: ({ host }) => `Request a certificate that has ${host} among its subject alternative names.`,
     reference: `${RFC}/rfc9525#section-6`,
   },
 };
 
-function trustFinding(error: TrustError, facts: TrustFacts): Finding {
-  const { message, how, reference } = REASONS[error];
-  return {
-    id: error.replaceAll("_", "-"),
-    severity: "critical",
-    message: message(facts),
-    how: how(facts),
-    reference,
-    where: null,
-  };
-}
+/** Describes each reason with the values seen. */
+const TRUST_MESSAGES: Readonly<Record<TrustError, (facts: TrustFacts) => string>> = {
+  malformed: () => "A certificate of the chain violates RFC 5280, and clients refuse it.",
+  expired: expiredMessage,
+  not_yet_valid: ({ leaf, verification, now }) => {
+    const early = verification.path.find((certificate) => isNotYetValid(certificate, now)) ?? leaf;
+    return `${subjectOf(early, leaf)} is not valid before ${day(early.notBefore)}.`;
+  },
+  self_signed: () => "The certificate is signed with its own key, so no browser trusts it.",
+  missing_intermediate: ({ leaf, now }) =>
+    `The server sends its certificate without the certificate of its issuer, ${issuerOf(leaf, now)}.`,
+  untrusted_root: ({ leaf, verification, now }) =>
+    `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is not a trusted root.`,
+  bad_signature: () => "A certificate in the chain is not signed with the key of the issuer that it names.",
+  not_a_ca: () => "A certificate in the chain issued another certificate, but it is not a CA certificate.",
+  path_too_long: () =>
+    "The chain is longer than the path length that one of its authorities allows (pathLenConstraint).",
+  name_constraints: () => "An authority in the chain is not allowed to issue certificates for these names.",
+  no_valid_policy: () =>
+    "An authority in the chain requires a certificate policy, but no policy is valid for the whole chain.",
+  wrong_usage: () => "A certificate of the chain is not allowed for a TLS server (key usage).",
+  unknown_critical_extension: () => "A certificate of the chain has a critical extension that clients do not support.",
+  weak_signature: ({ leaf, verification }) => {
+    const weak = verification.path.find(isWeakSignature) ?? leaf;
+    return `${subjectOf(weak, leaf)} is signed with ${signatureName(weak)}, which browsers refuse.`;
+  },
+  weak_key: ({ leaf, verification }) => {
+    const weak = verification.path.find((certificate) => !isStrongKey(certificate)) ?? leaf;
+    const { type, bits } = keyFacts(weak);
+    return `${subjectOf(weak, leaf)} has a key that browsers refuse: ${type}${bits === null ? "" : ` ${bits} bits`}.`;
+  },
+  revoked: ({ revocation }) =>
+    revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation)}.`,
+  hostname_mismatch: ({ leaf, host, now }) => {
+    const { san, san_total: total } = describeCertificate(leaf, now);
+    const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
+    const names = shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
+    return `The certificate is for ${names}, not for ${host}.`;
+  },
+};
 
 function expiredMessage({ leaf, verification, now }: TrustFacts): string {
   const ended = [leaf, ...verification.path].find((certificate) => isExpired(certificate, now)) ?? leaf;
