@@ -10,7 +10,8 @@ import { createBodyCollector } from "#probe-agent/net/http/body.ts";
 import { createCookieJar, type CookieJar, type Sent } from "#probe-agent/net/http/cookie-jar.ts";
 import { openHop, type OpenHop } from "#probe-agent/net/http/hop.ts";
 import type { HopContext } from "#probe-agent/net/http/hop-connection.ts";
-import { isRedirect, redirected } from "#probe-agent/net/http/redirect.ts";
+import { isRedirectStatus } from "#probe-agent/analysis/http/status.ts";
+import { redirected } from "#probe-agent/net/http/redirect.ts";
 import { forOtherOrigin, requestHeaders, type HopRequest } from "#probe-agent/net/http/request.ts";
 import { permissiveContext } from "#probe-agent/net/http/secure.ts";
 import { trustedRoots } from "#probe-agent/net/tls/roots.ts";
@@ -123,7 +124,7 @@ async function fetchPage(
       return ok(snapshot(request.url, await Promise.all(hops.slice(0, -1)), last, "dead_end", deadEnd));
     }
     const { code, target, setCookies } = opened.data;
-    if (!request.follow || !isRedirect(code)) return await finish(opened.data, null);
+    if (!request.follow || !isRedirectStatus(code)) return await finish(opened.data, null);
     if (target.next === null) return await finish(opened.data, "bad_location");
 
     const verdict = mayFollow(target.next, context.egress === null ? start.data.origin : null, deps.egress);

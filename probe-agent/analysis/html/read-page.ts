@@ -1,3 +1,4 @@
+import { mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import { decodePage, pageCharset, type Charset } from "#probe-agent/analysis/html/charset.ts";
 import { parseDocument, type ParsedDocument } from "#probe-agent/analysis/html/document.ts";
 import { readPageFacts, type PageFacts } from "#probe-agent/analysis/html/page.ts";
@@ -19,7 +20,7 @@ const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 
 /** Reports whether a Content-Type names HTML. If it is missing, the start of the body decides. */
 export function isHtml(contentType: string | null, body: Uint8Array): boolean {
-  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = mimeEssence(contentType);
   if (type !== "") return HTML_TYPES.has(type);
   const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, MAX_PROLOGUE)).toString("latin1");
   return /^<(?:!doctype\s+html|html|head|body|title|meta|script)\b/i.test(withoutPrologue(start));

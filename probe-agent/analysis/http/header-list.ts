@@ -29,3 +29,8 @@ export function headerElements(headers: readonly HeaderPair[], name: string): st
     .map((element) => element.trim().toLowerCase())
     .filter((element) => element !== "");
 }
+
+/** Returns the media type of a Content-Type, without parameters and in lower case. Empty if there is none. */
+export function mimeEssence(contentType: string | null): string {
+  return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}

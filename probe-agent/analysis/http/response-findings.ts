@@ -1,4 +1,5 @@
 import { adviseOn, finding, type AdviceTable, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
+import { isRedirectStatus, mayConcernOnlyProbe } from "#probe-agent/analysis/http/status.ts";
 import type { Finding } from "#shared/findings.ts";
 
 const RFC9110 = "https://www.rfc-editor.org/rfc/rfc9110";
@@ -76,9 +77,6 @@ export const SYNTAX_FAULTS: Readonly<Record<string, string>> = {
     "The status code is outside the range 100 to 599. Clients treat it as 500 or reject the response.",
 };
 
-/** Statuses that may concern only this probe: sign-in required, client not accepted, rate limit. */
-const MAY_BE_OURS: ReadonlySet<number> = new Set([401, 403, 407, 429]);
-
 /** Properties of one response that its findings use. */
 export interface ResponseFacts {
   readonly code: number;
@@ -101,9 +99,9 @@ export function responseFindings({ code, location, faults, tls }: ResponseFacts)
     const refused = finding("client-error", null, `The server refuses the request with status ${code}.`);
     const how =
       "If the page is public, check sign-in, firewall and rate limits. The server may refuse only this probe.";
-    found.push(MAY_BE_OURS.has(code) ? { ...refused, severity: "warning", how } : refused);
+    found.push(mayConcernOnlyProbe(code) ? { ...refused, severity: "warning", how } : refused);
   }
-  if ([301, 302, 303, 307, 308].includes(code) && location === null) {
+  if (isRedirectStatus(code) && location === null) {
     const message = `The status ${code} is a redirect, but the response has no Location that clients can follow.`;
     found.push(finding("bad-location", null, message));
   }

@@ -1,9 +1,7 @@
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { isRedirectStatus } from "#probe-agent/analysis/http/status.ts";
 import type { HopRequest } from "#probe-agent/net/http/request.ts";
 import type { ResponseHead } from "#probe-agent/net/http/response-head.ts";
-
-/** Statuses whose Location is followed (Fetch standard, "redirect status"). */
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Maximum length of a Location that is followed, in characters of the resolved URL. */
 const MAX_URL_CHARS = 8192;
@@ -14,11 +12,6 @@ export interface LocationTarget {
   readonly location: string | null;
   /** The URL to request next; null if the response is not a redirect or its Location cannot be followed. */
   readonly next: URL | null;
-}
-
-/** Reports whether the status requests a redirect. */
-export function isRedirect(code: number): boolean {
-  return REDIRECTS.has(code);
 }
 
 /**
@@ -37,7 +30,7 @@ export function readLocation(head: ResponseHead, from: URL): LocationTarget {
   if (url === null || url.href.length > MAX_URL_CHARS) return { location: null, next: null };
   if (url.hash === "" && !ascii.includes("#")) url.hash = from.hash; // RFC 9110 section 10.2.2
   const web = url.protocol === "http:" || url.protocol === "https:";
-  return { location: url.href, next: web && isRedirect(head.code) ? url : null };
+  return { location: url.href, next: web && isRedirectStatus(head.code) ? url : null };
 }
 
 /** Returns the next request. 303, and by tradition 301 and 302, change POST to GET (Fetch, HTTP-redirect fetch). */

@@ -2,7 +2,7 @@ import type { Finding } from "#shared/findings.ts";
 import type { check } from "#shared/tools/check.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import { BODY_BREAKS, bodyBreakOf } from "#shared/tools/http/body.ts";
-import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
+import { headerValues, mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import { RESPONSE_ADVICE, responseFindings } from "#probe-agent/analysis/http/response-findings.ts";
 import { adviseOn, finding, fitFindings } from "#probe-agent/analysis/text/findings.ts";
 import { reportFamilies } from "#probe-agent/analysis/network/address-families.ts";
@@ -76,7 +76,7 @@ function bodyReport({ final, body }: PageSnapshot): Result["body"] {
   const length = header("content-length");
   const charset = type === null ? null : /;\s*charset\s*=\s*"?([^\s";,]+)/i.exec(type);
   return {
-    content_type: type === null ? null : (type.split(";")[0] ?? "").trim().toLowerCase(),
+    content_type: type === null ? null : mimeEssence(type),
     charset: charset?.[1]?.toLowerCase() ?? null,
     content_length: length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null,
     transferred_bytes: body.transferredBytes,

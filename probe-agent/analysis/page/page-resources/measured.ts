@@ -1,3 +1,4 @@
+import { mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import type { CacheReport } from "#probe-agent/analysis/http/cache-report.ts";
 import type { PageResource } from "#probe-agent/analysis/page/page-resources/resource.ts";
 
@@ -27,7 +28,7 @@ export interface Measurement {
 
 /** Reports whether a body of this type becomes smaller by compression. */
 export function isCompressible(contentType: string | null): boolean {
-  const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = mimeEssence(contentType);
   return /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest|wasm|font\/[ot]tf|x-font-ttf|vnd\.ms-fontobject/.test(
     type,
   );

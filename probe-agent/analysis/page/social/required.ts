@@ -1,3 +1,4 @@
+import { mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 import { IMAGE_TYPES, type ImageFormat } from "#probe-agent/analysis/page/image-size.ts";
 import type { GraphReading } from "#probe-agent/analysis/page/social/graph.ts";
 
@@ -26,6 +27,5 @@ export function typeMatches({
   format,
 }: Pick<ImageFacts, "content_type" | "format">): boolean | null {
   if (type === null) return null;
-  const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase();
-  return format !== null && IMAGE_TYPES[format].includes(essence);
+  return format !== null && IMAGE_TYPES[format].includes(mimeEssence(type));
 }

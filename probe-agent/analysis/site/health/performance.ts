@@ -1,7 +1,7 @@
 import { isUsable, parseCacheControl } from "#probe-agent/analysis/http/cache-control.ts";
 import { notApplicable, scored, type CheckId, type CheckFinding } from "#probe-agent/analysis/site/health/checks.ts";
 import type { HealthSnapshot } from "#probe-agent/analysis/site/health/snapshot.ts";
-import { headerValues, joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
+import { headerValues, joinedHeader, mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 
 type PerformanceCheck = Extract<
   CheckId,
@@ -70,7 +70,7 @@ function totalFinding({ totalMs, body }: HealthSnapshot): CheckFinding {
 }
 
 function compressionFinding({ headers, body }: HealthSnapshot): CheckFinding {
-  const type = joinedHeader(headers, "content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = mimeEssence(joinedHeader(headers, "content-type"));
   const text = type === "" || /^text\/|[/+](?:json|xml)$|javascript|ecmascript|svg|manifest/.test(type);
   if (!text) return notApplicable(`Compression does not help for ${type}.`);
   if (body.decodedBytes < WORTH_COMPRESSING) return notApplicable("The body is too small for compression to help.");

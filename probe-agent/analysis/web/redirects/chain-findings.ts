@@ -1,12 +1,8 @@
+import { isRedirectStatus, mayConcernOnlyProbe } from "#probe-agent/analysis/http/status.ts";
 import { sortFindings, type Finding } from "#shared/findings.ts";
 import { adviseOn, finding, type FindingDraft } from "#probe-agent/analysis/text/findings.ts";
 import { REDIRECT_ADVICE, type RedirectFindingId } from "#probe-agent/analysis/web/redirects/advice.ts";
-import {
-  FOLLOWED_DELAY_S,
-  isRedirectStatus,
-  type RedirectChain,
-  type RedirectStep,
-} from "#probe-agent/analysis/web/redirects/chain.ts";
+import { FOLLOWED_DELAY_S, type RedirectChain, type RedirectStep } from "#probe-agent/analysis/web/redirects/chain.ts";
 import { headerValues } from "#probe-agent/analysis/http/header-list.ts";
 import { isSameSite } from "#probe-agent/analysis/http/same-site.ts";
 
@@ -16,9 +12,6 @@ const LONG_CHAIN = 3;
 const LONG_LOCATION = 2048;
 /** Maximum length of a URL in a finding, in characters. */
 const MAX_URL = 300;
-/** Statuses that may concern only this probe: sign-in required, client not accepted, rate limit. */
-const MAY_BE_OURS: ReadonlySet<number> = new Set([401, 403, 407, 429]);
-
 /** A finding about one response: `where` is its URL; about the whole chain it has none. */
 type Draft = FindingDraft<RedirectFindingId>;
 
@@ -178,7 +171,7 @@ function chainFindings({ steps }: RedirectChain): Draft[] {
   const code = last?.hop.code ?? 0;
   if (code >= 400) {
     const message = `The final response has status ${code}.`;
-    found.push(finding("ends-in-error", urlOf(last), message, MAY_BE_OURS.has(code) ? "warning" : "critical"));
+    found.push(finding("ends-in-error", urlOf(last), message, mayConcernOnlyProbe(code) ? "warning" : "critical"));
   }
   if (steps.some(({ hop }) => hop.tls?.authorized === false)) {
     const at = steps.findIndex(({ hop }) => hop.tls?.authorized === false);

@@ -1,3 +1,4 @@
+import { isRedirectStatus } from "#probe-agent/analysis/http/status.ts";
 import type { DeadEnd, Hop } from "#probe-agent/port/http.ts";
 
 /** A refresh found in a response. */
@@ -42,13 +43,6 @@ export interface RedirectChain {
 
 /** Maximum delay of refreshes that are followed, in seconds. Slower ones are on pages to be read first. */
 export const FOLLOWED_DELAY_S = 5;
-
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-
-/** Reports whether the status is a redirect (Fetch standard, redirect status). */
-export function isRedirectStatus(code: number): boolean {
-  return REDIRECTS.has(code);
-}
 
 /** Reports whether a response redirects by status and Location, also if its target cannot be followed. */
 export function redirectsByHttp({ code, location }: Pick<Hop, "code" | "location">): boolean {

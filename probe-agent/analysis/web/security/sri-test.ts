@@ -1,7 +1,7 @@
 import { registeredDomain } from "#shared/registrable-domain.ts";
 import type { ScriptTag } from "#probe-agent/analysis/html/page.ts";
 import { outcome, type SecurityView, type TestOutcome } from "#probe-agent/analysis/web/security/outcome.ts";
-import { joinedHeader } from "#probe-agent/analysis/http/header-list.ts";
+import { joinedHeader, mimeEssence } from "#probe-agent/analysis/http/header-list.ts";
 
 const HTML_TYPES = new Set(["text/html", "application/xhtml+xml"]);
 /** Results of single scripts, worst last. The worst one of all scripts is the result. */
@@ -21,7 +21,7 @@ const PASSING = new Set([
  * registrable domain get a bonus for integrity.
  */
 export function sriTest({ snapshot, headers, page }: SecurityView): TestOutcome {
-  const type = (joinedHeader(headers, "content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = mimeEssence(joinedHeader(headers, "content-type"));
   if (type !== "" && !HTML_TYPES.has(type)) return outcome("sri-not-implemented-response-not-html", true, type);
   const { scripts } = page.facts;
   if (scripts.length === 0) return outcome("sri-not-implemented-but-no-scripts-loaded", true, null);
