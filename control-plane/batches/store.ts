@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
 import type { RunState } from "#control-plane/jobs/durable-run/watch.ts";
@@ -61,11 +62,11 @@ export async function insertBatch(
       returning id
     )
     insert into batch_targets (batch_id, ordinal, url, original)
-    select batch.id, given.* from batch, unnest(
-      ${targets.map((_, ordinal) => ordinal)}::integer[],
-      ${targets.map(({ url }) => url)}::text[],
-      ${targets.map(({ original }) => original)}::integer[]
-    ) as given`;
+    select batch.id, given.* from batch, ${given(
+      sql,
+      targets.map(({ url, original }, ordinal) => ({ ordinal, url, original })),
+      { ordinal: "integer", url: "text", original: "integer" },
+    )}`;
 }
 
 /** Returns the targets that still need a check: those without a result, and of equal targets only the first. */
@@ -82,15 +83,15 @@ export async function writeResults(sql: Sql, { id, run }: RunLease, results: rea
       select id from batches where id = ${id} and run = ${run} and status = 'running' for share
     ), written as (
       update batch_targets as t
-      set status = given.status, result = given.result, unanswered = given.unanswered = 1,
+      set status = given.status, result = given.result, unanswered = given.is_unanswered,
         duration_ms = given.duration_ms
-      from batch, unnest(
-        ${results.map(({ ordinal }) => ordinal)}::integer[],
-        ${results.map(({ status }) => status)}::text[],
-        ${results.map(({ result }) => result)}::text[],
-        ${results.map(({ isUnanswered }) => (isUnanswered ? 1 : 0))}::integer[],
-        ${results.map(({ durationMs }) => durationMs)}::integer[]
-      ) as given (ordinal, status, result, unanswered, duration_ms)
+      from batch, ${given(sql, results, {
+        ordinal: "integer",
+        status: "text",
+        result: "text",
+        isUnanswered: "boolean",
+        durationMs: "integer",
+      })}
       where t.batch_id = batch.id and t.ordinal = given.ordinal and t.status is null
     )
     select exists (select 1 from batch) as ours`;

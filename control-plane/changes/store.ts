@@ -1,5 +1,6 @@
 import type { Actor, Change, ChangeSet } from "#control-plane/access/changes.ts";
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A logged change. */
 export interface LoggedChange {
@@ -25,13 +26,9 @@ export async function insertChanges(sql: Queryable, set: ChangeSet, now: Date): 
     insert into account_changes (account_id, changed_at, actor_type, actor_id, actor_name, address, resource,
       resource_id, action, fields)
     select ${accountId}, ${now}, ${actor.type}, ${keyId}::bigint,
-      (select coalesce(name, prefix) from keys where id = ${keyId}::bigint), ${address}, resource, resource_id, action,
+      (select coalesce(name, prefix) from keys where id = ${keyId}::bigint), ${address}, resource, given.id, action,
       ${[...fields]}::text[]
-    from unnest(
-      ${changes.map(({ resource }) => resource)}::text[],
-      ${changes.map(({ id }) => id)}::bigint[],
-      ${changes.map(({ action }) => action)}::text[]
-    ) with ordinality as given (resource, resource_id, action, ordinal)
+    from ${given(sql, changes, { resource: "text", id: "bigint", action: "text" }, { ordinality: "ordinal" })}
     order by ordinal`;
 }
 

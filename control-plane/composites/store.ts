@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A monitor that a composite follows. */
 export interface Member {
@@ -18,7 +19,7 @@ export async function replaceMembers(
   await tx`delete from composite_members where composite_id = any(${ids}::bigint[])`;
   await tx`
     insert into composite_members (composite_id, member_id)
-    select * from unnest(${links.map(({ id }) => id)}::bigint[], ${links.map(({ memberId }) => memberId)}::bigint[])`;
+    select * from ${given(tx, links, { id: "bigint", memberId: "bigint" })}`;
   await tx`insert into composite_wakes (composite_id) select * from unnest(${ids}::bigint[])`;
 }
 

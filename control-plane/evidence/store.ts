@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { EVIDENCE_CHANNEL } from "#control-plane/evidence/evidence.ts";
 import type { Examined } from "#control-plane/evidence/shared.ts";
 
@@ -18,15 +19,15 @@ interface NewRow {
 export async function insertRows(tx: Transaction, rows: readonly NewRow[]): Promise<void> {
   await tx`
     with given as (
-      select * from unnest(
-        ${rows.map(({ incidentId }) => incidentId)}::bigint[],
-        ${rows.map(({ accountId }) => accountId)}::bigint[],
-        ${rows.map(({ monitorId }) => monitorId)}::bigint[],
-        ${rows.map(({ host }) => host)}::text[],
-        ${rows.map(({ causeCode }) => causeCode)}::text[],
-        ${rows.map(({ causeKey }) => causeKey)}::text[],
-        ${rows.map(({ confirmedAt }) => confirmedAt.toISOString())}::timestamptz[]
-      ) as given (incident_id, account_id, monitor_id, host, cause_code, cause_key, confirmed_at)
+      select * from ${given(tx, rows, {
+        incidentId: "bigint",
+        accountId: "bigint",
+        monitorId: "bigint",
+        host: "text",
+        causeCode: "text",
+        causeKey: "text",
+        confirmedAt: "timestamptz",
+      })}
     ), inserted as (
       insert into incident_evidence (incident_id, account_id, monitor_id, host, cause_code, cause_key, confirmed_at, due_at)
       select g.incident_id, g.account_id, g.monitor_id, g.host, g.cause_code,

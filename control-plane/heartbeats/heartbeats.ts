@@ -54,7 +54,11 @@ interface HeartbeatsDeps {
 export function createHeartbeats({ random, encryption, baseUrl }: HeartbeatsDeps): Heartbeats {
   const newToken = () => createToken(random, encryption);
   return {
-    insert: (tx, ids) => insertHeartbeats(tx, ids, ids.map(newToken)),
+    insert: (tx, ids) =>
+      insertHeartbeats(
+        tx,
+        ids.map((id) => ({ id, ...newToken() })),
+      ),
     rotate: (tx, id) => updateToken(tx, id, newToken()),
     async facts(sql, ids) {
       const rows = await readHeartbeats(sql, ids);

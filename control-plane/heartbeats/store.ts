@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
 import type { StoredToken } from "#control-plane/heartbeats/token.ts";
 import type { PingKind } from "#control-plane/heartbeats/ping.ts";
@@ -6,15 +7,11 @@ import type { PingKind } from "#control-plane/heartbeats/ping.ts";
 /** Inserts heartbeats with their tokens. */
 export async function insertHeartbeats(
   tx: Transaction,
-  ids: readonly number[],
-  tokens: readonly StoredToken[],
+  heartbeats: readonly (StoredToken & { readonly id: number })[],
 ): Promise<void> {
   await tx`
     insert into heartbeats (monitor_id, token_hash, token_sealed)
-    select id, decode(hash, 'hex'), decode(sealed, 'hex') from unnest(
-      ${[...ids]}::bigint[], ${tokens.map(({ hash }) => hash.toString("hex"))}::text[],
-      ${tokens.map(({ sealed }) => Buffer.from(sealed).toString("hex"))}::text[]
-    ) as given (id, hash, sealed)`;
+    select * from ${given(tx, heartbeats, { id: "bigint", hash: "bytea", sealed: "bytea" })}`;
 }
 
 /** Deletes a heartbeat with its pings. */

@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { isoTimes, DAY_MS, HOUR_MS, startOf, type Span } from "#control-plane/history/period.ts";
 import type { Status, StatusChange } from "#control-plane/history/timeline.ts";
 import { hourOf } from "#control-plane/history/aggregate/store.ts";
@@ -21,11 +22,11 @@ export interface NewChange {
 export async function insertChanges(tx: Queryable, changes: readonly NewChange[]): Promise<void> {
   await tx`
     with given as (
-      select * from unnest(
-        ${changes.map(({ monitorId }) => monitorId)}::bigint[],
-        ${isoTimes(changes.map(({ at }) => at))}::timestamptz[],
-        ${changes.map(({ status }) => NUMBER_OF[status])}::smallint[]
-      ) as given (monitor_id, at, status)
+      select * from ${given(
+        tx,
+        changes.map((change) => ({ ...change, status: NUMBER_OF[change.status] })),
+        { monitorId: "bigint", at: "timestamptz", status: "smallint" },
+      )}
     ), later as (
       update monitor_status_changes as c set at = given.at
       from given where c.monitor_id = given.monitor_id and c.at > given.at
@@ -41,10 +42,8 @@ export async function markHours(
   // An update locks an existing mark until the caller's rows are visible to the roll-up that takes it.
   await tx`
     insert into late_hours (hour, monitor_id)
-    select distinct hour, monitor_id from unnest(
-      ${isoTimes(marks.map(({ hour }) => hour))}::timestamptz[],
-      ${marks.map(({ monitorId }) => monitorId)}::bigint[]
-    ) as mark (hour, monitor_id) order by hour, monitor_id
+    select distinct hour, monitor_id from ${given(tx, marks, { hour: "timestamptz", monitorId: "bigint" })}
+    order by hour, monitor_id
     on conflict (hour, monitor_id) do update set hour = excluded.hour`;
 }
 
@@ -64,11 +63,12 @@ export async function readChanges(
   const lists: StatusChange[][] = spans.map(() => []);
   if (spans.length === 0) return lists;
   const rows = await sql<{ index: number; at: Date; status: number }[]>`
-    select (span.n - 1)::integer as index, change.at, change.status from unnest(
-      ${spans.map(({ monitorId }) => monitorId)}::bigint[],
-      ${spans.map(({ from }) => new Date(from).toISOString())}::timestamptz[],
-      ${spans.map(({ to }) => new Date(to).toISOString())}::timestamptz[]
-    ) with ordinality as span (monitor_id, from_at, to_at, n)
+    select (span.n - 1)::integer as index, change.at, change.status from ${given(
+      sql,
+      spans.map(({ monitorId, from, to }) => ({ monitorId, fromAt: from, toAt: to })),
+      { monitorId: "bigint", fromAt: "timestamptz", toAt: "timestamptz" },
+      { as: "span", ordinality: "n" },
+    )}
     cross join lateral (
       (
         select at, id, status from monitor_status_changes

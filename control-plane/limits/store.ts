@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { Windows } from "#control-plane/access/windows.ts";
 
 /** Requests of one account to count in a statement, all of one kind. */
@@ -51,13 +52,12 @@ export async function countRequests(
       ${windows.day}, granted * day_weight, day_limit, granted
     from (
       select account_id, minute_limit, day_cap as day_limit, day_weight, least(requests, minute_limit, day_cap) as granted
-      from unnest(
-        ${asks.map((ask) => ask.accountId)}::bigint[],
-        ${asks.map((ask) => ask.requests)}::integer[],
-        ${asks.map((ask) => ask.minuteLimit)}::integer[],
-        ${asks.map((ask) => ask.dayLimit)}::integer[],
-        ${asks.map((ask) => (ask.countsDay ? 1 : 0))}::integer[]
-      ) as ask (account_id, requests, minute_limit, day_limit, day_weight)
+      from ${given(
+        sql,
+        asks.map((ask) => ({ ...ask, dayWeight: ask.countsDay ? 1 : 0 })),
+        { accountId: "bigint", requests: "integer", minuteLimit: "integer", dayLimit: "integer", dayWeight: "integer" },
+        { as: "ask" },
+      )}
       cross join lateral (select case when day_weight = 1 then day_limit else ${MOST} end as day_cap) as cap
     ) as asks
     order by account_id
@@ -127,11 +127,7 @@ export async function countTargets(
     from (
       select target, least(named, ${limits.all}::integer) as named,
         least(anonymous, ${limits.anonymous}::integer) as anonymous
-      from unnest(
-        ${asks.map((ask) => ask.target)}::text[],
-        ${asks.map((ask) => ask.named)}::integer[],
-        ${asks.map((ask) => ask.anonymous)}::integer[]
-      ) as ask (target, named, anonymous)
+      from ${given(sql, asks, { target: "text", named: "integer", anonymous: "integer" }, { as: "ask" })}
     ) as asks
     order by target collate "C"
     on conflict (target) do update set

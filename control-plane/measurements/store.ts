@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { RunStatus } from "#control-plane/jobs/durable-run/status.ts";
 import { createRunTable } from "#control-plane/jobs/durable-run/table.ts";
 import type { ClaimedRun, RunLease } from "#control-plane/jobs/durable-run/work.ts";
@@ -63,13 +64,13 @@ export async function insertMeasurement(
       returning id
     )
     insert into measurement_locations (measurement_id, ordinal, location, status, result, duration_ms)
-    select measurement.id, given.* from measurement, unnest(
-      ${locations.map((row) => row.ordinal)}::integer[],
-      ${locations.map((row) => row.location)}::text[],
-      ${locations.map((row) => row.status)}::text[],
-      ${locations.map((row) => row.result)}::text[],
-      ${locations.map((row) => row.durationMs)}::integer[]
-    ) as given`;
+    select measurement.id, given.* from measurement, ${given(sql, locations, {
+      ordinal: "integer",
+      location: "text",
+      status: "text",
+      result: "text",
+      durationMs: "integer",
+    })}`;
 }
 
 /** Claims a measurement: from now on only this claim can write. Returns null if it has ended or is deleted. */

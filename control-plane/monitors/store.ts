@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { Monitor } from "#control-plane/kinds/monitor.ts";
 import { readStoredSettings } from "#control-plane/kinds/stored-settings.ts";
@@ -38,24 +39,27 @@ export async function insertMonitors(tx: Transaction, monitors: readonly NewMoni
     insert into monitors (id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason, tags,
       depends_on, settings, secrets, created_at, updated_at)
     overriding system value
-    select id, account_id, name, url, check_type, interval_minutes, is_active = 1, paused_reason,
-      array(select json_array_elements_text(given.tags::json)), depends_on, settings, decode(secrets, 'hex'),
+    select id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason,
+      array(select json_array_elements_text(given.tags)), depends_on, settings, secrets,
       ${now}::timestamptz, ${now}::timestamptz
-    from unnest(
-      ${monitors.map(({ id }) => id)}::bigint[],
-      ${monitors.map(({ accountId }) => accountId)}::bigint[],
-      ${monitors.map(({ name }) => name)}::text[],
-      ${monitors.map(({ url }) => url)}::text[],
-      ${monitors.map(({ checkType }) => checkType)}::text[],
-      ${monitors.map(({ intervalMinutes }) => intervalMinutes)}::integer[],
-      ${monitors.map(({ isActive }) => (isActive ? 1 : 0))}::integer[],
-      ${monitors.map(({ pausedReason }) => pausedReason)}::text[],
-      ${monitors.map(({ tags }) => JSON.stringify(tags))}::text[],
-      ${monitors.map(({ dependsOn }) => dependsOn)}::bigint[],
-      ${monitors.map(({ settings }) => JSON.stringify(settings))}::text[],
-      ${monitors.map(({ secrets }) => hexOf(secrets))}::text[]
-    ) as given (id, account_id, name, url, check_type, interval_minutes, is_active, paused_reason, tags, depends_on,
-      settings, secrets)`;
+    from ${given(
+      tx,
+      monitors.map((monitor) => ({ ...monitor, settings: JSON.stringify(monitor.settings) })),
+      {
+        id: "bigint",
+        accountId: "bigint",
+        name: "text",
+        url: "text",
+        checkType: "text",
+        intervalMinutes: "integer",
+        isActive: "boolean",
+        pausedReason: "text",
+        tags: "json",
+        dependsOn: "bigint",
+        settings: "text",
+        secrets: "bytea",
+      },
+    )}`;
 }
 
 function hexOf(secrets: Uint8Array | null): string | null {

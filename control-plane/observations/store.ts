@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A name seen at an address; account 0 represents callers without an account. */
 export interface NewObservation {
@@ -18,11 +19,8 @@ export interface SeenName {
 export async function writeObservations(sql: Sql, seen: readonly NewObservation[], now: Date): Promise<void> {
   await sql`
     insert into observations as o (ip, host, account_id, first_seen, last_seen)
-    select ip, host, account_id, ${now}, ${now} from unnest(
-      ${seen.map(({ ip }) => ip)}::text[],
-      ${seen.map(({ host }) => host)}::text[],
-      ${seen.map(({ accountId }) => accountId)}::bigint[]
-    ) as given (ip, host, account_id)
+    select ip, host, account_id, ${now}, ${now}
+    from ${given(sql, seen, { ip: "text", host: "text", accountId: "bigint" })}
     order by ip collate "C", account_id, host collate "C"
     on conflict (ip, account_id, host) do update set last_seen = greatest(o.last_seen, excluded.last_seen)`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { KnownPictures } from "#control-plane/pictures/decide.ts";
 
 /** What is known about the pictures of a monitor, with the settings on which its next comparison depends. */
@@ -133,9 +134,8 @@ export async function insertVisuals(
   monitors: readonly { readonly id: number; readonly basis: string }[],
 ): Promise<void> {
   await tx`
-    insert into visual_states (monitor_id, basis) select id, basis from unnest(
-      ${monitors.map(({ id }) => id)}::bigint[], ${monitors.map(({ basis }) => basis)}::text[]
-    ) as given (id, basis)`;
+    insert into visual_states (monitor_id, basis)
+    select id, basis from ${given(tx, monitors, { id: "bigint", basis: "text" })}`;
 }
 
 /** Deletes all pictures of a monitor. */

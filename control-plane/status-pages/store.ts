@@ -1,4 +1,5 @@
 import type { Queryable, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type {
   DomainState,
   PageGroup,
@@ -94,12 +95,15 @@ async function insertMonitors(tx: Transaction, pageId: number, { monitors, group
   );
   await tx`
     insert into status_page_monitors (page_id, monitor_id, position, name, group_index, group_position)
-    select ${pageId}::bigint, id, ordinal - 1, name, group_index, group_position from unnest(
-      ${monitors.map(({ id }) => id)}::bigint[],
-      ${monitors.map(({ name }) => name)}::text[],
-      ${monitors.map(({ id }) => places.get(id)?.index ?? null)}::integer[],
-      ${monitors.map(({ id }) => places.get(id)?.position ?? null)}::integer[]
-    ) with ordinality as given (id, name, group_index, group_position, ordinal)`;
+    select ${pageId}::bigint, id, ordinal - 1, name, group_index, group_position from ${given(
+      tx,
+      monitors.map(({ id, name }) => {
+        const place = places.get(id);
+        return { id, name, groupIndex: place?.index ?? null, groupPosition: place?.position ?? null };
+      }),
+      { id: "bigint", name: "text", groupIndex: "integer", groupPosition: "integer" },
+      { ordinality: "ordinal" },
+    )}`;
 }
 
 /** Deletes a page. Returns false if the account has none with this id. */

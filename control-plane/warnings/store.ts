@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { Cause } from "#control-plane/warnings/causes.ts";
 import type { WarningCode } from "#control-plane/warnings/codes.ts";
 import type { KnownCause } from "#control-plane/warnings/compare.ts";
@@ -36,9 +37,7 @@ export async function writeCauses(tx: Transaction, causes: readonly KnownCause[]
 /** Deletes causes that have ended. */
 export async function deleteCauses(tx: Transaction, causes: readonly Pick<Cause, "code" | "subject">[]): Promise<void> {
   await tx`
-    delete from warnings using unnest(
-      ${causes.map(({ code }) => code)}::text[], ${causes.map(({ subject }) => subject)}::text[]
-    ) as gone (code, subject)
+    delete from warnings using ${given(tx, causes, { code: "text", subject: "text" }, { as: "gone" })}
     where warnings.code = gone.code and warnings.subject = gone.subject`;
 }
 

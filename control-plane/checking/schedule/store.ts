@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { ProbedType } from "#control-plane/kinds/kinds.ts";
 
 /** A slot to insert: when a monitor is checked at one location. */
@@ -37,20 +38,22 @@ export interface ClaimedSlot {
   readonly stateVersion: number;
 }
 
+const SLOT_TYPES = {
+  monitorId: "bigint",
+  location: "text",
+  accountId: "bigint",
+  intervalSeconds: "integer",
+  phaseMs: "integer",
+  timeoutSeconds: "integer",
+  plannedAt: "timestamptz",
+} as const;
+
 /** Inserts slots. */
 export async function insertSlots(sql: Queryable, slots: readonly NewSlot[]): Promise<void> {
   await sql`
     insert into monitor_slots (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds,
       planned_at, due_at)
-    select given.*, given.planned_at from unnest(
-      ${slots.map(({ monitorId }) => monitorId)}::bigint[],
-      ${slots.map(({ location }) => location)}::text[],
-      ${slots.map(({ accountId }) => accountId)}::bigint[],
-      ${slots.map(({ intervalSeconds }) => intervalSeconds)}::integer[],
-      ${slots.map((slot) => slot.phaseMs)}::integer[],
-      ${slots.map(({ timeoutSeconds }) => timeoutSeconds)}::integer[],
-      ${slots.map(({ plannedAt }) => plannedAt.toISOString())}::timestamptz[]
-    ) as given (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at)`;
+    select given.*, given.planned_at from ${given(sql, slots, SLOT_TYPES)}`;
 }
 
 /** Deletes the slots of monitors, which must be locked (lockMonitors). A running check can no longer be recorded. */
@@ -82,15 +85,7 @@ export async function replaceSlots(
 ): Promise<void> {
   await sql`
     with given as (
-      select * from unnest(
-        ${slots.map(({ monitorId }) => monitorId)}::bigint[],
-        ${slots.map(({ location }) => location)}::text[],
-        ${slots.map(({ accountId }) => accountId)}::bigint[],
-        ${slots.map(({ intervalSeconds }) => intervalSeconds)}::integer[],
-        ${slots.map((slot) => slot.phaseMs)}::integer[],
-        ${slots.map(({ timeoutSeconds }) => timeoutSeconds)}::integer[],
-        ${slots.map(({ plannedAt }) => plannedAt.toISOString())}::timestamptz[]
-      ) as given (monitor_id, location, account_id, interval_seconds, phase_ms, timeout_seconds, planned_at)
+      select * from ${given(sql, slots, SLOT_TYPES)}
     ), removed as (
       delete from monitor_slots as s where s.monitor_id = any(${[...monitorIds]}::bigint[])
         and not exists (select from given as g where g.monitor_id = s.monitor_id and g.location = s.location)
@@ -176,17 +171,13 @@ export interface ReleasedSlot extends Pick<ClaimedSlot, "monitorId" | "location"
 export async function releaseSlots(sql: Sql, slots: readonly ReleasedSlot[]): Promise<void> {
   await sql`
     with held as (
-      select s.monitor_id, s.location, given.due_ms from monitor_slots as s join unnest(
-        ${slots.map(({ monitorId }) => monitorId)}::bigint[],
-        ${slots.map(({ location }) => location)}::text[],
-        ${slots.map(({ lease }) => lease)}::bigint[],
-        ${slots.map(({ dueAt }) => dueAt?.getTime() ?? null)}::float8[]
-      ) as given (monitor_id, location, lease, due_ms)
+      select s.monitor_id, s.location, given.due_at from monitor_slots as s
+      join ${given(sql, slots, { monitorId: "bigint", location: "text", lease: "bigint", dueAt: "timestamptz" })}
         on s.monitor_id = given.monitor_id and s.location = given.location and s.lease = given.lease
       order by s.monitor_id, s.location for update of s
     )
     update monitor_slots as s
-    set lease = 0, due_at = coalesce(to_timestamp(held.due_ms / 1000), least(s.planned_at, s.extra_at))
+    set lease = 0, due_at = coalesce(held.due_at, least(s.planned_at, s.extra_at))
     from held where s.monitor_id = held.monitor_id and s.location = held.location`;
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 
 /** A monitor that is due for a visit, with the facts on which its notices depend. */
@@ -116,14 +117,10 @@ export interface PlannedVisit {
 export async function moveMonitorVisits(sql: Sql, visits: readonly PlannedVisit[]): Promise<number> {
   const moved = await sql`
     with given as (
-      select * from unnest(
-        ${visits.map(({ monitorId }) => monitorId)}::bigint[],
-        ${visits.map(({ stateVersion }) => stateVersion)}::bigint[],
-        ${visits.map(({ visitAt }) => timeOf(visitAt))}::timestamptz[]
-      ) as given (id, version, visit_at)
+      select * from ${given(sql, visits, { monitorId: "bigint", stateVersion: "bigint", visitAt: "timestamptz" })}
     ), held as materialized (
       select t.monitor_id, g.visit_at from monitor_states as t
-      join given as g on g.id = t.monitor_id and g.version = t.state_version
+      join given as g on g.monitor_id = t.monitor_id and g.state_version = t.state_version
       order by t.monitor_id for update of t skip locked
     )
     update monitor_states as t set visit_at = held.visit_at from held where t.monitor_id = held.monitor_id`;
@@ -147,21 +144,12 @@ export async function writeVisited(tx: Transaction, changed: readonly ChangedMon
   const wishes = changed.flatMap(({ monitorId, rechecks }) => rechecks.map((wish) => ({ monitorId, ...wish })));
   await tx`
     with given as (
-      select * from unnest(
-        ${changed.map(({ monitorId }) => monitorId)}::bigint[],
-        ${changed.map(({ status }) => status)}::text[],
-        ${changed.map(({ state }) => state)}::text[],
-        ${changed.map(({ visitAt }) => timeOf(visitAt))}::timestamptz[]
-      ) as given (id, status, state, visit_at)
+      select * from ${given(tx, changed, { monitorId: "bigint", status: "text", state: "text", visitAt: "timestamptz" })}
     ), wishes as (
-      select * from unnest(
-        ${wishes.map(({ monitorId }) => monitorId)}::bigint[],
-        ${wishes.map(({ location }) => location)}::text[],
-        ${wishes.map(({ at }) => timeOf(at))}::timestamptz[]
-      ) as wish (id, location, at)
+      select * from ${given(tx, wishes, { monitorId: "bigint", location: "text", at: "timestamptz" })}
     ), slots as materialized (
       select s.monitor_id, s.location, wishes.at from monitor_slots as s
-      join wishes on wishes.id = s.monitor_id and wishes.location = s.location
+      join wishes on wishes.monitor_id = s.monitor_id and wishes.location = s.location
       order by s.monitor_id, s.location for update of s
     ), wanted as (
       update monitor_slots as s set extra_at = least(s.extra_at, slots.at), due_at = least(s.due_at, slots.at)
@@ -169,7 +157,7 @@ export async function writeVisited(tx: Transaction, changed: readonly ChangedMon
     )
     update monitor_states as t
     set state_version = t.state_version + 1, status = g.status, state = g.state, visit_at = g.visit_at
-    from given as g where t.monitor_id = g.id`;
+    from given as g where t.monitor_id = g.monitor_id`;
 }
 
 /** Visits a locked monitor at the latest at a time, Unix milliseconds. */
@@ -177,9 +165,4 @@ export async function visitBy(tx: Transaction, monitorId: number, at: number): P
   await tx`
     update monitor_states set visit_at = least(visit_at, ${new Date(at)}::timestamptz)
     where monitor_id = ${monitorId}`;
-}
-
-/** postgres.js cannot send arrays of dates: they are sent as texts. */
-function timeOf(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { toInteger } from "#control-plane/database/integer.ts";
 
 /** An observation with the state that follows from it, to be recorded once. Times are Unix milliseconds. */
@@ -148,10 +149,7 @@ export async function readCurrentStates(
 ): Promise<readonly CurrentState[]> {
   return sql<CurrentState[]>`
     select s.monitor_id as "monitorId", s.location, s.lease, t.state_version as "stateVersion", t.state
-    from unnest(
-      ${slots.map(({ monitorId }) => monitorId)}::bigint[],
-      ${slots.map(({ location }) => location)}::text[]
-    ) as given (monitor_id, location)
+    from ${given(sql, slots, { monitorId: "bigint", location: "text" })}
     join monitor_slots as s on s.monitor_id = given.monitor_id and s.location = given.location
     join monitor_states as t on t.monitor_id = given.monitor_id`;
 }

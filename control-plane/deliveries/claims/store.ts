@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { MOST_EVENTS, type Channel, type ClaimedDelivery, type SentEvent } from "#control-plane/deliveries/delivery.ts";
 import { OVERDUE_MS } from "#control-plane/deliveries/transition.ts";
 
@@ -147,9 +148,8 @@ export async function renewLeases(
 ): Promise<void> {
   await sql`
     with held as materialized (
-      select d.id from deliveries as d join unnest(
-        ${attempts.map(({ id }) => id)}::bigint[], ${attempts.map(({ attempt }) => attempt)}::integer[]
-      ) as given (id, attempt) on d.id = given.id and d.attempts = given.attempt
+      select d.id from deliveries as d join ${given(sql, attempts, { id: "bigint", attempt: "integer" })}
+        on d.id = given.id and d.attempts = given.attempt
       where d.is_leased order by d.id for update of d
     )
     update deliveries as d set due_at = ${leaseEndsAt} from held where d.id = held.id`;

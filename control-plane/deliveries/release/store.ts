@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { DELIVERIES_CHANNEL, type Channel } from "#control-plane/deliveries/delivery.ts";
 import type { HeldDelivery, ReceiverDelivery } from "#control-plane/deliveries/release/plan.ts";
 
@@ -85,8 +86,7 @@ export async function releaseMessages(
     update deliveries as d
     set released_at = ${now}, leader_id = given.leader_id, is_ready = given.leader_id is null,
       due_at = case when given.leader_id is null then ${now}::timestamptz end
-    from unnest(${rows.map(({ id }) => id)}::bigint[], ${rows.map(({ leaderId }) => leaderId)}::bigint[])
-      as given (id, leader_id)
+    from ${given(tx, rows, { id: "bigint", leaderId: "bigint" })}
     where d.id = given.id`;
 }
 
@@ -106,11 +106,7 @@ export async function releaseOutages(tx: Transaction, incidentIds: readonly numb
 /** Stores until when deliveries are held, and why. */
 export async function holdDeliveries(tx: Transaction, held: readonly HeldDelivery[]): Promise<void> {
   await tx`
-    update deliveries as d set due_at = to_timestamp(given.until / 1000), held_by = given.held_by
-    from unnest(
-      ${held.map(({ id }) => id)}::bigint[],
-      ${held.map(({ until }) => until.getTime())}::float8[],
-      ${held.map(({ by }) => by)}::text[]
-    ) as given (id, until, held_by)
+    update deliveries as d set due_at = given.until, held_by = given.by
+    from ${given(tx, held, { id: "bigint", until: "timestamptz", by: "text" })}
     where d.id = given.id`;
 }

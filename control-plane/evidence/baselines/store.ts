@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** The facts of a good check, to be stored. */
 export interface NewBaseline {
@@ -15,14 +16,14 @@ export interface NewBaseline {
 export async function upsertBaselines(sql: Queryable, made: readonly NewBaseline[]): Promise<void> {
   await sql`
     insert into monitor_baselines as b (monitor_id, location, good_at, target, address, facts)
-    select given.* from unnest(
-      ${made.map(({ monitorId }) => monitorId)}::bigint[],
-      ${made.map(({ location }) => location)}::text[],
-      ${made.map(({ goodAt }) => goodAt.toISOString())}::timestamptz[],
-      ${made.map(({ target }) => target)}::text[],
-      ${made.map(({ address }) => address)}::text[],
-      ${made.map(({ facts }) => facts)}::text[]
-    ) as given (monitor_id, location, good_at, target, address, facts)
+    select given.* from ${given(sql, made, {
+      monitorId: "bigint",
+      location: "text",
+      goodAt: "timestamptz",
+      target: "text",
+      address: "text",
+      facts: "text",
+    })}
     join monitors as m on m.id = given.monitor_id
     order by given.monitor_id, given.location
     on conflict (monitor_id, location) do update

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { DueRow, FailReason, Leader } from "#control-plane/evidence/claims/plan.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 
@@ -112,9 +113,7 @@ export async function shareRows(
 ): Promise<void> {
   await tx`
     update incident_evidence as e set status = 'shared', due_at = null, shared_with = given.shared_with
-    from unnest(
-      ${shared.map(({ incidentId }) => incidentId)}::bigint[], ${shared.map(({ sharedWith }) => sharedWith)}::bigint[]
-    ) as given (incident_id, shared_with)
+    from ${given(tx, shared, { incidentId: "bigint", sharedWith: "bigint" })}
     where e.incident_id = given.incident_id`;
 }
 
@@ -134,10 +133,7 @@ interface EndedRow extends HeldRow {
 export async function failRows(tx: Transaction, failed: readonly EndedRow[]): Promise<ReadonlySet<number>> {
   const rows = await tx<{ id: number }[]>`
     update incident_evidence as e set status = 'failed', due_at = null, reason = given.reason
-    from unnest(
-      ${failed.map(({ incidentId }) => incidentId)}::bigint[], ${failed.map(({ attempts }) => attempts)}::integer[],
-      ${failed.map(({ reason }) => reason)}::text[]
-    ) as given (incident_id, attempts, reason)
+    from ${given(tx, failed, { incidentId: "bigint", attempts: "integer", reason: "text" })}
     where e.incident_id = given.incident_id and e.attempts = given.attempts and e.due_at is not null
     returning e.incident_id as id`;
   return new Set(rows.map(({ id }) => id));

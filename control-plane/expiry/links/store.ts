@@ -1,4 +1,5 @@
 import type { Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { CheckType } from "#control-plane/kinds/kinds.ts";
 import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 
@@ -41,33 +42,31 @@ export async function replaceLinks(
   links: readonly WantedLink[],
   now: Date,
 ): Promise<void> {
-  const given = tx`unnest(
-    ${links.map(({ monitorId }) => monitorId)}::bigint[],
-    ${links.map(({ kind }) => kind)}::text[],
-    ${links.map(({ target }) => target)}::text[],
-    ${links.map(({ scope }) => scope)}::bigint[],
-    ${links.map(({ registry }) => registry ?? "")}::text[]
-  ) as given (monitor_id, kind, target, scope, registry)`;
+  const wanted = given(
+    tx,
+    links.map((link) => ({ ...link, registry: link.registry ?? "" })),
+    { monitorId: "bigint", kind: "text", target: "text", scope: "bigint", registry: "text" },
+  );
   // In one order, so that two replicas cannot deadlock.
   await tx`
     insert into expiry_registries (registry)
-    select distinct registry from ${given} where registry <> '' order by registry on conflict do nothing`;
+    select distinct registry from ${wanted} where registry <> '' order by registry on conflict do nothing`;
   // A domain belongs to the service of its top-level domain, as far as that is known.
   await tx`
     insert into expiry_targets as t (kind, target, scope, registry, next_at, look_at)
     select distinct given.kind, given.target, given.scope, coalesce(r.served_by, r.registry), ${now}::timestamptz,
       ${now}::timestamptz
-    from ${given} left join expiry_registries as r on r.registry = given.registry
+    from ${wanted} left join expiry_registries as r on r.registry = given.registry
     order by given.kind, given.target, given.scope
     on conflict (kind, target, scope) do update
     set next_at = least(t.next_at, excluded.next_at), notice_at = least(t.notice_at, excluded.next_at)`;
   await tx`
     delete from expiry_links as l where l.monitor_id = any(${[...monitorIds]}::bigint[])
-      and not exists (select from ${given} where given.monitor_id = l.monitor_id and given.kind = l.kind)`;
+      and not exists (select from ${wanted} where given.monitor_id = l.monitor_id and given.kind = l.kind)`;
   await tx`
     insert into expiry_links as l (monitor_id, kind, target_id)
     select given.monitor_id, given.kind, t.id
-    from ${given} join expiry_targets as t using (kind, target, scope) order by given.monitor_id, given.kind
+    from ${wanted} join expiry_targets as t using (kind, target, scope) order by given.monitor_id, given.kind
     on conflict (monitor_id, kind) do update set target_id = excluded.target_id, memory = '[]'
       where l.target_id <> excluded.target_id`;
   await tx`update monitors set linked_version = version where id = any(${[...monitorIds]}::bigint[])`;

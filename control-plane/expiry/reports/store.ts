@@ -1,4 +1,5 @@
 import type { Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** Fingerprint that a check of a monitor has seen. */
 export interface Report {
@@ -24,9 +25,7 @@ export async function planEarlyLooks(
         when t.changed_at > ${now}::timestamptz - ${newMs}::float8 * interval '1 millisecond'
           then t.looked_at + ${newMs}::float8 * interval '1 millisecond'
         else ${now}::timestamptz end) as at
-      from unnest(
-        ${reports.map(({ monitorId }) => monitorId)}::bigint[], ${reports.map(({ fingerprint }) => fingerprint)}::text[]
-      ) as r (monitor_id, fingerprint)
+      from ${given(sql, reports, { monitorId: "bigint", fingerprint: "text" }, { as: "r" })}
       join expiry_links as l on l.monitor_id = r.monitor_id and l.kind = 'certificate'
       join expiry_targets as t on t.id = l.target_id
       where t.fingerprint <> r.fingerprint and t.looked_at is not null

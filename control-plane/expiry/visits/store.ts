@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
 
@@ -125,9 +126,7 @@ export async function writeMemories(
 ): Promise<void> {
   await tx`
     update expiry_links as l set memory = given.memory
-    from unnest(
-      ${memories.map(({ monitorId }) => monitorId)}::bigint[], ${memories.map(({ memory }) => memory)}::text[]
-    ) as given (monitor_id, memory)
+    from ${given(tx, memories, { monitorId: "bigint", memory: "text" })}
     where l.monitor_id = given.monitor_id and l.kind = ${kind}`;
 }
 

@@ -1,6 +1,7 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { RecordRow } from "#control-plane/heartbeats/rows.ts";
-import { isoTime, recordColumns } from "#control-plane/heartbeats/store.ts";
+import { recordColumns } from "#control-plane/heartbeats/store.ts";
 
 /** A heartbeat whose rows are locked, with the facts on which its notices depend. */
 export interface LockedHeartbeat extends RecordRow {
@@ -85,19 +86,19 @@ export interface ChangedHeartbeat extends ChangedState {
 export async function writeChanges(tx: Transaction, changes: readonly ChangedHeartbeat[]): Promise<void> {
   await tx`
     with given as (
-      select * from unnest(
-        ${changes.map(({ monitorId }) => monitorId)}::bigint[],
-        ${changes.map(({ status }) => status)}::text[],
-        ${changes.map(({ state }) => state)}::text[],
-        ${changes.map(({ deadlineAt }) => isoTime(deadlineAt))}::timestamptz[],
-        ${changes.map(({ sweepAt }) => isoTime(sweepAt))}::timestamptz[]
-      ) as given (id, status, state, deadline_at, sweep_at)
+      select * from ${given(tx, changes, {
+        monitorId: "bigint",
+        status: "text",
+        state: "text",
+        deadlineAt: "timestamptz",
+        sweepAt: "timestamptz",
+      })}
     ), stated as (
       update monitor_states as t set state_version = t.state_version + 1, status = g.status, state = g.state
-      from given as g where t.monitor_id = g.id
+      from given as g where t.monitor_id = g.monitor_id
     )
     update heartbeats as h set deadline_at = g.deadline_at, sweep_at = g.sweep_at, version = h.version + 1
-    from given as g where h.monitor_id = g.id`;
+    from given as g where h.monitor_id = g.monitor_id`;
 }
 
 /** A heartbeat whose state follows the verdict of a ping. */
@@ -116,18 +117,18 @@ export interface JudgedHeartbeat extends ChangedState {
 export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartbeat[]): Promise<void> {
   await tx`
     with given as (
-      select * from unnest(
-        ${judged.map(({ monitorId }) => monitorId)}::bigint[],
-        ${judged.map(({ status }) => status)}::text[],
-        ${judged.map(({ state }) => state)}::text[],
-        ${judged.map(({ number }) => number)}::bigint[],
-        ${judged.map(({ sweepAt }) => isoTime(sweepAt))}::timestamptz[]
-      ) as given (id, status, state, number, sweep_at)
+      select * from ${given(tx, judged, {
+        monitorId: "bigint",
+        status: "text",
+        state: "text",
+        number: "bigint",
+        sweepAt: "timestamptz",
+      })}
     ), stated as (
       update monitor_states as t set state_version = t.state_version + 1, status = g.status, state = g.state
-      from given as g where t.monitor_id = g.id
+      from given as g where t.monitor_id = g.monitor_id
     ), locked as materialized (
-      select h.monitor_id from heartbeats as h join given as g on g.id = h.monitor_id
+      select h.monitor_id from heartbeats as h join given as g on g.monitor_id = h.monitor_id
       order by h.monitor_id for update of h
     )
     update heartbeats as h set judged_number = g.number, sweep_at = case
@@ -135,7 +136,7 @@ export async function writeJudged(tx: Transaction, judged: readonly JudgedHeartb
         when g.status = 'down' then g.sweep_at
         else least(h.deadline_at, g.sweep_at)
       end
-    from given as g join locked on locked.monitor_id = g.id where h.monitor_id = g.id`;
+    from given as g join locked using (monitor_id) where h.monitor_id = g.monitor_id`;
 }
 
 /** Plans the next visits of locked heartbeats that need nothing now. Times are Unix milliseconds. */
@@ -145,11 +146,8 @@ export async function moveVisits(
 ): Promise<void> {
   await sql`
     update heartbeats as h set sweep_at = given.sweep_at
-    from unnest(
-      ${visits.map(({ monitorId }) => monitorId)}::bigint[],
-      ${visits.map(({ sweepAt }) => isoTime(sweepAt))}::timestamptz[]
-    ) as given (id, sweep_at)
-    where h.monitor_id = given.id`;
+    from ${given(sql, visits, { monitorId: "bigint", sweepAt: "timestamptz" })}
+    where h.monitor_id = given.monitor_id`;
 }
 
 /** Lists heartbeats that are due for a visit, the most overdue first. */

@@ -1,4 +1,5 @@
 import type { Queryable, SqlFragment } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { countChecks, hourOf, type CountedChecks } from "#control-plane/history/aggregate/store.ts";
 import type { TimeByStatus } from "#control-plane/history/timeline.ts";
 import { HOUR_MS, isoTimes } from "#control-plane/history/period.ts";
@@ -123,13 +124,11 @@ export async function findLastResponses(
   // The bounds of the whole let the planner ignore partitions; those of each hour let every look-up open only one.
   const within = sql`checked_at >= ${new Date(Math.min(...times) - 2 * HOUR_MS)}
     and checked_at < ${new Date(Math.max(...times) + HOUR_MS)}`;
-  const hour = sql`date_bin('1 hour', given.checked_at, timestamptz '2000-01-01 00:00:00+00')`;
+  const hour = sql`date_bin('1 hour', given.last_checked_at, timestamptz '2000-01-01 00:00:00+00')`;
   // Of the two parts, the second is read only if the first has no row.
   return sql`
     select given.id as "monitorId", newest.response_ms as "responseMs"
-    from unnest(
-      ${monitors.map(({ id }) => id)}::bigint[], ${times.map((time) => new Date(time).toISOString())}::timestamptz[]
-    ) as given (id, checked_at)
+    from ${given(sql, monitors, { id: "bigint", lastCheckedAt: "timestamptz" })}
     cross join lateral (
       (${lastOfHour(sql, hour, within)}) union all (${lastOfHour(sql, sql`${hour} - interval '1 hour'`, within)})
       limit 1

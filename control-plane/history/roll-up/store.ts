@@ -1,4 +1,5 @@
 import type { Queryable, Sql, SqlFragment, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import { countChecks, hourOf, type CountedChecks } from "#control-plane/history/aggregate/store.ts";
 import type { HistoryMonitor } from "#control-plane/history/ports.ts";
 import type { TimeByStatus } from "#control-plane/history/timeline.ts";
@@ -160,14 +161,14 @@ export async function replaceDays(
   if (counted.length === 0) return;
   await tx`
     insert into check_days (day, monitor_id, location, up, down, unknown, response_ms)
-    select ${day}::timestamptz, monitor_id, location, up, down, unknown, decode(hex, 'hex') from unnest(
-      ${counted.map(({ monitorId }) => monitorId)}::bigint[],
-      ${counted.map(({ location }) => location)}::text[],
-      ${counted.map(({ up }) => up)}::integer[],
-      ${counted.map(({ down }) => down)}::integer[],
-      ${counted.map(({ unknown }) => unknown)}::integer[],
-      ${counted.map(({ responseMs }) => (responseMs === null ? null : Buffer.from(responseMs).toString("hex")))}::text[]
-    ) as given (monitor_id, location, up, down, unknown, hex)`;
+    select ${day}::timestamptz, given.* from ${given(tx, counted, {
+      monitorId: "bigint",
+      location: "text",
+      up: "integer",
+      down: "integer",
+      unknown: "integer",
+      responseMs: "bytea",
+    })}`;
 }
 
 /** Time by status of one monitor on one day. */
@@ -180,13 +181,13 @@ export async function replaceTimes(tx: Queryable, day: Date, times: readonly Mon
   if (times.length === 0) return;
   await tx`
     insert into monitor_days (day, monitor_id, up_ms, down_ms, unknown_ms, maintenance_ms)
-    select ${day}::timestamptz, given.* from unnest(
-      ${times.map(({ monitorId }) => monitorId)}::bigint[],
-      ${times.map(({ upMs }) => upMs)}::integer[],
-      ${times.map(({ downMs }) => downMs)}::integer[],
-      ${times.map(({ unknownMs }) => unknownMs)}::integer[],
-      ${times.map(({ maintenanceMs }) => maintenanceMs)}::integer[]
-    ) as given
+    select ${day}::timestamptz, given.* from ${given(tx, times, {
+      monitorId: "bigint",
+      upMs: "integer",
+      downMs: "integer",
+      unknownMs: "integer",
+      maintenanceMs: "integer",
+    })}
     on conflict (monitor_id, day) do update set up_ms = excluded.up_ms, down_ms = excluded.down_ms,
       unknown_ms = excluded.unknown_ms, maintenance_ms = excluded.maintenance_ms`;
 }

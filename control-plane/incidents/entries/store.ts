@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { Entry, NewEntry } from "#control-plane/incidents/entries/entry.ts";
 
 /** A stored update with the incident that it belongs to. */
@@ -24,15 +25,20 @@ export async function insertEntries(
   if (entries.length === 0) return 0;
   const { count } = await sql`
     with given as (
-      select * from unnest(
-        ${entries.map(({ incidentId }) => incidentId)}::bigint[],
-        ${entries.map(({ at }) => at.toISOString())}::timestamptz[],
-        ${entries.map(({ kind }) => kind)}::text[],
-        ${entries.map(({ by }) => by)}::text[],
-        ${entries.map(({ text }) => text)}::text[],
-        ${entries.map(({ status }) => status)}::text[],
-        ${entries.map(({ isPublic }) => (isPublic ? 1 : 0))}::integer[]
-      ) with ordinality as given (incident_id, occurred_at, kind, author, text, status, is_public, ordinal)
+      select * from ${given(
+        sql,
+        entries,
+        {
+          incidentId: "bigint",
+          at: "timestamptz",
+          kind: "text",
+          by: "text",
+          text: "text",
+          status: "text",
+          isPublic: "boolean",
+        },
+        { ordinality: "ordinal" },
+      )}
     ), counted as (
       update incidents as i set entry_count = i.entry_count + added.entries
       from (select incident_id, count(*)::integer as entries from given group by incident_id) as added
@@ -40,7 +46,7 @@ export async function insertEntries(
       returning i.id
     )
     insert into incident_entries (incident_id, occurred_at, kind, author, text, status, is_public)
-    select given.incident_id, given.occurred_at, given.kind, given.author, given.text, given.status, given.is_public = 1
+    select given.incident_id, given.at, given.kind, given.by, given.text, given.status, given.is_public
     from given join counted on counted.id = given.incident_id order by given.ordinal`;
   return count;
 }
@@ -61,13 +67,12 @@ export async function insertMailed(
 ): Promise<void> {
   await sql`
     with given as (
-      select *, row_number() over (partition by incident_id order by ordinal) as place from unnest(
-        ${entries.map(({ incidentId }) => incidentId)}::bigint[],
-        ${entries.map(({ at }) => at.toISOString())}::timestamptz[],
-        ${entries.map(({ kind }) => kind)}::text[],
-        ${entries.map(({ text }) => text)}::text[],
-        ${entries.map(({ isReminder }) => (isReminder ? most.reminders : most.all))}::integer[]
-      ) with ordinality as given (incident_id, occurred_at, kind, text, most, ordinal)
+      select *, row_number() over (partition by incident_id order by ordinal) as place from ${given(
+        sql,
+        entries.map((entry) => ({ ...entry, most: entry.isReminder ? most.reminders : most.all })),
+        { incidentId: "bigint", at: "timestamptz", kind: "text", text: "text", most: "integer" },
+        { ordinality: "ordinal" },
+      )}
     ), written as materialized (
       select i.id, (
         select count(*) from incident_entries as e where e.incident_id = i.id and e.kind in ('mailed', 'mail_failed')
@@ -75,7 +80,7 @@ export async function insertMailed(
       from incidents as i where i.id = any(array(select incident_id from given))
     )
     insert into incident_entries (incident_id, occurred_at, kind, text, is_public)
-    select g.incident_id, g.occurred_at, g.kind, g.text, false
+    select g.incident_id, g.at, g.kind, g.text, false
     from given as g join written as w on w.id = g.incident_id where w.entries + g.place <= g.most
     order by g.ordinal`;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { NewEntry } from "#control-plane/incidents/entries/entry.ts";
 import type { Cause, Incident } from "#control-plane/incidents/incident.ts";
 import { columns, readRow, type IncidentRow } from "#control-plane/incidents/store.ts";
@@ -78,10 +79,8 @@ export async function updateLocations(
 ): Promise<void> {
   if (outages.length === 0) return;
   await sql`
-    update incidents as i set locations = given.locations from unnest(
-      ${outages.map(({ id }) => id)}::bigint[],
-      ${outages.map(({ locations }) => JSON.stringify(locations))}::text[]
-    ) as given (id, locations) where i.id = given.id`;
+    update incidents as i set locations = given.locations::text
+    from ${given(sql, outages, { id: "bigint", locations: "json" })} where i.id = given.id`;
 }
 
 /** Stores which monitors' outages hold the notices of outages back. Locks the outages in the order of their ids. */
@@ -91,10 +90,8 @@ export async function updateSuppressedBy(
 ): Promise<void> {
   await sql`
     with locked as materialized (
-      select i.id, given.suppressed_by from unnest(
-        ${outages.map(({ incidentId }) => incidentId)}::bigint[],
-        ${outages.map(({ suppressedBy }) => suppressedBy)}::bigint[]
-      ) as given (id, suppressed_by) join incidents as i on i.id = given.id order by i.id for update of i
+      select i.id, given.suppressed_by from ${given(sql, outages, { incidentId: "bigint", suppressedBy: "bigint" })}
+      join incidents as i on i.id = given.incident_id order by i.id for update of i
     )
     update incidents as i set suppressed_by = locked.suppressed_by from locked where i.id = locked.id`;
 }
@@ -109,10 +106,9 @@ export async function markRecovered(
 ): Promise<ReadonlyMap<number, Incident>> {
   const rows = await sql<IncidentRow[]>`
     with ending as materialized (
-      select i.id, greatest(given.recovered_at, i.confirmed_at) as ended_at from unnest(
-        ${outages.map(({ incidentId }) => incidentId)}::bigint[],
-        ${outages.map(({ recoveredAt }) => recoveredAt.toISOString())}::timestamptz[]
-      ) as given (id, recovered_at) join incidents as i on i.id = given.id
+      select i.id, greatest(given.recovered_at, i.confirmed_at) as ended_at
+      from ${given(sql, outages, { incidentId: "bigint", recoveredAt: "timestamptz" })}
+      join incidents as i on i.id = given.incident_id
       where i.monitor_id is not null and i.resolved_at is null
       order by i.id for update of i
     ), ended as (

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A confirmation mail in the ledger. */
 export interface LedgerRow {
@@ -37,12 +38,8 @@ export async function readLedger(
 export async function insertLedger(tx: Transaction, rows: readonly LedgerRow[]): Promise<void> {
   await tx`
     insert into confirmation_ledger (recipient, account_id, page, sent_at)
-    select decode(recipient, 'hex'), account_id, page, to_timestamp(sent_ms / 1000) from unnest(
-      ${rows.map(({ recipient }) => recipient)}::text[],
-      ${rows.map(({ accountId }) => accountId)}::bigint[],
-      ${rows.map(({ page }) => page)}::text[],
-      ${rows.map(({ sentAt }) => sentAt.getTime())}::float8[]
-    ) as given (recipient, account_id, page, sent_ms)`;
+    select decode(recipient, 'hex'), account_id, page, sent_at
+    from ${given(tx, rows, { recipient: "text", accountId: "bigint", page: "text", sentAt: "timestamptz" })}`;
 }
 
 /** Deletes mails sent before a time. Returns how many, at most `limit`. */

@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A recipient whose confirmation mail is wanted. */
 interface WaitingRecipient {
@@ -81,20 +82,20 @@ export async function storeConfirmations(
 ): Promise<void> {
   await tx`
     with given as (
-      select recipient_id, account_id, email, decode(hash, 'hex') as hash, decode(sealed, 'hex') as sealed from unnest(
-        ${confirmations.map(({ recipientId }) => recipientId)}::bigint[],
-        ${confirmations.map(({ accountId }) => accountId)}::bigint[],
-        ${confirmations.map(({ email }) => email)}::text[],
-        ${confirmations.map(({ tokenHash }) => Buffer.from(tokenHash).toString("hex"))}::text[],
-        ${confirmations.map(({ tokenSealed }) => Buffer.from(tokenSealed).toString("hex"))}::text[]
-      ) as given (recipient_id, account_id, email, hash, sealed)
+      select * from ${given(tx, confirmations, {
+        recipientId: "bigint",
+        accountId: "bigint",
+        email: "text",
+        tokenHash: "bytea",
+        tokenSealed: "bytea",
+      })}
     ), sent as (
       insert into mail_confirmations (recipient_id, account_id, email, sent_at)
       select recipient_id, account_id, lower(email), ${now} from given
     )
     update mail_recipients as r
-    set wants_confirmation = false, confirmation_due_at = null, token_hash = given.hash, token_sealed = given.sealed,
-      token_expires_at = ${expiresAt}
+    set wants_confirmation = false, confirmation_due_at = null, token_hash = given.token_hash,
+      token_sealed = given.token_sealed, token_expires_at = ${expiresAt}
     from given where r.id = given.recipient_id`;
 }
 

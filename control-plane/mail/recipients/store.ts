@@ -1,4 +1,5 @@
 import type { Queryable, Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** A recipient of an account. */
 interface Recipient {
@@ -22,10 +23,11 @@ export async function readRecipients(
     select r.id, r.account_id as "accountId", given.address, r.email, r.confirmed_at is not null as "isConfirmed",
       r.unsubscribed_at as "unsubscribedAt"
     from (
-      select distinct account_id, address from unnest(
-        ${addresses.map(({ accountId }) => accountId)}::bigint[],
-        ${addresses.map(({ email }) => email.toLowerCase())}::text[]
-      ) as given (account_id, address)
+      select distinct account_id, address from ${given(
+        sql,
+        addresses.map(({ accountId, email }) => ({ accountId, address: email.toLowerCase() })),
+        { accountId: "bigint", address: "text" },
+      )}
     ) as given
     join mail_recipients as r on r.account_id = given.account_id and lower(r.email) = given.address
     order by r.id`;

@@ -1,4 +1,5 @@
 import type { Queryable } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { CoveredScope, TaggedMonitor } from "#control-plane/maintenance/coverage/cover.ts";
 
 /** A monitor, and a time at which a window can cover it. */
@@ -19,15 +20,15 @@ export async function readCovered(sql: Queryable, monitors: readonly MonitorAtTi
         and o.covers_from > given.at - interval '30 days'
         and (
           given.monitor_id = any(s.monitor_ids)
-          or s.tags && array(select json_array_elements_text(given.tags::json))
+          or s.tags && array(select json_array_elements_text(given.tags))
         )
     ) as covered
-    from unnest(
-      ${monitors.map(({ accountId }) => accountId)}::bigint[],
-      ${monitors.map(({ monitorId }) => monitorId)}::bigint[],
-      ${monitors.map(({ tags }) => JSON.stringify(tags))}::text[],
-      ${monitors.map(({ at }) => at.toISOString())}::timestamptz[]
-    ) with ordinality as given (account_id, monitor_id, tags, at, ordinal)
+    from ${given(
+      sql,
+      monitors,
+      { accountId: "bigint", monitorId: "bigint", tags: "json", at: "timestamptz" },
+      { ordinality: "ordinal" },
+    )}
     order by given.ordinal`;
   return rows.map(({ covered }) => covered);
 }

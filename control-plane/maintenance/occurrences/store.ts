@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 import type { Plan } from "#control-plane/maintenance/occurrences/plan.ts";
 import type { Span } from "#control-plane/maintenance/schedule/schedule.ts";
 import type { WindowSettings } from "#control-plane/maintenance/window.ts";
@@ -76,14 +77,8 @@ async function writePlan(tx: Transaction, id: number, { until, laterStart }: Pla
 }
 
 function planned(tx: Transaction, occurrences: readonly Span[]) {
-  // The client cannot send arrays of times.
-  const texts = (times: readonly number[]) => times.map((at) => new Date(at).toISOString());
-  return tx`(
-    select starts_at::timestamptz, ends_at::timestamptz
-    from unnest(
-      ${texts(occurrences.map(({ from }) => from))}::text[], ${texts(occurrences.map(({ to }) => to))}::text[]
-    ) as given (starts_at, ends_at)
-  ) as planned`;
+  const rows = occurrences.map(({ from, to }) => ({ startsAt: from, endsAt: to }));
+  return given(tx, rows, { startsAt: "timestamptz", endsAt: "timestamptz" }, { as: "planned" });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Sql } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /** Notification channel on which a replica's id is sent when its rows have changed. */
 export const PRESENCE_CHANNEL = "presence";
@@ -45,14 +46,10 @@ export async function writePresence(sql: Sql, update: PresenceUpdate): Promise<v
         select id from replicas where seen_at < ${horizon} and id <> ${replicaId} for update skip locked
       ) returning id
     ), change as (
-      select * from unnest(
-        ${changes.map((change) => change.probeId)}::text[],
-        ${changes.map((change) => (change.draining ? 1 : 0))}::int[],
-        ${changes.map((change) => change.hello)}::text[]
-      ) as change (probe_id, draining, hello)
+      select * from ${given(sql, changes, { probeId: "text", draining: "boolean", hello: "text" }, { as: "change" })}
     ), attached as (
       insert into attachments (probe_id, replica_id, draining, attached_at)
-      select probe_id, ${replicaId}, draining = 1, ${now} from change where hello is not null
+      select probe_id, ${replicaId}, draining, ${now} from change where hello is not null
       on conflict (probe_id, replica_id) do update set draining = excluded.draining
     ), gone as (
       delete from attachments using change

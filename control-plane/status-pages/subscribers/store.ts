@@ -1,4 +1,5 @@
 import type { Queryable, Sql, Transaction } from "#control-plane/database/connect.ts";
+import { given } from "#control-plane/database/given.ts";
 
 /**
  * Locks a page against other subscriptions until the transaction ends. Returns its slug; null if it was deleted.
@@ -105,20 +106,13 @@ export async function findReceivers(
   return tx`
     with shown as (
       select given.event, m.page_id
-      from unnest(
-        ${monitors.map(({ event }) => event)}::integer[], ${monitors.map(({ monitorId }) => monitorId)}::bigint[]
-      ) as given (event, monitor_id)
+      from ${given(tx, monitors, { event: "integer", monitorId: "bigint" })}
       join status_page_monitors as m on m.monitor_id = given.monitor_id
       union
-      select event, page_id from unnest(
-        ${pages.map(({ event }) => event)}::integer[], ${pages.map(({ pageId }) => pageId)}::bigint[]
-      ) as given (event, page_id)
+      select event, page_id from ${given(tx, pages, { event: "integer", pageId: "bigint" })}
       union
       select given.event, m.page_id
-      from unnest(
-        ${tags.map(({ event }) => event)}::integer[], ${tags.map(({ accountId }) => accountId)}::bigint[],
-        ${tags.map(({ tag }) => tag)}::text[]
-      ) as given (event, account_id, tag)
+      from ${given(tx, tags, { event: "integer", accountId: "bigint", tag: "text" })}
       join monitors on monitors.account_id = given.account_id and given.tag = any(monitors.tags)
       join status_page_monitors as m on m.monitor_id = monitors.id
     )
