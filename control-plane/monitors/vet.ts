@@ -7,11 +7,13 @@ import { chooseLocations, vetEquipment, vetLocations } from "#control-plane/moni
 import { refuseProblem, refuseWrite, type Written } from "#control-plane/http/written.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
 import { mergeGiven } from "#control-plane/monitors/settings/merge.ts";
-import { vetMonitorTarget } from "#control-plane/monitors/target.ts";
 import type { Plan } from "#control-plane/plans/plans.ts";
-import { isProbed, kindOf, optionsOf } from "#control-plane/kinds/kinds.ts";
+import { isProbed, kindOf, optionsOf, contractOf, type ProbedType } from "#control-plane/kinds/kinds.ts";
 import type { FieldProblem } from "#shared/schema/problem.ts";
 import { problem, type SharedField } from "#control-plane/kinds/kind.ts";
+import type { Egress } from "#shared/egress.ts";
+import { outcomeError } from "#control-plane/checks/answer.ts";
+import { decideTarget } from "#control-plane/checks/target.ts";
 
 /** Checks the rules between fields, except the locations. Returns the first problem; null if there is none. */
 export function findConflict(draft: MonitorDraft): FieldProblem | null {
@@ -150,4 +152,30 @@ function vetPlan(
     return refuseWrite({ code: "plan_limit_exceeded", field: "interval_minutes", message });
   }
   return { ok: true, value: draft };
+}
+
+/** A target that can be checked. */
+interface MonitorTarget {
+  /** Reports whether an agent with these egress rules can check it. */
+  allows(egress: Egress): boolean;
+}
+
+/** Decides on the target of a monitor from its text, as its checks will. */
+function vetMonitorTarget(
+  { hub, optOut }: Pick<CheckContext, "hub" | "optOut">,
+  accountId: number,
+  { check_type: type, url }: { readonly check_type: ProbedType; readonly url: string },
+): Written<MonitorTarget> {
+  const contract = contractOf(type);
+  const { rules } = hub.roster.candidates(accountId);
+  const decided = decideTarget(
+    contract,
+    { [contract.target?.param ?? "url"]: kindOf(type).target?.ruledPart(url) ?? url },
+    rules,
+    optOut,
+  );
+  if (decided.ok) return { ok: true, value: decided };
+  if (!decided.refused) return refuseProblem({ ...decided.problem, field: "url" });
+  const { message } = outcomeError({ status: "refused" });
+  return refuseWrite({ code: "target_not_allowed", message, field: "url" });
 }

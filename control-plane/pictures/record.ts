@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "#shared/clock.ts";
 import type { TakenPicture } from "#control-plane/checking/watch/picture-finding.ts";
 import type { Sql, Transaction } from "#control-plane/database/connect.ts";
@@ -10,7 +11,6 @@ import { areCovered } from "#control-plane/maintenance/coverage/coverage.ts";
 import type { Comparer } from "#control-plane/pictures/compare/comparer.ts";
 import { inspectPng } from "#control-plane/pictures/compare/png.ts";
 import { examinePicture, type Examined } from "#control-plane/pictures/examine.ts";
-import { hashOfPicture } from "#control-plane/pictures/hash.ts";
 import { keepPicture, lockVisual, readVisual, updateVisual, type VisualRow } from "#control-plane/pictures/store.ts";
 import { makeRoom, type PictureSpace } from "#control-plane/pictures/upkeep/space.ts";
 
@@ -128,4 +128,9 @@ async function write(tx: Transaction, deps: RecordDeps, { row, taken, size, exam
   if (!kept.isNew && shown?.isNew !== true) return true;
   if (!deps.hasRoom() || !(await makeRoom(tx, { accountId, monitorId }, deps.space))) throw new NoRoom();
   return true;
+}
+
+/** Returns the SHA-256 of a picture as lower-case hex. */
+function hashOfPicture(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }

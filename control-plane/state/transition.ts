@@ -10,9 +10,8 @@ import { freshLocations, type FreshLocation } from "#control-plane/state/freshne
 import type { Observation } from "#control-plane/state/observation.ts";
 import { newestFailure } from "#control-plane/state/outage-times.ts";
 import { planRechecks, repeatRecheck, type Recheck } from "#control-plane/state/rechecks.ts";
-import { nextReminder } from "#control-plane/state/reminders.ts";
 import type { StateSettings } from "#control-plane/state/settings.ts";
-import type { MonitorState } from "#control-plane/state/state.ts";
+import type { MonitorState, Status } from "#control-plane/state/state.ts";
 import { describeChange } from "#control-plane/state/status-change.ts";
 import {
   addVerdict,
@@ -139,4 +138,33 @@ function advance(
 /** Lists the locations without a fresh verdict. */
 function silentLocations(settings: StateSettings, fresh: readonly FreshLocation[]): readonly string[] {
   return settings.locations.filter((configured) => !fresh.some(({ location }) => location === configured));
+}
+
+/** The next reminder of an outage. */
+interface Reminder {
+  /** Unix milliseconds; null: none. */
+  readonly remindAt: number | null;
+  /** Whether one is due now. */
+  readonly isDue: boolean;
+}
+
+const NO_REMINDER: Reminder = { remindAt: null, isDue: false };
+
+/**
+ * Returns the next reminder after a transition to `status`. Reminders follow the notice of the outage at equal pauses.
+ * Those that were due while nothing was observed are not made up for. None is sent while the status is unknown.
+ */
+function nextReminder(
+  { repeatMs }: StateSettings,
+  { lastKnown: lastKnownBefore, remindAt }: Pick<MonitorState, "lastKnown" | "remindAt">,
+  { status, lastKnown }: { readonly status: Status; readonly lastKnown: MonitorState["lastKnown"] },
+  now: number,
+): Reminder {
+  if (repeatMs === null || lastKnown !== "down") return NO_REMINDER;
+  const isNew = lastKnownBefore !== "down";
+  // The pause may have become shorter, or the clock may have been set back.
+  const dueAt = isNew ? now + repeatMs : Math.min(remindAt ?? Infinity, now + repeatMs);
+  if (status !== "down" || now < dueAt) return { remindAt: dueAt, isDue: false };
+  const missed = Math.floor((now - dueAt) / repeatMs);
+  return { remindAt: dueAt + (missed + 1) * repeatMs, isDue: true };
 }

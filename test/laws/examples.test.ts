@@ -4,7 +4,7 @@ import { Value } from "typebox/value";
 import { describe, expect, it } from "vitest";
 import { parseParams } from "#shared/schema.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { ROOT } from "#test/laws/source-files.ts";
 
 const FOLDER = join(ROOT, "control-plane/surfaces/api-document/examples");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findSmallFiles, REGISTRIES, STAY, TO_MERGE } from "#test/laws/small-files.ts";
+import { findSmallFiles, REGISTRIES, STAY } from "#test/laws/small-files.ts";
 import { parseSourceFile, readSourceFiles, roomOf, type SourceFile } from "#test/laws/source-files.ts";
 
 const product = readSourceFiles(["control-plane", "probe-agent", "shared"]);
@@ -79,11 +79,10 @@ describe("a file of a few lines", () => {
   const small = findSmallFiles(product);
 
   it("is part of the one file that imports it, where both are in one room", () => {
-    expect(small.filter((path) => !STAY.has(path) && !TO_MERGE.includes(path))).toEqual([]);
+    expect(small.filter((path) => !STAY.has(path))).toEqual([]);
   });
 
-  it("leaves the lists of exceptions once it is merged or has grown", () => {
-    expect(TO_MERGE.filter((path) => !small.includes(path))).toEqual([]);
+  it("leaves the list of exceptions once it is merged or has grown", () => {
     expect([...STAY.keys()].filter((path) => !small.includes(path))).toEqual([]);
     expect(REGISTRIES.filter((path) => !paths.has(path))).toEqual([]);
   });

@@ -9,7 +9,7 @@ import * as batches from "#control-plane/batches/schemas.ts";
 import { decideTarget } from "#control-plane/checks/target.ts";
 import { PageFields } from "#control-plane/http/params.ts";
 import * as measurements from "#control-plane/measurements/schemas.ts";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { CALL_PARAMS } from "#control-plane/tool-requests/call-params.ts";
 
 /** Values that cause every reason for which a field's value is refused. */

@@ -9,10 +9,14 @@ import type { RegistrationFacts } from "#control-plane/expiry/facts/registration
 import type { ExpiryKind } from "#control-plane/kinds/expiring.ts";
 import type { ExpiryMetrics } from "#control-plane/expiry/metrics.ts";
 import { endQuestion } from "#control-plane/expiry/registries/registries.ts";
-import { claimDue, type Claimer } from "#control-plane/expiry/visits/claims/claims.ts";
-import type { ClaimedTarget } from "#control-plane/expiry/visits/claims/store.ts";
+import {
+  type ClaimedTarget,
+  claimCertificates,
+  claimDomains,
+  claimWaiting,
+} from "#control-plane/expiry/visits/claims/store.ts";
 import { isLookDue } from "#control-plane/expiry/visits/judge.ts";
-import { lookAt, type Look } from "#control-plane/expiry/visits/look.ts";
+import { lookAt, type Look, LONGEST_LOOK_MS } from "#control-plane/expiry/visits/look.ts";
 import { settleVisit } from "#control-plane/expiry/visits/settle.ts";
 import { dismissTarget, releaseTarget } from "#control-plane/expiry/visits/store.ts";
 import { startClaimedWork, type ClaimedWork } from "#control-plane/jobs/claimed-work.ts";
@@ -38,11 +42,15 @@ const TOGETHER_MS = 25;
 /** Time until a target without an active monitor is visited again, in milliseconds. */
 const UNWATCHED_MS = 86_400_000;
 const BYTE = 256;
+/** Time beyond the longest look after which another replica visits a target, in milliseconds. */
+const LEASE_GRACE_MS = 30_000;
+/** How long a notice waits for the question before it while the registry is paused, in milliseconds. */
+const NOTICE_WAIT_MS = 3_600_000;
+const LEASE_BYTES = 6;
 
 /** Starts to visit the targets of a kind when they are due. Replicas share the work. */
 export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<ClaimedTarget> {
   const { sql, checks, clock, random, log, events, metrics } = deps;
-  const claimer: Claimer = { kind, sql, clock, random };
   const luck = () => (random.bytes(1)[0] ?? 0) / BYTE;
 
   async function visit(claimed: ClaimedTarget, stopping: AbortSignal): Promise<void> {
@@ -93,7 +101,7 @@ export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<C
     most: MOST_AT_ONCE[kind],
     lookMs: deps.everyMs,
     async claim(room) {
-      const pieces = room === 0 ? [] : await claimDue(claimer, room);
+      const pieces = room === 0 ? [] : await claimDue(kind, deps, room);
       return { pieces, isMore: pieces.length > 0 };
     },
     work: visit,
@@ -101,4 +109,22 @@ export function startVisitor(kind: ExpiryKind, deps: VisitorDeps): ClaimedWork<C
     onError: (error, { target }) => log.warn({ err: error, target }, "expiry: a visit failed; it is repeated"),
     together: { pieces: 1, ms: TOGETHER_MS },
   });
+}
+
+/** Claims at most so many targets of a kind that are due for a visit. */
+async function claimDue(
+  kind: ExpiryKind,
+  { sql, clock, random }: VisitorDeps,
+  most: number,
+): Promise<readonly ClaimedTarget[]> {
+  const options = {
+    now: clock.now(),
+    most,
+    lease: Buffer.from(random.bytes(LEASE_BYTES)).readUIntBE(0, LEASE_BYTES) + 1,
+    leaseMs: LONGEST_LOOK_MS + LEASE_GRACE_MS,
+  };
+  if (kind === "certificate") return claimCertificates(sql, options);
+  const asked = await claimDomains(sql, options);
+  if (asked.length === most) return asked;
+  return [...asked, ...(await claimWaiting(sql, { ...options, most: most - asked.length, waitMs: NOTICE_WAIT_MS }))];
 }

@@ -7,7 +7,7 @@ import { createPump } from "#control-plane/database/pump.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import type { HeartbeatMetrics } from "#control-plane/heartbeats/metrics.ts";
 import type { Ping } from "#control-plane/heartbeats/ping.ts";
-import { judgeHeartbeats } from "#control-plane/heartbeats/changes/judge.ts";
+import { judgeHeartbeats } from "#control-plane/heartbeats/changes/apply.ts";
 import { planPings, toDecoys, type PlannedPings } from "#control-plane/heartbeats/pings/plan.ts";
 import { createPingQueue, type PingedToken } from "#control-plane/heartbeats/pings/queue.ts";
 import { createUnjudged } from "#control-plane/heartbeats/pings/unjudged.ts";

@@ -11,10 +11,11 @@ import type { Write } from "#control-plane/http/writes.ts";
 import { requireWritten } from "#control-plane/http/written.ts";
 import type { Monitors } from "#control-plane/monitors/monitors.ts";
 import type { ImportBodies } from "#control-plane/monitors/routes/import-body.ts";
-import { warnOfPlainHttp } from "#control-plane/monitors/routes/plain-http.ts";
 import { POST_QUERY } from "#control-plane/monitors/routes/queries.ts";
 import { parseCreation } from "#control-plane/monitors/settings/parse.ts";
 import type { Imported } from "#control-plane/monitors/transfer/import.ts";
+import { literalFamily } from "#shared/egress/addresses.ts";
+import { kindOf } from "#control-plane/kinds/kinds.ts";
 
 /** Maximum number of values and rows that are named in the warnings of an import. */
 const MOST_NAMED = 15;
@@ -79,6 +80,24 @@ export async function readPost(
     const changes = [changeOf(created.id, "created")];
     return { status: 201, data: created, changes, warnings: warnOfPlainHttp(created) };
   };
+}
+
+const PLAIN_HTTP =
+  "The certificate is watched only where the url begins with https://. If this one redirects to https, use that address, " +
+  "or add a monitor of check_type ssl.";
+
+/** Warns of an http URL of a website, which commonly redirects to https: nobody watches its certificate then. */
+function warnOfPlainHttp({
+  url,
+  check_type: type,
+}: {
+  readonly url: string;
+  readonly check_type: string;
+}): readonly Warning[] {
+  const parsed = kindOf(type).target?.port === "url" ? URL.parse(url) : null;
+  if (parsed === null || parsed.protocol !== "http:" || parsed.port !== "") return [];
+  const isName = literalFamily(parsed.hostname.replaceAll(/[[\]]/g, "")) === null && parsed.hostname.includes(".");
+  return isName ? [{ parameter: "url", message: PLAIN_HTTP, did_you_mean: null }] : [];
 }
 
 /** Returns a change of a monitor for the log of changes. */

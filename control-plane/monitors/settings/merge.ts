@@ -2,14 +2,12 @@ import { type FieldProblem, refuse, type Read } from "#shared/schema/problem.ts"
 import { hasOptions, kindOf, optionsOf, type CheckType } from "#control-plane/kinds/kinds.ts";
 import type { JsonCondition } from "#control-plane/kinds/common.ts";
 import type { MonitorDraft } from "#control-plane/kinds/monitor.ts";
-import { readCodes } from "#control-plane/monitors/settings/codes.ts";
 import { checkTypesOf, defaultDraft } from "#control-plane/kinds/defaults.ts";
-import { readEmails } from "#control-plane/monitors/settings/emails.ts";
 import type { Given } from "#control-plane/monitors/settings/fields.ts";
+import { readCodes, readEmails, readTags } from "#control-plane/monitors/settings/lists.ts";
 import { readHeaders } from "#control-plane/monitors/settings/headers.ts";
 import { readLocationItems } from "#control-plane/monitors/settings/location-items.ts";
 import { MASK } from "#control-plane/kinds/mask.ts";
-import { readTags } from "#control-plane/monitors/settings/tags.ts";
 import { hiddenProblem } from "#shared/hidden-characters.ts";
 
 /**

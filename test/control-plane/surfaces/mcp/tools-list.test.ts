@@ -12,7 +12,7 @@ import { listMonitorsTool } from "#control-plane/surfaces/mcp/list-monitors.ts";
 import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { COMMON_FIELDS, type JsonSchema } from "#control-plane/surfaces/mcp/publish-schemas.ts";
 import { readToolsets } from "#control-plane/surfaces/mcp/routes.ts";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 
 /** 64 KB for all tools. */
 const MOST_BYTES = 65_536;
