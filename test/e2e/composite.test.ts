@@ -5,6 +5,7 @@ import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -29,9 +30,7 @@ beforeAll(async () => {
   const made = await plane.operate("POST", "/api/admin/keys", { plan: "captain" });
   const { account_id: accountId, key: ofAccount } = made.body.data as { account_id: number; key: string };
   key = ofAccount;
-  await sql`
-    insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-    values (${accountId}, ${OPS}, now(), now(), false)`;
+  await confirmRecipients(sql, accountId, [OPS]);
   servers = [createServer(), createServer()];
   for (const one of servers) await once(one.listen(0, "127.0.0.1"), "listening");
   ports = servers.map(portOf);

@@ -6,6 +6,7 @@ import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 
 /** Control characters but line feeds, separators of lines, and invisible characters, which turn text around. */
 const UNSAFE = /[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -102,10 +103,11 @@ describe("a target that answers with hostile bytes", () => {
   it("makes its monitor down, with a cause in one plain line and a mail that is unharmed", async () => {
     const recipient = (path: string) => `${path}@example.com`;
     const [account] = await world.sql<{ id: number }[]>`select max(id)::integer as id from accounts`;
-    await world.sql`
-      insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-      select ${account?.id ?? 0}, email, now(), now(), false
-      from unnest(${ANSWERS.map(([path]) => recipient(path))}::text[]) as email`;
+    await confirmRecipients(
+      world.sql,
+      account?.id ?? 0,
+      ANSWERS.map(([path]) => recipient(path)),
+    );
     const ids = new Map<string, number>();
     for (const [path, , settings] of ANSWERS) {
       const body = {

@@ -6,6 +6,7 @@ import { createEvents } from "#control-plane/events/events.ts";
 import { toMonitorEvent, type MonitorChangeFacts } from "#control-plane/events/monitor-event.ts";
 import { createRecipients } from "#control-plane/mail/recipients/recipients.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
 
 /** What publishes events about monitors of one account, into the database of a control plane under test. */
 export interface MailWorld {
@@ -54,11 +55,7 @@ export async function openMailWorld(databaseUrl: string): Promise<MailWorld> {
     sql,
     accountId,
     ask: (...emails) => transact(sql, (tx) => recipients.ensureRecipients(tx, accountId, emails)),
-    async confirm(...emails) {
-      await sql`
-        insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-        select ${accountId}, email, now(), now(), false from unnest(${[...emails]}::text[]) as email`;
-    },
+    confirm: (...emails) => confirmRecipients(sql, accountId, emails),
     publish: (emails, changes) =>
       transact(sql, (tx) =>
         events.publish(

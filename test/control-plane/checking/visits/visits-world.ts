@@ -1,11 +1,8 @@
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
-import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import { createEvents } from "#control-plane/events/events.ts";
-import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
-import { openMail } from "#control-plane/mail/mail.ts";
+import { requestEvidence } from "#control-plane/evidence/requests.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { claimSlots } from "#control-plane/checking/schedule/store.ts";
 import { startVisits } from "#control-plane/checking/visits/visits.ts";
@@ -15,12 +12,12 @@ import { createRecordWithEvents } from "#control-plane/checking/watch/record-eve
 import { createRecorder } from "#control-plane/checking/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/checking/watch/watched.ts";
 import { readTags } from "#control-plane/monitors/store.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createWebhookSource } from "#control-plane/webhooks/source.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { MASTER_KEY } from "#test/support/master-key.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { createWatchedAccount, type WatchedAccount } from "#test/support/watched-account.ts";
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
+import { openUnsentMail } from "#test/support/unsent-mail.ts";
 
 /** Monitors whose checks and visits a test makes one by one, on a separate database, with the time that it sets. */
 export interface VisitsWorld {
@@ -43,7 +40,6 @@ export interface VisitsWorld {
 
 /** Statuses by their number in the history. */
 const WORDS = ["", "up", "down", "unknown"];
-const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 
 /** Opens a world. Call `stop` in afterAll. */
 export async function openVisitsWorld(): Promise<VisitsWorld> {
@@ -51,21 +47,7 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
   const sql = connect(service.databaseUrl, { name: "test", connections: 6, statementTimeoutMs: 30_000 });
   const clock = createManualClock(new Date());
   const log = pino({ level: "silent" });
-  const accounts = createAccounts(sql, clock);
-  const mail = openMail({
-    config: { server: SERVER, from: "a@example.com" },
-    baseUrl: "http://127.0.0.1:8080",
-    sql,
-    clock,
-    random: systemRandom,
-    log,
-    encryption: createEncryption(MASTER_KEY, systemRandom),
-    accountEmails: (on, ids) => accounts.emails(on, ids),
-    evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
-    pageLink: () => "https://status.example.com/i/token",
-    readPicture: () => Promise.resolve(null),
-  });
+  const mail = openUnsentMail(sql, clock);
   const events = createEvents({ random: systemRandom, sources: [mail.source, createWebhookSource(readTags)] });
   const recording = { events, requestEvidence };
   const absent = new Set<string>();
@@ -84,9 +66,7 @@ export async function openVisitsWorld(): Promise<VisitsWorld> {
         await sql`delete from monitor_slots where monitor_id = any(${[...made.ids]}::bigint[])
           and location <> all(${[...locations]}::text[])`;
       }
-      await sql`
-        insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-        values (${made.accountId}, 'ops@example.com', now(), now(), false)`;
+      await confirmRecipients(sql, made.accountId, ["ops@example.com"]);
       return made;
     },
     async check(ids, finding, location) {

@@ -3,18 +3,16 @@ import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import { connect, type Sql, type Transaction } from "#control-plane/database/connect.ts";
 import { transact } from "#control-plane/database/transaction.ts";
 import { createEvents } from "#control-plane/events/events.ts";
-import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
-import { openMail } from "#control-plane/mail/mail.ts";
+import { requestEvidence } from "#control-plane/evidence/requests.ts";
 import { createMaintenance } from "#control-plane/maintenance/maintenance.ts";
 import { insertStates } from "#control-plane/state/store.ts";
 import { insertMonitors, reserveIds } from "#control-plane/monitors/store.ts";
 import { applyChanges, type AppliedChange, type MonitorChange } from "#control-plane/checking/watch/apply-changes.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createOptions, tagsOf, timeOf } from "#test/control-plane/checking/watch/many-changes.ts";
 import { createManualClock, systemRandom } from "#test/support/clock.ts";
-import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase } from "#test/support/postgres.ts";
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
+import { openUnsentMail } from "#test/support/unsent-mail.ts";
 
 /** A row as it is read; times are dates. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -39,7 +37,6 @@ interface Applied {
 }
 
 const ACCOUNTS = 5;
-const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
 /** A window lasts longer than the changes of a test. */
 const WINDOW_MS = 86_400_000;
 
@@ -51,20 +48,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
   const start = new Date(timeOf(0));
   const clock = createManualClock(start);
   const accounts = createAccounts(sql, clock);
-  const mail = openMail({
-    config: { server: SERVER, from: "a@example.com" },
-    baseUrl: "http://127.0.0.1:8080",
-    sql,
-    clock,
-    random: systemRandom,
-    log,
-    encryption: createEncryption(MASTER_KEY, systemRandom),
-    accountEmails: (on, ids) => accounts.emails(on, ids),
-    evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
-    pageLink: () => "https://status.example.com/i/token",
-    readPicture: () => Promise.resolve(null),
-  });
+  const mail = openUnsentMail(sql, clock);
   const maintenance = createMaintenance({
     sql,
     clock,
@@ -80,7 +64,7 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
     const account = await accounts.create(sql, { email, plan: "captain" });
     if (account === null) throw new Error("no account");
     accountIds.push(account.id);
-    await confirm(sql, account.id, [...(email === null ? [] : [email]), "ops@example.com"]);
+    await confirmRecipients(sql, account.id, [...(email === null ? [] : [email]), "ops@example.com"]);
   }
   const accountOf = (index: number): number => accountIds[index % ACCOUNTS] ?? 0;
   const monitors = await transact(sql, async (tx) => {
@@ -124,12 +108,6 @@ export async function openChangesWorld(size: number): Promise<ChangesWorld> {
       await database.drop();
     },
   };
-}
-
-async function confirm(sql: Sql, accountId: number, emails: readonly string[]): Promise<void> {
-  await sql`
-    insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-    select ${accountId}, email, now(), now(), false from unnest(${[...emails]}::text[]) as email`;
 }
 
 /** Counts the statements that are sent on a transaction. A part of another statement is not sent by itself. */

@@ -2,12 +2,10 @@ import { randomInt } from "node:crypto";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
-import { createAccounts } from "#control-plane/accounts/accounts.ts";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { createEvents } from "#control-plane/events/events.ts";
-import { readMailLines, requestEvidence } from "#control-plane/evidence/requests.ts";
-import { readHeartbeatMailFacts } from "#control-plane/heartbeats/mail-facts.ts";
-import { openMail, type Mail } from "#control-plane/mail/mail.ts";
+import { requestEvidence } from "#control-plane/evidence/requests.ts";
+import type { Mail } from "#control-plane/mail/mail.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
 import { claimSlots, type ClaimedSlot } from "#control-plane/checking/schedule/store.ts";
 import { readStates } from "#test/support/monitor-states.ts";
@@ -16,14 +14,12 @@ import type { Finding } from "#control-plane/checking/watch/observe.ts";
 import { createRecordWithEvents } from "#control-plane/checking/watch/record-events.ts";
 import { createRecorder } from "#control-plane/checking/watch/recorder.ts";
 import { createWatchedMonitors } from "#control-plane/checking/watch/watched.ts";
-import { createEncryption } from "#control-plane/secrets/encryption.ts";
 import { createWebhookSource } from "#control-plane/webhooks/source.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
-import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createWatchedAccount } from "#test/support/watched-account.ts";
-
-const SERVER = { host: "127.0.0.1", port: 1, tls: "never", isVerified: true, credentials: null } as const;
+import { confirmRecipients } from "#test/support/confirm-recipients.ts";
+import { openUnsentMail } from "#test/support/unsent-mail.ts";
 
 /** Confirmed addresses of every account. */
 export const EMAILS = ["one@example.com", "two@example.com"];
@@ -68,20 +64,7 @@ interface Parts {
 export async function openRecording() {
   const plane = await startControlPlane();
   const sql = connect(plane.databaseUrl, { name: "test", connections: 3, statementTimeoutMs: 30_000 });
-  const mail = openMail({
-    config: { server: SERVER, from: "a@example.com" },
-    baseUrl: "http://127.0.0.1:8080",
-    sql,
-    clock: systemClock,
-    random: systemRandom,
-    log: pino({ level: "silent" }),
-    encryption: createEncryption(MASTER_KEY, systemRandom),
-    accountEmails: (on, ids) => createAccounts(sql, systemClock).emails(on, ids),
-    evidenceLines: readMailLines,
-    heartbeatFacts: readHeartbeatMailFacts,
-    pageLink: () => "https://status.example.com/i/token",
-    readPicture: () => Promise.resolve(null),
-  });
+  const mail = openUnsentMail(sql, systemClock);
   return {
     plane,
     sql,
@@ -98,9 +81,7 @@ export async function openRecording() {
 async function watchOne({ plane, sql, mail }: Parts, settings: Partial<MonitorSettings>) {
   const { accountId, key, ids } = await createWatchedAccount(plane, sql, 1, settings);
   const [id = 0] = ids;
-  await sql`
-    insert into mail_recipients (account_id, email, created_at, confirmed_at, wants_confirmation)
-    select ${accountId}, email, now(), now(), false from unnest(${EMAILS}::text[]) as email`;
+  await confirmRecipients(sql, accountId, EMAILS);
   const metrics = createWatchMetrics(new Registry(), { running: () => 0, unrecorded: () => 0 });
   const events = createEvents({
     random: systemRandom,
