@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Value } from "typebox/value";
 import { MAX_HEADERS_BYTES } from "#shared/tools/email-header/limits.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { endsBy } from "#test/support/deadlines.ts";
 import { callAgentEndpoint, callRest, type SurfaceAnswer } from "#test/support/surfaces.ts";
 import { HOSTILE_NAMES, HOSTILE_PAGES, startHostileWorld, type HostileWorld } from "#test/support/hostile-world.ts";
 import type { Call } from "#test/support/tool-calls.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 /** Maximum memory of the agent's process. It grows to 1.1 GB over the first large pages, and then no more. */
 const MOST_MEMORY_MB = 1_600;
@@ -24,8 +24,7 @@ let world: HostileWorld;
 let key: string;
 
 beforeAll(async () => {
-  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
-  [world, plane] = await Promise.all([startHostileWorld(), startControlPlane({ plans })]);
+  [world, plane] = await Promise.all([startHostileWorld(), startControlPlane({ plans: WIDE_PLANS })]);
   agent = await startAgent(plane, "local", world.settings);
   key = await plane.createKey();
 });

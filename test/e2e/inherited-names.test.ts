@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { ADMIN_TOKEN, startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 // Names that every object inherits are, as keys of a request, unknown fields like any other.
 
@@ -10,8 +10,7 @@ let plane: TestControlPlane;
 let key: string;
 
 beforeAll(async () => {
-  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
-  plane = await startControlPlane({ plans });
+  plane = await startControlPlane({ plans: WIDE_PLANS });
   key = await plane.createKey("captain");
 });
 afterAll(() => plane?.stop());

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACTS } from "#shared/tools/index.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { ADMIN_TOKEN, startControlPlane, type Answer, type TestControlPlane } from "#test/support/control-plane.ts";
 import { operationsOf, type ApiOperation } from "#test/support/openapi-samples.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 let plane: TestControlPlane;
 let operations: readonly ApiOperation[];
@@ -14,8 +14,7 @@ interface Branch {
 }
 
 beforeAll(async () => {
-  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
-  plane = await startControlPlane({ plans, config: { openPerMinute: 100_000, openPerDay: 100_000 } });
+  plane = await startControlPlane({ plans: WIDE_PLANS, config: { openPerMinute: 100_000, openPerDay: 100_000 } });
   document = JSON.parse((await plane.call("/openapi.json")).text) as typeof document;
   operations = operationsOf(document);
 });

@@ -7,10 +7,11 @@ import { readIncidentEvidence } from "#control-plane/evidence/requests.ts";
 import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { registerIncidents } from "#control-plane/incidents/routes.ts";
-import { BUILT_IN_PLANS, type PlanName } from "#control-plane/plans/plans.ts";
+import type { PlanName } from "#control-plane/plans/plans.ts";
 import { apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
 import { systemClock, systemRandom } from "#test/support/clock.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 /** Operator token of these tests. */
 const ADMIN_TOKEN = "operator-token-of-the-tests-0123456789";
@@ -26,13 +27,12 @@ export interface IncidentServer {
 
 /** Starts a replica on a test database. An account has the monitors of its rows, and status page 5. */
 export async function startIncidentServer(databaseUrl: string, clock: Clock): Promise<IncidentServer> {
-  const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
   const app = await createApp(
     {
       config: { databaseUrl, trustedProxies: [], v1V2Sunset: new Date("2999-01-01T00:00:00Z") },
       adminToken: ADMIN_TOKEN,
       masterKey: MASTER_KEY,
-      plans,
+      plans: WIDE_PLANS,
       hostClock: systemClock,
       random: systemRandom,
       log: pino({ level: "silent" }),

@@ -8,15 +8,14 @@ import { createWrites } from "#control-plane/http/writes.ts";
 import { createAnswers } from "#control-plane/idempotency/answers.ts";
 import { createMaintenance, type Maintenance } from "#control-plane/maintenance/maintenance.ts";
 import { registerMaintenance } from "#control-plane/maintenance/routes.ts";
-import { BUILT_IN_PLANS } from "#control-plane/plans/plans.ts";
 import { monitorsBelow100 } from "#test/control-plane/maintenance/account.ts";
 import { createManualClock, systemClock, systemRandom } from "#test/support/clock.ts";
 import { ADMIN_TOKEN, apiOf, type Answer, type CallOptions } from "#test/support/control-plane.ts";
 import { MASTER_KEY } from "#test/support/master-key.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 const PATH = "/api/v4/maintenance";
-const plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, requestsPerMinute: 100_000 } };
 const clock = createManualClock(new Date("2026-03-01T12:00:00Z"));
 const WEEKLY = {
   title: "Database updates",
@@ -43,7 +42,7 @@ beforeAll(async () => {
   if (!read.ok) throw new Error(read.line);
   const { config } = read;
   const log = pino({ level: "silent" });
-  const inputs = { config, adminToken: ADMIN_TOKEN, masterKey: MASTER_KEY, plans, hostClock: systemClock };
+  const inputs = { config, adminToken: ADMIN_TOKEN, masterKey: MASTER_KEY, plans: WIDE_PLANS, hostClock: systemClock };
   app = await createApp({ ...inputs, random: systemRandom, log }, { clock });
   const { server, gate } = createGatedServer(app, { agents: () => 0 });
   const answers = createAnswers(app);

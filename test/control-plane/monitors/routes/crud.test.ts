@@ -3,53 +3,33 @@ import { transact } from "#control-plane/database/transaction.ts";
 import { addStatusChanges } from "#control-plane/history/record.ts";
 import { openOutages } from "#control-plane/incidents/outages/open.ts";
 import type { MonitorSettings } from "#control-plane/kinds/monitor.ts";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { encodeState } from "#control-plane/state/encoding.ts";
 import { NEW_STATE, type MonitorState } from "#control-plane/state/state.ts";
 import { ago } from "#test/support/ago.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import {
+  BODY,
+  startMonitorsWorld,
+  URL,
+  type Monitor,
+  type MonitorsWorld,
+} from "#test/control-plane/monitors/routes/world.ts";
 
-const URL = "/api/v4/monitors";
 const HOUR_MS = 3_600_000;
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
 
-let service: MonitorService;
-let key: string;
+let world: MonitorsWorld;
 
 beforeAll(async () => {
-  const plans: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
-  service = await startMonitorService({ plans });
-  service.attach("eu-west", { location: { region: "eu-west", city: "Berlin", country: "DE", asn: 1, tags: [] } });
-  service.attach("us-east", { location: { region: "us-east", city: "", country: "US", asn: 2, tags: [] } });
-  key = await service.createKey();
+  world = await startMonitorsWorld();
 });
-afterAll(() => service?.stop());
+afterAll(() => world?.stop());
 
-const BODY = { url: "https://example.com/health", locations: ["eu-west"] };
-
-interface Monitor {
-  readonly id: number;
-  readonly [field: string]: unknown;
-}
-
-async function create(body: object = BODY, withKey = key): Promise<Monitor> {
-  const { status, body: answered, text } = await service.call(URL, { key: withKey, body });
-  if (status !== 201) throw new Error(text);
-  return answered.data;
-}
-
-const read = async (id: number, withKey = key): Promise<Monitor> =>
-  (await service.call(`${URL}?id=${id}`, { key: withKey })).body.data;
-const change = (id: number, body: object, withKey = key) =>
-  service.call(`${URL}?id=${id}`, { method: "PUT", key: withKey, body });
-const remove = (id: number, withKey = key) => service.call(`${URL}?id=${id}`, { method: "DELETE", key: withKey });
-const slotsOf = (id: number) => service.app.sql`
+const slotsOf = (id: number) => world.app.sql`
   select location, interval_seconds as interval, timeout_seconds as seconds from monitor_slots
   where monitor_id = ${id} order by location`;
 
 /** Slots and state as they are stored, with the transactions that wrote them: a write that changes nothing shows too. */
 const writtenOf = async (id: number) => {
-  const { sql } = service.app;
+  const { sql } = world.app;
   return {
     slots: await sql`select xmin::text, * from monitor_slots where monitor_id = ${id} order by location`,
     state: await sql`select xmin::text, * from monitor_states where monitor_id = ${id}`,
@@ -58,7 +38,7 @@ const writtenOf = async (id: number) => {
 /** Statuses by their number in the history. */
 const WORDS = ["", "up", "down", "unknown"];
 const historyOf = async (id: number): Promise<readonly (string | undefined)[]> => {
-  const rows = await service.app.sql<{ status: number }[]>`
+  const rows = await world.app.sql<{ status: number }[]>`
     select status from monitor_status_changes where monitor_id = ${id} order by at, id`;
   return rows.map(({ status }) => WORDS[status]);
 };
@@ -66,14 +46,14 @@ const historyOf = async (id: number): Promise<readonly (string | undefined)[]> =
 /** Makes a monitor what checks would have found. */
 async function setState(id: number, known: Partial<MonitorState>): Promise<void> {
   const state = { ...NEW_STATE, ...known };
-  await service.app.sql`
+  await world.app.sql`
     update monitor_states set status = ${state.status}, state = ${encodeState(state)} where monitor_id = ${id}`;
 }
 
 /** Makes a monitor one that was checked a minute ago and is up. */
 async function setChecked(id: number): Promise<void> {
   await setState(id, { status: "up", lastKnown: "up", changedAt: ago(60_000).getTime() });
-  await service.app.sql`
+  await world.app.sql`
     update monitor_slots set checked_at = now() - interval '1 minute', lag_ms = 3,
       planned_at = now() + interval '1 minute', due_at = now() + interval '1 minute'
     where monitor_id = ${id}`;
@@ -81,7 +61,7 @@ async function setChecked(id: number): Promise<void> {
 
 /** Opens the incident of an outage. Returns how the incident has ended: its last line, and the events about it. */
 async function openIncident(id: number): Promise<() => Promise<unknown>> {
-  const { sql } = service.app;
+  const { sql } = world.app;
   const [row] = await sql<{ accountId: number; name: string; url: string; settings: string }[]>`
     select account_id as "accountId", name, url, settings from monitors where id = ${id}`;
   if (row === undefined) throw new Error("there is no such monitor");
@@ -104,7 +84,7 @@ async function openIncident(id: number): Promise<() => Promise<unknown>> {
 
 /** Inserts a maintenance window of monitors of one account. Returns the id of its scope. */
 async function nameInWindow(ids: readonly number[]): Promise<number> {
-  const [scope] = await service.app.sql<{ id: number }[]>`
+  const [scope] = await world.app.sql<{ id: number }[]>`
     with made as (
       insert into maintenance (account_id, title, starts_at, duration_seconds, timezone, is_public, planned_until,
         created_at, updated_at)
@@ -120,7 +100,7 @@ const FAULT = { stage: "connect", source: "target", reason: "refused", message: 
 
 describe("a monitor", () => {
   it("is created with defaults, its state and its planned checks, and is read as it was answered", async () => {
-    const { status, body } = await service.call(URL, { key, body: { url: "example.org" } });
+    const { status, body } = await world.call(URL, { key: world.key, body: { url: "example.org" } });
     expect(status).toBe(201);
     const { id, ...fields } = body.data as Monitor;
     expect(fields).toEqual({
@@ -185,12 +165,12 @@ describe("a monitor", () => {
       { location: "eu-west", interval: 300, seconds: 15 },
       { location: "us-east", interval: 300, seconds: 15 },
     ]);
-    expect(await read(id)).toEqual({ id, ...fields, checks: [] });
+    expect(await world.read(id)).toEqual({ id, ...fields, checks: [] });
   });
 
   it("has its newest checks and what is known about it", async () => {
-    const { id } = await create({ ...BODY, locations: ["eu-west", "us-east"] });
-    const { sql } = service.app;
+    const { id } = await world.create({ ...BODY, locations: ["eu-west", "us-east"] });
+    const { sql } = world.app;
     const begin = ago(4 * HOUR_MS).getTime();
     const at = new Date(begin + 3 * HOUR_MS);
     const time = at.getTime();
@@ -247,39 +227,39 @@ describe("a monitor", () => {
       { id: expect.any(Number), ...failed },
       { id: expect.any(Number), checked_at: new Date(time - 1).toISOString(), ...good },
     ];
-    expect(await read(id)).toMatchObject({ ...known, checks });
-    expect((await change(id, { name: "x" })).body.data).toMatchObject(known);
-    expect((await change(id, { is_active: false })).body.data).toMatchObject({ next_check_at: null });
+    expect(await world.read(id)).toMatchObject({ ...known, checks });
+    expect((await world.change(id, { name: "x" })).body.data).toMatchObject(known);
+    expect((await world.change(id, { is_active: false })).body.data).toMatchObject({ next_check_at: null });
   });
 
   it("is changed field by field, and a record sent back as it was read changes nothing", async () => {
-    const { id } = await create({ ...BODY, check_type: "keyword", keyword: "x", tags: ["a"] });
-    const before = await read(id);
+    const { id } = await world.create({ ...BODY, check_type: "keyword", keyword: "x", tags: ["a"] });
+    const before = await world.read(id);
     const written = await writtenOf(id);
-    const same = await change(id, before);
+    const same = await world.change(id, before);
     expect(same.status).toBe(200);
     expect({ ...(same.body.data as object), checks: [] }).toEqual(before);
     expect(await writtenOf(id)).toEqual(written);
-    const changed = await change(id, { name: "Shop", interval_minutes: 10, degraded_ms: 100 });
+    const changed = await world.change(id, { name: "Shop", interval_minutes: 10, degraded_ms: 100 });
     const { next_check_at: _planned, ...kept } = before;
     const expected = { ...kept, name: "Shop", interval_minutes: 10, degraded_ms: 100 };
-    expect(await read(id)).toMatchObject({ ...expected, updated_at: changed.body.data["updated_at"] });
-    expect((await change(id, {})).body.data).toEqual(changed.body.data);
+    expect(await world.read(id)).toMatchObject({ ...expected, updated_at: changed.body.data["updated_at"] });
+    expect((await world.change(id, {})).body.data).toEqual(changed.body.data);
   });
 
   it("is checked at the new times and places after a change", async () => {
-    const { id } = await create();
+    const { id } = await world.create();
     await setChecked(id);
     const written = await writtenOf(id);
-    await change(id, { name: "New", degraded_ms: 5, tags: ["x"] });
+    await world.change(id, { name: "New", degraded_ms: 5, tags: ["x"] });
     expect(await writtenOf(id)).toEqual(written);
-    await change(id, { locations: ["us-east", "eu-west"], timeout_seconds: 5, interval_minutes: 2 });
+    await world.change(id, { locations: ["us-east", "eu-west"], timeout_seconds: 5, interval_minutes: 2 });
     expect(await slotsOf(id)).toEqual([
       { location: "eu-west", interval: 120, seconds: 5 },
       { location: "us-east", interval: 120, seconds: 5 },
     ]);
     // The known place keeps what was found there and its planned time; the new one is checked at once.
-    const due = await service.app.sql`
+    const due = await world.app.sql`
       select checked_at is not null as known, due_at < now() + interval '30 seconds' as now from monitor_slots
       where monitor_id = ${id} order by location`;
     expect(due).toEqual([
@@ -290,7 +270,7 @@ describe("a monitor", () => {
   });
 
   it("starts anew with a new target, check type or port", async () => {
-    const { id } = await create();
+    const { id } = await world.create();
     const endOf = await openIncident(id);
     const changes = [
       { url: "https://example.org" },
@@ -300,8 +280,8 @@ describe("a monitor", () => {
     ];
     for (const body of changes) {
       await setChecked(id);
-      expect((await change(id, body)).body.data).toMatchObject({ status: "unknown", last_change_at: null });
-      const due = await service.app.sql`
+      expect((await world.change(id, body)).body.data).toMatchObject({ status: "unknown", last_change_at: null });
+      const due = await world.app.sql`
         select checked_at, due_at < now() + interval '30 seconds' as now from monitor_slots where monitor_id = ${id}`;
       expect(due).toEqual([{ checked_at: null, now: true }]);
     }
@@ -310,50 +290,50 @@ describe("a monitor", () => {
   });
 
   it("is paused and resumed: without checks while it is paused, and known from the beginning afterwards", async () => {
-    const { id } = await create();
+    const { id } = await world.create();
     await setChecked(id);
     const endOf = await openIncident(id);
-    const paused = await change(id, { is_active: false });
+    const paused = await world.change(id, { is_active: false });
     expect(paused.body.data).toMatchObject({ is_active: false, status: "unknown", paused_reason: null });
     expect(await slotsOf(id)).toEqual([]);
     expect(await historyOf(id)).toEqual(["unknown"]);
     expect(await endOf()).toEqual(["resolved", "paused", 0]);
-    await change(id, { interval_minutes: 3, url: "https://example.net" });
+    await world.change(id, { interval_minutes: 3, url: "https://example.net" });
     expect(await slotsOf(id)).toEqual([]);
     expect(await historyOf(id)).toEqual(["unknown", "unknown"]);
-    const resumed = await change(id, { is_active: true });
+    const resumed = await world.change(id, { is_active: true });
     expect(resumed.body.data).toMatchObject({ is_active: true, status: "unknown" });
     expect(await slotsOf(id)).toEqual([{ location: "eu-west", interval: 180, seconds: 15 }]);
     expect(await historyOf(id)).toEqual(["unknown", "unknown", "unknown"]);
   });
 
   it("can be created paused", async () => {
-    const { id, is_active: isActive } = await create({ ...BODY, is_active: false });
+    const { id, is_active: isActive } = await world.create({ ...BODY, is_active: false });
     expect([isActive, await slotsOf(id)]).toEqual([false, []]);
   });
 
   it("is deleted with its state, its planned checks, the dependency of others on it, and its name in maintenance windows", async () => {
-    const { id } = await create();
-    const child = await create({ ...BODY, depends_on: id });
+    const { id } = await world.create();
+    const child = await world.create({ ...BODY, depends_on: id });
     const endOf = await openIncident(id);
     const window = await nameInWindow([id, child.id]);
-    const deleted = await remove(id);
+    const deleted = await world.remove(id);
     expect([deleted.status, deleted.body.data]).toEqual([200, { id, deleted: true }]);
     expect(await slotsOf(id)).toEqual([]);
     expect(await endOf()).toEqual(["resolved", "deleted", 0]);
-    expect(await service.app.sql`select monitor_ids as ids from maintenance_scopes where id = ${window}`).toEqual([
+    expect(await world.app.sql`select monitor_ids as ids from maintenance_scopes where id = ${window}`).toEqual([
       { ids: [child.id] },
     ]);
-    expect((await service.call(`${URL}?id=${id}`, { key })).status).toBe(404);
-    expect((await remove(id)).status).toBe(404);
-    expect(await service.app.sql`select from monitor_states where monitor_id = ${id}`).toHaveLength(0);
-    expect(await read(child.id)).toMatchObject({ depends_on: null });
+    expect((await world.call(`${URL}?id=${id}`, { key: world.key })).status).toBe(404);
+    expect((await world.remove(id)).status).toBe(404);
+    expect(await world.app.sql`select from monitor_states where monitor_id = ${id}`).toHaveLength(0);
+    expect(await world.read(child.id)).toMatchObject({ depends_on: null });
   });
 
   it("has the address .php too", async () => {
-    const made = await service.call(`${URL}.php`, { key, body: BODY });
+    const made = await world.call(`${URL}.php`, { key: world.key, body: BODY });
     expect(made.status).toBe(201);
     const { id } = made.body.data as Monitor;
-    expect((await service.call(`${URL}.php?id=${id}`, { key })).body.data).toMatchObject({ id });
+    expect((await world.call(`${URL}.php?id=${id}`, { key: world.key })).body.data).toMatchObject({ id });
   });
 });

@@ -1,48 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
-import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import {
+  BODY,
+  startMonitorsWorld,
+  URL,
+  type Monitor,
+  type MonitorsWorld,
+} from "#test/control-plane/monitors/routes/world.ts";
 
-const URL = "/api/v4/monitors";
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
-
-let service: MonitorService;
-let key: string;
+let world: MonitorsWorld;
 
 beforeAll(async () => {
-  const plans: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
-  service = await startMonitorService({ plans });
-  service.attach("eu-west", { location: { region: "eu-west", city: "Berlin", country: "DE", asn: 1, tags: [] } });
-  service.attach("us-east", { location: { region: "us-east", city: "", country: "US", asn: 2, tags: [] } });
-  key = await service.createKey();
+  world = await startMonitorsWorld();
 });
-afterAll(() => service?.stop());
-
-const BODY = { url: "https://example.com/health", locations: ["eu-west"] };
-
-interface Monitor {
-  readonly id: number;
-  readonly [field: string]: unknown;
-}
-
-async function create(body: object = BODY, withKey = key): Promise<Monitor> {
-  const { status, body: answered, text } = await service.call(URL, { key: withKey, body });
-  if (status !== 201) throw new Error(text);
-  return answered.data;
-}
-
-const read = async (id: number, withKey = key): Promise<Monitor> =>
-  (await service.call(`${URL}?id=${id}`, { key: withKey })).body.data;
+afterAll(() => world?.stop());
 
 describe("the list", () => {
   it("is filtered, newest first, in pages", async () => {
-    const own = await service.createKey();
+    const own = await world.createKey();
     const host = { url: "example.com", locations: ["eu-west"] };
-    const one = await create({ ...BODY, name: "Shop", tags: ["web", "eu"] }, own);
-    const two = await create({ ...host, check_type: "ping", name: "Router 50%_" }, own);
-    const three = await create({ ...BODY, url: "https://SHOP.example.com", name: "Three", tags: ["web"] }, own);
-    await service.app.sql`update monitor_states set status = 'down' where monitor_id = ${two.id}`;
+    const one = await world.create({ ...BODY, name: "Shop", tags: ["web", "eu"] }, own);
+    const two = await world.create({ ...host, check_type: "ping", name: "Router 50%_" }, own);
+    const three = await world.create({ ...BODY, url: "https://SHOP.example.com", name: "Three", tags: ["web"] }, own);
+    await world.app.sql`update monitor_states set status = 'down' where monitor_id = ${two.id}`;
     const ids = async (query: string) => {
-      const { body, status } = await service.call(`${URL}?${query}`, { key: own });
+      const { body, status } = await world.call(`${URL}?${query}`, { key: own });
       expect(status, query).toBe(200);
       return (body.data as readonly Monitor[]).map(({ id }) => id);
     };
@@ -57,7 +38,7 @@ describe("the list", () => {
     expect(await ids("q=50%25_")).toEqual([two.id]);
     expect(await ids("q=%25")).toEqual([two.id]);
     expect(await ids("q=shop&tag=eu&status=unknown&check_type=http")).toEqual([one.id]);
-    const page = await service.call(`${URL}?page=2&per_page=2`, { key: own });
+    const page = await world.call(`${URL}?page=2&per_page=2`, { key: own });
     expect(page.body.meta["pagination"]).toEqual({ total: 3, page: 2, per_page: 2, pages: 2 });
     expect((page.body.data as readonly Monitor[]).map(({ id }) => id)).toEqual([one.id]);
   });
@@ -73,18 +54,18 @@ describe("the list", () => {
     ["id=0", "id"],
     ["action=delete", "action"],
   ])("refuses %s", async (query, field) => {
-    const { status, body } = await service.call(`${URL}?${query}`, { key });
+    const { status, body } = await world.call(`${URL}?${query}`, { key: world.key });
     expect([status, body.error]).toMatchObject([400, { code: "missing_parameter", field }]);
   });
 });
 
 describe("another account's monitor", () => {
   it("is answered like an absent one, byte for byte but for the request's own facts", async () => {
-    const { id } = await create();
-    const stranger = await service.createKey();
+    const { id } = await world.create();
+    const stranger = await world.createKey();
     const absent = 999_999_999;
     const bytes = async (path: string, options: object) => {
-      const { status, text } = await service.call(path, { key: stranger, ...options });
+      const { status, text } = await world.call(path, { key: stranger, ...options });
       return [status, text.replace(/"request_id":"[^"]*","duration_ms":\d+/, "")];
     };
     const requests = (target: number): readonly (readonly [string, object])[] => [
@@ -100,8 +81,8 @@ describe("another account's monitor", () => {
       expect(theirs).toEqual(await bytes(absentPath, absentOptions));
       expect(theirs[0]).toBe(index === 4 ? 400 : 404);
     }
-    expect(await read(id)).toMatchObject({ name: "example.com/health" });
-    const { body } = await service.call(URL, { key: stranger });
+    expect(await world.read(id)).toMatchObject({ name: "example.com/health" });
+    const { body } = await world.call(URL, { key: stranger });
     expect(body.data).toEqual([]);
   });
 });

@@ -1,19 +1,16 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { replaceTexts, type Documented, type OddText } from "#test/support/documented-requests.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { operationsOf } from "#test/support/openapi-samples.ts";
-
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
-const PLANS: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 let service: MonitorService;
 let key: string;
 let text: string;
 
 beforeAll(async () => {
-  service = await startMonitorService({ plans: PLANS });
+  service = await startMonitorService({ plans: WIDE_PLANS });
   service.attach("eu-west");
   key = await service.createKey();
   ({ text } = await service.call("/openapi.json"));

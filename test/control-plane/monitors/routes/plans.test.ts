@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BUILT_IN_PLANS, type PlanName, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { WIDE_LIMITS } from "#test/support/wide-plans.ts";
 
 const URL = "/api/v4/monitors";
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
 const PLANS: Plans = {
   ...BUILT_IN_PLANS,
   // As if an operator had given it the scope.
-  free: { ...BUILT_IN_PLANS.free, ...FAST, scopes: BUILT_IN_PLANS.pro.scopes, monitors: 3 },
-  starter: { ...BUILT_IN_PLANS.starter, ...FAST, monitors: 4 },
-  pro: { ...BUILT_IN_PLANS.pro, ...FAST, monitors: 10 },
+  free: { ...BUILT_IN_PLANS.free, ...WIDE_LIMITS, scopes: BUILT_IN_PLANS.pro.scopes, monitors: 3 },
+  starter: { ...BUILT_IN_PLANS.starter, ...WIDE_LIMITS, monitors: 4 },
+  pro: { ...BUILT_IN_PLANS.pro, ...WIDE_LIMITS, monitors: 10 },
 };
 
 let one: MonitorService;

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSecrets } from "#control-plane/kinds/secrets.ts";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { seeded } from "#test/support/seeded.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
 const URL = "/api/v4/monitors";
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
-const PLANS: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
 
 let service: MonitorService;
 
 beforeAll(async () => {
-  service = await startMonitorService({ plans: PLANS });
+  service = await startMonitorService({ plans: WIDE_PLANS });
   for (const region of ["eu-west", "us-east"]) service.attach(region);
 });
 afterAll(() => service?.stop());

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BUILT_IN_PLANS, type Plans } from "#control-plane/plans/plans.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
+import { WIDE_PLANS } from "#test/support/wide-plans.ts";
 
-const FAST = { requestsPerMinute: 1_000_000, requestsPerDay: 1_000_000 };
-const PLANS: Plans = { ...BUILT_IN_PLANS, captain: { ...BUILT_IN_PLANS.captain, ...FAST } };
 const OLD_FIELDS = [
   "id",
   "url",
@@ -19,7 +17,7 @@ let service: MonitorService;
 let key: string;
 
 beforeAll(async () => {
-  service = await startMonitorService({ plans: PLANS });
+  service = await startMonitorService({ plans: WIDE_PLANS });
   service.attach("eu-west");
   key = await service.createKey();
 });
