@@ -5,6 +5,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 let plane: TestControlPlane;
 let agent: AgentProcess;
@@ -21,12 +22,6 @@ afterAll(async () => {
   await Promise.all([plane?.stop(), web?.close()]);
 });
 
-async function createMonitor(fields: object): Promise<{ readonly id: number; readonly heartbeat_url: string }> {
-  const { status, body, text } = await plane.call("/api/v4/monitors", { key, body: fields });
-  if (status !== 201) throw new Error(text);
-  return body.data;
-}
-
 /** Returns the lines of the caller's scrape that contain all of these texts. */
 async function scrape(...texts: readonly string[]): Promise<readonly string[]> {
   const { text } = await plane.call("/api/v4/metrics", { key });
@@ -34,9 +29,17 @@ async function scrape(...texts: readonly string[]): Promise<readonly string[]> {
 }
 
 it("monitors appear with their checks, by phase and location", async () => {
-  const shop = await createMonitor({ name: "shop", url: `${web.url}/status/200?token=secret`, tags: ["env:prod"] });
-  const dead = await createMonitor({ name: "dead", url: `http://127.0.0.1:${await freePort()}/`, retries: 0 });
-  const beat = await createMonitor({ name: "beat", check_type: "heartbeat" });
+  const shop = await createMonitor(plane, key, {
+    name: "shop",
+    url: `${web.url}/status/200?token=secret`,
+    tags: ["env:prod"],
+  });
+  const dead = await createMonitor(plane, key, {
+    name: "dead",
+    url: `http://127.0.0.1:${await freePort()}/`,
+    retries: 0,
+  });
+  const beat = await createMonitor(plane, key, { name: "beat", check_type: "heartbeat" });
   await plane.call(new URL(beat.heartbeat_url).pathname);
 
   await expect.poll(() => scrape("vantage_monitor_up{", `"${dead.id}"`)).toHaveLength(1);
@@ -68,7 +71,7 @@ it("monitors appear with their checks, by phase and location", async () => {
 });
 
 it("a paused monitor has no probe series", async () => {
-  const { id } = await createMonitor({ name: "asleep", url: `${web.url}/status/200` });
+  const { id } = await createMonitor(plane, key, { name: "asleep", url: `${web.url}/status/200` });
   await expect.poll(() => scrape("probe_success{", '"asleep"')).toHaveLength(1);
   await plane.call(`/api/v4/monitors?id=${id}`, { key, method: "PUT", body: { is_active: false } });
   // Scrapes of the same second have the same answer.

@@ -6,6 +6,7 @@ import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -44,11 +45,7 @@ afterAll(async () => {
   await sink?.close();
 });
 
-async function create(body: object): Promise<number> {
-  const { status, body: answer, text } = await plane.call("/api/v4/monitors", { key, body });
-  expect([status, text]).toMatchObject([201, {}]);
-  return (answer.data as { id: number }).id;
-}
+const create = async (body: object) => (await createMonitor(plane, key, body)).id;
 
 interface Read {
   readonly status: string;

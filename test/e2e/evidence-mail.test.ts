@@ -10,6 +10,7 @@ import { systemRandom } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -52,8 +53,7 @@ describe("the mail about an outage", () => {
   it("has the lines of its evidence: cause, changes and places", async () => {
     const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const rest = { interval_minutes: 1, locations: ["eu-west"], retries: 0, notify_email: true, notify_emails: [OPS] };
-    const made = await plane.call("/api/v4/monitors", { key, body: { url, name: "Shop", ...rest } });
-    const { id } = made.body.data as { id: number };
+    const { id } = await createMonitor(plane, key, { url, name: "Shop", ...rest });
     await world.sql`update mail_recipients set confirmed_at = now(), wants_confirmation = false where email = ${OPS}`;
     const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
     await expect.poll(async () => (await read()).status, SETTLES).toBe("up");
@@ -138,8 +138,7 @@ describe("the mails about a heartbeat", () => {
   it("have its schedule, the last success before, and the body of the failing ping in place of evidence", async () => {
     const to = { notify_email: true, notify_emails: ["jobs@example.com"], check_type: "heartbeat", name: "Backup" };
     const heartbeat = { cron: "30 2 * * *", timezone: "Europe/Berlin", grace_seconds: 900 };
-    const made = await plane.call("/api/v4/monitors", { key, body: { ...to, heartbeat } });
-    const { heartbeat_url: url } = made.body.data as { heartbeat_url: string };
+    const { heartbeat_url: url } = await createMonitor(plane, key, { ...to, heartbeat });
     await world.sql`
       update mail_recipients set confirmed_at = now(), wants_confirmation = false where email = 'jobs@example.com'`;
     const ping = (tail: string, body?: string) =>

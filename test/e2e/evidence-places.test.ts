@@ -4,6 +4,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { spawnAgent, startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { makeJoinToken } from "#test/support/enrol.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -60,11 +61,7 @@ afterAll(async () => {
 /** Makes a monitor that posts to the site from a shared location, waits until it is down, and for its evidence. */
 async function breakFrom(locations: readonly string[]) {
   const settings = { method: "POST", body: "now", request_headers: { "X-Token": "hunter2" }, retries: 0 };
-  const made = await plane.call("/api/v4/monitors", {
-    key,
-    body: { url: `${site.url}/`, interval_minutes: 60, locations, ...settings },
-  });
-  const { id } = made.body.data as { id: number };
+  const { id } = await createMonitor(plane, key, { url: `${site.url}/`, interval_minutes: 60, locations, ...settings });
   const gathered = async () => {
     const [row] = await sql<{ status: string }[]>`select status from incident_evidence where monitor_id = ${id}`;
     return row?.status;

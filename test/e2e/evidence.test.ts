@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -77,11 +78,7 @@ describe("the evidence of an outage", () => {
   it("says what has changed since the last good check, with the monitor's own request headers and without showing them", async () => {
     const codes = { expected_codes: ["200-299"] };
     const body = { url: host, name: "Shop", interval_minutes: 60, locations: ["eu-west"], retries: 0, ...codes };
-    const made = await plane.call("/api/v4/monitors", {
-      key,
-      body: { ...body, request_headers: { "X-Token": "hunter2" } },
-    });
-    const { id } = made.body.data as { id: number };
+    const { id } = await createMonitor(plane, key, { ...body, request_headers: { "X-Token": "hunter2" } });
     await expect.poll(async () => (await read<{ status: string }>(`monitors?id=${id}`)).status, SETTLES).toBe("up");
     const stored = () =>
       sql<{ n: number }[]>`select count(*)::integer as n from monitor_baselines where monitor_id = ${id}`;
@@ -124,7 +121,7 @@ describe("the evidence of an outage", () => {
     const ids: number[] = [];
     for (const url of urls) {
       const body = { url, interval_minutes: 1, locations: ["eu-west"], retries: 0 };
-      const { id } = (await plane.call("/api/v4/monitors", { key, body })).body.data as { id: number };
+      const { id } = await createMonitor(plane, key, body);
       await expect.poll(async () => (await read<{ status: string }>(`monitors?id=${id}`)).status, SETTLES).toBe("up");
       ids.push(id);
     }
@@ -179,7 +176,7 @@ describe("the evidence of an outage", () => {
   it("names the last good check, and that with which was compared what is reported once an hour only", async () => {
     status = 200;
     const body = { url: `${host}/hourly`, interval_minutes: 60, locations: ["eu-west"], retries: 0 };
-    const { id } = (await plane.call("/api/v4/monitors", { key, body })).body.data as { id: number };
+    const { id } = await createMonitor(plane, key, body);
     const stored = () => sql`select from monitor_baselines where monitor_id = ${id}`;
     await expect.poll(async () => (await stored()).length, SETTLES).toBe(1);
     const [times] = await sql<{ old: Date; good: Date }[]>`
@@ -205,8 +202,7 @@ describe("the evidence of an outage", () => {
   });
 
   it("of a heartbeat is its newest pings, without any traffic", async () => {
-    const made = await plane.call("/api/v4/monitors", { key, body: { name: "Backup", check_type: "heartbeat" } });
-    const { id, heartbeat_url: url } = made.body.data as { id: number; heartbeat_url: string };
+    const { id, heartbeat_url: url } = await createMonitor(plane, key, { name: "Backup", check_type: "heartbeat" });
     const path = new URL(url).pathname;
     await plane.call(path);
     await plane.call(`${path}/fail`, { method: "POST", body: "disk full" });

@@ -10,6 +10,7 @@ import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { systemClock } from "#test/support/clock.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { rdapDomain, startRegistries, type Registries } from "#test/support/registries.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -102,11 +103,8 @@ interface Shown {
 
 const plane = () => planes[0] as TestControlPlane;
 
-async function create(body: object): Promise<number> {
-  const made = await plane().call("/api/v4/monitors", { key, body: { ...body, interval_minutes: 1, retries: 0 } });
-  expect(made.text).toContain('"id"');
-  return (made.body.data as { id: number }).id;
-}
+const create = async (body: object) =>
+  (await createMonitor(plane(), key, { ...body, interval_minutes: 1, retries: 0 })).id;
 
 async function read(id: number): Promise<Shown> {
   return (await plane().call(`/api/v4/monitors?id=${id}`, { key })).body.data;

@@ -3,6 +3,7 @@ import { startControlPlane, type TestControlPlane } from "#test/support/control-
 import { createManualClock } from "#test/support/clock.ts";
 import { sendPing } from "#test/support/heartbeats/send-ping.ts";
 import { sendRaw } from "#test/support/raw-http.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const clock = createManualClock(new Date("2026-03-01T12:00:00.000Z"));
 let plane: TestControlPlane;
@@ -16,9 +17,7 @@ beforeAll(async () => {
 afterAll(() => plane?.stop());
 
 async function create(heartbeat: object = {}): Promise<{ readonly id: number; readonly path: string }> {
-  const made = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat", heartbeat } });
-  expect(made.status, made.text).toBe(201);
-  const { id, heartbeat_url: url } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
+  const { id, heartbeat_url: url } = await createMonitor(plane, key, { check_type: "heartbeat", heartbeat });
   return { id, path: new URL(url).pathname };
 }
 

@@ -6,6 +6,7 @@ import { findingsOf } from "#test/support/heartbeats/history.ts";
 import { keepAllPings, readHistory } from "#test/support/heartbeats/record-history.ts";
 import { sendPing } from "#test/support/heartbeats/send-ping.ts";
 import { createDice } from "#test/fleet/random.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const SEED = 20_261_123;
 const HEARTBEATS = 24;
@@ -35,9 +36,7 @@ afterAll(async () => {
 });
 
 async function create(heartbeat: object): Promise<Made> {
-  const made = await first.call("/api/v4/monitors", { key, body: { check_type: "heartbeat", heartbeat } });
-  expect(made.status, made.text).toBe(201);
-  const { id, heartbeat_url: url } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
+  const { id, heartbeat_url: url } = await createMonitor(first, key, { check_type: "heartbeat", heartbeat });
   return { id, path: new URL(url).pathname };
 }
 

@@ -7,6 +7,7 @@ import { sendRaw } from "#test/support/raw-http.ts";
 import { loopbackAddress } from "#test/support/heartbeats/send-ping.ts";
 import { areAlike, compareTimes, quantileOf, type Comparison } from "#test/support/heartbeats/timing.ts";
 import { freshTokensFor, measureTokens, periodOf, shapeOf } from "#test/support/heartbeats/token-timing.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** The usual periods of heartbeats, in seconds. */
 const PERIODS = [60, 300, 600, 900, 1_800, 3_600, 21_600, 43_200, 86_400, 604_800];
@@ -39,9 +40,7 @@ afterAll(async () => {
 });
 
 async function create(body: object): Promise<{ readonly id: number; readonly token: string }> {
-  const made = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat", ...body } });
-  expect(made.status, made.text).toBe(201);
-  const { id, heartbeat_url: url } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
+  const { id, heartbeat_url: url } = await createMonitor(plane, key, { check_type: "heartbeat", ...body });
   return { id, token: new URL(url).pathname.split("/").at(-1) ?? "" };
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { loopbackAddress } from "#test/support/heartbeats/send-ping.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const UPLOADS = 64;
 const WAVES = 3;
@@ -54,8 +55,7 @@ function upload(path: string, index: number): Promise<number> {
 
 it("pings with bodies of 10 MB are recorded with their beginning, and fill no memory", async () => {
   const key = await plane.createKey("captain");
-  const made = await plane.call("/api/v4/monitors", { key, body: { check_type: "heartbeat" } });
-  const { id, heartbeat_url: url } = made.body.data as { readonly id: number; readonly heartbeat_url: string };
+  const { id, heartbeat_url: url } = await createMonitor(plane, key, { check_type: "heartbeat" });
   const before = peakMb();
   for (let wave = 0; wave < WAVES; wave += 1) {
     const statuses = await Promise.all(

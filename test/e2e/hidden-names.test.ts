@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 let plane: TestControlPlane;
 let key: string;
@@ -35,8 +36,7 @@ it("nor has a key", async () => {
 });
 
 it("a monitor that got such a name before can still be sent back as it was read, and gets no other one", async () => {
-  const made = await plane.call("/api/v4/monitors", { key, body: { name: "Old", check_type: "heartbeat" } });
-  const { id } = made.body.data as { id: number };
+  const { id } = await createMonitor(plane, key, { name: "Old", check_type: "heartbeat" });
   await plane.app.sql`update monitors set name = ${"O\u200eld"} where id = ${id}`;
   const path = `/api/v4/monitors?id=${id}`;
   const read = (await plane.call(path, { key })).body.data as object;

@@ -7,6 +7,7 @@ import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
 import { confirmRecipients } from "#test/support/confirm-recipients.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** Control characters but line feeds, separators of lines, and invisible characters, which turn text around. */
 const UNSAFE = /[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -121,9 +122,7 @@ describe("a target that answers with hostile bytes", () => {
         notify_emails: [recipient(path)],
         ...settings,
       };
-      const made = await plane.call("/api/v4/monitors", { key, body });
-      expect(made.status, made.text).toBe(201);
-      ids.set(path, (made.body.data as { id: number }).id);
+      ids.set(path, (await createMonitor(plane, key, body)).id);
     }
     for (const [path, id] of ids) {
       const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
@@ -155,8 +154,7 @@ describe("a target that answers with hostile bytes", () => {
 
   it("leaves agent and service able to find another target up", async () => {
     const body = { url: `${url}welcome`, interval_minutes: 1, check_type: "keyword", keyword: "Welcome" };
-    const made = await plane.call("/api/v4/monitors", { key, body });
-    const { id } = made.body.data as { id: number };
+    const { id } = await createMonitor(plane, key, body);
     const read = async () => (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string };
     await expect.poll(async () => (await read()).status, SETTLES).toBe("up");
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Sql } from "#control-plane/database/connect.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** For calls that count against a key. */
 const SETTLES = { interval: 250 };
@@ -38,14 +39,8 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-async function create(body: object): Promise<number> {
-  const made = await plane.call("/api/v4/monitors", {
-    key,
-    body: { interval_minutes: 1, locations: ["eu-west"], ...body },
-  });
-  expect(made.status).toBe(201);
-  return (made.body.data as { id: number }).id;
-}
+const create = async (body: object) =>
+  (await createMonitor(plane, key, { interval_minutes: 1, locations: ["eu-west"], ...body })).id;
 
 async function statusOf(id: number): Promise<string> {
   return ((await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data as { status: string }).status;

@@ -4,6 +4,7 @@ import { startHttpServer, type HttpServer } from "#test/servers/http.ts";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { until } from "#test/support/until.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const LOCATIONS = ["eu-west", "us-east"] as const;
 const CAUSE = "HTTP 500 instead of 200 from eu-west, the only one of 2 locations that could check";
@@ -70,8 +71,7 @@ describe("a monitor of two regions, of which one has lost its agent", () => {
 
   it("is down when the other finds it down, and its incident, event and cause say that only that could check", async () => {
     const body = { url: `${site.url}/`, name: "Shop", interval_minutes: 60, locations: LOCATIONS };
-    const made = await plane.call("/api/v4/monitors", { key, body });
-    ({ id } = made.body.data);
+    ({ id } = await createMonitor(plane, key, body));
     await until(async () => (await stateOf()) === "up", "the status up");
     const [, other] = agents;
     await other?.stop();

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 interface Monitor {
   readonly id: number;
@@ -51,15 +52,8 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-async function create(body: object): Promise<number> {
-  const made = await plane.call("/api/v4/monitors", {
-    key,
-    body: { url, check_type: "http", interval_minutes: 1, ...body },
-  });
-  expect(made.text).toContain('"id"');
-  expect(made.status).toBe(201);
-  return (made.body.data as { id: number }).id;
-}
+const create = async (body: object) =>
+  (await createMonitor(plane, key, { url, check_type: "http", interval_minutes: 1, ...body })).id;
 
 async function read(id: number): Promise<Monitor> {
   return (await plane.call(`/api/v4/monitors?id=${id}`, { key })).body.data;

@@ -3,6 +3,7 @@ import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const BASE = "https://status.example.com";
 const OPS = "ops@example.com";
@@ -128,8 +129,7 @@ it("an account reads who has unsubscribed, and that nobody is left", async () =>
     notify_email: true,
     notify_emails: ["a@example.com", "b@example.com"],
   };
-  const made = await plane.call("/api/v4/monitors", { key, body });
-  const { id } = made.body.data as { id: number };
+  const { id } = await createMonitor(plane, key, body);
   await world.sql`
     update mail_recipients set confirmed_at = now(), wants_confirmation = false,
       unsubscribed_at = case email when 'a@example.com' then '2026-03-01T12:00:00Z'::timestamptz end

@@ -3,6 +3,7 @@ import { startAgent, type AgentProcess } from "#test/support/agent-process.ts";
 import { startControlPlaneProcess, type ControlPlaneProcess } from "#test/support/control-plane-process.ts";
 import { freePort } from "#test/support/free-port.ts";
 import { createTestDatabase, type TestDatabase } from "#test/support/postgres.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 interface Warning {
   readonly code: string;
@@ -53,9 +54,7 @@ const codes = async (replica: ControlPlaneProcess) => (await warningsOf(replica)
 
 async function create(locations: readonly string[], more: object = {}): Promise<number> {
   const body = { url: `${plane().url}/healthz`, check_type: "http", interval_minutes: 1, locations, ...more };
-  const made = await plane().call("/api/v4/monitors", { key, body });
-  expect(made.status, made.text).toBe(201);
-  return (made.body.data as { id: number }).id;
+  return (await createMonitor(plane(), key, body)).id;
 }
 
 /** Lines of all replicas about warnings, as level and code. */

@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { startMailSink, type MailSink } from "#test/servers/mail-sink.ts";
 import { startControlPlane, type TestControlPlane } from "#test/support/control-plane.ts";
 import { openMailWorld, type MailWorld } from "#test/support/mail-world.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** A confirmed recipient. */
 export const OPS = "ops@example.com";
@@ -58,9 +59,7 @@ export async function startRefusingMail(databaseUrl: string): Promise<RefusingMa
     key,
     async createMonitor(emails) {
       const monitor = { check_type: "heartbeat", name: "backup", notify_email: true, notify_emails: emails };
-      const made = await plane.call("/api/v4/monitors", { key, body: monitor });
-      expect(made.status, made.text).toBe(201);
-      return (made.body.data as { id: number }).id;
+      return (await createMonitor(plane, key, monitor)).id;
     },
     async failed(attempts) {
       const ended = async () => {

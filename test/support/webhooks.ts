@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Config } from "#control-plane/config.ts";
 import type { TestControlPlane } from "#test/support/control-plane.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 const PATH = "/api/v4/webhooks";
 const DAY_MS = 86_400_000;
@@ -49,9 +50,7 @@ export async function createWebhook(plane: TestControlPlane, key: string, fields
 /** Creates a heartbeat and lets it fail, which is an outage at once. Returns its monitor's id. */
 export async function failHeartbeat(plane: TestControlPlane, key: string, fields: object = {}): Promise<number> {
   const heartbeat = { check_type: "heartbeat", name: "Backup", heartbeat: { period_seconds: 3_600 }, ...fields };
-  const { status, body, text } = await plane.call("/api/v4/monitors", { key, body: heartbeat });
-  expect(status, text).toBe(201);
-  const { id, heartbeat_url: url } = body.data as { readonly id: number; readonly heartbeat_url: string };
+  const { id, heartbeat_url: url } = await createMonitor(plane, key, heartbeat);
   await plane.call(`${new URL(url).pathname}/fail`);
   return id;
 }

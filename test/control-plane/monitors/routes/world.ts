@@ -1,6 +1,7 @@
 import type { Answer } from "#test/support/control-plane.ts";
 import { startMonitorService, type MonitorService } from "#test/support/monitor-service.ts";
 import { WIDE_PLANS } from "#test/support/wide-plans.ts";
+import { createMonitor } from "#test/support/create-monitor.ts";
 
 /** Path of the endpoint. */
 export const URL = "/api/v4/monitors";
@@ -34,11 +35,7 @@ export async function startMonitorsWorld(): Promise<MonitorsWorld> {
   return {
     ...service,
     key,
-    async create(body = BODY, as = key) {
-      const { status, body: answered, text } = await call(URL, { key: as, body });
-      if (status !== 201) throw new Error(text);
-      return answered.data;
-    },
+    create: (body = BODY, as = key) => createMonitor(service, as, body),
     read: async (id, as = key) => (await call(`${URL}?id=${id}`, { key: as })).body.data,
     change: (id, body, as = key) => call(`${URL}?id=${id}`, { method: "PUT", key: as, body }),
     remove: (id, as = key) => call(`${URL}?id=${id}`, { method: "DELETE", key: as }),
