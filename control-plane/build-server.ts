@@ -37,6 +37,7 @@ import { createProtocol } from "#control-plane/surfaces/mcp/protocol.ts";
 import { registerMcp } from "#control-plane/surfaces/mcp/routes.ts";
 import { createOpenChecks } from "#control-plane/surfaces/open-tier/open-checks.ts";
 import { registerOpenTier } from "#control-plane/surfaces/open-tier/routes.ts";
+import { registerAccount } from "#control-plane/surfaces/account/routes.ts";
 import { registerAccountMetrics } from "#control-plane/surfaces/account-metrics/routes.ts";
 import { createScrapes } from "#control-plane/surfaces/account-metrics/scrape.ts";
 import { registerBlackbox } from "#control-plane/surfaces/blackbox/routes.ts";
@@ -135,6 +136,19 @@ function registerCallers(server: HttpServer, app: App, parts: Parts, gate: Gate)
   registerAccountMetrics(server, {
     gate,
     scrape: createScrapes({ ...app, readUptimes }),
+  });
+  const { monitors } = monitoring;
+  registerAccount(server, {
+    gate,
+    count: async (accountId) => {
+      const nothing = { limit: 0, offset: 0 };
+      const [monitorPage, keyPage, subscriptions] = await Promise.all([
+        monitors.list(accountId, {}, nothing),
+        app.keys.list({ accountId }, nothing.limit, nothing.offset),
+        webhooks.list(app.sql, accountId),
+      ]);
+      return { monitors: monitorPage.total, webhooks: subscriptions.length, keys: keyPage.total };
+    },
   });
   registerChanges(server, { gate, sql: app.sql, changes: app.changes });
   registerCatalogue(server, gate, CONTRACTS);

@@ -68,6 +68,7 @@ export function createGate({ clock, keys, limits, failures }: GateDeps): Gate {
         if (state.denied !== null) return done(overLimit(state, nowMs));
         if (scope !== null && !hasScope(principal.scopes, scope)) return done(outOfScope(scope, principal));
         request.principal = principal;
+        request.counted = state;
         done();
       });
     });

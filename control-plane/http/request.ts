@@ -3,6 +3,7 @@ import { type Extras, type Facts, successBody } from "#control-plane/http/envelo
 import type { ErrorCode, RefusalDetails } from "#control-plane/http/errors.ts";
 import type { Version } from "#control-plane/http/versions.ts";
 import { warningsMeta, type Warning } from "#control-plane/http/warnings.ts";
+import type { LimitState } from "#control-plane/access/limit-state.ts";
 import type { Principal } from "#control-plane/access/principal.ts";
 
 /** Renders an error for a surface with its own answer shapes (open tier, /mcp); it can set headers. */
@@ -16,6 +17,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Owner of the key; set by the gate. */
     principal: Principal | null;
+    /** State of the caller's limits after this request was counted; set by the gate. */
+    counted: LimitState | null;
     /** Address of the client, also behind trusted proxies (connection/client-address.ts); `ip` is that of the peer. */
     clientAddress: string;
     /** Arrival of the request's headers, monotonic milliseconds. */
@@ -46,6 +49,12 @@ export function factsOf(request: FastifyRequest): Facts {
 export function answer(request: FastifyRequest, data: unknown, extras?: Extras, warnings?: readonly Warning[]): object {
   const described = { ...extras, ...warningsMeta(request, warnings) };
   return successBody(request.apiVersion ?? "v4", data, factsOf(request), described);
+}
+
+/** Returns the state of the caller's limits after a keyed request was counted. Throws if the route has no gate: a bug. */
+export function countedOf(request: FastifyRequest): LimitState {
+  if (request.counted === null) throw new Error("this route has no gate before it");
+  return request.counted;
 }
 
 /** Returns the caller of a keyed route. Throws if the route has no gate: a bug. */

@@ -105,13 +105,14 @@ export function createServer(deps: ServerDeps, tls?: ServerTls, stall?: StallOpt
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextId()),
     // The router cannot parse the path: Fastify runs no decorators and no hooks for this request, and its query is null.
     frameworkErrors: (error, request, reply) => {
-      Object.assign(request, { principal: null, monotonic, ignored: null, query: {}, params: {} });
+      Object.assign(request, { principal: null, counted: null, monotonic, ignored: null, query: {}, params: {} });
       receive(request, (name, value) => void reply.header(name, value));
       handleError(refuseSunset(request) ?? error, request, reply);
     },
   }) as FastifyInstance;
 
   server.decorateRequest("principal", null);
+  server.decorateRequest("counted", null);
   server.decorateRequest("startedAt", 0);
   server.decorateRequest("clientAddress", "");
   server.decorateRequest("apiVersion", null);

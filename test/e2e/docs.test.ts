@@ -186,6 +186,7 @@ describe("GET /openapi.json", () => {
       "/api/v4/status",
       "/api/v3/status",
       "/api/v4/audit-export",
+      "/api/v4/account",
       "/api/v4/changes",
       "/api/v4/tools",
       "/api/v4/probes",

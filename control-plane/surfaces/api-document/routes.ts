@@ -33,6 +33,7 @@ const TAGS: readonly { readonly name: string; readonly description: string }[] =
   { name: "Agent endpoint", description: "The tools for AI agents, by the Model Context Protocol." },
   { name: "Prometheus", description: "Metrics of your monitors, and probes in the manner of blackbox_exporter." },
   { name: "Catalogue", description: "The tools with their parameters, and the places from which they can run." },
+  { name: "Account", description: "Your plan, the scopes of your key, and how much of the limits is used." },
   { name: "Changes", description: "Who changed what in your account, and when." },
   { name: "Audit", description: "Signed exports of monitors, checks and whole accounts." },
   { name: "Tools, version 3", description: "The tools of the API before this one, with the key also in `api_key`." },
