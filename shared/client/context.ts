@@ -1,3 +1,4 @@
+import type { Input } from "#shared/client/input.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 /** Inputs and outputs of a command, from main.ts. */
@@ -13,4 +14,9 @@ export interface CommandContext {
   readonly complain: (line: string) => void;
   /** Sets the exit status. */
   readonly exit: (status: number) => void;
+  readonly input: Input;
+  /** Standard output is a terminal. */
+  readonly isTerminal: boolean;
+  /** Writes on standard output unchanged. */
+  readonly write: (bytes: string | Uint8Array) => void;
 }

@@ -1,6 +1,8 @@
 // Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
+import { createInput } from "#shared/client/input.ts";
 import { createProgram } from "#shared/client/program.ts";
 import { join } from "node:path";
+import { isatty } from "node:tty";
 import { CLONE } from "#shared/client/programs.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
@@ -16,6 +18,9 @@ const program = createProgram({
   exit: (status) => {
     process.exitCode = status;
   },
+  input: createInput(() => process.stdin, process.stderr),
+  isTerminal: isatty(1),
+  write: (bytes) => process.stdout.write(bytes),
 });
 await program.parseAsync(process.argv);
 

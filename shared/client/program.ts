@@ -4,6 +4,7 @@ import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
+import { addLogin } from "#shared/client/commands/login.ts";
 import { addProbes } from "#shared/client/commands/probes.ts";
 import { addProcesses } from "#shared/client/commands/processes.ts";
 import { addTools } from "#shared/client/commands/tools.ts";
@@ -37,6 +38,7 @@ export function createProgram(given: CommandContext): Command {
   addKeys(program, context);
   addAccounts(program, context);
   addProbes(program, context);
+  addLogin(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
   addTools(program, context);

@@ -16,6 +16,9 @@ const COMMANDS = [
   "keys",
   "accounts",
   "probes",
+  "login",
+  "logout",
+  "whoami",
   "listen",
   "verify-audit",
 ];

@@ -183,6 +183,11 @@ const COMMANDS: Readonly<Record<string, Check>> = {
       const remove = `curl -X DELETE -H "X-API-Key: $KEY" "http://127.0.0.1:8080/api/v4/webhooks?id=1"`;
       expect((await ask(newcomer.atHome(remove))).data).toMatchObject({ deleted: true });
     },
+  "echo $KEY | deploy/vantage login --key-stdin": async (line) => {
+    expect(await succeed(line)).toMatch(/ as account 1 \(plan captain\)\. The key is in .*, profile default\.$/m);
+  },
+  "deploy/vantage whoami": async (line) => expect(await succeed(line)).toMatch(/^Account +1\nPlan +captain\n/m),
+  "deploy/vantage logout": async (line) => expect(await succeed(line)).toContain("Removed the key of "),
   "deploy/vantage listen --secret-file ~/webhook-secret": async (line) => {
     writeFileSync(join(newcomer.home, "webhook-secret"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
     // Its own port can be in use on the machine of a test.
@@ -313,6 +318,9 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     const body = await get("/api/v4/audit-export?type=tenant", { "x-api-key": newcomer.key });
     const verified = await (await fetch(url, { method: "POST", headers, body })).json();
     expect(verified).toMatchObject({ data: { valid: true, account_id: 1 } });
+  },
+  "/api/v4/account": async (path) => {
+    expect(await get(path, { "x-api-key": newcomer.key })).toContain('"plan":"captain"');
   },
   "/api/v4/changes": async (path) => {
     const listed = await get(path, { "x-api-key": newcomer.key });

@@ -1,5 +1,6 @@
 /** Commands of the documents that test/laws/readme-commands.test.ts does not run, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
+  "deploy/vantage login": "asks on a terminal; test/shared/client/login.test.ts types the answers",
   "npm test": "this test is a part of it",
   "npm ci": "it would replace the installation that this test runs on",
   "npm run check": "CI runs it beside the tests",

@@ -12,6 +12,7 @@ export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
   onSaid: (text: string) => void = () => {},
+  stdin = "",
 ): Promise<Ran> {
   const said: string[] = [];
   const complained: string[] = [];
@@ -26,6 +27,13 @@ export async function runVantage(
     },
     complain: (line) => complained.push(line),
     exit: (code) => (status = code),
+    input: {
+      isTerminal: false,
+      read: () => Promise.resolve(Buffer.from(stdin)),
+      ask: () => Promise.resolve(null),
+    },
+    isTerminal: false,
+    write: (bytes) => said.push(String(bytes)),
   });
   for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
     command.exitOverride();
