@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { callService, explainNoAnswer, field, type Call } from "#shared/client/call.ts";
+import { exitCodeOf, FORBIDDEN, NO_SERVICE, USAGE } from "#shared/client/exit-codes.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
 import { readSettings, SETTING_ROWS, type Environment } from "#shared/settings-parse.ts";
 import type { Setting } from "#shared/settings/row.ts";
@@ -19,8 +20,10 @@ const NAMES: ReadonlySet<string> = new Set([
 /** Rows of these settings, for flags. */
 export const ADMIN_ROWS: readonly Setting<unknown>[] = SETTING_ROWS.filter((row) => NAMES.has(row.name));
 
-/** The response's `data`, or one line that describes the failure. */
-type AdminAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
+/** The response's `data`, or one line that describes the failure, with its exit status. */
+type AdminAnswer =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly line: string; readonly exit: number };
 
 /**
  * Sends one request to the admin API. Base address: VANTAGE_BASE_URL, else this machine's VANTAGE_HTTP_ADDR. Token:
@@ -33,20 +36,20 @@ export async function askAdmin(
   call: Call,
 ): Promise<AdminAnswer> {
   const read = readSettings(environment, "control-plane");
-  if (!read.ok) return read;
+  if (!read.ok) return { ...read, exit: USAGE };
   const { settings } = read;
   const token = operatorToken(settings, directory);
   if (token === null) {
     const line = `no operator token: set VANTAGE_ADMIN_TOKEN, or VANTAGE_DATA_DIR to the control plane's data directory (${settings.dataDir} has no readable admin-token)`;
-    return { ok: false, line };
+    return { ok: false, line, exit: FORBIDDEN };
   }
   const base = settings.baseUrl ?? listenerUrl(settings.httpAddr, settings.tlsCert !== null);
   try {
     const answer = await callService(`${base}/api/admin${path}`, { ...call, token, own: settings.baseUrl === null });
     if (answer.status < 300) return { ok: true, data: field(answer.body, "data") };
-    return { ok: false, line: explain(base, answer.status, answer.body) };
+    return { ok: false, line: explain(base, answer.status, answer.body), exit: exitCodeOf(answer.status, answer.body) };
   } catch (error) {
-    return { ok: false, line: explainNoAnswer(base, error) };
+    return { ok: false, line: explainNoAnswer(base, error), exit: NO_SERVICE };
   }
 }
 

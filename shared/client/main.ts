@@ -1,15 +1,18 @@
 // Entry point of the command, started by deploy/vantage or npm. Only this file of the client reads the environment.
 import { createInput } from "#shared/client/input.ts";
-import { createProgram } from "#shared/client/program.ts";
+import { runCommandLine } from "#shared/client/program.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+import { NO_SERVICE } from "#shared/client/exit-codes.ts";
 import { join } from "node:path";
 import { isatty } from "node:tty";
+import { inspect } from "node:util";
 import { CLONE } from "#shared/client/programs.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
 // A reader of the output may close it early (`deploy/vantage keys list | head`, a closed terminal): that is no error.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
-const program = createProgram({
+const context: CommandContext = {
   environment: withDataDirectory(process.env),
   directory: process.cwd(),
   now: () => new Date(),
@@ -21,8 +24,12 @@ const program = createProgram({
   input: createInput(() => process.stdin, process.stderr),
   isTerminal: isatty(1),
   write: (bytes) => process.stdout.write(bytes),
+};
+await runCommandLine(context, process.argv.slice(2)).catch((error: unknown) => {
+  // A fault of the command is not a bad target, which would be status 1.
+  context.complain(inspect(error));
+  context.exit(NO_SERVICE);
 });
-await program.parseAsync(process.argv);
 
 /**
  * Sets VANTAGE_DATA_DIR to the clone's `.vantage` if it is unset, so that the command finds the data of `npm start` from

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
@@ -11,11 +11,22 @@ import { addTools } from "#shared/client/commands/tools.ts";
 import { addUp } from "#shared/client/commands/up.ts";
 import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { USAGE } from "#shared/client/exit-codes.ts";
 import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 
+/** Runs the command line `words`, without the program's name. A usage error has status 2. */
+export async function runCommandLine(context: CommandContext, words: readonly string[]): Promise<void> {
+  try {
+    await createProgram(context).parseAsync(words, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    context.exit(error.exitCode);
+  }
+}
+
 /** Builds the command line with all commands. No text that they print can control the terminal. */
-export function createProgram(given: CommandContext): Command {
+function createProgram(given: CommandContext): Command {
   const context: CommandContext = {
     ...given,
     say: (text) => given.say(showHiddenInLines(text)),
@@ -28,9 +39,15 @@ export function createProgram(given: CommandContext): Command {
     .version(version)
     .helpCommand(true)
     .showHelpAfterError(`(${LAUNCHER} --help lists the commands)`)
+    // Commands inherit it. After --help and --version, the status is 0.
+    .exitOverride(({ exitCode, code, message }) => {
+      throw new CommanderError(exitCode === 0 ? 0 : USAGE, code, message);
+    })
     .configureOutput({
       writeOut: (text) => context.say(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
+      // One line, with what was probably meant.
+      outputError: (text, write) => write(text.trimEnd().replaceAll("\n", " ")),
     });
   addUp(program, context);
   addProcesses(program, context);

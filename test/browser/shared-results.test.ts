@@ -2,7 +2,7 @@ import axe from "axe-core";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CHROMIUM, describeBrowser } from "#test/browser/chromium.ts";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { renderSharePage } from "#control-plane/surfaces/share-page/page.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
 

@@ -69,7 +69,7 @@ describe("the launcher of this clone", () => {
 
   it("exits with the status of the program", () => {
     expect(run(LAUNCHER, ["nonsense"])).toMatchObject({
-      status: 1,
+      status: 2,
       stderr: expect.stringContaining("unknown command"),
     });
   });

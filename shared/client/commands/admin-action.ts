@@ -26,7 +26,7 @@ export function adminAction(command: Command, context: CommandContext, action: A
       context.say(flags["json"] === true ? JSON.stringify(answer.data, null, 2) : action.show(answer.data, flags));
     } else {
       context.complain(`vantage: ${answer.line}`);
-      context.exit(1);
+      context.exit(answer.exit);
     }
   });
 }

@@ -1,11 +1,13 @@
 import { withoutControls } from "#shared/text/plain-line.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { ADMIN_ROWS } from "#shared/client/admin.ts";
-import { callService, explainNoAnswer, field } from "#shared/client/call.ts";
+import { callService, explainNoAnswer } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
+import { exitCodeOfResult, readToolAnswer, type ToolAnswer } from "#shared/client/tools/answer.ts";
+import { FAIL_ON, FORBIDDEN, NO_SERVICE, USAGE, type FailOn } from "#shared/client/exit-codes.ts";
 import { flatten } from "#shared/render.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
 import { readSettings } from "#shared/settings-parse.ts";
@@ -40,13 +42,19 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
   command
     .option("--from <places>", "regions, countries, cities or probes to run on, comma-separated")
     .option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`)
-    .option("--json", "print the response as JSON");
+    .option("--json", "print the response as JSON")
+    .addOption(
+      new Option("--fail-on <verdict>", "what ends with status 1: a bad verdict, also a warning, or nothing")
+        .choices(FAIL_ON)
+        .default("critical"),
+    );
   addSettingFlags(command, PLACE_ROWS).action(async (value: string, flags: Flags) => {
+    const refuse = (exit: number, line: string) => {
+      context.complain(`vantage ${name}: ${line}`);
+      context.exit(exit);
+    };
     const text = readValue(value, context);
-    if (text === null) {
-      context.complain(`vantage ${name}: ${value.slice(1)} cannot be read`);
-      return context.exit(1);
-    }
+    if (text === null) return refuse(USAGE, `${value.slice(1)} cannot be read`);
     const given = Object.keys(params.properties).flatMap((one) => {
       const flag =
         one === main ? text : flags[one.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())];
@@ -54,33 +62,29 @@ function addTool(program: Command, context: CommandContext, contract: Contract):
     });
     const places = typeof flags["from"] === "string" ? { locations: flags["from"] } : {};
     const answer = await ask(context, contract, flags, { ...Object.fromEntries(given), ...places });
-    if (!answer.ok) context.complain(`vantage ${name}: ${answer.line}`);
-    else if (flags["json"] === true) context.say(JSON.stringify(answer.data, null, 2));
-    else context.say(linesOf(answer.data));
-    context.exit(answer.ok ? 0 : 1);
+    if (!answer.ok) return refuse(answer.exit, answer.line);
+    const { document } = answer.result;
+    context.say(flags["json"] === true ? JSON.stringify(document, null, 2) : linesOf(document));
+    context.exit(exitCodeOfResult(answer.result, contract, context.now(), flags["failOn"] as FailOn));
   });
 }
 
-type ToolAnswer = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly line: string };
-
 async function ask(context: CommandContext, contract: Contract, flags: Flags, json: object): Promise<ToolAnswer> {
   const read = readSettings(withFlags(context.environment, PLACE_ROWS, flags), "control-plane");
-  if (!read.ok) return read;
+  if (!read.ok) return { ok: false, exit: USAGE, line: read.line };
   const key = typeof flags["key"] === "string" ? flags["key"] : context.environment[KEY_VARIABLE];
-  if (key === undefined || key === "") return { ok: false, line: `no API key: set ${KEY_VARIABLE}, or pass --key` };
+  if (key === undefined || key === "") {
+    return { ok: false, exit: FORBIDDEN, line: `no API key: set ${KEY_VARIABLE}, or pass --key` };
+  }
   const { baseUrl, httpAddr, tlsCert } = read.settings;
   const base = baseUrl ?? listenerUrl(httpAddr, tlsCert !== null);
   const url = `${base}/api/v4/${contract.name}`;
   try {
     const timeoutMs = LONGEST_MS + PATIENCE_MS;
     const { status, body } = await callService(url, { method: "POST", json, key, timeoutMs, own: baseUrl === null });
-    if (status === 200) return { ok: true, data: field(body, "data") };
-    const error = field(body, "error");
-    // The message contains the name of the field.
-    const words = ["code", "message"].map((one) => field(error, one)).filter((one) => typeof one === "string");
-    return { ok: false, line: words.length > 0 ? words.join(": ") : `${base} answered ${status}` };
+    return readToolAnswer(status, body, base);
   } catch (error) {
-    return { ok: false, line: explainNoAnswer(base, error) };
+    return { ok: false, exit: NO_SERVICE, line: explainNoAnswer(base, error) };
   }
 }
 

@@ -76,7 +76,7 @@ test("a key is deleted by its id, and an account needs an address", async () => 
   expect(seen[0]?.line).toBe("DELETE /api/admin/keys?id=7%26x");
   const ran = await runVantage(["accounts", "create"], environment);
   expect(ran.complained).toContain("--email");
-  expect(ran.status).toBe(1);
+  expect(ran.status).toBe(2);
 });
 
 test("flags override the environment", async () => {
@@ -90,7 +90,7 @@ test("a refusal of the service is one line with the field once and the allowed v
   answer = { status: 400, body: { error: { code: "missing_parameter", message, field: "plan", reason: "enum" } } };
   const ran = await runVantage(["keys", "create", "--plan", "gold"], environment);
   expect(ran.complained).toBe(`vantage: http://${environment["VANTAGE_HTTP_ADDR"]} answered 400: ${message}`);
-  expect(ran.status).toBe(1);
+  expect(ran.status).toBe(2);
   answer = { status: 401, body: {} };
   expect((await runVantage(["keys", "list"], environment)).complained).toContain("rejects this operator token");
 });
@@ -102,7 +102,7 @@ test("no control plane, no token and an invalid setting are one line each", asyn
   expect(without.complained).toMatch(/^vantage: no operator token: set VANTAGE_ADMIN_TOKEN/);
   const bad = await runVantage(["keys", "list", "--http-addr", "x"], environment);
   expect(bad.complained).toMatch(/^vantage: VANTAGE_HTTP_ADDR must be /);
-  expect([away.status, without.status, bad.status]).toEqual([1, 1, 1]);
+  expect([away.status, without.status, bad.status]).toEqual([5, 3, 2]);
 });
 
 test("an audit secret is shown with its name, in a form that verify-audit reads", async () => {

@@ -1,4 +1,5 @@
-import { createProgram } from "#shared/client/program.ts";
+import type { CommandContext } from "#shared/client/context.ts";
+import { runCommandLine } from "#shared/client/program.ts";
 
 /** Output and exit status of a command line. */
 export interface Ran {
@@ -7,7 +8,7 @@ export interface Ran {
   readonly status: number;
 }
 
-/** Runs `vantage <words>` in this process. A usage error has status 1, as in commander. `onSaid`: called for each text. */
+/** Runs `vantage <words>` in this process. `onSaid`: called for each text. */
 export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -17,7 +18,7 @@ export async function runVantage(
   const said: string[] = [];
   const complained: string[] = [];
   let status = 0;
-  const program = createProgram({
+  const context: CommandContext = {
     environment: { PATH: process.env["PATH"], ...environment },
     directory: "/",
     now: () => new Date(),
@@ -34,12 +35,7 @@ export async function runVantage(
     },
     isTerminal: false,
     write: (bytes) => said.push(String(bytes)),
-  });
-  for (const command of [program, ...program.commands, ...program.commands.flatMap((each) => each.commands)]) {
-    command.exitOverride();
-  }
-  await program.parseAsync(words, { from: "user" }).catch((error: unknown) => {
-    status = (error as { exitCode?: number }).exitCode ?? 1;
-  });
+  };
+  await runCommandLine(context, words);
   return { said: said.join("\n"), complained: complained.join("\n"), status };
 }

@@ -99,18 +99,18 @@ describe("vantage probes token", () => {
 
   it("creates private agents, and explains an unknown account", async () => {
     const refused = await probes("token", "--region", "eu-west", "--account-id", "999999");
-    expect([refused.status, refused.complained]).toEqual([1, expect.stringContaining("No account has the id 999999")]);
+    expect([refused.status, refused.complained]).toEqual([2, expect.stringContaining("No account has the id 999999")]);
     const odd = await probes("token", "--region", "eu-west", "--account-id", "x");
-    expect([odd.status, odd.complained]).toEqual([1, expect.stringContaining("account_id")]);
+    expect([odd.status, odd.complained]).toEqual([2, expect.stringContaining("account_id")]);
   });
 
   it("reports an invalid flag before it sends a request", async () => {
     const ttl = await probes("token", "--region", "eu-west", "--ttl", "soon");
-    expect([ttl.status, ttl.complained]).toEqual([1, expect.stringContaining("must be a number and ms, s, m, h or d")]);
+    expect([ttl.status, ttl.complained]).toEqual([2, expect.stringContaining("must be a number and ms, s, m, h or d")]);
     const dial = await probes("token", "--region", "eu-west", "--control-plane", "nowhere");
-    expect([dial.status, dial.complained]).toEqual([1, expect.stringContaining("must be host:port")]);
+    expect([dial.status, dial.complained]).toEqual([2, expect.stringContaining("must be host:port")]);
     const none = await probes("token");
-    expect([none.status, none.complained]).toEqual([1, expect.stringContaining("--region")]);
+    expect([none.status, none.complained]).toEqual([2, expect.stringContaining("--region")]);
   });
 });
 
@@ -127,7 +127,7 @@ describe("vantage probes", () => {
     expect(shown.said).toContain(`id: ${agentId}\nregion: eu-west\n`);
     expect(shown.said).toMatch(/^certificate_expires_at: \d{4}-/m);
     const none = await probes("show", "agent-unheard-of");
-    expect([none.status, none.complained]).toEqual([1, expect.stringContaining("404")]);
+    expect([none.status, none.complained]).toEqual([2, expect.stringContaining("404")]);
   });
 
   it("disables, enables and revokes", async () => {
@@ -139,6 +139,6 @@ describe("vantage probes", () => {
     expect(await status()).toBe("offline");
     expect((await probes("revoke", agentId)).said).toMatch(/^Revoked/);
     expect(await status()).toBe("revoked");
-    expect((await probes("enable", agentId)).status).toBe(1);
+    expect((await probes("enable", agentId)).status).toBe(2);
   });
 });

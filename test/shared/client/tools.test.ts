@@ -77,17 +77,17 @@ test("a long argument can come from a file", async () => {
   await runVantage(["ping", `@${join(directory, "name.txt")}`], environment);
   expect(seen[0]?.json).toEqual({ host: "b.example" });
   const gone = await runVantage(["ping", "@/nonexistent/file"], environment);
-  expect(gone).toMatchObject({ status: 1, complained: "vantage ping: /nonexistent/file cannot be read" });
+  expect(gone).toMatchObject({ status: 2, complained: "vantage ping: /nonexistent/file cannot be read" });
 });
 
-test("failures are one line on standard error and status 1", async () => {
+test("failures are one line on standard error", async () => {
   answer = {
     status: 400,
     body: { error: { code: "missing_parameter", field: "count", message: "count: must be between 1 and 10." } },
   };
   const refused = await runVantage(["ping", "a.example"], environment);
   expect(refused).toMatchObject({
-    status: 1,
+    status: 2,
     said: "",
     complained: "vantage ping: missing_parameter: count: must be between 1 and 10.",
   });

@@ -1,4 +1,4 @@
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract, ResultOf } from "#shared/tools/define.ts";

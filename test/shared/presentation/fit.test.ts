@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { fitPresentation } from "#shared/presentation/fit.ts";
 import { present } from "#shared/presentation/present.ts";
 import { ssl } from "#shared/tools/ssl.ts";

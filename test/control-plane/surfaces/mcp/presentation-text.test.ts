@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { writeLocations, writeResult } from "#control-plane/surfaces/mcp/presentation-text.ts";
 import { CONTRACTS, contractsByName } from "#shared/tools/index.ts";
 
