@@ -5,6 +5,13 @@ export function milliseconds(ms: number): string {
   return ms < 10 ? String(Number(ms.toFixed(2))) : ms < 100 ? String(Number(ms.toFixed(1))) : String(Math.round(ms));
 }
 
+/** Writes the shortest and the longest of some durations without their unit: "2.4 to 17"; null if there are none. */
+export function millisecondsRange(values: readonly number[]): string | null {
+  if (values.length === 0) return null;
+  const [least, most] = [milliseconds(Math.min(...values)), milliseconds(Math.max(...values))];
+  return least === most ? least : `${least} to ${most}`;
+}
+
 /** Writes a duration in milliseconds with its unit: "0.42 ms", "34.1 ms", "1.25 s". */
 export function duration(ms: number): string {
   return ms < 1_000 ? `${milliseconds(ms)} ms` : `${Number((ms / 1_000).toFixed(2))} s`;
@@ -27,11 +34,17 @@ export function percent(value: number): string {
   return `${Number(value.toFixed(2))} %`;
 }
 
-/** Writes a point of time by its distance from now: "in 88 days", "12 days ago". Null if it is not a date. */
+const YEAR_MS = 31_556_952_000;
+
+/**
+ * Writes a point of time by its distance from now: "in 88 days", "12 days ago", "in 4 years". Null if it is not a date.
+ */
 export function distance(iso: string, now: Date): string | null {
   const ms = Date.parse(iso) - now.getTime();
   if (Number.isNaN(ms)) return null;
-  return ms >= 0 ? `in ${describeDuration(ms)}` : `${describeDuration(-ms)} ago`;
+  const years = Math.floor(Math.abs(ms) / YEAR_MS);
+  const length = years < 2 ? describeDuration(Math.abs(ms)) : `${years} years`;
+  return ms >= 0 ? `in ${length}` : `${length} ago`;
 }
 
 /** Writes a date with its distance from now: "2027-02-20 (in 88 days)". Text that is not a date stays as it is. */
