@@ -1,13 +1,16 @@
 import type { Presenter } from "#shared/presentation/presenter.ts";
 import { check } from "#shared/presentation/tools/check.ts";
+import { dkim } from "#shared/presentation/tools/dkim.ts";
 import { dns } from "#shared/presentation/tools/dns.ts";
+import { emailCheck } from "#shared/presentation/tools/email-check.ts";
+import { mx } from "#shared/presentation/tools/mx.ts";
 import { ping } from "#shared/presentation/tools/ping.ts";
 import { propagation } from "#shared/presentation/tools/propagation.ts";
 import { ssl } from "#shared/presentation/tools/ssl.ts";
 import { traceroute } from "#shared/presentation/tools/traceroute.ts";
 import { whois } from "#shared/presentation/tools/whois.ts";
 
-const PRESENTERS: readonly Presenter[] = [check, dns, ping, propagation, ssl, traceroute, whois];
+const PRESENTERS: readonly Presenter[] = [check, dkim, dns, emailCheck, mx, ping, propagation, ssl, traceroute, whois];
 
 /** Every presenter by the name of its tool. */
 export const presentersByTool: ReadonlyMap<string, Presenter> = new Map(
