@@ -6,11 +6,28 @@ import { emailCheck } from "#shared/presentation/tools/email-check.ts";
 import { mx } from "#shared/presentation/tools/mx.ts";
 import { ping } from "#shared/presentation/tools/ping.ts";
 import { propagation } from "#shared/presentation/tools/propagation.ts";
+import { redirects } from "#shared/presentation/tools/redirects.ts";
+import { resolveUrl } from "#shared/presentation/tools/resolve-url.ts";
 import { ssl } from "#shared/presentation/tools/ssl.ts";
 import { traceroute } from "#shared/presentation/tools/traceroute.ts";
+import { urlExpand } from "#shared/presentation/tools/url-expand.ts";
 import { whois } from "#shared/presentation/tools/whois.ts";
 
-const PRESENTERS: readonly Presenter[] = [check, dkim, dns, emailCheck, mx, ping, propagation, ssl, traceroute, whois];
+const PRESENTERS: readonly Presenter[] = [
+  check,
+  dkim,
+  dns,
+  emailCheck,
+  mx,
+  ping,
+  propagation,
+  redirects,
+  resolveUrl,
+  ssl,
+  traceroute,
+  urlExpand,
+  whois,
+];
 
 /** Every presenter by the name of its tool. */
 export const presentersByTool: ReadonlyMap<string, Presenter> = new Map(

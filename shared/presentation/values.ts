@@ -1,4 +1,5 @@
 import { describeDuration } from "#shared/text/duration.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Writes a duration in milliseconds without its unit: two decimals below 10, one below 100, else none. */
 export function milliseconds(ms: number): string {
@@ -61,4 +62,16 @@ export function yesNo(value: boolean | null | undefined): string | null {
 /** Writes a number with its noun: "1 hop", "3 hops"; `plural` if it is not the noun with an s. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
+}
+
+const MOST_URL = 80;
+
+/** Writes a URL with at most 80 characters, for a headline or a narrow cell. */
+export function cutUrl(url: string): string {
+  return toPlainLine(url, MOST_URL);
+}
+
+/** Writes the URL of a page for a headline: like cutUrl, without https:// and without a final slash after the host. */
+export function shortUrl(url: string): string {
+  return cutUrl(url.replace(/^https:\/\//i, "").replace(/^((?:http:\/\/)?[^/?#]+)\/$/i, "$1"));
 }
