@@ -3,9 +3,11 @@ import { check } from "#shared/presentation/tools/check.ts";
 import { dkim } from "#shared/presentation/tools/dkim.ts";
 import { dns } from "#shared/presentation/tools/dns.ts";
 import { emailCheck } from "#shared/presentation/tools/email-check.ts";
+import { httpStatus } from "#shared/presentation/tools/http-status.ts";
 import { mx } from "#shared/presentation/tools/mx.ts";
 import { ping } from "#shared/presentation/tools/ping.ts";
 import { propagation } from "#shared/presentation/tools/propagation.ts";
+import { protocol } from "#shared/presentation/tools/protocol.ts";
 import { redirects } from "#shared/presentation/tools/redirects.ts";
 import { resolveUrl } from "#shared/presentation/tools/resolve-url.ts";
 import { ssl } from "#shared/presentation/tools/ssl.ts";
@@ -18,9 +20,11 @@ const PRESENTERS: readonly Presenter[] = [
   dkim,
   dns,
   emailCheck,
+  httpStatus,
   mx,
   ping,
   propagation,
+  protocol,
   redirects,
   resolveUrl,
   ssl,

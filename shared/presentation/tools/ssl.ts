@@ -1,6 +1,7 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
+import { trustReason } from "#shared/presentation/tools/trust-reason.ts";
 import { date, distance } from "#shared/presentation/values.ts";
 import { verdictOf, verdictOfGrade, worst } from "#shared/presentation/verdict.ts";
 import { listFirst } from "#shared/text/list.ts";
@@ -24,19 +25,6 @@ const PROTOCOLS = {
 /** Versions that RFC 8996 and RFC 7568 forbid. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["TLS 1.1", "TLS 1.0", "SSL 3"]);
 
-/** Reasons of the result's trust_error in words. Others are shown as they are. */
-const REASONS: Readonly<Record<string, string>> = {
-  expired: "it has expired",
-  not_yet_valid: "it is not valid yet",
-  self_signed: "it is self-signed",
-  missing_intermediate: "an intermediate certificate is missing",
-  untrusted_root: "its root is not trusted",
-  weak_signature: "its signature is weak",
-  weak_key: "its key is weak",
-  revoked: "it was revoked",
-  hostname_mismatch: "it is for other names",
-};
-
 /** ssl: grade, trust and end of the certificate first, then chain, protocols and cipher suites. */
 export const ssl = definePresenter(contract, (data, now) => {
   const { certificate, grade, trusted, protocols, ciphers, findings } = data;
@@ -47,7 +35,7 @@ export const ssl = definePresenter(contract, (data, now) => {
     headline: headlineOf(data, now),
     facts: existing(
       fact("Grade", grade, { tone: grade === null ? null : verdictOfGrade(grade) }),
-      fact("Trusted", trusted ? "yes" : `no: ${reasonOf(data)}`, { tone: trusted ? "good" : "bad" }),
+      fact("Trusted", trusted ? "yes" : `no: ${trustReason(data.trust_error)}`, { tone: trusted ? "good" : "bad" }),
       fact("Valid until", date(certificate.not_after, now), { tone: toneOfEnd(certificate.days_left) }),
       fact("Issuer", certificate.issuer_organization ?? certificate.issuer_common_name ?? certificate.issuer),
       fact("Names", listFirst(certificate.san, MOST_NAMES, certificate.san_total)),
@@ -100,12 +88,8 @@ function headlineOf(data: Ssl, now: Date): string {
   const { host, certificate, trusted, grade } = data;
   const away = distance(certificate.not_after, now) ?? certificate.not_after;
   if (!trusted && data.trust_error === "expired") return `The certificate of ${host} expired ${away}`;
-  if (!trusted) return `The certificate of ${host} is not trusted: ${reasonOf(data)}`;
+  if (!trusted) return `The certificate of ${host} is not trusted: ${trustReason(data.trust_error)}`;
   return `${host}: ${grade === null ? "" : `grade ${grade}, `}trusted, ends ${away}`;
-}
-
-function reasonOf({ trust_error: error }: Ssl): string {
-  return error === null ? "unknown" : (REASONS[error] ?? error);
 }
 
 function toneOfEnd(daysLeft: number): Verdict | null {
