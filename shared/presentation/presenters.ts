@@ -3,6 +3,7 @@ import { check } from "#shared/presentation/tools/check.ts";
 import { dkim } from "#shared/presentation/tools/dkim.ts";
 import { dns } from "#shared/presentation/tools/dns.ts";
 import { emailCheck } from "#shared/presentation/tools/email-check.ts";
+import { health } from "#shared/presentation/tools/health.ts";
 import { httpStatus } from "#shared/presentation/tools/http-status.ts";
 import { mx } from "#shared/presentation/tools/mx.ts";
 import { ping } from "#shared/presentation/tools/ping.ts";
@@ -10,6 +11,7 @@ import { propagation } from "#shared/presentation/tools/propagation.ts";
 import { protocol } from "#shared/presentation/tools/protocol.ts";
 import { redirects } from "#shared/presentation/tools/redirects.ts";
 import { resolveUrl } from "#shared/presentation/tools/resolve-url.ts";
+import { security } from "#shared/presentation/tools/security.ts";
 import { ssl } from "#shared/presentation/tools/ssl.ts";
 import { traceroute } from "#shared/presentation/tools/traceroute.ts";
 import { urlExpand } from "#shared/presentation/tools/url-expand.ts";
@@ -20,6 +22,7 @@ const PRESENTERS: readonly Presenter[] = [
   dkim,
   dns,
   emailCheck,
+  health,
   httpStatus,
   mx,
   ping,
@@ -27,6 +30,7 @@ const PRESENTERS: readonly Presenter[] = [
   protocol,
   redirects,
   resolveUrl,
+  security,
   ssl,
   traceroute,
   urlExpand,

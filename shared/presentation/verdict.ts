@@ -13,8 +13,14 @@ export function verdictOf(findings: readonly Pick<Finding, "severity">[]): Verdi
   return worst(["good", ...findings.map(({ severity }) => BY_SEVERITY[severity])]);
 }
 
-/** Returns the verdict of a letter grade: A and B are good, C to E a warning, F and worse are bad. */
+/** Returns the verdict of a letter grade, with or without a sign: A and B are good, C to E a warning, others are bad. */
 export function verdictOfGrade(grade: string): Verdict {
-  if (grade.startsWith("A") || grade === "B") return "good";
-  return ["C", "D", "E"].includes(grade) ? "warning" : "bad";
+  const letter = grade.charAt(0);
+  if (letter === "A" || letter === "B") return "good";
+  return ["C", "D", "E"].includes(letter) ? "warning" : "bad";
+}
+
+/** Returns the verdict of a grade for good practice with its findings. Bad only by a finding: with an F pages work. */
+export function verdictOfPractice(grade: string, findings: readonly Pick<Finding, "severity">[]): Verdict {
+  return worst([verdictOf(findings), verdictOfGrade(grade) === "good" ? "good" : "warning"]);
 }
