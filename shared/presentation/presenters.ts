@@ -1,5 +1,8 @@
 import type { Presenter } from "#shared/presentation/presenter.ts";
 import { check } from "#shared/presentation/tools/check.ts";
+import { cookie } from "#shared/presentation/tools/cookie.ts";
+import { cors } from "#shared/presentation/tools/cors.ts";
+import { csp } from "#shared/presentation/tools/csp.ts";
 import { dkim } from "#shared/presentation/tools/dkim.ts";
 import { dns } from "#shared/presentation/tools/dns.ts";
 import { emailCheck } from "#shared/presentation/tools/email-check.ts";
@@ -19,6 +22,9 @@ import { whois } from "#shared/presentation/tools/whois.ts";
 
 const PRESENTERS: readonly Presenter[] = [
   check,
+  cookie,
+  cors,
+  csp,
   dkim,
   dns,
   emailCheck,
