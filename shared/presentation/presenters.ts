@@ -1,5 +1,6 @@
 import type { Presenter } from "#shared/presentation/presenter.ts";
 import { check } from "#shared/presentation/tools/check.ts";
+import { cms } from "#shared/presentation/tools/cms.ts";
 import { cookie } from "#shared/presentation/tools/cookie.ts";
 import { cors } from "#shared/presentation/tools/cors.ts";
 import { csp } from "#shared/presentation/tools/csp.ts";
@@ -16,12 +17,14 @@ import { redirects } from "#shared/presentation/tools/redirects.ts";
 import { resolveUrl } from "#shared/presentation/tools/resolve-url.ts";
 import { security } from "#shared/presentation/tools/security.ts";
 import { ssl } from "#shared/presentation/tools/ssl.ts";
+import { techDetect } from "#shared/presentation/tools/tech-detect.ts";
 import { traceroute } from "#shared/presentation/tools/traceroute.ts";
 import { urlExpand } from "#shared/presentation/tools/url-expand.ts";
 import { whois } from "#shared/presentation/tools/whois.ts";
 
 const PRESENTERS: readonly Presenter[] = [
   check,
+  cms,
   cookie,
   cors,
   csp,
@@ -38,6 +41,7 @@ const PRESENTERS: readonly Presenter[] = [
   resolveUrl,
   security,
   ssl,
+  techDetect,
   traceroute,
   urlExpand,
   whois,
