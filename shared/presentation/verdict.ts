@@ -24,3 +24,11 @@ export function verdictOfGrade(grade: string): Verdict {
 export function verdictOfPractice(grade: string, findings: readonly Pick<Finding, "severity">[]): Verdict {
   return worst([verdictOf(findings), verdictOfGrade(grade) === "good" ? "good" : "warning"]);
 }
+
+/**
+ * Returns the verdict of a grade that rates how good a page is, e.g. its speed. A low one keeps nobody away: it is a
+ * warning at most.
+ */
+export function verdictOfQuality(grade: string): Verdict {
+  return verdictOfGrade(grade) === "good" ? "good" : "warning";
+}
