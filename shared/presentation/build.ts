@@ -22,7 +22,7 @@ export function fact(
 ): Fact | null {
   const text = cell(value);
   if (text === "") return null;
-  return { label, value: text, ...(unit === undefined ? {} : { unit }), ...(tone ? { tone } : {}) };
+  return { label: oneLine(label), value: text, ...(unit === undefined ? {} : { unit }), ...(tone ? { tone } : {}) };
 }
 
 /** Returns those facts, tables or series that exist. */
@@ -37,8 +37,8 @@ type ColumnName = string;
 type RowValues = readonly Shown[] | { readonly cells: readonly Shown[]; readonly tone: Verdict | null };
 
 /**
- * Makes a table of at most 40 rows; null if it has none. Columns without any value are left out. `total`: the number of
- * rows of the whole list, if the result has only its beginning.
+ * Makes a table of at most 40 rows; null if it has none, or no value. Columns without any value are left out. `total`:
+ * the number of rows of the whole list, if the result has only its beginning.
  */
 export function table(
   title: string,
@@ -46,14 +46,14 @@ export function table(
   rows: readonly RowValues[],
   total = rows.length,
 ): Table | null {
-  if (rows.length === 0) return null;
   const shown = rows.slice(0, MOST_ROWS).map((row): Row => {
     const { cells, tone } = "cells" in row ? row : { cells: row, tone: null };
     return { cells: columns.map((_, index) => cell(cells[index])), ...(tone === null ? {} : { tone }) };
   });
   const used = columns.flatMap((_, index) => (shown.some(({ cells }) => cells[index] !== "") ? [index] : []));
+  if (used.length === 0) return null;
   return {
-    title,
+    title: oneLine(title),
     columns: used.map((index) => column(columns[index] ?? "")),
     rows: shown.map((row) => ({ ...row, cells: used.map((index) => row.cells[index] ?? "") })),
     more: Math.max(0, total - shown.length),
@@ -61,7 +61,7 @@ export function table(
 }
 
 function column(name: ColumnName): Column {
-  return name.startsWith("#") ? { label: name.slice(1), numeric: true } : { label: name };
+  return name.startsWith("#") ? { label: oneLine(name.slice(1)), numeric: true } : { label: oneLine(name) };
 }
 
 function cell(value: Shown): string {
@@ -75,10 +75,10 @@ type Phase = readonly [label: string, length: number | null | undefined];
 export function waterfall(title: string, unit: string, phases: readonly Phase[]): Series | null {
   let start = 0;
   const bars = phases.flatMap(([label, length]) => {
-    if (length === null || length === undefined || length <= 0) return [];
+    if (length === null || length === undefined || !(length > 0)) return [];
     const bar = { label: oneLine(label), start, length };
     start += length;
     return [bar];
   });
-  return bars.length === 0 ? null : { title, unit, bars };
+  return bars.length === 0 ? null : { title: oneLine(title), unit, bars };
 }

@@ -1,9 +1,10 @@
-import type { Finding } from "#shared/findings.ts";
-import { existing, fact, oneLine, table } from "#shared/presentation/build.ts";
+import { sortFindings, type Finding } from "#shared/findings.ts";
+import { existing, fact, MOST_ROWS, MOST_TEXT, oneLine, table } from "#shared/presentation/build.ts";
 import { present } from "#shared/presentation/present.ts";
 import type { Presentation, Verdict } from "#shared/presentation/presentation.ts";
 import { counted } from "#shared/presentation/values.ts";
 import { worst } from "#shared/presentation/verdict.ts";
+import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** The answer of one location: a result, or why there is none. */
@@ -46,68 +47,93 @@ export function toLocationAnswer({ location, status, data, error }: AnsweredRow)
   return { place, answer: { ok: false, message: oneLine(error?.message ?? "No result."), isTarget } };
 }
 
+/** What one location says in a line. */
+interface Line {
+  readonly place: string;
+  readonly headline: string;
+  /** null: the probe failed, which says nothing about the target. */
+  readonly verdict: Verdict | null;
+  /** null without a result. */
+  readonly shown: Presentation | null;
+}
+
 /** Facts of each location that are compared. */
 const COMPARED = 4;
+const MOST_FINDINGS = 100;
 
 /**
  * Presents the answers of several locations side by side: a row each with its most important facts. The verdict is the
- * worst one; a location whose probe failed does not count. A single answer is presented by itself.
+ * worst one. A location where the target fails counts as bad; one whose probe failed does not count. A single result is
+ * presented by itself.
  */
-export function presentLocations(contract: Contract, rows: readonly LocationAnswer[], now: Date): Presentation {
-  const answers = rows.map(({ place, answer }) => ({
-    place,
-    answer,
-    shown: answer.ok ? present(contract, answer.data, now) : null,
-  }));
-  const shown = answers.flatMap(({ shown: one }) => one ?? []);
-  const [only] = shown;
-  if (rows.length === 1 && only !== undefined) return only;
-  const labels = Array.from(new Set(shown.flatMap(({ facts }) => facts.slice(0, COMPARED).map(({ label }) => label))));
-  const compared = labels.slice(0, COMPARED);
-  const verdict = worst(answers.flatMap(({ answer, shown: one }) => verdictOfAnswer(answer, one)));
-  const failed = answers.filter(({ shown: one }) => one === null);
+export function presentLocations(contract: Contract, answers: readonly LocationAnswer[], now: Date): Presentation {
+  const lines = answers.map((one) => readLine(contract, one, now));
+  const [only] = lines;
+  if (lines.length === 1 && only?.shown) return only.shown;
+  const verdicts = lines.flatMap(({ verdict }) => verdict ?? []);
+  const failing = lines.filter(({ verdict, shown }) => verdict !== null && shown === null).length;
+  const unknown = lines.length - verdicts.length;
   return {
-    verdict,
-    headline: headlineOf(answers, shown),
+    verdict: worst(verdicts),
+    headline: headlineOf(lines),
     facts: existing(
-      fact("Locations", counted(rows.length, "location")),
-      fact("Without a result", failed.length === 0 ? null : failed.length, { tone: "warning" }),
+      fact("Locations", counted(lines.length, "location")),
+      fact("Target fails", failing === 0 ? null : `at ${counted(failing, "location")}`, { tone: "bad" }),
+      fact("Without a result", unknown === 0 ? null : unknown, { tone: "warning" }),
     ),
-    tables: existing(
-      table(
-        "By location",
-        ["Location", "Answer", ...compared],
-        answers.map(({ place, answer, shown: one }) => ({
-          cells: [
-            place,
-            one === null ? (answer.ok ? "" : answer.message) : one.headline,
-            ...compared.map((label) => valueOf(one, label)),
-          ],
-          tone: one?.verdict ?? "warning",
-        })),
-      ),
-    ),
+    tables: existing(listLines(lines)),
     series: [],
-    findings: mergeFindings(answers),
+    findings: mergeFindings(lines.flatMap(({ shown }) => shown ?? [])),
   };
 }
 
-function verdictOfAnswer(answer: LocationAnswer["answer"], shown: Presentation | null): readonly Verdict[] {
-  if (shown !== null) return [shown.verdict];
-  return !answer.ok && answer.isTarget ? ["bad"] : [];
+function readLine(contract: Contract, { place, answer }: LocationAnswer, now: Date): Line {
+  if (!answer.ok)
+    return { place, headline: oneLine(answer.message), verdict: answer.isTarget ? "bad" : null, shown: null };
+  const shown = present(contract, answer.data, now);
+  return { place, headline: shown.headline, verdict: shown.verdict, shown };
 }
 
 /** Returns the headline that all locations have, or how many say what the first of the worst ones says. */
-function headlineOf(rows: readonly { readonly place: string }[], shown: readonly Presentation[]): string {
-  const first = shown.toSorted((a, b) => rank(a) - rank(b))[0];
-  if (first === undefined) return `None of ${counted(rows.length, "location")} has a result`;
-  const same = shown.filter(({ headline }) => headline === first.headline).length;
-  if (same === rows.length) return oneLine(`${first.headline} (from all of ${counted(rows.length, "location")})`);
-  return oneLine(`${first.headline} (from ${same} of ${counted(rows.length, "location")})`);
+function headlineOf(lines: readonly Line[]): string {
+  const [first] = worstFirst(lines);
+  if (first === undefined) return "No location has answered";
+  const total = counted(lines.length, "location");
+  if (lines.length === 1) return first.headline;
+  if (first.verdict === null) return oneLine(`None of ${total} has a result: ${first.headline}`);
+  const same = lines.filter(({ headline }) => headline === first.headline).length;
+  return addNote(first.headline, `(from ${same === lines.length ? `all of ${total}` : `${same} of ${total}`})`);
 }
 
-function rank({ verdict }: Presentation): number {
-  return ["bad", "warning", "neutral", "good"].indexOf(verdict);
+/** Sorts locations by their verdict; those whose probe failed come last. */
+function worstFirst(lines: readonly Line[]): readonly Line[] {
+  const rank = ({ verdict }: Line): number =>
+    verdict === null ? Infinity : ["bad", "warning", "neutral", "good"].indexOf(verdict);
+  return lines.toSorted((one, other) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other)));
+}
+
+/** Lists the locations as they were asked, or the worst first if a table does not hold all of them. */
+function listLines(lines: readonly Line[]) {
+  const compared = comparedFacts(lines.flatMap(({ shown }) => shown ?? []));
+  return table(
+    "By location",
+    ["Location", "Answer", ...compared],
+    (lines.length > MOST_ROWS ? worstFirst(lines) : lines).map(({ place, headline, verdict, shown }) => ({
+      cells: [place, headline, ...compared.map((label) => valueOf(shown, label))],
+      tone: verdict ?? "warning",
+    })),
+  );
+}
+
+/** Returns the labels of the facts that most locations begin with. */
+function comparedFacts(shown: readonly Presentation[]): readonly string[] {
+  const labels = shown.flatMap(({ facts }) => facts.slice(0, COMPARED).map(({ label }) => label));
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return Array.from(counts)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, COMPARED)
+    .map(([label]) => label);
 }
 
 function valueOf(shown: Presentation | null, label: string): string | null {
@@ -116,22 +142,24 @@ function valueOf(shown: Presentation | null, label: string): string | null {
   return found.unit === undefined ? found.value : `${found.value} ${found.unit}`;
 }
 
-/** Lists each finding once. One that only some locations have names the first of them in `where`. */
-function mergeFindings(
-  answers: readonly { readonly place: string; readonly shown: Presentation | null }[],
-): readonly Finding[] {
-  const found = new Map<string, { readonly finding: Finding; readonly places: string[] }>();
-  const total = answers.filter(({ shown }) => shown !== null).length;
-  for (const { place, shown } of answers)
-    for (const finding of shown?.findings ?? []) {
-      const key = JSON.stringify([finding.id, finding.where, finding.message]);
-      const entry = found.get(key) ?? { finding, places: [] };
-      entry.places.push(place);
-      found.set(key, entry);
-    }
-  return Array.from(found.values(), ({ finding, places }) =>
-    places.length === total
+/** Lists each finding once, the most severe first. One that only some results have names their number. */
+function mergeFindings(results: readonly Presentation[]): readonly Finding[] {
+  const found = new Map<string, { readonly finding: Finding; count: number }>();
+  for (const finding of results.flatMap(({ findings }) => findings)) {
+    const key = JSON.stringify([finding.id, finding.where, finding.message]);
+    const entry = found.get(key);
+    if (entry === undefined) found.set(key, { finding, count: 1 });
+    else entry.count += 1;
+  }
+  const merged = Array.from(found.values(), ({ finding, count }) =>
+    count === results.length
       ? finding
-      : { ...finding, message: oneLine(`${finding.message} (${places.length} of ${total} locations)`) },
+      : { ...finding, message: addNote(finding.message, `(${count} of ${results.length} locations)`) },
   );
+  return sortFindings(merged).slice(0, MOST_FINDINGS);
+}
+
+/** Adds a note to a text, which is cut so that the note is kept whole. */
+function addNote(text: string, note: string): string {
+  return `${toPlainLine(text, MOST_TEXT - note.length - 1)} ${note}`;
 }

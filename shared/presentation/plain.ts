@@ -7,7 +7,10 @@ import { milliseconds } from "#shared/presentation/values.ts";
 
 /** How a presentation is written for a terminal. */
 export interface PlainOptions {
-  /** Columns of the terminal. Lines are not longer, but for words that cannot be broken, e.g. a URL. */
+  /**
+   * Columns of the terminal; fewer than 30 count as 30. Lines are not longer, but for words that cannot be broken, e.g.
+   * a URL.
+   */
   readonly width: number;
   /** Returns text in the style of a tone. Absent: without styles. */
   readonly paint?: (text: string, tone: Verdict | "title" | "faint") => string;
@@ -17,8 +20,12 @@ type Paint = NonNullable<PlainOptions["paint"]>;
 
 /** Between two columns. */
 const GAP = "  ";
+/** Text is wrapped at this width at least. */
+const LEAST_ROOM = 12;
 /** A column of text is cut to this width at least, before a table is written as lines. */
-const LEAST_COLUMN = 12;
+const LEAST_COLUMN = 16;
+/** Share of a line that labels of facts can take. */
+const MOST_LABEL = 0.6;
 const LEAST_WIDTH = 30;
 const MOST_BAR = 40;
 
@@ -60,11 +67,12 @@ function writeFindings(findings: readonly Finding[], width: number, paint: Paint
 
 function writeFacts(facts: readonly Fact[], width: number, paint: Paint): string {
   const labels = facts.map(({ label }) => showHidden(label));
-  const room = Math.min(Math.floor(width / 2), Math.max(0, ...labels.map((label) => stringWidth(label))));
+  const most = Math.min(Math.floor(width * MOST_LABEL), width - GAP.length - LEAST_ROOM);
+  const room = Math.min(most, Math.max(0, ...labels.map((label) => stringWidth(label))));
   return facts
     .map(({ value, unit, tone }, index) => {
       const text = showHidden(unit === undefined ? value : `${value} ${unit}`);
-      return hang(`${pad(labels[index] ?? "", room)}${GAP}`, tone === undefined ? text : paint(text, tone), width);
+      return hang(`${fill(labels[index] ?? "", room)}${GAP}`, tone === undefined ? text : paint(text, tone), width);
     })
     .join("\n");
 }
@@ -72,19 +80,23 @@ function writeFacts(facts: readonly Fact[], width: number, paint: Paint): string
 function writeSeries({ title, unit, bars }: Series, width: number, paint: Paint): string {
   const labels = bars.map(({ label }) => showHidden(label));
   const values = bars.map(({ length }) => `${milliseconds(length)} ${unit}`);
-  const [labelRoom, valueRoom] = [labels, values].map((texts) =>
-    Math.max(...texts.map((text) => stringWidth(text))),
-  ) as [number, number];
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => stringWidth(text)));
+  const labelRoom = Math.min(widest(labels), Math.floor(width / 2));
+  const valueRoom = widest(values);
   const room = Math.min(MOST_BAR, width - labelRoom - valueRoom - 2 * GAP.length);
   const end = Math.max(...bars.map(({ start, length }) => start + length));
   const lines = bars.map(({ start, length, tone }, index) => {
-    const line = `${pad(labels[index] ?? "", labelRoom)}${GAP}${(values[index] ?? "").padStart(valueRoom)}`;
+    const line = `${fill(labels[index] ?? "", labelRoom)}${GAP}${(values[index] ?? "").padStart(valueRoom)}`;
     if (room < 8 || end <= 0) return line;
-    const from = Math.min(room - 1, Math.floor((start / end) * room));
+    const from = Math.max(0, Math.min(room - 1, Math.floor((start / end) * room)));
     const bar = "█".repeat(Math.max(1, Math.round((length / end) * room)));
     return `${line}${GAP}${" ".repeat(from)}${paint(bar.slice(0, room - from), tone ?? "neutral")}`;
   });
-  return [paint(showHidden(title), "title"), ...lines].join("\n");
+  return [writeTitle(title, width, paint), ...lines].join("\n");
+}
+
+function writeTitle(title: string, width: number, paint: Paint): string {
+  return hang("", paint(showHidden(title), "title"), width);
 }
 
 function writeTable({ title, columns, rows, more }: Table, width: number, paint: Paint): string {
@@ -99,17 +111,17 @@ function writeTable({ title, columns, rows, more }: Table, width: number, paint:
     width,
   );
   const end = more === 0 ? [] : [paint(`and ${more} more`, "faint")];
-  if (fitted === null) return [paint(showHidden(title), "title"), ...asLines(heads, cells, width), ...end].join("\n");
+  if (fitted === null) return [writeTitle(title, width, paint), ...asLines(heads, cells, width), ...end].join("\n");
   const line = (texts: readonly string[]): string =>
     fitted
       .map((room, index) => {
-        const text = cut(texts[index] ?? "", room);
-        return columns[index]?.numeric ? " ".repeat(room - stringWidth(text)) + text : pad(text, room);
+        const text = texts[index] ?? "";
+        return columns[index]?.numeric ? " ".repeat(room - stringWidth(text)) + text : fill(text, room);
       })
       .join(GAP)
       .trimEnd();
   return [
-    paint(showHidden(title), "title"),
+    writeTitle(title, width, paint),
     paint(line(heads), "faint"),
     ...rows.map(({ tone }, index) => {
       const text = line(cells[index] ?? []);
@@ -146,15 +158,22 @@ function asLines(heads: readonly string[], cells: readonly (readonly string[])[]
   );
 }
 
+/** Characters after each of which a line can end. */
+const WITHOUT_SPACES =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Emoji_Presentation}]/u;
+
 /** Writes text after a prefix and wraps it. The next lines begin below the text. */
 function hang(prefix: string, text: string, width: number): string {
   const indent = stringWidth(prefix);
-  const [first = "", ...rest] = wrapAnsi(text, Math.max(LEAST_COLUMN, width - indent)).split("\n");
+  const hard = text.split(" ").some((word) => WITHOUT_SPACES.test(word) && !word.includes("://"));
+  const [first = "", ...rest] = wrapAnsi(text, Math.max(LEAST_ROOM, width - indent), { hard }).split("\n");
   return [prefix + first, ...rest.map((line) => " ".repeat(indent) + line)].join("\n").trimEnd();
 }
 
-function pad(text: string, room: number): string {
-  return text + " ".repeat(Math.max(0, room - stringWidth(text)));
+/** Cuts or pads text to exactly a number of columns. */
+function fill(text: string, room: number): string {
+  const kept = cut(text, room);
+  return kept + " ".repeat(Math.max(0, room - stringWidth(kept)));
 }
 
 /** Cuts text to a number of columns of the terminal, the ellipsis included. */

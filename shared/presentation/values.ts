@@ -1,4 +1,4 @@
-import { describeDuration } from "#shared/text/duration.ts";
+import { describeDuration, writeDuration } from "#shared/text/duration.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 
 /** Writes a duration in milliseconds without its unit: two decimals below 10, one below 100, else none. */
@@ -13,9 +13,10 @@ export function millisecondsRange(values: readonly number[]): string | null {
   return least === most ? least : `${least} to ${most}`;
 }
 
-/** Writes a duration in milliseconds with its unit: "0.42 ms", "34.1 ms", "1.25 s". */
+/** Writes a duration in milliseconds with its unit: "0.42 ms", "34.1 ms", "1.25 s", "1 min 30 s". */
 export function duration(ms: number): string {
-  return ms < 1_000 ? `${milliseconds(ms)} ms` : `${Number((ms / 1_000).toFixed(2))} s`;
+  if (ms < 999.5) return `${milliseconds(ms)} ms`;
+  return ms < 60_000 ? `${Number((ms / 1_000).toFixed(2))} s` : writeDuration(ms / 1_000);
 }
 
 const SIZES = [
@@ -26,13 +27,18 @@ const SIZES = [
 
 /** Writes a number of octets in decimal units: "812 B", "4.7 kB", "1.2 MB". */
 export function bytes(count: number): string {
-  for (const [size, unit] of SIZES) if (count >= size) return `${Number((count / size).toFixed(1))} ${unit}`;
+  for (const [size, unit] of SIZES) {
+    // What rounds to 1000 of a unit is 1 of the next.
+    if (count >= size - (unit === "kB" ? 0 : size / 20_000)) return `${Number((count / size).toFixed(1))} ${unit}`;
+  }
   return `${count} B`;
 }
 
-/** Writes a percentage with at most two decimals: "12.5 %". */
+/** Writes a percentage with at most two decimals: "12.5 %". Neither a little nor nearly all is rounded away. */
 export function percent(value: number): string {
-  return `${Number(value.toFixed(2))} %`;
+  const rounded = Number(value.toFixed(2));
+  if (rounded === 0 && value > 0) return "less than 0.01 %";
+  return rounded === 100 && value < 100 ? "99.99 %" : `${rounded} %`;
 }
 
 const YEAR_MS = 31_556_952_000;
@@ -51,7 +57,7 @@ export function distance(iso: string, now: Date): string | null {
 /** Writes a date with its distance from now: "2027-02-20 (in 88 days)". Text that is not a date stays as it is. */
 export function date(iso: string, now: Date): string {
   const away = distance(iso, now);
-  return away === null ? iso : `${new Date(Date.parse(iso)).toISOString().slice(0, 10)} (${away})`;
+  return away === null ? iso : `${new Date(Date.parse(iso)).toISOString().split("T", 1)[0]} (${away})`;
 }
 
 /** Writes "yes" or "no"; null if unknown. */

@@ -22,7 +22,7 @@ export function verdictOfGrade(grade: string): Verdict {
 
 /** Returns the verdict of a grade for good practice with its findings. Bad only by a finding: with an F pages work. */
 export function verdictOfPractice(grade: string, findings: readonly Pick<Finding, "severity">[]): Verdict {
-  return worst([verdictOf(findings), verdictOfGrade(grade) === "good" ? "good" : "warning"]);
+  return worst([verdictOf(findings), verdictOfQuality(grade)]);
 }
 
 /**
