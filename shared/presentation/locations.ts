@@ -4,6 +4,7 @@ import { present } from "#shared/presentation/present.ts";
 import type { Presentation, Verdict } from "#shared/presentation/presentation.ts";
 import { counted } from "#shared/presentation/values.ts";
 import { worst } from "#shared/presentation/verdict.ts";
+import { listFirst } from "#shared/text/list.ts";
 import { toPlainLine } from "#shared/text/plain-line.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
@@ -59,12 +60,14 @@ interface Line {
 
 /** Facts of each location that are compared. */
 const COMPARED = 4;
+/** Locations that are named for one problem. */
+const MOST_PLACES = 3;
 const MOST_FINDINGS = 100;
 
 /**
- * Presents the answers of several locations side by side: a row each with its most important facts. The verdict is the
- * worst one. A location where the target fails counts as bad; one whose probe failed does not count. A single result is
- * presented by itself.
+ * Presents the answers of several locations side by side: what goes wrong with the places where it does, and a row for
+ * each location with its most important facts. The verdict is the worst one. A location where the target fails counts as
+ * bad; one whose probe failed does not count. A single result is presented by itself.
  */
 export function presentLocations(contract: Contract, answers: readonly LocationAnswer[], now: Date): Presentation {
   const lines = answers.map((one) => readLine(contract, one, now));
@@ -81,7 +84,7 @@ export function presentLocations(contract: Contract, answers: readonly LocationA
       fact("Target fails", failing === 0 ? null : `at ${counted(failing, "location")}`, { tone: "bad" }),
       fact("Without a result", unknown === 0 ? null : unknown, { tone: "warning" }),
     ),
-    tables: existing(listLines(lines)),
+    tables: existing(listProblems(lines), listLines(lines)),
     series: [],
     findings: mergeFindings(lines.flatMap(({ shown }) => shown ?? [])),
   };
@@ -112,14 +115,41 @@ function worstFirst(lines: readonly Line[]): readonly Line[] {
   return lines.toSorted((one, other) => (rank(one) === rank(other) ? 0 : rank(one) - rank(other)));
 }
 
+/** Lists what goes wrong, the worst first, each with the locations that say so. Null if the headline says it for all. */
+function listProblems(lines: readonly Line[]) {
+  const isSame = lines.every(({ headline, shown }) => shown !== null && headline === lines[0]?.headline);
+  const problems = lines.filter(({ verdict, shown }) => shown === null || verdict === "bad" || verdict === "warning");
+  const byAnswer = Map.groupBy(worstFirst(isSame ? [] : problems), ({ headline }) => headline);
+  return table(
+    "What goes wrong",
+    ["Location", "Answer"],
+    Array.from(byAnswer, ([answer, places]) => ({
+      cells: [
+        listFirst(
+          places.map(({ place }) => place),
+          MOST_PLACES,
+        ),
+        answer,
+      ],
+      tone: places[0]?.verdict ?? "warning",
+    })),
+  );
+}
+
 /** Lists the locations as they were asked, or the worst first if a table does not hold all of them. */
 function listLines(lines: readonly Line[]) {
   const compared = comparedFacts(lines.flatMap(({ shown }) => shown ?? []));
+  if (compared.length === 0) return null;
   return table(
     "By location",
-    ["Location", "Answer", ...compared],
-    (lines.length > MOST_ROWS ? worstFirst(lines) : lines).map(({ place, headline, verdict, shown }) => ({
-      cells: [place, headline, ...compared.map((label) => valueOf(shown, label))],
+    ["Location", ...compared],
+    (lines.length > MOST_ROWS ? worstFirst(lines) : lines).map(({ place, verdict, shown }) => ({
+      cells: [
+        place,
+        ...(shown === null
+          ? [verdict === null ? "no result" : "fails"]
+          : compared.map((label) => valueOf(shown, label))),
+      ],
       tone: verdict ?? "warning",
     })),
   );
@@ -136,8 +166,8 @@ function comparedFacts(shown: readonly Presentation[]): readonly string[] {
     .map(([label]) => label);
 }
 
-function valueOf(shown: Presentation | null, label: string): string | null {
-  const found = shown?.facts.find((one) => one.label === label);
+function valueOf({ facts }: Presentation, label: string): string | null {
+  const found = facts.find((one) => one.label === label);
   if (found === undefined) return null;
   return found.unit === undefined ? found.value : `${found.value} ${found.unit}`;
 }

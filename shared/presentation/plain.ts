@@ -22,8 +22,9 @@ type Paint = NonNullable<PlainOptions["paint"]>;
 const GAP = "  ";
 /** Text is wrapped at this width at least. */
 const LEAST_ROOM = 12;
-/** A column of text is cut to this width at least, before a table is written as lines. */
+/** A column of text is cut to this width at least, before a table is written as lines; a wide one to more of it. */
 const LEAST_COLUMN = 16;
+const WIDE_COLUMN = 40;
 /** Share of a line that labels of facts can take. */
 const MOST_LABEL = 0.6;
 const LEAST_WIDTH = 30;
@@ -132,21 +133,29 @@ function writeTable({ title, columns, rows, more }: Table, width: number, paint:
 }
 
 /**
- * Returns the widths of columns so that the table fits: the widest columns of text shrink first. Null if it does not fit.
+ * Returns the widths of columns so that the table fits; null if it does not. Columns of text shrink: the widest first while
+ * they are wide, then one after the other, so that few of them are cut. Of each text as much is left as can be understood.
  */
 function fit(widths: readonly number[], numeric: readonly boolean[], width: number): readonly number[] | null {
   const fitted = [...widths];
+  const order = Array.from(widths.keys())
+    .filter((index) => numeric[index] !== true)
+    .toSorted((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0));
   let excess = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (widths.length - 1) - width;
-  while (excess > 0) {
-    const [widest, room] = fitted.reduce<readonly [number, number]>(
-      (best, one, index) => (numeric[index] !== true && one > best[1] ? [index, one] : best),
-      [-1, LEAST_COLUMN],
-    );
-    if (widest === -1) return null;
-    fitted[widest] = room - 1;
-    excess -= 1;
-  }
-  return fitted;
+  const shrink = (index: number, least: number): void => {
+    const by = Math.max(0, Math.min(excess, (fitted[index] ?? 0) - least));
+    fitted[index] = (fitted[index] ?? 0) - by;
+    excess -= by;
+  };
+  for (let level = widths[order[0] ?? 0] ?? 0; level > WIDE_COLUMN; level -= 1)
+    for (const index of order) shrink(index, level - 1);
+  for (const index of order) shrink(index, leastOf(widths[index] ?? 0));
+  return excess > 0 ? null : fitted;
+}
+
+/** Returns the columns that a text of some columns needs at least: half of them, or enough for the start of a sentence. */
+function leastOf(columns: number): number {
+  return Math.max(LEAST_COLUMN, Math.min(WIDE_COLUMN, Math.ceil(columns / 2)));
 }
 
 /** Writes each row as lines of head and cell, for a table that is too wide. */

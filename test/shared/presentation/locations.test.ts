@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { factOf, NOW } from "#test/shared/presentation/examples.ts";
 import { presentLocations, type LocationAnswer } from "#shared/presentation/locations.ts";
+import { writePlain } from "#shared/presentation/plain.ts";
 import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract } from "#shared/tools/define.ts";
 import { ping } from "#shared/tools/ping.ts";
@@ -29,15 +30,15 @@ describe("answers of several locations", () => {
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe(`${GOOD} (from all of 4 locations)`);
     expect(factOf(shown, "Locations")).toBe("4 locations");
+    expect(shown.tables.map(({ title }) => title)).toEqual(["By location"]);
     expect(shown.tables[0]?.columns.map(({ label }) => label)).toEqual([
       "Location",
-      "Answer",
       "Grade",
       "Trusted",
       "Valid until",
       "Issuer",
     ]);
-    expect(shown.tables[0]?.rows.map(({ cells, tone }) => [cells[0], cells[2], tone])).toEqual(
+    expect(shown.tables[0]?.rows.map(({ cells, tone }) => [cells[0], cells[1], tone])).toEqual(
       PLACES.map((place) => [place, "A+", "good"]),
     );
   });
@@ -50,7 +51,11 @@ describe("answers of several locations", () => {
     ]);
     expect(shown.verdict).toBe("bad");
     expect(shown.headline).toBe("The certificate of shop.test is not trusted: it was revoked (from 1 of 3 locations)");
-    expect(shown.tables[0]?.rows.map(({ tone }) => tone)).toEqual(["good", "bad", "good"]);
+    expect(shown.tables.map(({ title }) => title)).toEqual(["What goes wrong", "By location"]);
+    expect(shown.tables[0]?.rows).toEqual([
+      { cells: ["Ohio", "The certificate of shop.test is not trusted: it was revoked"], tone: "bad" },
+    ]);
+    expect(shown.tables[1]?.rows.map(({ tone }) => tone)).toEqual(["good", "bad", "good"]);
   });
 
   it("are not worse because a probe failed", () => {
@@ -62,14 +67,20 @@ describe("answers of several locations", () => {
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe(`${GOOD} (from 2 of 3 locations)`);
     expect(factOf(shown, "Without a result")).toBe("1");
-    expect(shown.tables[0]?.rows[2]).toMatchObject({ cells: ["Sydney", "the probe was restarted", "", "", "", ""] });
+    expect(shown.tables[0]?.rows).toEqual([{ cells: ["Sydney", "the probe was restarted"], tone: "warning" }]);
+    expect(shown.tables[1]?.rows[2]).toMatchObject({ cells: ["Sydney", "no result", "", "", ""] });
   });
 
   it("say first where the target refuses them", () => {
     const shown = all([certificate("Dublin"), failure("Ohio", "connection refused", true), certificate("Sydney")]);
     expect(shown.verdict).toBe("bad");
     expect(shown.headline).toBe("connection refused (from 1 of 3 locations)");
-    expect(shown.tables[0]?.rows.map(({ tone }) => tone)).toEqual(["good", "bad", "good"]);
+    expect(shown.tables[0]?.rows).toEqual([{ cells: ["Ohio", "connection refused"], tone: "bad" }]);
+    expect(shown.tables[1]?.rows.map(({ cells, tone }) => [cells[1], tone])).toEqual([
+      ["A+", "good"],
+      ["fails", "bad"],
+      ["A+", "good"],
+    ]);
   });
 
   it("say that the target refuses them everywhere", () => {
@@ -78,6 +89,14 @@ describe("answers of several locations", () => {
     expect(shown.headline).toBe("connection refused (from all of 4 locations)");
     expect(factOf(shown, "Target fails")).toBe("at 4 locations");
     expect(factOf(shown, "Without a result")).toBeNull();
+    expect(shown.tables).toEqual([
+      {
+        title: "What goes wrong",
+        columns: [{ label: "Location" }, { label: "Answer" }],
+        rows: [{ cells: ["Dublin, Ohio, Sydney and 1 more", "connection refused"], tone: "bad" }],
+        more: 0,
+      },
+    ]);
   });
 
   it("judge nothing where every probe failed, and say why", () => {
@@ -95,6 +114,20 @@ describe("answers of several locations", () => {
     expect(all([failure("Dublin", "connection refused", true)]).headline).toBe("connection refused");
   });
 
+  it("are side by side in 80 columns", () => {
+    const shown = all([certificate("eu-west, Dublin"), certificate("us-east, Ohio", { grade: "C" })]);
+    expect(writePlain(shown, { width: 80 }).split("\n").slice(4)).toEqual([
+      "What goes wrong",
+      "Location       Answer",
+      "us-east, Ohio  shop.test: grade C, trusted, ends in 84 days",
+      "",
+      "By location",
+      "Location         Grade  Trusted  Valid until              Issuer",
+      "eu-west, Dublin  A+     yes      2027-02-20 (in 84 days)  Oak and Lumen Test In…",
+      "us-east, Ohio    C      yes      2027-02-20 (in 84 days)  Oak and Lumen Test In…",
+    ]);
+  });
+
   it("are compared by the facts that most of them have", () => {
     const data = exampleOf("ping")?.data;
     const ports = [{ port: 443, state: "open", service: "https", rtt_ms: 1, reason: null }];
@@ -106,12 +139,12 @@ describe("answers of several locations", () => {
       ],
       ping,
     );
-    expect(shown.tables[0]?.columns.slice(2).map(({ label }) => label)).toEqual([
-      "Packets",
-      "Loss",
-      "Average",
-      "Fastest",
-    ]);
+    expect(
+      shown.tables
+        .at(-1)
+        ?.columns.slice(1)
+        .map(({ label }) => label),
+    ).toEqual(["Packets", "Loss", "Average", "Fastest"]);
   });
 
   it("have each finding once, the most severe first, with the number of locations that have it", () => {
@@ -143,8 +176,9 @@ describe("answers of several locations", () => {
       }),
     );
     const shown = all([...rows, failure("Last", "connection refused", true)]);
-    expect(shown.tables[0]?.rows.slice(0, 3).map(({ cells }) => cells[0])).toEqual(["Place 199", "Last", "Place 0"]);
-    expect(shown.tables[0]?.more).toBe(161);
+    expect(shown.tables[0]?.rows.map(({ cells }) => cells[0])).toEqual(["Place 199", "Last"]);
+    expect(shown.tables[1]?.rows.slice(0, 3).map(({ cells }) => cells[0])).toEqual(["Place 199", "Last", "Place 0"]);
+    expect(shown.tables[1]?.more).toBe(161);
     expect(shown.findings).toHaveLength(100);
   });
 
@@ -155,10 +189,7 @@ describe("answers of several locations", () => {
       failure("Sydney", "line\r\n\u202ebreak", true),
     ]);
     expect(shown.headline).toBe("line break (from 1 of 3 locations)");
-    expect(shown.tables[0]?.rows.map(({ cells }) => cells.slice(0, 2))).toEqual([
-      ["Du blin", "SSL/TLS check"],
-      ["Ohio", "SSL/TLS check"],
-      ["Sydney", "line break"],
-    ]);
+    expect(shown.tables[0]?.rows).toMatchObject([{ cells: ["Sydney", "line break"] }]);
+    expect(shown.tables[1]?.rows.map(({ cells }) => cells[0])).toEqual(["Du blin", "Ohio", "Sydney"]);
   });
 });

@@ -94,7 +94,7 @@ describe("a presentation as lines", () => {
     const table = {
       title: "Files",
       columns: [{ label: "Size", numeric: true as const }, { label: "Name" }, { label: "Kind" }],
-      rows: [{ cells: ["5", "x".repeat(60), "image"] }, { cells: ["1200", "short", "script"] }],
+      rows: [{ cells: ["5", "x".repeat(48), "image"] }, { cells: ["1200", "short", "script"] }],
       more: 3,
     };
     expect(
