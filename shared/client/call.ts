@@ -1,10 +1,12 @@
 import { describeError } from "#shared/error-code.ts";
+import { createEventReader, parseJson, type OnEvent } from "#shared/client/event-stream.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 /** An HTTP response of the service. */
 interface Answer {
+  /** HTTP status; 0 for the error at the end of a stream, which has none. */
   readonly status: number;
   /** The parsed JSON body; null if the body is not JSON. */
   readonly body: unknown;
@@ -21,47 +23,57 @@ export interface Call {
   readonly timeoutMs?: number;
   /** true: the URL is a listener of this machine, so the name in its certificate is not checked. */
   readonly own?: boolean;
+  /** Asks for a stream and receives its events. The body of the answer is then that of the event `done`. */
+  readonly onEvent?: OnEvent;
+  /** Ends the request, which then rejects. */
+  readonly signal?: AbortSignal;
 }
 
-const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_CHARACTERS = 10 * 1024 * 1024;
 
 /** Sends a request and reads the response. Rejects if none arrives within `timeoutMs` (default: 10 s). */
 export function callService(url: string, call: Call = {}): Promise<Answer> {
-  const { method = "GET", token, key, json, timeoutMs = 10_000, own = false } = call;
+  const { method = "GET", token, key, json, timeoutMs = 10_000, own = false, onEvent, signal } = call;
   const body = json === undefined ? "" : JSON.stringify(json);
   const headers = {
-    accept: "application/json",
+    accept: onEvent === undefined ? "application/json" : "text/event-stream, application/json",
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(key === undefined ? {} : { "x-api-key": key }),
     ...(json === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
   };
-  const options = { method, headers, agent: false, signal: AbortSignal.timeout(timeoutMs) };
+  const late = AbortSignal.timeout(timeoutMs);
+  const options = { method, headers, agent: false, signal: signal ? AbortSignal.any([late, signal]) : late };
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:")
       ? httpsRequest(url, { ...options, rejectUnauthorized: !own })
       : httpRequest(url, options);
     request.once("error", reject);
     request.once("response", (response) => {
-      const chunks: Buffer[] = [];
+      const status = response.statusCode ?? 0;
+      const isStream = response.headers["content-type"]?.startsWith("text/event-stream") === true;
+      let done: unknown;
+      const read = createEventReader((event, data) => {
+        if (event === "done") done = data;
+        else onEvent?.(event, data);
+      });
+      const texts: string[] = [];
       let size = 0;
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > MAX_BODY_BYTES) response.destroy(new Error("the response is larger than 10 MB"));
-        chunks.push(chunk);
+      response.setEncoding("utf8").on("data", (text: string) => {
+        size += text.length;
+        if (size > MAX_BODY_CHARACTERS) response.destroy(new Error("the response is larger than 10 MB"));
+        if (isStream) read(text);
+        else texts.push(text);
       });
       response.once("error", reject);
-      response.once("end", () => resolve({ status: response.statusCode ?? 0, body: parse(Buffer.concat(chunks)) }));
+      response.once("end", () => {
+        if (!isStream) resolve({ status, body: parseJson(texts.join("")) });
+        else if (done === undefined) reject(new Error("the stream ended before the answer"));
+        // A stream that has begun has status 200, also for an error.
+        else resolve({ status: field(done, "error") === undefined ? status : 0, body: done });
+      });
     });
     request.end(body);
   });
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return null;
-  }
 }
 
 /** Returns `body[name]` if `body` is a JSON object, else undefined. */

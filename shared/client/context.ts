@@ -1,6 +1,15 @@
 import type { Input } from "#shared/client/input.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
+/** Standard output of a command. */
+interface Output {
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; null if it is none. */
+  readonly columns: number | null;
+  /** Prints text and a line end as they are: with styles, and with hidden characters already shown as escapes. */
+  readonly write: (text: string) => void;
+}
+
 /** Inputs and outputs of a command, from main.ts. */
 export interface CommandContext {
   readonly environment: Environment;
@@ -19,4 +28,5 @@ export interface CommandContext {
   readonly isTerminal: boolean;
   /** Writes on standard output unchanged. */
   readonly write: (bytes: string | Uint8Array) => void;
+  readonly output: Output;
 }

@@ -24,6 +24,11 @@ const context: CommandContext = {
   input: createInput(() => process.stdin, process.stderr),
   isTerminal: isatty(1),
   write: (bytes) => process.stdout.write(bytes),
+  output: {
+    isTerminal: process.stdout.isTTY,
+    columns: process.stdout.isTTY ? process.stdout.columns : null,
+    write: (text) => process.stdout.write(`${text}\n`),
+  },
 };
 await runCommandLine(context, process.argv.slice(2)).catch((error: unknown) => {
   // A fault of the command is not a bad target, which would be status 1.

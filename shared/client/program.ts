@@ -12,6 +12,7 @@ import { addUp } from "#shared/client/commands/up.ts";
 import { addVerifyAudit } from "#shared/client/commands/verify-audit.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { USAGE } from "#shared/client/exit-codes.ts";
+import { readTerminal } from "#shared/client/terminal.ts";
 import { showHiddenInLines } from "#shared/hidden-characters.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 
@@ -44,6 +45,7 @@ function createProgram(given: CommandContext): Command {
       throw new CommanderError(exitCode === 0 ? 0 : USAGE, code, message);
     })
     .configureOutput({
+      getOutHelpWidth: () => readTerminal(context).width,
       writeOut: (text) => context.say(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
       // One line, with what was probably meant.

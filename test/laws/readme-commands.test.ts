@@ -232,7 +232,13 @@ const COMMANDS: Readonly<Record<string, Check>> = {
     await client.close();
   },
   "deploy/vantage ssl example.com --key $KEY": async (line) => {
-    expect(await succeed(line)).toMatch(/^trusted: true$/m);
+    expect(JSON.parse(await succeed(line))).toMatchObject({ trusted: true });
+  },
+  "VTG_API_KEY=$KEY deploy/vantage ping example.com --from all --latency": async (line) => {
+    expect(await succeed(line)).toMatch(/^local {2}Average .* ms/);
+  },
+  "VTG_API_KEY=$KEY deploy/vantage check https://example.com --text": async (line) => {
+    expect(await succeed(line)).toMatch(/answers 200 /);
   },
   'mkdir -p ~/.local/bin && ln -s "$PWD/deploy/vantage" ~/.local/bin/': async (line) => {
     await succeed(line);

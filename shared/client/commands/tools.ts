@@ -1,14 +1,16 @@
-import { withoutControls } from "#shared/text/plain-line.ts";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import { ADMIN_ROWS } from "#shared/client/admin.ts";
-import { callService, explainNoAnswer } from "#shared/client/call.ts";
+import { callService, explainNoAnswer, type Call } from "#shared/client/call.ts";
 import type { CommandContext } from "#shared/client/context.ts";
+import { FORBIDDEN, INTERRUPTED, NO_SERVICE, USAGE, type FailOn } from "#shared/client/exit-codes.ts";
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
-import { exitCodeOfResult, readToolAnswer, type ToolAnswer } from "#shared/client/tools/answer.ts";
-import { FAIL_ON, FORBIDDEN, NO_SERVICE, USAGE, type FailOn } from "#shared/client/exit-codes.ts";
-import { flatten } from "#shared/render.ts";
+import { exitCodeOfResult, readToolAnswer, type ToolAnswer, type ToolResult } from "#shared/client/tools/answer.ts";
+import { startLive, type Live } from "#shared/client/tools/live.ts";
+import { addToolOptions, formatOf, readBody, type Flags } from "#shared/client/tools/options.ts";
+import { printDocument, printForPeople, printLatency } from "#shared/client/tools/print.ts";
+import { LAUNCHER } from "#shared/launcher.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
 import { readSettings } from "#shared/settings-parse.ts";
 import { CONTRACTS } from "#shared/tools/index.ts";
@@ -16,11 +18,11 @@ import type { Contract } from "#shared/tools/define.ts";
 
 /** The variable with the API key. It is not a setting, because every process reads all settings. */
 const KEY_VARIABLE = "VTG_API_KEY";
+/** The longest deadline of a tool, milliseconds. */
+const LONGEST_MS = 90_000;
 /** Time for the network in addition to the tool's deadline, milliseconds. */
 const PATIENCE_MS = 10_000;
 const PLACE_ROWS = ADMIN_ROWS.filter(({ name }) => name === "VANTAGE_BASE_URL" || name === "VANTAGE_HTTP_ADDR");
-
-type Flags = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Adds `deploy/vantage <tool> <target>` for every tool; the commands call the API of a running control plane. */
 export function addTools(program: Command, context: CommandContext): void {
@@ -28,74 +30,109 @@ export function addTools(program: Command, context: CommandContext): void {
 }
 
 function addTool(program: Command, context: CommandContext, contract: Contract): void {
-  const { name, summary, params } = contract;
-  const { required = [] } = params as { readonly required?: readonly string[] };
-  const main = contract.target?.param ?? required[0] ?? "value";
-  const command = program.command(name).description(summary).helpGroup("Tools (need an API key):");
-  command.argument(
-    `<${main}>`,
-    `${describe(params.properties[main])}; @file reads the value from a file, @- from standard input`,
-  );
-  for (const [field_, schema] of Object.entries(params.properties)) {
-    if (field_ !== main) command.option(`--${field_.replaceAll("_", "-")} <value>`, describe(schema));
-  }
-  command
-    .option("--from <places>", "regions, countries, cities or probes to run on, comma-separated")
-    .option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`)
-    .option("--json", "print the response as JSON")
-    .addOption(
-      new Option("--fail-on <verdict>", "what ends with status 1: a bad verdict, also a warning, or nothing")
-        .choices(FAIL_ON)
-        .default("critical"),
-    );
+  const { name, summary } = contract;
+  const command = program
+    .command(name)
+    .description(summary)
+    .helpGroup("Tools (need an API key):")
+    .showHelpAfterError(`(${LAUNCHER} ${name} --help lists its options)`);
+  addToolOptions(command, contract);
+  command.option("--key <key>", `API key; other users of this machine can see flags: prefer ${KEY_VARIABLE}`);
   addSettingFlags(command, PLACE_ROWS).action(async (value: string, flags: Flags) => {
-    const refuse = (exit: number, line: string) => {
-      context.complain(`vantage ${name}: ${line}`);
-      context.exit(exit);
-    };
-    const text = readValue(value, context);
-    if (text === null) return refuse(USAGE, `${value.slice(1)} cannot be read`);
-    const given = Object.keys(params.properties).flatMap((one) => {
-      const flag =
-        one === main ? text : flags[one.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())];
-      return typeof flag === "string" ? [[one, flag] as const] : [];
-    });
-    const places = typeof flags["from"] === "string" ? { locations: flags["from"] } : {};
-    const answer = await ask(context, contract, flags, { ...Object.fromEntries(given), ...places });
-    if (!answer.ok) return refuse(answer.exit, answer.line);
-    const { document } = answer.result;
-    context.say(flags["json"] === true ? JSON.stringify(document, null, 2) : linesOf(document));
-    context.exit(exitCodeOfResult(answer.result, contract, context.now(), flags["failOn"] as FailOn));
+    const stop = new AbortController();
+    // The second Ctrl-C finds no listener, and ends the process.
+    const interrupt = () => stop.abort();
+    process.once("SIGINT", interrupt);
+    await runTool(context, contract, { value, flags, stop: stop.signal });
+    process.off("SIGINT", interrupt);
   });
 }
 
-async function ask(context: CommandContext, contract: Contract, flags: Flags, json: object): Promise<ToolAnswer> {
-  const read = readSettings(withFlags(context.environment, PLACE_ROWS, flags), "control-plane");
+/** The words of a command line, and the signal of Ctrl-C. */
+interface Run {
+  readonly value: string;
+  readonly flags: Flags;
+  readonly stop: AbortSignal;
+}
+
+async function runTool(context: CommandContext, contract: Contract, { value, flags, stop }: Run): Promise<void> {
+  const { now, complain, exit } = context;
+  const end = (status: number, line: string) => {
+    complain(`vantage ${contract.name}: ${line}`);
+    exit(status);
+  };
+  const text = readValue(value, context);
+  if (text === null) return end(USAGE, `${value.slice(1)} cannot be read`);
+  const read = readBody(contract, text, flags);
+  if (!read.ok) return end(USAGE, read.line);
+  const service = findService(context, flags);
+  if (!service.ok) return end(service.exit, service.line);
+  const format = formatOf(flags, context.output.isTerminal);
+  const live = format === "text" ? startLive(context, contract, "locations" in read.body) : null;
+  const call = { json: read.body, signal: stop, ...(live === null ? {} : { onEvent: live.onEvent }) };
+  const answer = await ask(service, contract, call);
+  if (stop.aborted) {
+    if (live !== null && live.rows.length > 0) {
+      print(context, contract, { document: null, rows: live.rows, shareId: null }, { format, flags, live });
+    }
+    return end(INTERRUPTED, live?.hasPrinted() ? "interrupted: the result is not complete" : "interrupted");
+  }
+  if (!answer.ok) return end(answer.exit, answer.line);
+  const { result } = answer;
+  print(context, contract, result, { format, flags, live });
+  if (result.shareId !== null) complain(`Shared for a week: ${service.base}/s/${result.shareId}`);
+  exit(exitCodeOfResult(result, contract, now(), flags["failOn"] as FailOn));
+}
+
+interface Printing {
+  readonly format: ReturnType<typeof formatOf>;
+  readonly flags: Flags;
+  readonly live: Live | null;
+}
+
+function print(context: CommandContext, contract: Contract, result: ToolResult, printing: Printing): void {
+  const { format, flags, live } = printing;
+  if (format === "latency") return printLatency(context, contract, result);
+  if (format === "text") {
+    return printForPeople(context, contract, result, {
+      isFull: flags["full"] === true,
+      printed: live?.printed ?? new Set(),
+      isContinued: live?.hasPrinted() ?? false,
+    });
+  }
+  printDocument(context, result, format);
+  const failure = result.rows.length === 1 ? result.rows[0]?.answer : undefined;
+  if (failure?.ok === false) context.complain(`vantage ${contract.name}: ${failure.message}`);
+}
+
+/** The service that is asked: its address and key. `own`: it is a listener of this machine. */
+type Service =
+  | { readonly ok: true; readonly base: string; readonly key: string; readonly own: boolean }
+  | { readonly ok: false; readonly exit: number; readonly line: string };
+
+function findService({ environment }: CommandContext, flags: Flags): Service {
+  const read = readSettings(withFlags(environment, PLACE_ROWS, flags), "control-plane");
   if (!read.ok) return { ok: false, exit: USAGE, line: read.line };
-  const key = typeof flags["key"] === "string" ? flags["key"] : context.environment[KEY_VARIABLE];
+  const key = typeof flags["key"] === "string" ? flags["key"] : environment[KEY_VARIABLE];
   if (key === undefined || key === "") {
     return { ok: false, exit: FORBIDDEN, line: `no API key: set ${KEY_VARIABLE}, or pass --key` };
   }
   const { baseUrl, httpAddr, tlsCert } = read.settings;
-  const base = baseUrl ?? listenerUrl(httpAddr, tlsCert !== null);
-  const url = `${base}/api/v4/${contract.name}`;
+  return { ok: true, base: baseUrl ?? listenerUrl(httpAddr, tlsCert !== null), key, own: baseUrl === null };
+}
+
+async function ask(
+  { base, key, own }: Extract<Service, { ok: true }>,
+  contract: Contract,
+  call: Pick<Call, "json" | "signal" | "onEvent">,
+): Promise<ToolAnswer> {
   try {
-    const timeoutMs = LONGEST_MS + PATIENCE_MS;
-    const { status, body } = await callService(url, { method: "POST", json, key, timeoutMs, own: baseUrl === null });
+    const request = { ...call, method: "POST", key, own, timeoutMs: LONGEST_MS + PATIENCE_MS } as const;
+    const { status, body } = await callService(`${base}/api/v4/${contract.name}`, request);
     return readToolAnswer(status, body, base);
   } catch (error) {
     return { ok: false, exit: NO_SERVICE, line: explainNoAnswer(base, error) };
   }
-}
-
-/** The longest deadline of a tool, milliseconds. */
-const LONGEST_MS = 90_000;
-
-/** Formats lines as the open tier does, without the source line. */
-function linesOf(data: unknown): string {
-  return flatten(data)
-    .map(([path, value]) => `${path}: ${withoutControls(value)}`)
-    .join("\n");
 }
 
 function readValue(value: string, { directory }: CommandContext): string | null {
@@ -105,8 +142,4 @@ function readValue(value: string, { directory }: CommandContext): string | null 
   } catch {
     return null;
   }
-}
-
-function describe(schema: unknown): string {
-  return (schema as { readonly description?: string } | undefined)?.description ?? "";
 }

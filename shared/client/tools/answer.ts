@@ -14,7 +14,7 @@ import type { Presentation } from "#shared/presentation/presentation.ts";
 import type { Contract } from "#shared/tools/define.ts";
 
 /** The answer of one location, with its exit status if it has no result. */
-type Row = LocationAnswer & { readonly exit: ReturnType<typeof exitCodeOf> };
+export type Row = LocationAnswer & { readonly exit: ReturnType<typeof exitCodeOf> };
 
 /** A call of a tool that says something about its target. */
 export interface ToolResult {
@@ -121,9 +121,8 @@ function shareIdOf(body: unknown): string | null {
 
 function explain(status: number, error: unknown, base: string): string {
   const code = field(error, "code");
-  const message = messageOf(error);
-  if (message === null) return `${base} answered ${status}${typeof code === "string" ? `: ${code}` : ""}`;
-  return typeof code === "string" ? `${code}: ${message}` : message;
+  if (typeof code !== "string") return `${base} answered ${status}, and not as Vantage does: check VANTAGE_BASE_URL`;
+  return `${code}: ${messageOf(error) ?? `status ${status}`}`;
 }
 
 function explainRows(rows: readonly Row[]): string {

@@ -8,12 +8,15 @@ export interface Ran {
   readonly status: number;
 }
 
-/** Runs `vantage <words>` in this process. `onSaid`: called for each text. */
+/**
+ * Runs `vantage <words>` in this process. `onSaid`: called for each text. `stdin`: all of standard input. `columns`: those of
+ * the terminal; null: standard output is a pipe.
+ */
 export async function runVantage(
   words: readonly string[],
   environment: Readonly<Record<string, string>>,
   onSaid: (text: string) => void = () => {},
-  stdin = "",
+  { stdin = "", columns = null }: { readonly stdin?: string; readonly columns?: number | null } = {},
 ): Promise<Ran> {
   const said: string[] = [];
   const complained: string[] = [];
@@ -35,6 +38,14 @@ export async function runVantage(
     },
     isTerminal: false,
     write: (bytes) => said.push(String(bytes)),
+    output: {
+      isTerminal: columns !== null,
+      columns,
+      write: (text) => {
+        said.push(text);
+        onSaid(text);
+      },
+    },
   };
   await runCommandLine(context, words);
   return { said: said.join("\n"), complained: complained.join("\n"), status };

@@ -26,7 +26,7 @@ const fileIn = (folder: string) => join(folder, ".config", "vantage", "profiles.
 
 /** Runs a command with the home of this test and nothing else in its environment. */
 const run = (words: readonly string[], stdin = "", more: Readonly<Record<string, string>> = {}) =>
-  runVantage(words, { HOME: home, ...more }, () => {}, stdin);
+  runVantage(words, { HOME: home, ...more }, () => {}, { stdin });
 
 const logIn = (words: readonly string[] = [], key = account.key, more: Readonly<Record<string, string>> = {}) =>
   run(["login", "--key-stdin", "--base-url", plane.url, ...words], `${key}\n`, more);

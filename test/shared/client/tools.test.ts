@@ -41,7 +41,7 @@ test("every tool is a command, with its target as the argument and its parameter
     environment,
   );
   expect(ran).toMatchObject({ status: 0, complained: "" });
-  expect(ran.said).toBe("host: a.example\nrtt.min_ms: 1.5\ntitle: x [2J");
+  expect(JSON.parse(ran.said)).toMatchObject({ host: "a.example" });
   expect(seen).toEqual([
     {
       line: "POST /api/v4/ping",
@@ -55,11 +55,15 @@ test("every tool is a command, with its target as the argument and its parameter
 
 test("nothing that a target or a service answers controls the terminal or reorders its text", async () => {
   const evil = "x\u009b2J\u202ey\u2066\u200e\u{e0041}";
-  answer = { status: 200, body: { data: { title: evil, [evil]: [evil] } } };
-  const lines = await runVantage(["check", "https://a.example"], environment);
-  expect(lines.said).toMatch(/^[ -~\n]*$/);
-  expect(lines.said).toContain(String.raw`title: x 2J\u202ey\u2066\u200e\udb40\udc41`);
-  const json = await runVantage(["check", "https://a.example", "--json"], environment);
+  answer = { status: 200, body: { data: { title: evil, [evil]: [evil] }, meta: { location: { region: evil } } } };
+  for (const format of ["--text", "--latency"]) {
+    const { said } = await runVantage(["whois", "a.example", format], environment);
+    expect(said).toMatch(/^[ -~\n]+$/);
+  }
+  const csv = await runVantage(["whois", "a.example", "--csv"], environment);
+  expect(csv.said).toMatch(/^[ -~\r\n]+$/);
+  expect(csv.said).toContain(String.raw`title,x\u009b2J\u202ey`);
+  const json = await runVantage(["check", "https://a.example"], environment);
   expect(json.said).toMatch(/^[ -~\n]*$/);
   expect(JSON.parse(json.said)).toEqual({ title: evil, [evil]: [evil] });
   answer = { status: 400, body: { error: { code: "missing_parameter", message: evil } } };
@@ -93,6 +97,9 @@ test("failures are one line on standard error", async () => {
   });
   const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
   expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or pass --key");
+  answer = { status: 501, body: null };
+  const other = await runVantage(["ping", "a.example"], environment);
+  expect(other).toMatchObject({ status: 5, complained: expect.stringContaining("check VANTAGE_BASE_URL") });
   const nobody = await runVantage(["ping", "a.example"], { ...environment, VANTAGE_HTTP_ADDR: "127.0.0.1:1" });
   expect(nobody.complained).toContain("no control plane answers");
 });

@@ -1,6 +1,6 @@
 import { Compile } from "typebox/compile";
 import { describe, expect, it } from "vitest";
-import { exampleOf } from "#control-plane/surfaces/api-document/recorded-examples.ts";
+import { exampleOf } from "#control-plane/surfaces/api-document/components.ts";
 import { NOW } from "#test/shared/presentation/examples.ts";
 import { isRecord } from "#shared/is-record.ts";
 import { writePlain } from "#shared/presentation/plain.ts";
