@@ -14,7 +14,8 @@ const STYLES = { bad: "red", warning: "yellow", good: "green", neutral: "cyan", 
  */
 export function readTerminal({ environment, output }: Pick<CommandContext, "environment" | "output">): PlainOptions {
   const given = /^[1-9][0-9]{0,3}$/.exec(environment["COLUMNS"] ?? "");
-  const width = output.columns ?? (given === null ? USUAL_WIDTH : Number(given[0]));
+  // Some terminals report 0 columns.
+  const width = output.columns || Number(given?.[0] ?? USUAL_WIDTH);
   if (!hasColors(environment, output.isTerminal)) return { width };
   return { width, paint: (text, tone) => styleText(STYLES[tone], text, { validateStream: false }) };
 }

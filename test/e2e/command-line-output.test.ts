@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
@@ -153,6 +154,24 @@ describe("Ctrl-C", () => {
     expect(said).toMatch(/^From .*:\nPacket 1 /);
     expect(said).not.toContain("Packet 10");
     expect(complained).toBe("vantage ping: interrupted: the result is not complete\n");
+  });
+
+  it("leaves the locations that have answered", async () => {
+    let asked = 0;
+    // The first probe gets an answer, the second none.
+    const site = createHttpServer((_, response) => {
+      asked += 1;
+      if (asked === 1) response.end("ok");
+    });
+    site.listen(0, "127.0.0.1");
+    await once(site, "listening");
+    const { port } = site.address() as AddressInfo;
+    const words = ["check", `http://127.0.0.1:${port}/`, "--from", "all", "--text"];
+    const { status, said } = await interrupt(words, (text) => text.includes("answers 200"));
+    expect(status).toBe(130);
+    expect(said).toMatch(/^(?:local|eu-west).*: GOOD .* answers 200.*\n\nGOOD .* answers 200/);
+    site.closeAllConnections();
+    site.close();
   });
 
   it("leaves no half document in a pipe", async () => {

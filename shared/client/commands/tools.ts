@@ -8,7 +8,7 @@ import { FORBIDDEN, INTERRUPTED, NO_SERVICE, USAGE, type FailOn } from "#shared/
 import { addSettingFlags, withFlags } from "#shared/client/flags.ts";
 import { exitCodeOfResult, readToolAnswer, type ToolAnswer, type ToolResult } from "#shared/client/tools/answer.ts";
 import { startLive, type Live } from "#shared/client/tools/live.ts";
-import { addToolOptions, formatOf, readBody, type Flags } from "#shared/client/tools/options.ts";
+import { addToolOptions, formatOf, nameParam, readBody, type Flags } from "#shared/client/tools/options.ts";
 import { printDocument, printForPeople, printLatency } from "#shared/client/tools/print.ts";
 import { LAUNCHER } from "#shared/launcher.ts";
 import { listenerUrl } from "#shared/settings/address.ts";
@@ -129,7 +129,7 @@ async function ask(
   try {
     const request = { ...call, method: "POST", key, own, timeoutMs: LONGEST_MS + PATIENCE_MS } as const;
     const { status, body } = await callService(`${base}/api/v4/${contract.name}`, request);
-    return readToolAnswer(status, body, base);
+    return readToolAnswer(status, body, { base, nameParam: (field) => nameParam(contract, field) });
   } catch (error) {
     return { ok: false, exit: NO_SERVICE, line: explainNoAnswer(base, error) };
   }

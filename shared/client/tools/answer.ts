@@ -32,16 +32,20 @@ export type ToolAnswer =
 
 /**
  * Reads an answer of the service. `status`: its HTTP status; 0 for the error of a stream, which has none. `base`: the
- * address of the service, for messages.
+ * address of the service, and `nameParam` names a parameter as the command does, for messages.
  */
-export function readToolAnswer(status: number, body: unknown, base: string): ToolAnswer {
+export function readToolAnswer(
+  status: number,
+  body: unknown,
+  { base, nameParam }: { readonly base: string; readonly nameParam: (field: string) => string },
+): ToolAnswer {
   const exit = exitCodeOf(status, body);
   const error = field(body, "error");
   if (exit === BAD) {
     const rows = [{ place: "", answer: failure(error, exit), exit }];
     return { ok: true, result: { document: { error }, rows, shareId: shareIdOf(body) } };
   }
-  if (exit !== GOOD) return { ok: false, exit, line: explain(status, error, base) };
+  if (exit !== GOOD) return { ok: false, exit, line: explainParam(error, nameParam) ?? explain(status, error, base) };
   const document = field(body, "data");
   if (!isRecord(document)) {
     return {
@@ -117,6 +121,14 @@ export function placeOf(location: unknown): string {
 function shareIdOf(body: unknown): string | null {
   const id = field(field(body, "meta"), "share_id");
   return typeof id === "string" ? id : null;
+}
+
+/** Explains an error of one parameter; null for other errors. The messages of the API begin with the parameter. */
+function explainParam(error: unknown, nameParam: (field: string) => string): string | null {
+  const name = field(error, "field");
+  const message = messageOf(error);
+  if (field(error, "code") !== "missing_parameter" || typeof name !== "string" || message === null) return null;
+  return message.startsWith(`${name}: `) ? `${nameParam(name)}${message.slice(name.length)}` : message;
 }
 
 function explain(status: number, error: unknown, base: string): string {

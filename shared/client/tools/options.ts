@@ -39,7 +39,7 @@ export function addToolOptions(command: Command, contract: Contract): void {
     .argument(`<${main}>`, `${describe(about)}; @file reads the value from a file, @- from standard input`)
     .optionsGroup("Parameters:");
   for (const [name, schema] of Object.entries(others)) {
-    command.option(`--${name.replaceAll("_", "-")} <${placeholder(schema)}>`, describe(schema));
+    command.option(`${nameParam(contract, name)} <${placeholder(schema)}>`, describe(schema));
   }
   command
     .optionsGroup("Locations:")
@@ -48,7 +48,10 @@ export function addToolOptions(command: Command, contract: Contract): void {
       "regions, countries, cities, networks (AS64500) or all; see the guide (default: one probe)",
     )
     .addOption(new Option("--locations <places>", "the same as --from").conflicts("from"))
-    .option("--limit <n>", "number of probes, over all places of --from (default: one each)")
+    .option(
+      "--limit <n>",
+      "number of probes over all places of --from, or the nearest ones (default: one of each place)",
+    )
     .optionsGroup("Output (for people on a terminal, else JSON):")
     .addOption(format("text", "print for people, also into a pipe"))
     .addOption(format("json", "print the response as JSON"))
@@ -73,6 +76,12 @@ function format(name: Format, description: string): Option {
 /** Returns the format that the options ask for. */
 export function formatOf(flags: Flags, isTerminal: boolean): Format {
   return FORMATS.find((name) => flags[name] === true) ?? (isTerminal ? "text" : "json");
+}
+
+/** Returns how a command names a parameter: `<host>` for its argument, else the option. */
+export function nameParam(contract: Contract, field: string): string {
+  if (field === mainParam(contract)) return `<${field}>`;
+  return field === "locations" ? "--from" : `--${field.replaceAll("_", "-")}`;
 }
 
 /** The body of a call, or the option that is wrong. */

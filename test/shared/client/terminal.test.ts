@@ -8,6 +8,7 @@ const isStyled = (environment: Readonly<Record<string, string>>, columns: number
 it.each([
   [{}, 120, 120],
   [{}, null, 80],
+  [{}, 0, 80],
   [{ COLUMNS: "40" }, null, 40],
   [{ COLUMNS: "40" }, 120, 120],
   [{ COLUMNS: "0" }, null, 80],

@@ -93,7 +93,7 @@ test("failures are one line on standard error", async () => {
   expect(refused).toMatchObject({
     status: 2,
     said: "",
-    complained: "vantage ping: missing_parameter: count: must be between 1 and 10.",
+    complained: "vantage ping: --count: must be between 1 and 10.",
   });
   const keyless = await runVantage(["ping", "a.example"], { ...environment, VTG_API_KEY: "" });
   expect(keyless.complained).toBe("vantage ping: no API key: set VTG_API_KEY, or pass --key");
