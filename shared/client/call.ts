@@ -1,7 +1,7 @@
 import { describeError } from "#shared/error-code.ts";
 import { createEventReader, parseJson, type OnEvent } from "#shared/client/event-stream.ts";
 import { isRecord } from "#shared/is-record.ts";
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 /** An HTTP response of the service. */
@@ -29,51 +29,87 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-const MAX_BODY_CHARACTERS = 10 * 1024 * 1024;
+/** A request as it is sent. */
+interface OpenCall {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  /** true: the URL is a listener of this machine, so the name in its certificate is not checked. */
+  readonly own?: boolean;
+  /** Ends the request and its response. */
+  readonly signal?: AbortSignal;
+  /** The exchange ends with an error after this time without a byte, milliseconds. */
+  readonly idleMs?: number;
+}
 
-/** Sends a request and reads the response. Rejects if none arrives within `timeoutMs` (default: 10 s). */
-export function callService(url: string, call: Call = {}): Promise<Answer> {
-  const { method = "GET", token, key, json, timeoutMs = 10_000, own = false, onEvent, signal } = call;
-  const body = json === undefined ? "" : JSON.stringify(json);
-  const headers = {
-    accept: onEvent === undefined ? "application/json" : "text/event-stream, application/json",
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    ...(key === undefined ? {} : { "x-api-key": key }),
-    ...(json === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
-  };
-  const late = AbortSignal.timeout(timeoutMs);
-  const options = { method, headers, agent: false, signal: signal ? AbortSignal.any([late, signal]) : late };
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** Sends a request; resolves with its response as the head has arrived. Rejects if there is none. */
+export function openCall(url: string, call: OpenCall): Promise<IncomingMessage> {
+  const { method, headers: given, body = "", own = false, signal, idleMs } = call;
+  const headers = body.length === 0 ? given : { ...given, "content-length": String(Buffer.byteLength(body)) };
+  const options = { method, headers, agent: false, ...(signal === undefined ? {} : { signal }) };
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:")
       ? httpsRequest(url, { ...options, rejectUnauthorized: !own })
       : httpRequest(url, options);
     request.once("error", reject);
-    request.once("response", (response) => {
-      const status = response.statusCode ?? 0;
-      const isStream = response.headers["content-type"]?.startsWith("text/event-stream") === true;
-      let done: unknown;
-      const read = createEventReader((event, data) => {
-        if (event === "done") done = data;
-        else onEvent?.(event, data);
-      });
-      const texts: string[] = [];
-      let size = 0;
-      response.setEncoding("utf8").on("data", (text: string) => {
-        size += text.length;
-        if (size > MAX_BODY_CHARACTERS) response.destroy(new Error("the response is larger than 10 MB"));
-        if (isStream) read(text);
-        else texts.push(text);
-      });
-      response.once("error", reject);
-      response.once("end", () => {
-        if (!isStream) resolve({ status, body: parseJson(texts.join("")) });
-        else if (done === undefined) reject(new Error("the stream ended before the answer"));
-        // A stream that has begun has status 200, also for an error.
-        else resolve({ status: field(done, "error") === undefined ? status : 0, body: done });
-      });
-    });
+    request.once("response", resolve);
+    if (idleMs !== undefined) {
+      request.setTimeout(idleMs, () => request.destroy(new Error(`silent for ${idleMs / 1_000} s`)));
+    }
     request.end(body);
   });
+}
+
+/** Reads the body of a response. Rejects if it is larger than 10 MB or breaks off. */
+export async function readAnswer(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new Error("the response is larger than 10 MB");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Sends a request and reads the response. Rejects if none arrives within `timeoutMs` (default: 10 s). */
+export async function callService(url: string, call: Call = {}): Promise<Answer> {
+  const { method = "GET", token, key, json, timeoutMs = 10_000, own = false, onEvent, signal } = call;
+  const headers = {
+    accept: onEvent === undefined ? "application/json" : "text/event-stream, application/json",
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(key === undefined ? {} : { "x-api-key": key }),
+    ...(json === undefined ? {} : { "content-type": "application/json" }),
+  };
+  const body = json === undefined ? "" : JSON.stringify(json);
+  const late = AbortSignal.timeout(timeoutMs);
+  const ends = signal === undefined ? late : AbortSignal.any([late, signal]);
+  const response = await openCall(url, { method, headers, body, own, signal: ends });
+  const status = response.statusCode ?? 0;
+  if (onEvent === undefined || response.headers["content-type"]?.startsWith("text/event-stream") !== true)
+    return { status, body: parseJson(await readAnswer(response)) };
+  const done = await readEvents(response, onEvent);
+  // A stream that has begun has status 200, also for an error.
+  return { status: field(done, "error") === undefined ? status : 0, body: done };
+}
+
+/** Reads a stream of events and returns the data of the event `done`. Rejects if it breaks off or has over 10 MB. */
+async function readEvents(response: IncomingMessage, onEvent: OnEvent): Promise<unknown> {
+  let done: unknown;
+  let size = 0;
+  const read = createEventReader((event, data) => {
+    if (event === "done") done = data;
+    else onEvent(event, data);
+  });
+  for await (const text of response.setEncoding("utf8") as AsyncIterable<string>) {
+    size += text.length;
+    if (size > MAX_BODY_BYTES) throw new Error("the response is larger than 10 MB");
+    read(text);
+  }
+  if (done === undefined) throw new Error("the stream ended before the answer");
+  return done;
 }
 
 /** Returns `body[name]` if `body` is a JSON object, else undefined. */

@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { Input } from "#shared/client/input.ts";
 import type { Environment } from "#shared/settings-parse.ts";
 
@@ -24,9 +25,8 @@ export interface CommandContext {
   /** Sets the exit status. */
   readonly exit: (status: number) => void;
   readonly input: Input;
-  /** Standard output is a terminal. */
-  readonly isTerminal: boolean;
-  /** Writes on standard output unchanged. */
-  readonly write: (bytes: string | Uint8Array) => void;
   readonly output: Output;
+  /** Standard output and standard error, for bytes that are passed on unchanged. */
+  readonly stdout: Writable;
+  readonly stderr: Writable;
 }

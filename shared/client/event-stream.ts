@@ -20,10 +20,10 @@ export function createEventReader(onEvent: OnEvent): (text: string) => void {
   };
 }
 
-/** Parses JSON; null if it is none. */
-export function parseJson(text: string): unknown {
+/** Parses JSON, of octets in UTF-8; null if it is none. */
+export function parseJson(text: string | Buffer): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.toString());
   } catch {
     return null;
   }

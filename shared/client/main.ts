@@ -4,7 +4,6 @@ import { runCommandLine } from "#shared/client/program.ts";
 import type { CommandContext } from "#shared/client/context.ts";
 import { NO_SERVICE } from "#shared/client/exit-codes.ts";
 import { join } from "node:path";
-import { isatty } from "node:tty";
 import { inspect } from "node:util";
 import { CLONE } from "#shared/client/programs.ts";
 import type { Environment } from "#shared/settings-parse.ts";
@@ -22,13 +21,13 @@ const context: CommandContext = {
     process.exitCode = status;
   },
   input: createInput(() => process.stdin, process.stderr),
-  isTerminal: isatty(1),
-  write: (bytes) => process.stdout.write(bytes),
   output: {
     isTerminal: process.stdout.isTTY,
     columns: process.stdout.isTTY ? process.stdout.columns : null,
     write: (text) => process.stdout.write(`${text}\n`),
   },
+  stdout: process.stdout,
+  stderr: process.stderr,
 };
 await runCommandLine(context, process.argv.slice(2)).catch((error: unknown) => {
   // A fault of the command is not a bad target, which would be status 1.

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
+import { addApi } from "#shared/client/commands/api.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
@@ -58,6 +59,7 @@ function createProgram(given: CommandContext): Command {
   addAccounts(program, context);
   addProbes(program, context);
   addLogin(program, context);
+  addApi(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
   addTools(program, context);

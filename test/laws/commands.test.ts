@@ -19,6 +19,8 @@ const COMMANDS = [
   "login",
   "logout",
   "whoami",
+  "api",
+  "heartbeat",
   "listen",
   "verify-audit",
 ];

@@ -188,6 +188,17 @@ const COMMANDS: Readonly<Record<string, Check>> = {
   },
   "deploy/vantage whoami": async (line) => expect(await succeed(line)).toMatch(/^Account +1\nPlan +captain\n/m),
   "deploy/vantage logout": async (line) => expect(await succeed(line)).toContain("Removed the key of "),
+  "deploy/vantage api v4/monitors --paginate": async (line) => {
+    expect(JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key }))).toMatchObject({
+      meta: { api_version: "4.0" },
+    });
+  },
+  "deploy/vantage api v4/monitors -f name=Sync -f check_type=heartbeat -F heartbeat[period_seconds]=3600": async (
+    line,
+  ) => {
+    const made = JSON.parse(await succeed(line, { VTG_API_KEY: newcomer.key })) as object;
+    expect(made).toMatchObject({ data: { name: "Sync", heartbeat: { period_seconds: 3_600 } } });
+  },
   "deploy/vantage listen --secret-file ~/webhook-secret": async (line) => {
     writeFileSync(join(newcomer.home, "webhook-secret"), "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
     // Its own port can be in use on the machine of a test.

@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import type { CommandContext } from "#shared/client/context.ts";
 import { runCommandLine } from "#shared/client/program.ts";
 
@@ -36,8 +37,6 @@ export async function runVantage(
       read: () => Promise.resolve(Buffer.from(stdin)),
       ask: () => Promise.resolve(null),
     },
-    isTerminal: false,
-    write: (bytes) => said.push(String(bytes)),
     output: {
       isTerminal: columns !== null,
       columns,
@@ -46,7 +45,20 @@ export async function runVantage(
         onSaid(text);
       },
     },
+    stdout: collect(said, onSaid),
+    stderr: collect(complained, () => {}),
   };
   await runCommandLine(context, words);
   return { said: said.join("\n"), complained: complained.join("\n"), status };
+}
+
+/** Returns a stream that adds what is written to a list and tells it. */
+function collect(texts: string[], onText: (text: string) => void): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      texts.push(String(chunk));
+      onText(String(chunk));
+      done();
+    },
+  });
 }
