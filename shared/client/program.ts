@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addAccounts } from "#shared/client/commands/accounts.ts";
 import { addApi } from "#shared/client/commands/api.ts";
 import { addDoctor } from "#shared/client/commands/doctor.ts";
+import { addHeartbeat } from "#shared/client/commands/heartbeat.ts";
 import { addKeys } from "#shared/client/commands/keys.ts";
 import { addListen } from "#shared/client/commands/listen.ts";
 import { addLogin } from "#shared/client/commands/login.ts";
@@ -40,6 +41,7 @@ function createProgram(given: CommandContext): Command {
     .description("Website diagnostics and monitoring from many vantage points")
     .version(version)
     .helpCommand(true)
+    .enablePositionalOptions()
     .showHelpAfterError(`(${LAUNCHER} --help lists the commands)`)
     // Commands inherit it. After --help and --version, the status is 0.
     .exitOverride(({ exitCode, code, message }) => {
@@ -60,6 +62,7 @@ function createProgram(given: CommandContext): Command {
   addProbes(program, context);
   addLogin(program, context);
   addApi(program, context);
+  addHeartbeat(program, context);
   addListen(program, context);
   addVerifyAudit(program, context);
   addTools(program, context);

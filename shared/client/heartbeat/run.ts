@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { MOST_BODY_BYTES, pingUrl, sendPing, sendPingSurely, type Pinged } from "#shared/client/heartbeat/ping.ts";
+import { hasErrorCode } from "#shared/error-code.ts";
+
+/** Signals that end or control a job; what is sent to this process is passed on to the command. */
+const SIGNALS = ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+/** A terminal sends these to the command itself: passed on, they would arrive twice. */
+const OF_TERMINAL: ReadonlySet<string> = new Set(["SIGINT", "SIGQUIT"]);
+/** How long the output of a command that has ended is waited for before its ping, milliseconds. */
+const DRAIN_MS = 1_000;
+/** Exit statuses of shells for a command that is not there, and for one that cannot be run. */
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+/** A command to run, and the heartbeat that is told about it. */
+interface RunOptions {
+  readonly heartbeat: URL;
+  readonly command: string;
+  readonly words: readonly string[];
+  /** Tells runs at the same time apart. */
+  readonly rid: string;
+  /** The end of the output is sent with the last ping. */
+  readonly sendsOutput: boolean;
+  /** Standard input is a terminal. */
+  readonly isTerminal: boolean;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly complain: (line: string) => void;
+}
+
+/**
+ * Runs a command, pings its start and its exit code, and passes on its output and the signals that this process gets.
+ * Resolves with the exit status: that of the command, or 128 and the number of the signal that killed it. Pings that fail
+ * change nothing but a line for each.
+ */
+export async function runWithPings(options: RunOptions): Promise<number> {
+  const { heartbeat, rid, sendsOutput, complain } = options;
+  const stop = new AbortController();
+  const started = sendPing(pingUrl(heartbeat, "start", rid), { stop: stop.signal });
+  const output = keepEnd(MOST_BODY_BYTES);
+  const { child, status, closed } = startCommand(options, output.add);
+  let hasEnded = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (hasEnded) stop.abort();
+    else if (!(options.isTerminal && OF_TERMINAL.has(signal))) child.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const code = await status;
+  hasEnded = true;
+  // A process that the command has left can hold its output open.
+  await Promise.race([closed, stopped(AbortSignal.timeout(DRAIN_MS))]);
+  // A start that arrives after the end would open a run that nothing ends.
+  report("start", await started, complain);
+  const body = sendsOutput ? { body: output.read() } : {};
+  report("end", await sendPingSurely(pingUrl(heartbeat, String(code), rid), { ...body, stop: stop.signal }), complain);
+  // As long as it is open it is passed on: a closed pipe would kill what still writes to it.
+  await Promise.race([closed, stopped(stop.signal)]);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+  return code;
+}
+
+/** Resolves as a signal is aborted; keeps no process alive. */
+function stopped(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, "abort");
+}
+
+function report(what: string, pinged: Pinged, complain: (line: string) => void): void {
+  if (!pinged.ok) complain(`vantage heartbeat: the ${what} was not reported: ${pinged.reason}`);
+}
+
+/** A command that was started. */
+interface Started {
+  readonly child: ChildProcess;
+  /** Its exit status, as a shell has it. */
+  readonly status: Promise<number>;
+  /** Its output has ended. */
+  readonly closed: Promise<unknown>;
+}
+
+function startCommand({ command, words, stdout, stderr, complain }: RunOptions, add: (chunk: Buffer) => void): Started {
+  // Without `env` it gets the environment of this process as it is.
+  const child = spawn(command, words, { stdio: ["inherit", "pipe", "pipe"] });
+  passOn(child.stdout, stdout, add);
+  passOn(child.stderr, stderr, add);
+  const status = new Promise<number>((resolve) => {
+    child.once("error", (error) => {
+      if (child.pid !== undefined) return;
+      const isAbsent = hasErrorCode(error, "ENOENT");
+      const line = `vantage heartbeat: ${command} ${isAbsent ? "is not found" : "cannot be run"}`;
+      add(Buffer.from(`${line}\n`));
+      complain(line);
+      resolve(isAbsent ? NOT_FOUND : NOT_RUNNABLE);
+    });
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  return { child, status, closed };
+}
+
+/** Passes bytes on as they come, at the pace of their reader. */
+function passOn(from: Readable, to: Writable, add: (chunk: Buffer) => void): void {
+  from.on("data", add);
+  from.pipe(to, { end: false });
+  // The reader has gone: the command learns it as it would without a program between them.
+  to.once("error", () => from.destroy());
+}
+
+/** The end of a text that arrives in parts. */
+interface End {
+  readonly add: (chunk: Buffer) => void;
+  readonly read: () => Buffer;
+}
+
+/** Keeps the last `most` bytes of an output; if it is longer, its last whole lines, or characters of one long line. */
+export function keepEnd(most: number): End {
+  let chunks: Buffer[] = [];
+  let length = 0;
+  let isCut = false;
+  return {
+    add(chunk) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length <= 2 * most + 65_536) return;
+      const kept = Buffer.concat(chunks).subarray(-(most + 1));
+      chunks = [Buffer.from(kept)];
+      length = kept.length;
+      isCut = true;
+    },
+    read() {
+      const all = Buffer.concat(chunks);
+      if (!isCut && all.length <= most) return all;
+      // One byte more shows whether a line begins at the first byte.
+      const end = all.subarray(-(most + 1));
+      const line = end.subarray(0, -1).indexOf("\n");
+      if (line !== -1) return end.subarray(line + 1);
+      let first = 1;
+      // Continuation bytes of UTF-8 are 10xxxxxx.
+      while (first < 4 && ((end[first] ?? 0) & 0xc0) === 0x80) first++;
+      return end.subarray(first);
+    },
+  };
+}
