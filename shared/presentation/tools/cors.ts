@@ -13,11 +13,11 @@ type Cors = ResultOf<typeof contract>;
 type Probe = Cors["probes"][number];
 
 const MOST_NAMED = 10;
-const RISKS: Readonly<Record<Cors["risk"], readonly [words: string, verdict: Verdict]>> = {
-  none: ["none: other sites read nothing", "good"],
-  low: ["low: other sites read public responses", "good"],
-  high: ["high: a site with a suitable origin acts as the visitor", "warning"],
-  critical: ["critical: any site acts as the visitor", "bad"],
+const RISKS: Readonly<Record<Cors["risk"], Verdict>> = {
+  none: "good",
+  low: "good",
+  high: "warning",
+  critical: "bad",
 };
 const KINDS: Readonly<Record<Probe["kind"], string>> = {
   given: "your origin",
@@ -42,12 +42,11 @@ const VERDICTS: Readonly<Record<Probe["verdict"], string>> = {
 export const cors = definePresenter(contract, (data) => {
   const { risk, findings, simple_request_allowed: reads, allow_methods: methods, allow_headers: headers } = data;
   const isSilent = reads === null && data.preflight_allowed === null;
-  const [words, verdict] = RISKS[risk];
   return {
-    verdict: isSilent ? "warning" : worst([verdict, verdictOf(findings)]),
+    verdict: isSilent ? "warning" : worst([RISKS[risk], verdictOf(findings)]),
     headline: headlineOf(data),
     facts: existing(
-      fact("Risk", isSilent ? null : words, { tone: verdict }),
+      fact("Risk", isSilent ? null : risk, { tone: RISKS[risk] }),
       fact("Reads responses", yesNo(reads)),
       fact("With cookies", yesNo(data.credentialed_request_allowed)),
       fact("Sends JSON", yesNo(data.preflight_allowed)),

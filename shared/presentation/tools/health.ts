@@ -9,6 +9,8 @@ import { health as contract } from "#shared/tools/health.ts";
 type Health = ResultOf<typeof contract>;
 type Category = Health["categories"][number];
 
+const MOST_PARTS = 4;
+
 const TONES: Readonly<Record<Category["checks"][number]["status"], Verdict | null>> = {
   pass: null,
   warn: "warning",
@@ -19,7 +21,8 @@ const TONES: Readonly<Record<Category["checks"][number]["status"], Verdict | nul
 
 /** health: the grade and what to fix first, then every part with the points of its checks. */
 export const health = definePresenter(contract, (data) => {
-  const { grade, score, categories, findings, url, final_url: finalUrl } = data;
+  const { grade, score, findings, url, final_url: finalUrl } = data;
+  const parts = data.categories.slice(0, MOST_PARTS);
   return {
     verdict: verdictOfPractice(grade, findings),
     headline: headlineOf(data),
@@ -28,7 +31,7 @@ export const health = definePresenter(contract, (data) => {
       fact("Score", `${score} of 100`),
       fact("First byte", milliseconds(data.ttfb_ms), { unit: "ms" }),
       fact("Page loaded in", milliseconds(data.total_ms), { unit: "ms" }),
-      ...categories.map(({ name, score: points, max }) => fact(name, `${points} of ${max}`)),
+      ...parts.map(({ name, score: points, max }) => fact(name, `${points} of ${max}`)),
       fact("Final URL", finalUrl === url ? null : finalUrl),
     ),
     tables: existing(
@@ -37,7 +40,7 @@ export const health = definePresenter(contract, (data) => {
         ["Grade", "Reason"],
         data.grade_caps.map((cap) => [cap.grade, cap.reason]),
       ),
-      ...categories.map(tableOf),
+      ...parts.map(tableOf),
     ),
   };
 });

@@ -33,7 +33,7 @@ const SOURCES = { alt_svc: "Alt-Svc header", https_rr: "HTTPS record", origin: "
 export const protocol = definePresenter(contract, (data) => {
   const { h2, h3, tls, location } = data;
   const spoken = existing(
-    h3.quic_reachable === true && isAdvertised(data) && "HTTP/3",
+    h3.quic_reachable === true && advertisers(data).length > 0 && "HTTP/3",
     h2 && "HTTP/2",
     data.http1_1 === true && "HTTP/1.1",
     data.http1_0 === true && "HTTP/1.0",
@@ -49,6 +49,7 @@ export const protocol = definePresenter(contract, (data) => {
       fact("HTTP/2", yesNo(h2), { tone: h2 ? "good" : tls === null ? null : "warning" }),
       fact("Browsers use", VERSIONS[data.negotiated]),
       fact("TLS", tls === null ? "none: not encrypted" : `${tls.protocol}, ${tls.cipher}`),
+      fact("HTTP/3 advertised by", listAll(advertisers(data))),
       fact("HTTP/1.1", yesNo(data.http1_1)),
       fact("HTTP/1.0", yesNo(data.http1_0)),
       fact("Without negotiation", data.without_alpn === null ? null : VERSIONS[data.without_alpn]),
@@ -66,24 +67,19 @@ export const protocol = definePresenter(contract, (data) => {
   };
 });
 
-function isAdvertised({ h3 }: Protocol): boolean {
-  return h3.advertised_alt_svc || h3.advertised_https_rr;
+function advertisers({ h3 }: Protocol): readonly string[] {
+  return existing(h3.advertised_alt_svc && "Alt-Svc", h3.advertised_https_rr && "DNS");
 }
 
 /** Describes HTTP/3: browsers use it only if it is advertised and answers. */
-function describeThird({ h3, alt_svc_clear: clear }: Protocol): readonly [string, Verdict | null] {
-  const by = existing(h3.advertised_alt_svc && "Alt-Svc", h3.advertised_https_rr && "DNS");
-  const isSaid = by.length > 0;
-  if (h3.quic_reachable === true) {
-    return isSaid ? [`yes, advertised by ${listAll(by)}`, "good"] : ["answers, but is not advertised", "warning"];
+function describeThird(data: Protocol): readonly [string, Verdict | null] {
+  const { quic_reachable: answers } = data.h3;
+  if (advertisers(data).length === 0) {
+    if (answers === true) return ["answers, not advertised", null];
+    return [answers === false ? "no" : data.alt_svc_clear ? "withdrawn" : "not advertised", null];
   }
-  if (h3.quic_reachable === false) {
-    return isSaid
-      ? [`no answer, although ${listAll(by)} ${by.length > 1 ? "advertise" : "advertises"} it`, "warning"]
-      : ["no", null];
-  }
-  if (isSaid) return [`advertised by ${listAll(by)}; whether it answers is unknown`, "warning"];
-  return [clear ? "no: the server withdraws it" : "not advertised", null];
+  if (answers === "unknown") return ["advertised, no answer seen", null];
+  return answers ? ["yes", "good"] : ["advertised, no answer", "warning"];
 }
 
 function advertisements({ h3, alt_svc: services, https_rr: records }: Protocol): readonly (Table | null)[] {

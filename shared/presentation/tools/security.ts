@@ -1,6 +1,7 @@
 import { existing, fact, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import type { Verdict } from "#shared/presentation/presentation.ts";
+import { pageFacts } from "#shared/presentation/tools/page.ts";
 import { counted, shortUrl, yesNo } from "#shared/presentation/values.ts";
 import { verdictOf, verdictOfGrade, verdictOfPractice, worst } from "#shared/presentation/verdict.ts";
 import { describeDuration } from "#shared/text/duration.ts";
@@ -30,7 +31,7 @@ const TESTS: Readonly<Record<string, string>> = {
 
 /** security: the grade and the failed tests, then which security headers are sent and which are missing. */
 export const security = definePresenter(contract, (data) => {
-  const { grade, score, tests, headers, hsts, findings, url, final_url: finalUrl } = data;
+  const { grade, score, tests, headers, hsts, findings } = data;
   const isListed = hsts.preloaded === true;
   return {
     verdict: grade === null ? worst([verdictOf(findings), "warning"]) : verdictOfPractice(grade, findings),
@@ -41,11 +42,10 @@ export const security = definePresenter(contract, (data) => {
       fact("Headers missing", headers.missing.length === 0 ? "none" : headers.missing.join(", ")),
       fact("HTTPS enforced", describeHsts(hsts), { tone: hsts.max_age_s || isListed ? "good" : "warning" }),
       fact("In browsers' HTTPS list", yesNo(hsts.preloaded), { tone: isListed ? "good" : null }),
-      fact("Can join the list", isListed || hsts.preload_eligible !== true ? null : `yes, as ${hsts.preload_domain}`),
+      fact("Can join the list", isListed || hsts.preload_eligible !== true ? null : hsts.preload_domain),
       fact("Written twice", listFirst(data.duplicate_directives, MOST_NAMED), { tone: "warning" }),
       fact("Grade of MDN", data.mdn === null || data.mdn.grade === grade ? null : data.mdn.grade),
-      fact("Final URL", finalUrl === url ? null : finalUrl),
-      fact("Status", data.code, { tone: data.code >= 400 ? "warning" : null }),
+      ...pageFacts(data),
     ),
     tables: existing(
       table(

@@ -1,4 +1,4 @@
-import { existing, fact, table } from "#shared/presentation/build.ts";
+import { existing, fact, oneLine, table } from "#shared/presentation/build.ts";
 import { definePresenter } from "#shared/presentation/presenter.ts";
 import { describeEvidence, withVersion } from "#shared/presentation/tools/evidence.ts";
 import { errorPageNote, pageFacts } from "#shared/presentation/tools/page.ts";
@@ -37,7 +37,7 @@ export const techDetect = definePresenter(contract, (data) => {
         ? `No known technology was found at ${page}`
         : `${page} uses ${listFirst(sorted.map(withVersion), MOST_NAMED, count)}`,
     facts: existing(
-      ...categoriesOf(sorted).map(([name, members]) => fact(name, listFirst(members, MOST_NAMED))),
+      ...categoriesOf(sorted).map(([name, members]) => fact(oneLine(name), listFirst(members, MOST_NAMED))),
       fact("Technologies", count === 0 ? null : count),
       fact("Searched for", count > 0 ? null : counted(data.rules.technologies, "technology", "technologies")),
       ...pageFacts(data),

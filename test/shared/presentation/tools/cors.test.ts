@@ -8,7 +8,7 @@ describe("the presentation of cors", () => {
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe("https://partner.test can read shop.test/api/stock.json; other sites cannot");
     expect(shown.facts.slice(0, 4).map(({ label, value }) => `${label}: ${value}`)).toEqual([
-      "Risk: none: other sites read nothing",
+      "Risk: none",
       "Reads responses: yes",
       "With cookies: no",
       "Sends JSON: no",

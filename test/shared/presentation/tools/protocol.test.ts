@@ -8,7 +8,7 @@ describe("the presentation of protocol", () => {
     expect(shown.verdict).toBe("good");
     expect(shown.headline).toBe("shop.test offers HTTP/3, HTTP/2, HTTP/1.1 and HTTP/1.0");
     expect(shown.facts.slice(0, 4).map(({ label, value }) => `${label}: ${value}`)).toEqual([
-      "HTTP/3: yes, advertised by Alt-Svc and DNS",
+      "HTTP/3: yes",
       "HTTP/2: yes",
       "Browsers use: HTTP/2",
       "TLS: TLSv1.3, TLS_AES_256_GCM_SHA384",
@@ -18,14 +18,13 @@ describe("the presentation of protocol", () => {
   it("does not count HTTP/3 that does not answer, or that no browser learns of", () => {
     const of = (change: object) => presentExample(protocol, ({ h3 }) => ({ h3: { ...h3, ...change } }));
     const silent = of({ quic_reachable: false, advertised_https_rr: false });
+    expect(factOf(silent, "HTTP/3 advertised by")).toBe("Alt-Svc");
     expect(silent.headline).toBe("shop.test offers HTTP/2, HTTP/1.1 and HTTP/1.0");
-    expect(factOf(silent, "HTTP/3")).toBe("no answer, although Alt-Svc advertises it");
+    expect(factOf(silent, "HTTP/3")).toBe("advertised, no answer");
     const hidden = of({ advertised_alt_svc: false, advertised_https_rr: false });
     expect(hidden.headline).toBe("shop.test offers HTTP/2, HTTP/1.1 and HTTP/1.0");
-    expect(factOf(hidden, "HTTP/3")).toBe("answers, but is not advertised");
-    expect(factOf(of({ quic_reachable: "unknown" }), "HTTP/3")).toBe(
-      "advertised by Alt-Svc and DNS; whether it answers is unknown",
-    );
+    expect(factOf(hidden, "HTTP/3")).toBe("answers, not advertised");
+    expect(factOf(of({ quic_reachable: "unknown" }), "HTTP/3")).toBe("advertised, no answer seen");
   });
 
   it("says in the headline that the certificate is not trusted, and marks old versions of TLS", () => {
