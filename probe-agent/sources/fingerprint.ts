@@ -1,7 +1,7 @@
 import { registrableDomain } from "#shared/registrable-domain.ts";
 import { failed, ok, type Outcome } from "#shared/outcome.ts";
 import { waitAtMost } from "#shared/time-limit.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { attributeOf, ATTRIBUTE, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import { parseCertificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { parseSetCookie } from "#probe-agent/analysis/cookies.ts";
@@ -145,12 +145,7 @@ function cookiesOf({ snapshot }: FetchedPage, now: Date): Record<string, string>
 function issuerNames(der: Uint8Array | undefined): string[] {
   const certificate = der === undefined ? null : parseCertificate(der);
   if (certificate === null) return [];
-  try {
-    const name = readName(certificate.issuer);
-    const names = [attributeOf(name, ATTRIBUTE.organization), attributeOf(name, ATTRIBUTE.commonName)];
-    return names.filter((one) => one !== null);
-  } catch (error) {
-    if (error instanceof MalformedDer) return [];
-    throw error;
-  }
+  const name = readable(() => readName(certificate.issuer), []);
+  const names = [attributeOf(name, ATTRIBUTE.organization), attributeOf(name, ATTRIBUTE.commonName)];
+  return names.filter((one) => one !== null);
 }

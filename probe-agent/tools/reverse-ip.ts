@@ -19,7 +19,7 @@ import type { Net } from "#probe-agent/toolkit/net.ts";
 import { resolvesTo } from "#probe-agent/sources/reverse-name.ts";
 import { describeCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { subjectAltNames } from "#probe-agent/analysis/tls/certificate/extensions.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
 type Result = Untimed<ResultOf<typeof contract>>;
@@ -206,11 +206,6 @@ async function defaultCertificate(net: Net, ip: string): Promise<DefaultCertific
 }
 
 function dnsNames(certificate: Certificate): string[] {
-  try {
-    const names = subjectAltNames(certificate) ?? [];
-    return names.flatMap(({ kind, contents }) => (kind === "dns" ? [Buffer.from(contents).toString("latin1")] : []));
-  } catch (error) {
-    if (error instanceof MalformedDer) return [];
-    throw error;
-  }
+  const names = readable(() => subjectAltNames(certificate), null) ?? [];
+  return names.flatMap(({ kind, contents }) => (kind === "dns" ? [Buffer.from(contents).toString("latin1")] : []));
 }

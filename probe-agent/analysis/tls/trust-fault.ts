@@ -1,13 +1,11 @@
-import { listFirst } from "#shared/text/list.ts";
 import { describeDuration } from "#shared/text/duration.ts";
 import { printable } from "#probe-agent/analysis/text/printable.ts";
-import { describeCertificate, describeChainCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import { issuerWords, nameWords } from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { parseCertificate, type Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { isExpired, isNotYetValid } from "#probe-agent/analysis/tls/certificate/validity.ts";
 import type { HopTls } from "#probe-agent/port/http.ts";
 
 const MAX_NAME = 100;
-const NAMES_SHOWN = 3;
 
 /** Sentences of the faults that need nothing but their name. */
 const FIXED: Readonly<Record<string, string>> = {
@@ -41,11 +39,11 @@ export function describeTrustFault({ error, chain, path }: HopTls, host: string,
       return `${nameOf(early, leaf)} becomes valid in ${ahead}`;
     }
     case "missing_intermediate":
-      return `the server does not send the certificate of the issuer, ${issuerOf(leaf, now)}`;
+      return `the server does not send the certificate of the issuer, ${issuerWords(leaf, now, MAX_NAME)}`;
     case "untrusted_root":
-      return `the issuer is not trusted: ${issuerOf(certificates.at(-1) ?? leaf, now)}`;
+      return `the issuer is not trusted: ${issuerWords(certificates.at(-1) ?? leaf, now, MAX_NAME)}`;
     case "hostname_mismatch":
-      return `certificate is for ${namesOf(leaf, now)}, not for ${printable(host, MAX_NAME)}`;
+      return `certificate is for ${nameWords(leaf, now, MAX_NAME)}, not for ${printable(host, MAX_NAME)}`;
     default:
       return FIXED[error ?? ""] ?? `the certificate is not trusted: ${error ?? "unknown fault"}`;
   }
@@ -66,16 +64,4 @@ function describeExpiry(certificates: readonly Certificate[], leaf: Certificate,
 
 function nameOf(certificate: Certificate, leaf: Certificate): string {
   return certificate === leaf ? "certificate" : "a certificate above the server's";
-}
-
-function issuerOf(certificate: Certificate, now: Date): string {
-  const { issuer } = describeChainCertificate(certificate, now);
-  return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
-}
-
-function namesOf(leaf: Certificate, now: Date): string {
-  const { san, san_total: total } = describeCertificate(leaf, now);
-  const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
-  if (shown.length === 0) return "no name";
-  return listFirst(shown, NAMES_SHOWN, total);
 }

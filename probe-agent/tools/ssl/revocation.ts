@@ -1,4 +1,4 @@
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { evaluateOcsp, type StatusSubject } from "#probe-agent/analysis/tls/certificate/ocsp/evaluate.ts";
 import { isExpired } from "#probe-agent/analysis/tls/certificate/validity.ts";
@@ -78,10 +78,5 @@ async function checkAuthorities(
  * of the https server would also have to be checked (RFC 5280 section 8).
  */
 function firstOverHttp(read: () => readonly string[]): string | null {
-  try {
-    return read().find((url) => /^http:/i.test(url)) ?? null;
-  } catch (error) {
-    if (error instanceof MalformedDer) return null;
-    throw error;
-  }
+  return readable(read, []).find((url) => /^http:/i.test(url)) ?? null;
 }

@@ -1,6 +1,16 @@
 /** Thrown by parsers for octets that are not the expected DER. Functions that return null instead catch it. */
 export class MalformedDer extends Error {}
 
+/** Returns what `read` returns, or `otherwise` if it throws MalformedDer. */
+export function readable<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MalformedDer) return otherwise;
+    throw error;
+  }
+}
+
 /** One DER value (X.690): identifier octet, contents, and the whole encoding. Octet fields are views, not copies. */
 export interface Der {
   readonly tag: number;

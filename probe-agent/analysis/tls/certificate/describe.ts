@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import ipaddr from "ipaddr.js";
+import { listFirst } from "#shared/text/list.ts";
+import { printable } from "#probe-agent/analysis/text/printable.ts";
 import { isSameOctets } from "#shared/same-octets.ts";
 import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import {
   accessLocations,
   crlUrls,
@@ -33,6 +35,8 @@ const MAX_TEXT = 1024;
 const MAX_SAN_TEXT = 32_768;
 /** Maximum number of entries of other lists. */
 const MAX_ENTRIES = 32;
+/** Maximum number of names in a message. */
+const NAMES_SHOWN = 3;
 
 /** Validation level by policy OID (CA/Browser Forum, "Object Registry"). */
 const VALIDATION: Readonly<Record<string, "dv" | "ov" | "ev">> = {
@@ -148,6 +152,19 @@ function addressText(octets: Uint8Array): string {
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString();
 }
 
+/** Names the issuer of a certificate in a message, with up to `maxChars` characters. */
+export function issuerWords(certificate: Certificate, now: Date, maxChars: number): string {
+  const { issuer } = describeChainCertificate(certificate, now);
+  return issuer === "" ? "an issuer without a name" : printable(issuer, maxChars);
+}
+
+/** Lists the first names of a certificate in a message, each with up to `maxChars` characters. */
+export function nameWords(leaf: Certificate, now: Date, maxChars: number): string {
+  const { san, san_total: total } = describeCertificate(leaf, now);
+  const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, maxChars));
+  return shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
+}
+
 function nameOf(der: Uint8Array): ReturnType<typeof readName> {
   return readable(() => readName(der), []);
 }
@@ -155,15 +172,6 @@ function nameOf(der: Uint8Array): ReturnType<typeof readName> {
 function attribute(name: ReturnType<typeof readName>, oid: string): string | null {
   const value = attributeOf(name, oid);
   return value === null ? null : cut(value);
-}
-
-function readable<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MalformedDer) return otherwise;
-    throw error;
-  }
 }
 
 function digest(hash: "sha1" | "sha256", octets: Uint8Array): string {

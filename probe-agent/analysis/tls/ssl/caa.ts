@@ -2,7 +2,7 @@ import type { ResultOf } from "#shared/tools/define.ts";
 import type { ssl } from "#shared/tools/ssl.ts";
 import { accessLocations, completeCrlUrls } from "#probe-agent/analysis/tls/certificate/extensions.ts";
 import { isWildcardMatch } from "#probe-agent/analysis/tls/certificate/hostname.ts";
-import { MalformedDer } from "#probe-agent/analysis/tls/certificate/der.ts";
+import { readable } from "#probe-agent/analysis/tls/certificate/der.ts";
 import { ATTRIBUTE, attributeOf, readName } from "#probe-agent/analysis/tls/certificate/names.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 
@@ -113,15 +113,6 @@ function urlsOf(leaf: Certificate): string[] {
 
 function organizationOf(name: Uint8Array): string | null {
   return readable(() => attributeOf(readName(name), ATTRIBUTE.organization), null);
-}
-
-function readable<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof MalformedDer) return otherwise;
-    throw error;
-  }
 }
 
 /** Returns the authority of an organization, or null if it is unknown. */

@@ -1,10 +1,13 @@
-import { listFirst } from "#shared/text/list.ts";
 import { adviseOn, finding, type AdviceTable } from "#probe-agent/analysis/text/findings.ts";
 import type { Finding } from "#shared/findings.ts";
-import { printable } from "#probe-agent/analysis/text/printable.ts";
 import type { ChainVerification } from "#probe-agent/analysis/certificate.ts";
 import { isSame } from "#probe-agent/analysis/tls/certificate/anchors.ts";
-import { describeCertificate, describeChainCertificate } from "#probe-agent/analysis/tls/certificate/describe.ts";
+import {
+  describeCertificate,
+  describeChainCertificate,
+  issuerWords,
+  nameWords,
+} from "#probe-agent/analysis/tls/certificate/describe.ts";
 import { isStrongKey, isWeakSignature, keyFacts, signatureName } from "#probe-agent/analysis/tls/certificate/keys.ts";
 import type { Certificate } from "#probe-agent/analysis/tls/certificate/parse.ts";
 import { TRUST_ERRORS, type TrustError } from "#probe-agent/analysis/tls/certificate/policy.ts";
@@ -49,7 +52,6 @@ export function decideTrust(facts: TrustFacts): Trust {
 }
 
 const RFC = "https://www.rfc-editor.org/rfc";
-const NAMES_SHOWN = 3;
 const MAX_NAME = 200;
 const REISSUE =
   "Request a new certificate from a public authority, and install it with the chain file from the authority.";
@@ -140,9 +142,9 @@ const TRUST_MESSAGES: Readonly<Record<TrustError, (facts: TrustFacts) => string>
   },
   self_signed: () => "The certificate is signed with its own key, so no browser trusts it.",
   missing_intermediate: ({ leaf, now }) =>
-    `The server sends its certificate without the certificate of its issuer, ${issuerOf(leaf, now)}.`,
+    `The server sends its certificate without the certificate of its issuer, ${issuerWords(leaf, now, MAX_NAME)}.`,
   untrusted_root: ({ leaf, verification, now }) =>
-    `The chain ends at ${issuerOf(verification.path.at(-1) ?? leaf, now)}, which is not a trusted root.`,
+    `The chain ends at ${issuerWords(verification.path.at(-1) ?? leaf, now, MAX_NAME)}, which is not a trusted root.`,
   bad_signature: () => "A certificate in the chain is not signed with the key of the issuer that it names.",
   not_a_ca: () => "A certificate in the chain issued another certificate, but it is not a CA certificate.",
   path_too_long: () =>
@@ -163,12 +165,8 @@ const TRUST_MESSAGES: Readonly<Record<TrustError, (facts: TrustFacts) => string>
   },
   revoked: ({ revocation }) =>
     revocation === null ? "The certificate was revoked." : `The ${describeRevocation(revocation.revocation)}.`,
-  hostname_mismatch: ({ leaf, host, now }) => {
-    const { san, san_total: total } = describeCertificate(leaf, now);
-    const shown = san.slice(0, NAMES_SHOWN).map((name) => printable(name, MAX_NAME));
-    const names = shown.length === 0 ? "no name" : listFirst(shown, NAMES_SHOWN, total);
-    return `The certificate is for ${names}, not for ${host}.`;
-  },
+  hostname_mismatch: ({ leaf, host, now }) =>
+    `The certificate is for ${nameWords(leaf, now, MAX_NAME)}, not for ${host}.`,
 };
 
 function expiredMessage({ leaf, verification, now }: TrustFacts): string {
@@ -180,11 +178,6 @@ function expiredMessage({ leaf, verification, now }: TrustFacts): string {
 
 function subjectOf(certificate: Certificate, leaf: Certificate): string {
   return isSame(certificate, leaf) ? "The certificate" : "A certificate above the server's";
-}
-
-function issuerOf(certificate: Certificate, now: Date): string {
-  const { issuer } = describeChainCertificate(certificate, now);
-  return issuer === "" ? "an issuer without a name" : printable(issuer, MAX_NAME);
 }
 
 /** Renders the date in UTC without the time. */
